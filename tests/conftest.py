@@ -66,10 +66,15 @@ CORE = (
 def pytest_collection_modifyitems(items):
     """Mark every test of these folders and files."""
     marked = [Path(__file__).parent / name for name in CORE]
-    if absent := [str(place) for place in marked if not place.exists()]:
+    if absent := [str(path) for path in marked if not path.exists()]:
         raise pytest.UsageError(f"CORE lists what is not there: {', '.join(absent)}")
+    # Once per file, not per case: comparing paths takes longer than collecting.
+    is_core = {
+        path: any(path.is_relative_to(core) for core in marked)
+        for path in {item.path for item in items}
+    }
     for item in items:
-        if any(place == item.path or place in item.path.parents for place in marked):
+        if is_core[item.path]:
             item.add_marker(pytest.mark.core)
 
 

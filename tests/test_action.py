@@ -17,6 +17,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from tests.loops import each
+
 yaml = pytest.importorskip("yaml")
 
 ROOT = Path(__file__).parents[1]
@@ -306,7 +308,7 @@ def test_every_python_of_the_action_runs_without_the_working_folder():
         assert not re.search(r"\bpython3?\b", step["run"])
 
 
-@pytest.mark.parametrize(
+@each(
     "argument",
     [
         "--help",
@@ -337,7 +339,7 @@ ENDINGS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("judgement", "returned"), ENDINGS)
+@each(("judgement", "returned"), ENDINGS)
 def test_a_pass_and_a_failure_need_their_judgement(tmp_path, judgement, returned):
     write(tmp_path, new=270, old=240)
     program = tmp_path / "python"

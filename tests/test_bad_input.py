@@ -20,6 +20,7 @@ from sklearn.metrics import f1_score
 
 import outperform as op
 from outperform.errors import DataError, ResourceError, UsageError
+from tests.loops import each
 
 FEW = {"n_draws": 500, "rope": 0.05, "random_state": 1}
 TRUTH = [1, 0, 1, 0, 1, 1, 0, 0, 1, 0, 1, 0] * 3
@@ -48,7 +49,7 @@ def changed(values, place, value):
     return values
 
 
-@pytest.mark.parametrize("missing", [None, float("nan"), pd.NA, pd.NaT, np.nan])
+@each("missing", [None, float("nan"), pd.NA, pd.NaT, np.nan])
 def test_06_nulls_in_the_truth(missing):
     with pytest.raises(DataError, match=r"y_true has 1 missing.*row 4.*drop"):
         op.compare(changed(map(str, TRUTH), 4, missing), list(map(str, A)), list(map(str, B)))
@@ -96,15 +97,15 @@ def test_15_a_macro_average_of_one_true_class_is_that_class(only):
     assert "predicted_never_true" in findings(c)
 
 
-@pytest.mark.parametrize("metric", ["f1", "recall", "precision", "accuracy"])
-@pytest.mark.parametrize("only", [0, 1])
+@each("metric", ["f1", "recall", "precision", "accuracy"])
+@each("only", [0, 1])
 def test_15_only_one_class_in_the_truth(metric, only):
     c = check_whole(op.compare([only] * 36, A, B, metric=metric, **FEW))
     finding = next(one for one in c.findings if one.name == "class_without_truth")
     assert "rests on the prior only" in finding.message
 
 
-@pytest.mark.parametrize(
+@each(
     "make",
     [
         lambda: op.compare([], [], []),
@@ -120,7 +121,7 @@ def test_16_no_items(make):
         make()
 
 
-@pytest.mark.parametrize("metric", ["f1", "accuracy", "recall", "f1_macro", "matthews_corrcoef"])
+@each("metric", ["f1", "accuracy", "recall", "f1_macro", "matthews_corrcoef"])
 def test_17_one_item(metric):
     c = check_whole(op.compare([1], [1], [0], metric=metric, labels=[0, 1], **FEW))
     assert "few_items" in findings(c)
@@ -128,8 +129,8 @@ def test_17_one_item(metric):
     assert not c.decision.decided
 
 
-@pytest.mark.parametrize("metric", op.metrics.names())
-@pytest.mark.parametrize("flip", [0, 1], ids=["right", "wrong"])
+@each("metric", op.metrics.names())
+@each("flip", [0, 1], ids=["right", "wrong"])
 def test_18_all_right_and_all_wrong(metric, flip):
     answers = [value ^ flip for value in TRUTH]
     c = check_whole(op.compare(TRUTH, answers, answers, metric=metric, **FEW))
@@ -137,7 +138,7 @@ def test_18_all_right_and_all_wrong(metric, flip):
     assert c.decision.symbol in "?~≈"
 
 
-@pytest.mark.parametrize("prior", ["uniform", "unit", "hierarchical", "learned", "bootstrap"])
+@each("prior", ["uniform", "unit", "hierarchical", "learned", "bootstrap"])
 def test_19_a_identical_to_b(prior):
     from matplotlib import pyplot
 
@@ -167,8 +168,8 @@ def test_21_a_prior_of_zero_on_an_empty_cell(prior):
         op.compare([1] * 9, [1] * 9, [1, 0, 1] * 3, prior=prior, **FEW)
 
 
-@pytest.mark.parametrize("prior", [1e-3, 1e-6, 1e-300])
-@pytest.mark.parametrize("metric", ["f1", "precision", "recall", "accuracy", "f1_macro"])
+@each("prior", [1e-3, 1e-6, 1e-300])
+@each("metric", ["f1", "precision", "recall", "accuracy", "f1_macro"])
 def test_22_tiny_priors(prior, metric):
     for truth, a, b in ((TRUTH, A, B), ([1] * 9, [1] * 9, [1, 0, 1] * 3)):
         check_whole(op.compare(truth, a, b, metric=metric, prior=prior, **FEW))
@@ -182,7 +183,7 @@ def test_22_priors_below_the_floats(prior):
         op.compare(TRUTH, A, B, prior=prior, **FEW)
 
 
-@pytest.mark.parametrize(
+@each(
     "prior",
     [-1, float("nan"), float("inf"), [1, 1], np.ones((3, 3)), "flat", [[1, -1], [1, 1]], {}, ()],
 )
@@ -193,7 +194,7 @@ def test_23_priors_that_are_none(prior):
         op.compare(TRUTH, A, B, prior=op.Prior(prevalence=[1, 1, 1]), **FEW)
 
 
-@pytest.mark.parametrize(
+@each(
     "rope",
     [
         (0.1, -0.1),
@@ -218,7 +219,7 @@ def test_24_a_rope_without_width():
     assert c.bayes_factor is None
 
 
-@pytest.mark.parametrize("prob", [0, 1, 95, -0.1, "95%", None, float("nan")])
+@each("prob", [0, 1, 95, -0.1, "95%", None, float("nan")])
 def test_25_levels_that_are_none(prob):
     words = r"did you mean 0\.95" if prob == 95 else "hdi_prob"
     with pytest.raises(UsageError, match=words):
@@ -227,7 +228,7 @@ def test_25_levels_that_are_none(prob):
         op.estimate(TRUTH, A, hdi_prob=prob)
 
 
-@pytest.mark.parametrize("n_draws", [0, 1, -5, 0.5, "many", float("nan")])
+@each("n_draws", [0, 1, -5, 0.5, "many", float("nan")])
 def test_26_numbers_of_draws_that_are_none(n_draws):
     for ask in (
         lambda: op.compare(TRUTH, A, B, n_draws=n_draws),
@@ -243,7 +244,7 @@ def test_26_too_many_draws():
         op.compare(TRUTH, A, B, n_draws=10**12)
 
 
-@pytest.mark.parametrize("seed", [-1, 2**64, 1.5, "seed", (1, 2)])
+@each("seed", [-1, 2**64, 1.5, "seed", (1, 2)])
 def test_27_seeds_that_are_none(seed):
     with pytest.raises(UsageError, match="random_state"):
         op.compare(TRUTH, A, B, random_state=seed)
@@ -266,7 +267,7 @@ def test_28_unknown_metrics_and_classes():
         op.compare(TRUTH, A, B, pos_label="1")
 
 
-@pytest.mark.parametrize("word", ["NA", "null", "None", "nan", "NaN", "N/A", "<NA>", "inf"])
+@each("word", ["NA", "null", "None", "nan", "NaN", "N/A", "<NA>", "inf"])
 def test_31_words_that_often_mean_missing(word):
     truth, a, b = ([word if code else "other" for code in column] for column in (TRUTH, A, B))
     c = check_whole(op.compare(truth, a, b, pos_label=word, **FEW))
@@ -357,7 +358,7 @@ def test_41_probability_columns_in_the_place_of_labels():
             op.compare(TRUTH, given, B)
 
 
-@pytest.mark.parametrize(
+@each(
     "label",
     [datetime.date(2020, 1, 1), datetime.datetime(2020, 1, 1), {"a": 1}, b"x", 1j,
      Fraction(1, 2), np.datetime64("2020-01-01"), object()],
@@ -398,7 +399,7 @@ def test_44_the_ends_of_int64():
     assert c.observed == op.compare(TRUTH, A, B, **FEW).observed
 
 
-@pytest.mark.parametrize("count", [-1, 0.5, "3", None, float("nan")])
+@each("count", [-1, 0.5, "3", None, float("nan")])
 def test_45_counts_that_are_none(count):
     with pytest.raises(DataError, match=r"counts must"):
         op.Outcomes.from_counts([1, 0], {"m": [1, 0]}, [5, count])
@@ -468,7 +469,7 @@ def test_49_tables_that_are_not_square_or_turned():
     )
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), "x", "3", None, -1, 0.5, [1]])
+@each("value", [float("nan"), float("inf"), "x", "3", None, -1, 0.5, [1]])
 def test_50_tables_of_what_are_no_counts(value):
     with pytest.raises(DataError, match=r"confusion matrix of 'm' must"):
         op.Outcomes.from_confusion({"m": [[5, value], [3, 4]]})

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import outperform as op
+from tests.loops import each
 
 ROOT = Path(__file__).parents[1]
 SCRIPT = importlib.util.spec_from_file_location("check_dist", ROOT / "scripts/check_dist.py")
@@ -54,7 +55,7 @@ def test_the_package_alone_has_no_fault(tmp_path, make, files):
     assert faults(make(tmp_path, files)) == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("make", "files"),
     [
         (make_wheel, {**WHEEL, "tests/test_x.py": b""}),
@@ -135,7 +136,7 @@ def test_the_recipe_needs_what_the_package_needs():
     assert listed - {"python>=${{python_min}}", ""} == set(PROJECT["dependencies"])
 
 
-@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+@each("path", WORKFLOWS, ids=lambda path: path.name)
 def test_actions_are_pinned_by_commit(path):
     used = re.findall(r"uses: (\S+)(.*)", path.read_text(encoding="utf-8"))
     for action, comment in used:

@@ -13,6 +13,7 @@ import pytest
 from numpydoc.docscrape import NumpyDocString
 
 import outperform
+from tests.loops import each
 
 
 def public_names() -> dict[str, Any]:
@@ -121,22 +122,22 @@ def class_faults(owner: type) -> list[str]:
     )
 
 
-@pytest.mark.parametrize("name", CALLABLES)
+@each("name", CALLABLES)
 def test_parameters_match_the_signature(name):
     assert faults(CALLABLES[name]) == []
 
 
-@pytest.mark.parametrize("name", CLASSES)
+@each("name", CLASSES)
 def test_classes_document_what_they_are_made_of(name):
     assert class_faults(CLASSES[name]) == []
 
 
-@pytest.mark.parametrize("name", [word for word in METHODS if word not in CALLABLES])
+@each("name", [word for word in METHODS if word not in CALLABLES])
 def test_properties_have_a_docstring(name):
     assert inspect.getdoc(METHODS[name])
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@each("name", FUNCTIONS)
 def test_functions_show_an_example(name):
     assert any(">>>" in line for line in sections(FUNCTIONS[name])["Examples"])
 

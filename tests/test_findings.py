@@ -12,6 +12,7 @@ import pytest
 import outperform as op
 from outperform import findings
 from outperform.findings import TEMPLATES, Finding, clauses, counted, finding, listed, quoted
+from tests.loops import each
 
 PACKAGE = Path(op.__file__).parent
 SOURCES = [path for path in sorted(PACKAGE.rglob("*.py")) if path.name != "findings.py"]
@@ -49,7 +50,7 @@ def call_faults(source: str) -> list[str]:
     return faults
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+@each("path", SOURCES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
 def test_every_call_fills_in_its_template(path):
     assert call_faults(path.read_text(encoding="utf-8")) == []
 
@@ -60,7 +61,7 @@ def test_every_template_is_used():
     assert used == set(TEMPLATES)
 
 
-@pytest.mark.parametrize(
+@each(
     ("source", "fault"),
     [
         ('finding("few_grops", n=1, least=2)', "not in the table"),
@@ -81,7 +82,7 @@ def test_the_whole_table_is_read():
     assert [row.partition(":")[0] for row in rows] == list(TEMPLATES)
 
 
-@pytest.mark.parametrize("key", TEMPLATES)
+@each("key", TEMPLATES)
 def test_a_template_is_a_sentence_of_known_levels(key):
     template = TEMPLATES[key]
     assert set(template.levels) <= {"note", "warning", "serious"}

@@ -23,6 +23,7 @@ from outperform.errors import DataError, OutperformError, UsageError
 from outperform.gates.rule import Judgement
 from outperform.metrics.confusion import as_confusion
 from outperform.testing import assert_not_worse
+from tests.loops import each
 
 TRUTH = ["x", "y", "x", None, "y", "x", "y", "x"]
 OLD = ["x", None, "y", "x", "y", None, "y", "x"]
@@ -330,7 +331,7 @@ def names(found):
     return {one.name: one.level for one in found.findings}
 
 
-@pytest.mark.parametrize("text", ["NA", "nan", "None", "null", "<NA>", "", " "])
+@each("text", ["NA", "nan", "None", "null", "<NA>", "", " "])
 def test_texts_that_look_missing_warn_and_withhold_a_gate(text):
     lost = [text if label == "NA" else label for label in LOST]
     name = "looks_missing" if text else "empty_label"
@@ -386,7 +387,7 @@ def test_missing_truth_never_matches_missing_prediction(tmp_path):
     assert op.read(path, truth="y", models=["a"], on_null="drop").margins("a").hits.sum() == 1
 
 
-@pytest.mark.parametrize(
+@each(
     "given",
     [
         {"na_values": "NA"},

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import outperform as op
+from tests.loops import each
 
 RESULTS = Path(__file__).parents[1] / "docs" / "reference" / "results.md"
 
@@ -57,13 +58,13 @@ def fields(owner: type) -> set[str]:
     return {item.name for item in dataclasses.fields(owner)}
 
 
-@pytest.mark.parametrize("owner", SHOWN)
+@each("owner", SHOWN)
 def test_a_class_shows_what_is_listed(owner):
     found = {name for name in {*dir(owner), *fields(owner)} if not name.startswith("_")}
     assert found == set(SHOWN[owner].split())
 
 
-@pytest.mark.parametrize("owner", SHOWN)
+@each("owner", SHOWN)
 def test_all_that_is_shown_has_a_docstring(owner):
     computed = {name for name in SHOWN[owner].split() if name not in fields(owner)} - {"kind"}
     assert [name for name in sorted(computed) if not inspect.getdoc(getattr(owner, name))] == []

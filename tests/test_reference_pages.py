@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 import outperform
 from outperform import metrics
 from outperform.findings import TEMPLATES
 from outperform.posterior.registry import PRIORS
+from tests.loops import each
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "docs" / "reference"
@@ -56,7 +55,7 @@ def test_every_prior_is_on_the_page():
         assert (factor != "none") == prior.proper
 
 
-@pytest.mark.parametrize("decision", outperform.Decision)
+@each("decision", outperform.Decision)
 def test_every_decision_is_on_the_page(decision):
     page = {name: cells for name, *cells in read("results.md")}
     assert page[f"Decision.{decision.name}"] == [decision.symbol, decision.words]

@@ -15,6 +15,7 @@ import pytest
 
 import outperform as op
 from outperform._typing import AnyArray
+from tests.loops import each
 
 MOST_NAMES = 36
 MOST_PARAMETERS = 14
@@ -153,7 +154,7 @@ def test_the_names_are_those_of_the_plan_and_few():
     assert len(op.__all__) <= MOST_NAMES
 
 
-@pytest.mark.parametrize("name", CALLABLES)
+@each("name", CALLABLES)
 def test_no_function_has_too_many_parameters(name):
     given = list(keywords(CALLABLES[name]))
     assert len(given) <= MORE_PARAMETERS.get(name, MOST_PARAMETERS), given
@@ -173,7 +174,7 @@ def test_every_exception_is_one():
         assert own not in usual, (name, verb)
 
 
-@pytest.mark.parametrize("name", VERB_FUNCTIONS)
+@each("name", VERB_FUNCTIONS)
 def test_one_thing_has_one_word(name):
     given = set(inspect.signature(VERB_FUNCTIONS[name]).parameters)
     assert [words for words in OTHER_WORDS.values() if words & given] == []

@@ -16,6 +16,7 @@ from outperform.decision.bayes_factor import (
     point_null_kde,
 )
 from outperform.errors import UndefinedBayesFactor
+from tests.loops import each
 
 
 class Density:
@@ -37,7 +38,7 @@ def test_the_interval_null_is_odds_over_odds():
     assert (found.kind, found.method, found.bound, found.mcse) == ("interval", "exact", None, 0.0)
 
 
-@pytest.mark.parametrize(
+@each(
     ("before", "after", "says"),
     [
         (0.01, 0.03, "favours equivalence, because the data raised"),
@@ -122,7 +123,7 @@ def test_both_errors_count():
     assert interval_null(sampled, sampled).mcse == pytest.approx(one * math.sqrt(2))
 
 
-@pytest.mark.parametrize("log", [-800.0, -3.0, 0.0, 3.0, 800.0])
+@each("log", [-800.0, -3.0, 0.0, 3.0, 800.0])
 def test_either_direction_is_the_inverse_of_the_other(log):
     found = BayesFactor(log_bf01=log, kind="interval", method="exact")
     if abs(log) < 700:
@@ -172,7 +173,7 @@ def test_the_kernel_estimate_far_out_in_the_tail_is_a_bound():
     assert found.bound == "upper"
 
 
-@pytest.mark.parametrize(
+@each(
     ("log_bf01", "bound", "text"),
     [
         (0.0, None, "BF01 = 1"),

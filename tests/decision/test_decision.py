@@ -25,6 +25,7 @@ from outperform.decision.rope import (
 )
 from outperform.errors import UsageError
 from outperform.planning.goals import any_decision
+from tests.loops import each
 
 ROPE = Rope.from_param(0.01)
 
@@ -40,7 +41,7 @@ def masses(below, inside, above):
 EVEN = masses(0.3, 0.4, 0.3)
 
 
-@pytest.mark.parametrize(
+@each(
     ("low", "high", "symbol"),
     [
         (0.02, 0.05, "≫"),
@@ -68,7 +69,7 @@ def test_firm_decisions_depend_on_the_interval_alone(low, high, symbol):
             assert decide(interval(low, high), ROPE, other) is found
 
 
-@pytest.mark.parametrize(
+@each(
     ("below", "inside", "above", "symbol"),
     [
         (0.0, 0.3, 0.7, ">"),
@@ -98,8 +99,8 @@ def test_two_thirds_of_the_draws_are_two_thirds():
         assert leaning(masses_from_draws(np.sort(-draws), ROPE)).symbol == "<"
 
 
-@pytest.mark.parametrize("rope", [0.01, 0.0, (-0.02, 0.0), (0.005, 0.03)])
-@pytest.mark.parametrize("better", [True, False])
+@each("rope", [0.01, 0.0, (-0.02, 0.0), (0.005, 0.03)])
+@each("better", [True, False])
 def test_the_rule_agrees_with_counting_draws_one_by_one(rope, better):
     rng = np.random.default_rng(7)
     region = Rope.from_param(rope)
@@ -130,8 +131,8 @@ def by_counting(draws, hdi, rope, better):
     return "?"
 
 
-@pytest.mark.parametrize("goal", ["≫", "≈", "≪", "decided"])
-@pytest.mark.parametrize("better", [True, False])
+@each("goal", ["≫", "≈", "≪", "decided"])
+@each("better", [True, False])
 def test_goals_of_many_intervals_agree_with_the_rule(goal, better):
     rng = np.random.default_rng(3)
     ends = np.sort(rng.normal(scale=0.02, size=(2, 400)), axis=0)
@@ -141,7 +142,7 @@ def test_goals_of_many_intervals_agree_with_the_rule(goal, better):
         assert one == (found.decided if goal == "decided" else found.symbol == goal)
 
 
-@pytest.mark.parametrize("goal", [">", "<", "~", "?", "leaning_equivalent"])
+@each("goal", [">", "<", "~", "?", "leaning_equivalent"])
 def test_no_number_of_items_is_planned_for_an_open_decision(goal):
     with pytest.raises(UsageError, match="must be a firm decision: decided, ≫, ≈, ≪; got"):
         any_decision(goal, ROPE, greater_is_better=True)
@@ -231,8 +232,8 @@ def test_the_curve_follows_the_metric():
     assert [one.decision.symbol for one in curve] == ["≪", "<", "?", "~", "≈"]
 
 
-@pytest.mark.parametrize("rope", [0.01, (-0.02, 0.01), (0.0, 0.03), (-0.01, 0.0), (0.005, 0.02)])
-@pytest.mark.parametrize("sampled", [True, False])
+@each("rope", [0.01, (-0.02, 0.01), (0.0, 0.03), (-0.01, 0.0), (0.005, 0.02)])
+@each("sampled", [True, False])
 def test_the_curve_says_what_the_rule_says_at_every_width(rope, sampled):
     rng = np.random.default_rng(1)
     base = Rope.from_param(rope)

@@ -11,6 +11,7 @@ from outperform.errors import UsageError
 from outperform.posterior.exact.difference import DirichletDifference, IndependentDifference
 from outperform.posterior.exact.f_score import FlatFScore, WeightedShare
 from outperform.posterior.exact.share import Share
+from tests.loops import each
 
 INSIDE = [
     Share(81.0, 32.0, 0.5),
@@ -35,8 +36,8 @@ INSIDE = [
 ]
 
 
-@pytest.mark.parametrize("prob", [0.5, 0.95, 0.999])
-@pytest.mark.parametrize("distribution", INSIDE, ids=repr)
+@each("prob", [0.5, 0.95, 0.999])
+@each("distribution", INSIDE, ids=repr)
 def test_mass_and_equal_density(distribution, prob):
     low, high = exact_hdi(distribution, prob)
     assert 1 - distribution.cdf(low) - distribution.sf(high) == pytest.approx(prob, abs=1e-10)
@@ -45,8 +46,8 @@ def test_mass_and_equal_density(distribution, prob):
     assert middle > distribution.pdf(low)
 
 
-@pytest.mark.parametrize("prob", [0.5, 0.95, 0.999])
-@pytest.mark.parametrize(
+@each("prob", [0.5, 0.95, 0.999])
+@each(
     ("distribution", "end"),
     [
         (Share(1.0, 5.0), 0.0),
@@ -90,7 +91,7 @@ def test_a_mode_inside_does_not_draw_the_interval_from_a_higher_edge():
     assert share.pdf(low) == pytest.approx(share.pdf(high), rel=1e-8)
 
 
-@pytest.mark.parametrize("distribution", INSIDE[:9], ids=repr)
+@each("distribution", INSIDE[:9], ids=repr)
 def test_no_shifted_interval_is_narrower(distribution):
     low, high = exact_hdi(distribution, 0.9)
     place = distribution.cdf(low)

@@ -9,6 +9,7 @@ from scipy.stats import beta, norm
 
 from outperform.decision.hdi import narrowest, narrowest_ends, narrowest_rows
 from outperform.decision.intervals import equal_tailed
+from tests.loops import each
 
 SKEWED = beta(80, 8)
 
@@ -55,7 +56,7 @@ def test_the_fit_takes_a_third_or_more_off_the_plain_error():
     assert np.sqrt(squares["fitted"] / squares["plain"]) < 0.7
 
 
-@pytest.mark.parametrize("prob", [0.5, 0.8, 0.9, 0.95, 0.99])
+@each("prob", [0.5, 0.8, 0.9, 0.95, 0.99])
 def test_the_narrowest_interval_of_many_draws_is_the_exact_one(prob):
     ordered = np.sort(SKEWED.rvs(200_000, random_state=1))
     found = narrowest(ordered, prob)

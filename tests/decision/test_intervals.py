@@ -14,6 +14,7 @@ from outperform.decision.intervals import (
     quantiles,
 )
 from outperform.errors import UsageError
+from tests.loops import each
 
 SKEWED = beta(80, 8)
 
@@ -54,7 +55,7 @@ def test_probabilities_between_zero_and_one_are_taken(prob):
     assert check_prob(prob) == float(prob)
 
 
-@pytest.mark.parametrize("prob", [0, 1, -0.1, 100, 101, float("nan"), "0.95", None, True])
+@each("prob", [0, 1, -0.1, 100, 101, float("nan"), "0.95", None, True])
 def test_other_probabilities_are_refused(prob):
     with pytest.raises(UsageError, match="hdi_prob must lie"):
         check_prob(prob)
@@ -65,7 +66,7 @@ def test_percent_is_mended():
         check_prob(95)
 
 
-@pytest.mark.parametrize(
+@each(
     ("interval", "text"),
     [
         (Interval(low=0.0127, high=0.0321, prob=0.95, kind="HDI", signed=True),

@@ -15,6 +15,7 @@ from outperform.decision.bayes_factor import Inside, interval_null
 from outperform.decision.hdi import narrowest, narrowest_ends
 from outperform.decision.intervals import Interval, equal_tailed
 from outperform.decision.rope import Masses, decide, masses_from_draws, rope_curve
+from tests.loops import each
 
 SKEWED = beta(80, 8)
 ROPE = Rope.from_param(0.01)
@@ -115,7 +116,7 @@ def by_the_midpoint(hdi, rope, masses):
 WRONG = [mirror, closed_edges, open_rope, more_than_two_thirds, half_is_enough, by_the_midpoint]
 
 
-@pytest.mark.parametrize("rule", WRONG)
+@each("rule", WRONG)
 def test_a_wrong_rule_is_caught(rule):
     check_rule(decide)
     caught(check_rule, rule)

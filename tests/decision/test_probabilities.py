@@ -14,6 +14,7 @@ from outperform.decision.rope import (
     probability_error,
     sd_error,
 )
+from tests.loops import each
 
 ROPE = Rope.from_param(0.01)
 
@@ -47,7 +48,7 @@ def test_masses_of_draws_sum_to_one_whatever_the_rope():
         assert found.below + found.inside + found.above == pytest.approx(1, abs=1e-12)
 
 
-@pytest.mark.parametrize("mean", [-0.3, -0.02, 0.0, 0.004, 0.02, 0.3])
+@each("mean", [-0.3, -0.02, 0.0, 0.004, 0.02, 0.3])
 def test_masses_of_a_closed_form_keep_their_digits_in_either_tail(mean):
     exact = Normal(mean, 0.01)
     found = masses_from_distribution(exact, ROPE)

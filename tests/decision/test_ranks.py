@@ -9,6 +9,7 @@ import pytest
 
 from outperform.decision import ranks
 from outperform.decision.ranks import expected_ranks, losses, rank_probabilities
+from tests.loops import each
 
 
 def counted(values, greater_is_better=True):
@@ -28,8 +29,8 @@ def counted(values, greater_is_better=True):
     return shares / n_draws
 
 
-@pytest.mark.parametrize("better", [True, False])
-@pytest.mark.parametrize("levels", [2, 3, 1000])
+@each("better", [True, False])
+@each("levels", [2, 3, 1000])
 def test_ranks_are_those_of_all_ways_to_break_ties(better, levels):
     values = np.random.default_rng(levels).integers(levels, size=(4, 30)) / levels
     found = rank_probabilities(values, greater_is_better=better)

@@ -9,6 +9,7 @@ import pytest
 from scipy.special import ndtr, ndtri
 
 from outperform.decision.ranks import regret_from_distribution, regret_from_draws
+from tests.loops import each
 
 
 class Normal:
@@ -31,8 +32,8 @@ class Normal:
         return self.sd * math.exp(-m * m / 2) / math.sqrt(2 * math.pi) - self.mean * ndtr(-m)
 
 
-@pytest.mark.parametrize("mean", [-3.0, -0.2, 0.0, 0.1, 1.0, 4.0])
-@pytest.mark.parametrize("sd", [0.01, 1.0, 50.0])
+@each("mean", [-3.0, -0.2, 0.0, 0.1, 1.0, 4.0])
+@each("sd", [0.01, 1.0, 50.0])
 def test_exact_regret_is_that_of_the_normal(mean, sd):
     normal = Normal(mean * sd, sd)
     found = regret_from_distribution(normal)

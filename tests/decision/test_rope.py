@@ -7,9 +7,10 @@ import pytest
 
 from outperform import Rope
 from outperform.errors import UsageError
+from tests.loops import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "low", "high"),
     [
         (0.01, -0.01, 0.01),
@@ -38,7 +39,7 @@ def test_there_is_no_default_beyond_plus_and_minus_one(bounds):
         Rope.from_param(None, bounds=bounds)
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "words"),
     [
         ((0.02, 0.01), "low to high"),
@@ -66,7 +67,7 @@ def test_a_rope_wider_than_any_difference_is_refused(given):
     assert Rope.from_param(1.5, bounds=None).high == 1.5
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "meant"),
     [
         (1, "did you mean 0.01?"),
@@ -78,13 +79,13 @@ def test_a_rope_wider_than_any_difference_is_refused(given):
         (5, "did you mean 0.05?"),
     ],
 )
-@pytest.mark.parametrize("bounds", [(0.0, 1.0), (-1.0, 1.0), (-1.0, 0.0)])
+@each("bounds", [(0.0, 1.0), (-1.0, 1.0), (-1.0, 0.0)])
 def test_per_cent_in_place_of_a_share_is_refused(given, meant, bounds):
     with pytest.raises(UsageError, match=meant.replace("?", r"\?")):
         Rope.from_param(given, bounds=bounds)
 
 
-@pytest.mark.parametrize("given", [0.4, 0.2, (-0.01, 1), (-1, 0.02), (-0.05, 0.8), 0])
+@each("given", [0.4, 0.2, (-0.01, 1), (-1, 0.02), (-0.05, 0.8), 0])
 def test_wide_ropes_that_may_be_meant_are_taken(given):
     assert Rope.from_param(given, bounds=(0.0, 1.0)).width >= 0
 

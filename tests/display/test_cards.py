@@ -29,6 +29,7 @@ from outperform.display.pictures import (
 )
 from outperform.display.screen import comparison_document, estimate_document
 from outperform.display.sentences import comparison_table, headline
+from tests.loops import each
 
 DRAWS = np.random.default_rng(1).normal(-0.1086, 0.0076, size=4_000)
 
@@ -194,7 +195,7 @@ def test_a_place_is_a_percentage_or_the_nearer_edge():
     assert [place(value, (0.0, 2.0)) for value in (-1.0, 0.5, 9.0)] == [0.0, 25.0, 100.0]
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "colour"),
     [("≫ better", "better"), ("WORSE", "worse"), ("pass", "open"), ("<", "open"), ("", "open")],
 )

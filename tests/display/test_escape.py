@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outperform.display.numbers import for_csv, for_latex, for_markdown, for_text
+from tests.loops import each
 
 ANYTHING = st.text(st.characters(), max_size=60)
 FORBIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
@@ -30,7 +31,7 @@ def test_any_text_is_one_visible_line_and_stays_as_it_is(text):
     shown.encode("utf-8")
 
 
-@pytest.mark.parametrize(
+@each(
     ("label", "shown"),
     [
         ("spam", "spam"),
@@ -104,7 +105,7 @@ def test_markdown_begins_no_block(label, shown):
     assert for_markdown(label, inline=True) == label
 
 
-@pytest.mark.parametrize(
+@each(
     ("label", "shown"),
     [
         ("50% & more", r"50\% \& more"),
@@ -133,7 +134,7 @@ def test_latex_has_only_known_commands(payload):
     assert not set(rest) & set('\\&%$#_{}~^`|"<>[]*')
 
 
-@pytest.mark.parametrize(
+@each(
     "label",
     ["=1", "+1", "-1", "@x", "\tx", "\rx", "\nx", "  =1", '"=1', "'=1", "＝1", " \t@x"],
 )
@@ -141,12 +142,12 @@ def test_formulas_are_disarmed(label):
     assert for_csv(label) == "'" + label
 
 
-@pytest.mark.parametrize("label", ["spam", "a=b", "e-mail", "", "≫ better", "0.5"])
+@each("label", ["spam", "a=b", "e-mail", "", "≫ better", "0.5"])
 def test_other_text_is_kept_in_csv(label):
     assert for_csv(label) == label
 
 
-@pytest.mark.parametrize("code", [*range(0x20), *range(0x7F, 0xA0)])
+@each("code", [*range(0x20), *range(0x7F, 0xA0)])
 def test_csv_holds_nothing_that_a_terminal_obeys(code):
     written = for_csv(f"a{chr(code)}b")
     assert written == (f"a{chr(code)}b" if chr(code) in "\t\n\r" else f"a\\x{code:02x}b")

@@ -11,6 +11,7 @@ from outperform.display.formats import latex_label, number_column, signed_column
 from outperform.display.sentences import captioned, comparison_caption
 from outperform.display.table import Table
 from outperform.errors import UsageError
+from tests.loops import each
 
 ROW = {"a": "spam", "b": 0.5, "c": -0.25}
 SMALL = Table((text_column("a"), number_column("b"), signed_column("c")), (ROW,), title="Small")
@@ -81,7 +82,7 @@ def test_columns_can_be_chosen():
         SMALL.only("a")
 
 
-@pytest.mark.parametrize("label", ["", "a b", "x}y", r"\input", "tab:ü", "%", 5])
+@each("label", ["", "a b", "x}y", r"\input", "tab:ü", "%", 5])
 def test_a_bad_label_is_refused(label):
     with pytest.raises(UsageError, match="letters, digits"):
         SMALL.to_latex(label=label)

@@ -14,6 +14,7 @@ from outperform.display.formats import (
 )
 from outperform.display.layout import Page, cells_of, joined_hdi, picture, plain, stacked
 from outperform.display.table import Table
+from tests.loops import each
 
 WIDTHS = (80, 100, 120, 200)
 BLOCKS = " ▁▂▃▄▅▆▇█"
@@ -47,8 +48,8 @@ QUESTIONS = [
 ]
 
 
-@pytest.mark.parametrize("width", [60, *WIDTHS])
-@pytest.mark.parametrize("question", QUESTIONS)
+@each("width", [60, *WIDTHS])
+@each("question", QUESTIONS)
 def test_cells_hold_the_posterior(question, width):
     law, facts, draws = normal(*question)
     cells = cells_of(draws, facts, width, margins=(9, 9))
@@ -73,7 +74,7 @@ def test_sides_turn_round_where_less_is_better():
     ]
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
+@each("question", QUESTIONS)
 def test_the_picture_is_the_density(question):
     """Two rows of eighths: each column is as high as the density, to the eighth."""
     law, facts, draws = normal(*question)
@@ -85,7 +86,7 @@ def test_the_picture_is_the_density(question):
     assert np.abs(np.array(drawn) - 16 * true / true.max()).max() < 1.2
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
+@each("question", QUESTIONS)
 def test_colours_are_those_of_the_sides(question):
     _, facts, draws = normal(*question)
     cells = cells_of(draws, facts, 80, margins=(9, 9))
@@ -104,10 +105,10 @@ def test_the_bar_of_a_decision_has_its_colour():
     assert [text[0] + text[-1] for text, style in bar if style == "worse"] == ["├┤"]
 
 
-@pytest.mark.parametrize(
+@each(
     "rope", [(-0.005, 0.005), (-1e-5, 1e-5), (0.0, 0.0), (-2.0, 2.0), (0.001, 0.002), (-0.02, 0.0)]
 )
-@pytest.mark.parametrize("width", [40, *WIDTHS])
+@each("width", [40, *WIDTHS])
 def test_no_rope_breaks_the_picture(rope, width):
     _, facts, draws = normal(-0.015, 0.0037, rope)
     lines = picture(Page(width=width), draws, facts, 4)
@@ -156,8 +157,8 @@ def table(n=20):
     return joined_hdi(Table(columns, rows), heading="95% HDI")
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
-@pytest.mark.parametrize("width", [40, *WIDTHS])
+@each("encoding", ["utf-8", "ascii"])
+@each("width", [40, *WIDTHS])
 def test_a_row_is_a_line(width, encoding):
     first = ["class", "decision", "mean", "hdi"]
     page = Page(width=width, encoding=encoding)

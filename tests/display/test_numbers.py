@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from outperform.display import numbers
 from outperform.errors import UsageError
+from tests.loops import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "digits", "shown"),
     [
         (0.0222, 4, "+0.0222"),
@@ -37,7 +38,7 @@ def test_counts(value, shown):
     assert numbers.count(value) == shown
 
 
-@pytest.mark.parametrize(
+@each(
     ("p", "n_draws", "shown"),
     [
         (0.0, 20_000, "<0.02%"),
@@ -153,7 +154,7 @@ def test_rope(low, high, shown):
     assert numbers.rope(low, high) == shown
 
 
-@pytest.mark.parametrize(
+@each(
     ("bf", "shown"),
     [
         ({"bf01": 12.34}, "BF01 = 12.3"),
@@ -189,7 +190,7 @@ def test_a_bound_is_never_sharpened_by_rounding(log10_bf10, bound):
         assert float(value) >= truth * (1 - 1e-8)
 
 
-@pytest.mark.parametrize(
+@each(
     ("spread", "places"),
     [(0.0076, 4), (0.3, 4), (0.0009, 5), (2e-5, 6), (1.5, 1), (120.0, 0), (0.0, 4), (None, 4)],
 )

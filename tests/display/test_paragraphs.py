@@ -4,6 +4,7 @@ import pytest
 
 from outperform.display.paragraphs import estimate_paragraph, paragraph
 from outperform.errors import UsageError
+from tests.loops import each
 
 
 @pytest.fixture
@@ -182,7 +183,7 @@ def test_a_serious_finding_about_what_is_not_decided_anyway(facts):
         assert "withheld" not in text
 
 
-@pytest.mark.parametrize(
+@each(
     ("hdi", "position"),
     [
         ((0.02, 0.03), "lies entirely above the ROPE"),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from outperform.display.layout import Page, plain
 from outperform.ranking.text import (
     ranking_document,
@@ -12,6 +10,7 @@ from outperform.ranking.text import (
     ranking_paragraph,
     ranking_table,
 )
+from tests.loops import each
 
 SAID = {"BETTER": "≫", "EQUIVALENT": "≈", "LEANING_WORSE": "<", "WORSE": "≪"}
 
@@ -57,7 +56,7 @@ def make(*models, **more):
     } | more
 
 
-@pytest.mark.parametrize(
+@each(
     ("models", "said"),
     [
         (

@@ -5,6 +5,7 @@ import pytest
 from outperform.display.formats import display_width
 from outperform.display.layout import Page, plain
 from outperform.display.screen import comparison_document, estimate_document, other_ropes
+from tests.loops import each
 
 
 def screen(facts, **page):
@@ -109,7 +110,7 @@ def test_a_decision_that_is_withheld_at_every_width(facts):
     )
 
 
-@pytest.mark.parametrize("n_findings", [0, 1, 5, 6, 50])
+@each("n_findings", [0, 1, 5, 6, 50])
 def test_it_fits_one_screen(facts, n_findings):
     finding = {"name": "finding", "level": "note", "message": "A finding. " * 5}
     worst = {"name": "worst", "level": "serious", "message": "The worst."}

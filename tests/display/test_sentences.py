@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import pytest
-
 from outperform.display.paragraphs import estimate_paragraph, paragraph
 from outperform.display.sentences import (
     decision_words,
@@ -9,6 +7,7 @@ from outperform.display.sentences import (
     headline,
     rope_curve_sentence,
 )
+from tests.loops import each
 
 # decision, symbol, mean, HDI and the words for it; the ROPE is ±0.01.
 DECISIONS = [
@@ -64,7 +63,7 @@ def judged(facts, name, symbol, mean, hdi, **more):
     }
 
 
-@pytest.mark.parametrize(("name", "symbol", "mean", "hdi", "words"), DECISIONS)
+@each(("name", "symbol", "mean", "hdi", "words"), DECISIONS)
 def test_every_decision_has_its_words(facts, name, symbol, mean, hdi, words):
     told = judged(facts, name, symbol, mean, hdi)
     line = headline(told)
@@ -76,7 +75,7 @@ def test_every_decision_has_its_words(facts, name, symbol, mean, hdi, words):
     assert f"of ±0.01 (default), {said} ({symbol}): the HDI " in paragraph(told, length="short")
 
 
-@pytest.mark.parametrize(("name", "symbol", "mean", "hdi", "words"), DECISIONS)
+@each(("name", "symbol", "mean", "hdi", "words"), DECISIONS)
 def test_no_decision_claims_more_than_it_carries(facts, name, symbol, mean, hdi, words):
     told = judged(facts, name, symbol, mean, hdi)
     line = headline(told)
@@ -121,7 +120,7 @@ def test_a_serious_finding_reaches_the_headline(facts):
     assert "Serious caveat: Folds disagree. Caveat: 12 cells hold nothing." in paragraph(told)
 
 
-@pytest.mark.parametrize(
+@each(
     ("curve", "rope", "sentence"),
     [
         (

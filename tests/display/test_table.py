@@ -23,6 +23,7 @@ from outperform.display.formats import (
 from outperform.display.numbers import for_text
 from outperform.display.table import Table
 from outperform.errors import UsageError
+from tests.loops import each
 
 COLUMNS = (text_column("class"), count_column("n"), signed_column("mean", "mean A − B"))
 ROWS = (
@@ -128,7 +129,7 @@ def test_frames(table):
     assert table.to_arrow().to_pylist() == [dict(row) for row in ROWS]
 
 
-@pytest.mark.parametrize(
+@each(
     ("values", "expected"),
     [
         ([1, 2.5, None], [1.0, 2.5, None]),

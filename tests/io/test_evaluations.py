@@ -19,7 +19,7 @@ import pytest
 import outperform as op
 from outperform.data.views import count_of
 from outperform.errors import DataError, UsageError
-from outperform.io.log_samples import is_right
+from outperform.io.logs.samples import is_right
 
 LOGS = Path(__file__).parent / "evaluations"
 HARNESS, INSPECT = LOGS / "lm_eval", LOGS / "inspect"

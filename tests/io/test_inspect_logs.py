@@ -17,7 +17,7 @@ import pytest
 import outperform as op
 from outperform.data.views import count_of
 from outperform.errors import DataError, UsageError
-from outperform.io.inspect_logs import _asked_text
+from outperform.io.logs.inspect import _asked_text
 
 LOGS = Path(__file__).parent / "evaluations" / "inspect"
 SMALL, LARGE = "mockllm/small", "mockllm/large"

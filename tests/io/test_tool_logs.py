@@ -18,7 +18,7 @@ import pytest
 import outperform as op
 from outperform.data.views import count_of
 from outperform.errors import DataError, UsageError
-from outperform.io.logs import recognized
+from outperform.io.logs.read import recognized
 
 LOGS = Path(__file__).parent / "evaluations"
 FORMATS = {

@@ -10,6 +10,7 @@ import pytest
 from outperform import metrics
 from outperform.errors import UsageError
 from outperform.metrics.custom import Costs
+from tests.loops import each
 
 PAIRS = {("fraud", "ok"): 100, ("ok", "fraud"): 5}
 
@@ -85,7 +86,7 @@ def test_what_does_not_fit_the_classes_is_refused(costs, labels, words):
         costs.aligned(labels)
 
 
-@pytest.mark.parametrize(
+@each(
     ("costs", "options", "words"),
     [
         ([[1, 2, 3], [4, 5, 6]], {}, r"square matrix.*\(2, 3\)"),

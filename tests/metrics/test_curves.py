@@ -18,6 +18,7 @@ from outperform.errors import DataError, UsageError
 from outperform.inference.score_views import prepare
 from outperform.metrics.curves import ClassAreas, PartialArea, RateAt
 from outperform.metrics.weighted import Ranking, Units
+from tests.loops import each
 
 OF_CLASSES = ("roc_auc_ovr", "roc_auc_ovo", "roc_auc_ovr_weighted", "roc_auc_ovo_weighted")
 
@@ -121,8 +122,8 @@ def partial(truth, score, weights, most):
     return float(PartialArea(ranking, most).worker()(weights[None])[0])
 
 
-@pytest.mark.parametrize("levels", [None, 3, 1])
-@pytest.mark.parametrize("most", [0.02, 0.1, 0.5, 0.99])
+@each("levels", [None, 3, 1])
+@each("most", [0.02, 0.1, 0.5, 0.99])
 def test_partial_areas_are_scikit_learns(levels, most):
     truth, score = two_classes(400, levels=levels)
     for weights in weights_of(400):
@@ -167,9 +168,9 @@ def thresholds(truth, score, weights, level, of):
     return best
 
 
-@pytest.mark.parametrize("of", ["sensitivity", "specificity"])
-@pytest.mark.parametrize("levels", [None, 3, 1])
-@pytest.mark.parametrize("level", [0.05, 0.5, 0.9, 0.95, 0.99])
+@each("of", ["sensitivity", "specificity"])
+@each("levels", [None, 3, 1])
+@each("level", [0.05, 0.5, 0.9, 0.95, 0.99])
 def test_rates_are_the_best_over_all_thresholds(of, levels, level):
     truth, score = two_classes(150, levels=levels)
     for weights in weights_of(150):
@@ -247,9 +248,9 @@ def evaluated(name, truth, given, weights, units=None):
     return prepare(metric, scores, 0, positive=positive, units=units).worker()(weights)
 
 
-@pytest.mark.parametrize("name", PARTS)
-@pytest.mark.parametrize("bins", [1, 4, 15])
-@pytest.mark.parametrize("digits", [None, 1])
+@each("name", PARTS)
+@each("bins", [1, 4, 15])
+@each("digits", [None, 1])
 def test_calibration_is_that_bin_by_bin(name, bins, digits):
     truth, score = two_classes(250, seed=4)
     given = 1 / (1 + np.exp(-score))
@@ -259,7 +260,7 @@ def test_calibration_is_that_bin_by_bin(name, bins, digits):
         assert found == pytest.approx(by_bins(name, truth, given, weights, bins), abs=1e-9)
 
 
-@pytest.mark.parametrize("name", PARTS)
+@each("name", PARTS)
 def test_items_of_a_group_share_weight_and_noise(name):
     truth, score = two_classes(120, seed=4)
     given, unit = 1 / (1 + np.exp(-score)), np.arange(120) // 3
@@ -397,7 +398,7 @@ def test_rounded_probabilities_keep_their_rows_where_noise_is_counted():
     assert e.observed == pytest.approx(expected, abs=1e-9)
 
 
-@pytest.mark.parametrize("name", [*OF_CLASSES, "ece", "log_loss"])
+@each("name", [*OF_CLASSES, "ece", "log_loss"])
 def test_groups_weights_and_every_verb_take_several_classes(name):
     truth, a = classes(180, 3)
     b = classes(180, 3, seed=5)[1]
@@ -437,7 +438,7 @@ def test_what_cannot_be_read_says_what_can():
         metrics.brier_part("skill")
 
 
-@pytest.mark.parametrize(
+@each(
     "metric",
     [
         metrics.roc_auc(max_fpr=0.1),

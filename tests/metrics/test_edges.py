@@ -7,6 +7,7 @@ import pytest
 
 import outperform as op
 from outperform.metrics.item_statistics import Ranked
+from tests.loops import each
 
 
 def test_bleu_takes_the_ten_numbers_of_each_text_by_name():
@@ -23,7 +24,7 @@ def test_bleu_takes_the_ten_numbers_of_each_text_by_name():
     assert found.observed == pytest.approx(direct.observed, rel=1e-12)
 
 
-@pytest.mark.parametrize("kind", ["ndcg", "map", "mrr", "recall", "precision", "hit"])
+@each("kind", ["ndcg", "map", "mrr", "recall", "precision", "hit"])
 def test_a_query_without_relevant_documents_earns_nothing(kind):
     found = Ranked(kind, None)([[0, 0, 0], [1, 0, 0]], [[0.9, 0.5, 0.1]] * 2)
     best = 1 / 3 if kind == "precision" else 1.0

@@ -8,6 +8,7 @@ import pytest
 
 from outperform import metrics
 from outperform.errors import DataError, UsageError
+from tests.loops import each
 
 COUNTS = [[8, 2], [1, 5]]
 
@@ -51,8 +52,8 @@ def test_plain_and_vectorized_agree_with_the_table(draws):
     assert np.allclose(vectorized, plain, rtol=0, atol=1e-14)
 
 
-@pytest.mark.parametrize("trailing", [(), (1,), (6,), (2, 3), (0,)])
-@pytest.mark.parametrize(("function", "vectorized"), [(error_rate, False), (error_rates, True)])
+@each("trailing", [(), (1,), (6,), (2, 3), (0,)])
+@each(("function", "vectorized"), [(error_rate, False), (error_rates, True)])
 def test_the_trailing_shape_is_kept(draws, trailing, function, vectorized):
     table = draws[:, :, : int(np.prod(trailing))].reshape(5, 5, *trailing)
     value = metrics.from_function(function, vectorized=vectorized).evaluate(table)
@@ -95,12 +96,12 @@ def test_the_answer_of_a_vectorized_function_may_be_a_view(draws):
     assert np.array_equal(draws, before)
 
 
-@pytest.mark.parametrize("answer", [1, 0.25, True, np.float32(0.5), np.array(0.5), np.int8(1)])
+@each("answer", [1, 0.25, True, np.float32(0.5), np.array(0.5), np.int8(1)])
 def test_any_single_number_will_do(answer):
     assert metrics.from_function(lambda c: answer).evaluate(COUNTS) == float(answer)
 
 
-@pytest.mark.parametrize(
+@each(
     ("answer", "shown"),
     [
         (None, "it returned None"),
@@ -121,7 +122,7 @@ def test_anything_else_is_refused(answer, shown):
     assert shown in str(info.value)
 
 
-@pytest.mark.parametrize("answer", [0.5, np.ones(299), np.ones((300, 1)), ["a"] * 300, None])
+@each("answer", [0.5, np.ones(299), np.ones((300, 1)), ["a"] * 300, None])
 def test_a_vectorized_function_returns_one_number_for_each_table(draws, answer):
     def odd(confusion):
         return answer
@@ -144,8 +145,8 @@ def test_not_a_number_is_refused_with_advice(draws):
         metrics.from_function(lambda c: c[0, 0] * np.nan, vectorized=True).evaluate(draws)
 
 
-@pytest.mark.parametrize("vectorized", [False, True])
-@pytest.mark.parametrize("value", [1.5, -0.5, np.inf])
+@each("vectorized", [False, True])
+@each("value", [1.5, -0.5, np.inf])
 def test_values_outside_the_declared_bounds_are_refused(value, vectorized):
     def stray(confusion):
         return confusion[0, 0] * 0 + value

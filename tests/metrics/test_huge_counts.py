@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outperform import metrics
+from tests.loops import each
 
 HUGE = (2**53 + 1, 2**63 - 1, 10**18)
 TOLERANCE = 1e-12
@@ -90,9 +91,9 @@ def given_margins(table):
     )
 
 
-@pytest.mark.parametrize("a", HUGE)
-@pytest.mark.parametrize("b", [*HUGE, 0, 1, 7])
-@pytest.mark.parametrize("c", [*HUGE, 0, 3])
+@each("a", HUGE)
+@each("b", [*HUGE, 0, 1, 7])
+@each("c", [*HUGE, 0, 3])
 def test_two_classes(a, b, c):
     for table in ([[a, b], [c, 5]], [[5, b], [c, a]], [[b, a], [5, c]], [[a, a], [b, c]]):
         assert_exact(table, metrics.Margins.from_confusion(table))

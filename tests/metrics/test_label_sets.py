@@ -9,6 +9,7 @@ import pytest
 
 from outperform import metrics
 from outperform.errors import UsageError
+from tests.loops import each
 
 # An item with two labels of which one is found, beside a false alarm; one without any.
 SIZES = metrics.Margins(hits=[1, 0, 0, 2], actual=[2, 0, 1, 2], predicted=[2, 0, 0, 2])
@@ -30,7 +31,7 @@ def test_values_by_hand():
     assert two == pytest.approx([0.5, 0, 0, 1])
 
 
-@pytest.mark.parametrize("name", metrics.set_names())
+@each("name", metrics.set_names())
 def test_each_is_a_value_of_its_own(name):
     metric = metrics.get(name)
     assert metric == pickle.loads(pickle.dumps(metric))

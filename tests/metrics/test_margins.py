@@ -8,6 +8,7 @@ import pytest
 
 from outperform.errors import DataError, UsageError
 from outperform.metrics.confusion import Margins, others
+from tests.loops import each
 
 TABLE = np.array([[8, 2, 0], [1, 5, 4], [0, 3, 7]])
 
@@ -120,7 +121,7 @@ def test_margins_survive_pickling():
     assert margins.missed.tolist() == [2, 5, 3]
 
 
-@pytest.mark.parametrize("shape", [(), (3,), (2, 3), (3, 2, 2), (0, 0)])
+@each("shape", [(), (3,), (2, 3), (3, 2, 2), (0, 0)])
 def test_a_table_must_be_square(shape):
     with pytest.raises(DataError, match=r"must be square.*got shape"):
         Margins.from_confusion(np.zeros(shape))

@@ -9,6 +9,7 @@ import pytest
 
 from outperform import metrics
 from outperform.errors import UsageError
+from tests.loops import each
 
 MARGINS = metrics.Margins.from_confusion([[8, 2, 0], [1, 5, 4], [0, 3, 7]])
 ALL = [*map(metrics.get, metrics.names()), metrics.fbeta(2, average="macro")]
@@ -18,7 +19,7 @@ def error_rate(confusion):
     return 1 - np.trace(confusion) / confusion.sum()
 
 
-@pytest.mark.parametrize("metric", [*ALL, metrics.from_function(error_rate)], ids=lambda m: m.name)
+@each("metric", [*ALL, metrics.from_function(error_rate)], ids=lambda m: m.name)
 def test_a_metric_is_a_value(metric):
     again = pickle.loads(pickle.dumps(metric))
     assert again == metric
@@ -62,15 +63,15 @@ def test_all_metrics_of_the_table_rise_with_quality():
         assert metric.evaluate(wrong, classes) < 0.6
 
 
-@pytest.mark.parametrize("name", ["f1", "recall", "f2"])
-@pytest.mark.parametrize("classes", [None, [0, 1], [0, 1, 2]])
+@each("name", ["f1", "recall", "f2"])
+@each("classes", [None, [0, 1], [0, 1, 2]])
 def test_a_binary_metric_needs_one_class(name, classes):
     message = f"{name} is the value of one class.*exactly one.*{name}_macro"
     with pytest.raises(UsageError, match=message):
         metrics.get(name).evaluate(MARGINS, classes)
 
 
-@pytest.mark.parametrize(
+@each(
     ("classes", "message"),
     [
         ([], "at least one"),
@@ -95,8 +96,8 @@ def test_balanced_accuracy_is_the_mean_recall_of_the_chosen_classes(classes):
     assert metrics.get("balanced_accuracy").evaluate(MARGINS, classes) == pytest.approx(recalls)
 
 
-@pytest.mark.parametrize("name", ["accuracy", "matthews_corrcoef", "cohen_kappa"])
-@pytest.mark.parametrize("classes", [[1], [0, 1]])
+@each("name", ["accuracy", "matthews_corrcoef", "cohen_kappa"])
+@each("classes", [[1], [0, 1]])
 def test_a_score_of_the_whole_table_takes_no_choice_of_classes(name, classes):
     with pytest.raises(UsageError, match=f"{name} reads the whole table"):
         metrics.get(name).evaluate(MARGINS, classes)
@@ -116,7 +117,7 @@ def test_margins_and_confusion_arrays_are_told_apart():
         metrics.from_function(error_rate).evaluate(MARGINS)
 
 
-@pytest.mark.parametrize(
+@each(
     ("fields", "message"),
     [
         ({"score": "accuracy", "average": "mean"}, "unknown average 'mean'"),

@@ -11,6 +11,7 @@ from sklearn.metrics import cohen_kappa_score, confusion_matrix, mean_absolute_e
 import outperform as op
 from outperform import metrics
 from outperform.errors import UsageError
+from tests.loops import each
 
 
 def levels(n=300, k=5, seed=0):
@@ -23,14 +24,14 @@ def levels(n=300, k=5, seed=0):
     return truth, a, b
 
 
-@pytest.mark.parametrize("weights", ["linear", "quadratic"])
-@pytest.mark.parametrize("k", [2, 3, 7])
+@each("weights", ["linear", "quadratic"])
+@each("k", [2, 3, 7])
 def test_weighted_kappa_is_scikit_learns_by_any_weights(weights, k):
     truth, a, _ = levels(200, k)
     metric = metrics.cohen_kappa(weights=weights)
-    for each in (np.ones(200), np.random.default_rng(1).exponential(size=200)):
-        expected = cohen_kappa_score(truth, a, weights=weights, sample_weight=each)
-        table = confusion_matrix(truth, a, sample_weight=each)
+    for sample_weight in (np.ones(200), np.random.default_rng(1).exponential(size=200)):
+        expected = cohen_kappa_score(truth, a, weights=weights, sample_weight=sample_weight)
+        table = confusion_matrix(truth, a, sample_weight=sample_weight)
         assert float(metric.evaluate(table)) == pytest.approx(expected, abs=1e-12)
 
 

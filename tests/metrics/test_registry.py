@@ -9,6 +9,7 @@ from sklearn.metrics import f1_score, make_scorer
 
 from outperform import metrics
 from outperform.errors import UsageError
+from tests.loops import each
 
 
 def test_every_name_gives_the_metric_of_that_name():
@@ -24,8 +25,8 @@ def test_the_list_of_names_is_a_copy():
     assert metrics.names()
 
 
-@pytest.mark.parametrize("average", ["binary", "micro", "macro", "weighted"])
-@pytest.mark.parametrize("beta", [0.5, 1, 1.0, 2, 0.1234567890123, 1e-5, 1e22, np.float64(3), 10])
+@each("average", ["binary", "micro", "macro", "weighted"])
+@each("beta", [0.5, 1, 1.0, 2, 0.1234567890123, 1e-5, 1e22, np.float64(3), 10])
 def test_f_beta_is_found_again_by_its_name(beta, average):
     metric = metrics.fbeta(beta, average=average)
     assert metrics.get(metric.name) == metric
@@ -43,7 +44,7 @@ def test_names_of_f_beta():
     assert metrics.fbeta(0.5).label == "F0.5"
 
 
-@pytest.mark.parametrize("beta", [0, -1, math.inf, math.nan, "2", None, True, 1j])
+@each("beta", [0, -1, math.inf, math.nan, "2", None, True, 1j])
 def test_beta_must_be_a_positive_number(beta):
     with pytest.raises(UsageError, match="beta must be a positive number; got"):
         metrics.fbeta(beta)
@@ -55,7 +56,7 @@ def test_f_beta_knows_its_averages(average):
         metrics.fbeta(2, average=average)
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "hint"),
     [
         ("f1macro", "did you mean 'f1_macro'?"),

@@ -11,6 +11,7 @@ from outperform import metrics
 from outperform.errors import UsageError
 from outperform.metrics.custom import Called
 from outperform.metrics.weighted import Units
+from tests.loops import each
 
 
 def test_names_are_found_and_misspelt_ones_get_a_hint():
@@ -21,13 +22,13 @@ def test_names_are_found_and_misspelt_ones_get_a_hint():
         metrics.get_score(3)
 
 
-@pytest.mark.parametrize("name", metrics.score_names())
+@each("name", metrics.score_names())
 def test_they_are_no_metrics_of_labels(name):
     with pytest.raises(UsageError, match="is a metric of scores"):
         metrics.get(name)
 
 
-@pytest.mark.parametrize("name", metrics.score_names())
+@each("name", metrics.score_names())
 def test_metrics_are_values(name):
     metric = metrics.get_score(name)
     assert pickle.loads(pickle.dumps(metric)) == metric

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from outperform import metrics
+from tests.loops import each
 
 NAMES = [*metrics.names(), "f2_macro", "f0.5", "f3_weighted"]
 ROUNDING = 1e-14
@@ -48,14 +49,14 @@ def test_a_hand_worked_table():
         assert evaluate(name, table) == pytest.approx(value, abs=ROUNDING), name
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_draws_at_once_equal_draws_one_by_one(name, draws):
     one_by_one = [evaluate(name, draws[:, :, i]) for i in range(draws.shape[2])]
     assert np.allclose(evaluate(name, draws), one_by_one, rtol=0, atol=ROUNDING)
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("trailing", [(), (300,), (20, 15), (3, 0)])
+@each("name", NAMES)
+@each("trailing", [(), (300,), (20, 15), (3, 0)])
 def test_results_are_contiguous_floats_of_the_trailing_shape(name, trailing, draws):
     size = int(np.prod(trailing))
     table = np.asfortranarray(draws[:, :, :size].reshape(5, 5, *trailing))
@@ -69,7 +70,7 @@ def test_results_are_contiguous_floats_of_the_trailing_shape(name, trailing, dra
     assert np.array_equal(table, before)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_margins_are_left_as_they_were(name, draws):
     margins = metrics.Margins.from_confusion(draws)
     before = [a.copy() for a in (margins.hits, margins.actual, margins.predicted, margins.missed)]
@@ -79,7 +80,7 @@ def test_margins_are_left_as_they_were(name, draws):
     assert all(np.array_equal(a, b) for a, b in zip(before, after, strict=True))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_values_stay_within_the_bounds(name, random_table, rng, draws):
     low, high = metrics.get(name).bounds
     for table in [*many(random_table, rng), draws]:
@@ -93,7 +94,7 @@ def test_values_stay_within_the_bounds(name, random_table, rng, draws):
             assert value.max() <= high
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_bounds_hold_though_sums_in_another_order_differ_in_the_last_digit(name, rng):
     hits = rng.random((3, 2000))
     nudged = np.nextafter(hits, rng.choice([0.0, 1.0], size=hits.shape))
@@ -104,7 +105,7 @@ def test_bounds_hold_though_sums_in_another_order_differ_in_the_last_digit(name,
     assert np.allclose(value, 1.0, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if metrics.get(n).average != "binary"])
+@each("name", [n for n in NAMES if metrics.get(n).average != "binary"])
 def test_renaming_the_classes_changes_nothing(name, random_table, rng):
     for table in many(random_table, rng):
         order = rng.permutation(len(table))
@@ -112,7 +113,7 @@ def test_renaming_the_classes_changes_nothing(name, random_table, rng):
         assert np.allclose(again, evaluate(name, table), rtol=0, atol=ROUNDING, equal_nan=True)
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if metrics.get(n).average == "binary"])
+@each("name", [n for n in NAMES if metrics.get(n).average == "binary"])
 def test_a_class_keeps_its_value_under_another_number(name, random_table, rng):
     for table in many(random_table, rng):
         order = rng.permutation(len(table))
@@ -120,22 +121,20 @@ def test_a_class_keeps_its_value_under_another_number(name, random_table, rng):
         assert again == pytest.approx(float(evaluate(name, table)), abs=ROUNDING)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_counts_and_proportions_give_the_same(name, random_table, rng):
     for table in many(random_table, rng):
         again = evaluate(name, table / table.sum())
         assert np.allclose(again, evaluate(name, table), rtol=0, atol=ROUNDING, equal_nan=True)
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("scale", [1e-200, 1e200])
+@each("name", NAMES)
+@each("scale", [1e-200, 1e200])
 def test_no_product_of_weights_leaves_the_floats(name, scale, draws):
     assert np.allclose(evaluate(name, draws * scale), evaluate(name, draws), rtol=0, atol=1e-13)
 
 
-@pytest.mark.parametrize(
-    "name", ["f1", "f1_macro", "jaccard", "jaccard_macro", "matthews_corrcoef", "cohen_kappa"]
-)
+@each("name", ["f1", "f1_macro", "jaccard", "jaccard_macro", "matthews_corrcoef", "cohen_kappa"])
 def test_symmetric_metrics_do_not_mind_who_is_the_truth(name, random_table, rng):
     for table in many(random_table, rng):
         again = evaluate(name, table.T)
@@ -157,9 +156,7 @@ def test_f1_lies_between_precision_and_recall(random_table, rng, draws):
         assert np.all(f1 >= np.minimum(precision, recall) - ROUNDING)
 
 
-@pytest.mark.parametrize(
-    "name", ["precision_micro", "recall_micro", "f1_micro", "f2_micro", "recall_weighted"]
-)
+@each("name", ["precision_micro", "recall_micro", "f1_micro", "f2_micro", "recall_weighted"])
 def test_micro_averages_over_all_classes_are_accuracy(name, random_table, rng):
     for table in many(random_table, rng):
         assert evaluate(name, table) == pytest.approx(
@@ -202,7 +199,7 @@ def test_kappa_is_not_a_number_where_chance_cannot_disagree():
     assert np.isnan(evaluate("cohen_kappa", table)).tolist() == [True, False]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_an_empty_table_scores_nothing(name):
     value = evaluate(name, np.zeros((3, 3)))
     assert np.isnan(value) if name == "cohen_kappa" else value == 0.0

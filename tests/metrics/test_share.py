@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from outperform import metrics
+from tests.loops import each
 
 SHARES = [name for name in [*metrics.names(), "f2", "f0.5", "f2_micro"] if metrics.get(name).share]
 
@@ -24,7 +24,7 @@ def parts_of(table, one):
     }
 
 
-@pytest.mark.parametrize("name", SHARES)
+@each("name", SHARES)
 def test_the_share_is_the_metric(name, draws):
     metric = metrics.get(name)
     classes = [3] if metric.average == "binary" else None
@@ -53,7 +53,7 @@ def test_which_metrics_are_shares():
     }
 
 
-@pytest.mark.parametrize("name", SHARES)
+@each("name", SHARES)
 def test_pooled_shares_need_all_classes(name):
     metric = metrics.get(name)
     assert metric.share_over(all_classes=True) == metric.share

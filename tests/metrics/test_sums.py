@@ -15,6 +15,7 @@ from outperform.metrics import get_score, score_names
 from outperform.metrics.item_statistics import Ranked, n_edits
 from outperform.metrics.sums import CombinedMeans, WeightedQuantile
 from outperform.metrics.weighted import Units
+from tests.loops import each
 
 pytestmark = pytest.mark.core
 
@@ -47,8 +48,8 @@ def value(metric, statistics, weights, units=None):
     return prepared.worker()(np.atleast_2d(weights))
 
 
-@pytest.mark.parametrize("name", REGRESSION)
-@pytest.mark.parametrize("far", [0.0, 1e4])
+@each("name", REGRESSION)
+@each("far", [0.0, 1e4])
 def test_regression_is_scikit_learns(name, far):
     target, prediction = TARGET + far, PREDICTION + far
     items = np.stack([target, prediction], axis=1)
@@ -105,7 +106,7 @@ def test_a_group_is_one_weight():
     assert found == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.parametrize("level", [0.01, 0.25, 0.5, 0.9, 0.95, 0.99])
+@each("level", [0.01, 0.25, 0.5, 0.9, 0.95, 0.99])
 def test_quantiles_are_numpys(level):
     for weights in (np.ones(N), WEIGHTS, RANDOM.integers(1, 4, N).astype(float)):
         found = WeightedQuantile(TARGET, Units(N), level).worker()(weights[None])[0]
@@ -157,8 +158,8 @@ def test_edits_by_the_definition():
         assert n_edits(one, two) == slow(one, two)
 
 
-@pytest.mark.parametrize("name", ["bleu", "chrf", "ter"])
-@pytest.mark.parametrize("seed", [3, 4])
+@each("name", ["bleu", "chrf", "ter"])
+@each("seed", [3, 4])
 def test_translation_is_sacrebleus(name, seed):
     sacrebleu = pytest.importorskip("sacrebleu")
     oracle = {
@@ -210,7 +211,7 @@ MEASURES = {
 }
 
 
-@pytest.mark.parametrize("name", MEASURES)
+@each("name", MEASURES)
 def test_retrieval_is_that_of_ir_measures(name):
     ir_measures = pytest.importorskip("ir_measures")
     random = np.random.default_rng(8)
@@ -271,7 +272,7 @@ def test_masks():
     assert value("iou_mean", statistics, ones)[0] == pytest.approx(np.mean(each))
 
 
-@pytest.mark.parametrize("rate", ["accuracy", "recall", "precision", "f1", "selection_rate"])
+@each("rate", ["accuracy", "recall", "precision", "f1", "selection_rate"])
 def test_gaps_are_between_the_rates_of_groups(rate):
     truth, said, by = (RANDOM.integers(0, k, 90) for k in (2, 2, 3))
     metric = op.metrics.gap(rate, by)
@@ -305,7 +306,7 @@ def test_every_metric_of_sums_can_be_pickled_and_compared():
 # Refusals
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "truth", "said", "told"),
     [
         ("wer", ["a"], ["a", "b"], "2 texts and 1 references"),

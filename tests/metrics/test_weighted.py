@@ -22,6 +22,7 @@ from outperform.metrics.weighted import (
     brier_losses,
     log_losses,
 )
+from tests.loops import each
 
 METRICS = {
     "roc_auc": (AreaUnderCurve, roc_auc_score),
@@ -45,8 +46,8 @@ def value(kind, truth, score, weights, units=None):
     return float(kind(ranking).worker()(weights[None])[0])
 
 
-@pytest.mark.parametrize("name", METRICS)
-@pytest.mark.parametrize("levels", [None, 20, 1])
+@each("name", METRICS)
+@each("levels", [None, 20, 1])
 def test_rankings_are_scikit_learns_with_and_without_weights(name, levels):
     kind, reference = METRICS[name]
     truth, score, weights = drawn(500, levels=levels)

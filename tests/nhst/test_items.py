@@ -14,6 +14,7 @@ from scipy import stats
 
 from outperform.errors import DataError
 from outperform.nhst.items import mcnemar, sign_test, welch_test
+from tests.loops import each
 
 counts = st.integers(0, 400)
 
@@ -80,8 +81,8 @@ def binomial_cdf_by_quadrature(k, n):
         )
 
 
-@pytest.mark.parametrize("n", [10**6, 10**9, 10**12])
-@pytest.mark.parametrize("deviations", [0.5, 2, 5])
+@each("n", [10**6, 10**9, 10**12])
+@each("deviations", [0.5, 2, 5])
 def test_sign_test_with_very_many_items(n, deviations):
     fewer = n // 2 - round(deviations * math.sqrt(n) / 2)
     exact = 2 * binomial_cdf_by_quadrature(fewer, n)

@@ -13,6 +13,7 @@ from outperform.nhst.items import (
     welch_test,
 )
 from papers.published import published
+from tests.loops import each
 
 NEWS = load_news20()
 CATEGORIES = range(20)
@@ -45,8 +46,8 @@ def macro_p_values(a, b):
     return sign_test_over_classes(*scores).p_value, paired_t_over_classes(*scores).p_value
 
 
-@pytest.mark.parametrize("table", ["table_4_nb_bern_vs_nb_mult", "table_6_nb_mult_vs_svm_l2"])
-@pytest.mark.parametrize("category", CATEGORIES)
+@each("table", ["table_4_nb_bern_vs_nb_mult", "table_6_nb_mult_vs_svm_l2"])
+@each("category", CATEGORIES)
 def test_sigir_p_values_as_printed(table, category):
     a, b = table[len("table_4_") :].split("_vs_")
     row = published("sigir2016")[table]["rows"][category]
@@ -54,7 +55,7 @@ def test_sigir_p_values_as_printed(table, category):
     assert (round(sign_p, 3), round(t_p, 3)) == (row["sign_test_p"], row["t_test_p"])
 
 
-@pytest.mark.parametrize("category", CATEGORIES)
+@each("category", CATEGORIES)
 def test_sigir_p_values_of_the_two_support_vector_machines(category):
     # The L1 machine does not converge, so a few of its answers are not the paper's:
     # in no group do they move a p-value by more than 0.07.
@@ -64,7 +65,7 @@ def test_sigir_p_values_of_the_two_support_vector_machines(category):
     assert t_p == pytest.approx(row["t_test_p"], abs=0.07)
 
 
-@pytest.mark.parametrize("row", published("icdm2015")["table_3_nhst"])
+@each("row", published("icdm2015")["table_3_nhst"])
 def test_icdm_p_values(row):
     # As printed for naive Bayes; each machine adds the few answers that are not the paper's.
     slack = {"nb_mult": 0.0005, "svm_l2": 0.0025, "svm_l1": 0.012}

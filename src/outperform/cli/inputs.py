@@ -80,7 +80,7 @@ class Ungrouped:
         other |= {"encoding": self.encoding} if self.encoding != "utf-8" else {}
         return {
             "dialect": other or None,
-            "format": None if self.read_as is None else self.read_as.value,
+            "format": self.read_as,
             "storage_options": storage_of(self.storage_options),
         }
 
@@ -230,11 +230,11 @@ def _are_counts(source: str, reading: Ungrouped) -> bool:
 
 def are_logs(sources: Sequence[str], reading: Ungrouped) -> bool:
     """Return whether the files are evaluation logs, by what was said or by their names."""
-    from outperform.io.formats import LOGS
-    from outperform.io.logs import recognized
+    from outperform.io.formats import FORMATS
+    from outperform.io.logs.read import recognized
 
     if reading.read_as is not None:
-        return reading.read_as.value in LOGS
+        return reading.read_as not in FORMATS
     return recognized(list(sources)) is not None
 
 

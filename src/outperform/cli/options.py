@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from outperform.io.formats import FORMATS, LOGS, FileFormat
+from outperform.io.catalogue import LOGS
+from outperform.io.formats import FORMATS
 
 PANELS = ("Models", "Data", "Files", "World", "Question", "Answer", "Output")
 # What -h shows, of those that a command has; --help shows all.
@@ -308,11 +309,28 @@ OnMissing = Annotated[
     ),
 ]
 
+
+def format_name(text: str) -> str:
+    """Read the name of a format; plug-ins are searched for those that are not built in."""
+    if text not in FORMATS and text not in LOGS:
+        known = ", ".join(map(repr, (*FORMATS, *LOGS.names())))
+        raise typer.BadParameter(f"{text!r} is not one of {known}.")
+    return text
+
+
+def format_names(incomplete: str) -> list[str]:
+    """Return the formats that a shell can complete a name to."""
+    return [name for name in (*FORMATS, *LOGS.names()) if name.startswith(incomplete)]
+
+
 ReadAs = Annotated[
-    FileFormat | None,
+    str | None,
     typer.Option(
+        parser=format_name,
+        autocompletion=format_names,
         help=f"{', '.join(FORMATS)}, if names do not say it; for evaluation logs "
-        f"{', '.join(LOGS[:-1])}; long for one row per item and model.",
+        f"{', '.join(name for name in LOGS.built_in if name != 'long')}; "
+        "long for one row per item and model.",
         metavar="KIND",
         rich_help_panel=_FILES,
     ),

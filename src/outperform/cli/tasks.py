@@ -114,10 +114,9 @@ def _read_task_logs(
     sources: Sequence[str], reading: Joined, by: Sequence[str]
 ) -> Outcomes | dict[str, Outcomes | Scores]:
     """Read the tasks of logs, each by its own score; or what another field divides them into."""
-    from outperform.io.logs import read_tasks
+    from outperform.io.logs.read import read_tasks
 
-    long = reading.read_as is not None and reading.read_as.value == "long"
-    if list(by) != ["task"] or long:
+    if list(by) != ["task"] or reading.read_as == "long":
         return read_logs(op.read, sources, None, reading, by=list(by))
     asked = {"format": None, **asked_of_logs(reading)}
     odd = [param(f"{name}=") for name in asked if name not in _OF_LOGS]

@@ -11,7 +11,6 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from enum import StrEnum
 from importlib import import_module
 from types import NoneType
 from typing import Any, BinaryIO, TypedDict, cast
@@ -147,27 +146,8 @@ def unpack_zstd(data: bytes, most: int, *, name: str) -> bytes:
         raise OSError(f"damaged zstd: {error}") from error
 
 
-class FileFormat(StrEnum):
-    """What a file is, whatever its name says."""
-
-    CSV = "csv"
-    TSV = "tsv"
-    JSONL = "jsonl"
-    PARQUET = "parquet"
-    ARROW = "arrow"
-    LM_EVAL = "lm-eval"
-    INSPECT = "inspect"
-    PROMPTFOO = "promptfoo"
-    OPENAI_EVALS = "openai-evals"
-    PYDANTIC_EVALS = "pydantic-evals"
-    DEEPEVAL = "deepeval"
-    HELM = "helm"
-    LONG = "long"
-
-
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow")
-"""The formats of tables; all others are of evaluation logs."""
-LOGS = tuple(str(one) for one in FileFormat if one not in FORMATS)
+"""The formats of tables; those of evaluation logs are in the catalogue."""
 _UTF8 = {"utf-8", "utf-8-sig"}
 _ODD = {"idna", "punycode"}  # for names of hosts
 

@@ -21,7 +21,7 @@ from outperform.io.count import group, is_missing, is_strange, repeated_ids
 from outperform.io.engine import Engine
 from outperform.io.formats import Dialect
 from outperform.io.group_by import Coded, Grouped, OnNull, refuse_too_many
-from outperform.io.log_samples import is_right
+from outperform.io.logs.samples import is_right
 from outperform.io.tables import Table, check_family, opened
 
 OnMissing = Literal["raise", "drop"]

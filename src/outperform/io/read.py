@@ -16,14 +16,13 @@ from outperform.data.missing import UNDECLARED, MissingTexts
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
 from outperform.data.sources import Source as SourceFacts
-from outperform.errors import DataError, UsageError, param, unknown_name
+from outperform.errors import DataError, UsageError, param
 from outperform.findings import Finding, finding, quoted
 from outperform.io import group_by
 from outperform.io.count import named_rows, refuse_repeated_ids
 from outperform.io.engine import Engine
 from outperform.io.formats import (
     FORMATS,
-    LOGS,
     Dialect,
     DialectOptions,
     Option,
@@ -34,9 +33,9 @@ from outperform.io.formats import (
 from outperform.io.frames import known_frame
 from outperform.io.group_by import OnNull
 from outperform.io.join import OnMissing, fetch_rows, join_people
-from outperform.io.log_samples import LONG
-from outperform.io.logs import read_grades, recognized
-from outperform.io.sources import Request, as_source, read_by_door
+from outperform.io.logs.read import read_grades, recognized
+from outperform.io.logs.samples import LONG
+from outperform.io.sources import Request, as_source, check_format, read_by_door
 from outperform.io.tables import Table, check_where, opened
 from outperform.progress import log_time
 
@@ -122,7 +121,8 @@ def read_scores(
     storage = Storage.of(storage_options)
     missing = MissingTexts.from_param(na_values, empty_is_label)
     check_where(where)
-    are_logs = format in LOGS or (format is None and recognized(source))
+    check_format(format)
+    are_logs = format not in FORMATS if format is not None else recognized(source) is not None
     if isinstance(source, Mapping) and not are_logs:
         raise UsageError(
             f"read_scores reads one table with a column for each model, not a file for each; got "
@@ -155,7 +155,6 @@ def read_scores(
         )
     _refuse_of_tables(
         source,
-        format=format,
         score=score,
         model=model,
         on_missing=on_missing,
@@ -289,7 +288,6 @@ def _refuse_of_logs(**given: Any) -> None:
 def _refuse_of_tables(
     source: object,
     *,
-    format: str | None,
     score: str | Mapping[str, str] | None,
     model: str | None,
     on_missing: str,
@@ -297,8 +295,6 @@ def _refuse_of_tables(
     latest: bool,
 ) -> None:
     """Refuse what only logs have, and say what to do with a table."""
-    if format is not None and format not in FORMATS:
-        raise UsageError(unknown_name("format", format, (*FORMATS, *LOGS)))
     if not isinstance(source, (str, os.PathLike, list, tuple)) and known_frame(source) is not None:
         raise UsageError(
             "read_scores reads files; give the columns of a frame to op.Scores.from_values"

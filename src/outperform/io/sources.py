@@ -12,13 +12,13 @@ from outperform.data.missing import MissingTexts
 from outperform.data.outcomes import Outcomes
 from outperform.data.sources import with_source
 from outperform.errors import UsageError, param, require, unknown_name
+from outperform.io.catalogue import LOGS
 from outperform.io.columnar import listed
 from outperform.io.count import count
 from outperform.io.count_tables import holds_outcomes, read_shards
 from outperform.io.databases import Database, count_database, known_database
 from outperform.io.formats import (
     FORMATS,
-    LOGS,
     OPTIONS,
     Dialect,
     DialectOptions,
@@ -31,8 +31,8 @@ from outperform.io.formats import (
 from outperform.io.frames import Frame, count_frame, known_frame
 from outperform.io.group_by import OnNull, TableQuery, name_models
 from outperform.io.join import GOLD, Join, OnMissing, join
-from outperform.io.log_samples import LONG
-from outperform.io.logs import read_evaluations, recognized
+from outperform.io.logs.read import read_evaluations, recognized
+from outperform.io.logs.samples import LONG
 from outperform.io.paths import stem
 from outperform.io.tables import Table, Where, check_columns, check_where, opened
 
@@ -73,8 +73,7 @@ class Request:
 
     def __post_init__(self) -> None:
         MissingTexts.from_param(self.na_values, self.empty_is_label)
-        if self.format is not None:
-            _check_choice("format", self.format, (*FORMATS, *LOGS))
+        check_format(self.format)
         _check_choice("on_missing", self.on_missing, get_args(OnMissing))
         _check_choice("on_null", self.on_null, get_args(OnNull))
         check_where(self.where)
@@ -127,7 +126,7 @@ class Request:
     @property
     def is_of_logs(self) -> bool:
         """Whether the source is said to be logs of evaluations."""
-        return self.format in LOGS
+        return self.format is not None and self.format not in FORMATS
 
     def given(self, *without: str) -> dict[str, Any]:
         """Return what differs from the default, by name."""
@@ -262,6 +261,12 @@ def _no_truth(table: Table | Frame) -> str:
         f"columns say right or wrong, name these with {param('correct=')}. Columns of "
         f"{table.name}: {listed(names)}"
     )
+
+
+def check_format(name: str | None) -> None:
+    """Refuse a format that is neither of tables nor of logs, those of plug-ins included."""
+    if name is not None and name not in FORMATS and name not in LOGS:
+        raise UsageError(unknown_name("format", name, (*FORMATS, *LOGS.names())))
 
 
 def _check_choice(what: str, value: object, known: Sequence[str]) -> None:

@@ -15,6 +15,7 @@ from scipy.stats import norm
 
 from outperform.display.posterior_figure import plot_posterior
 from outperform.errors import UsageError
+from tests.loops import each
 
 RNG = np.random.default_rng(20)
 DRAWS = RNG.normal(-0.10861, 0.00761, 20_000)
@@ -245,7 +246,7 @@ def test_the_style_file_is_found_by_its_name():
         assert not mpl.rcParams["axes.spines.top"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "match"),
     [
         ([], "one row of finite numbers"),

@@ -7,6 +7,7 @@ import pytest
 
 from outperform.display.figure_style import read_shape
 from outperform.errors import UsageError
+from tests.loops import each
 
 DRAWS = np.random.default_rng(5).normal(0.0, 1.0, 20_000)
 
@@ -15,7 +16,7 @@ def area(shape):
     return float(np.trapezoid(shape.height, shape.grid))
 
 
-@pytest.mark.parametrize(
+@each(
     "draws",
     [DRAWS, DRAWS[:300], np.round(DRAWS[:2_000]), np.zeros(9), np.array([0.1, 0.2, 0.3])],
     ids=["many", "some", "few_values", "equal", "three"],

@@ -1,8 +1,7 @@
-"""Evaluation logs of several models, read and paired on the item."""
+"""Evaluation logs of several models: recognized, read, and paired on the item."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -14,78 +13,79 @@ from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
 from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.findings import Finding, clauses, finding
-from outperform.io import inspect_logs
+from outperform.io.catalogue import LOGS
 from outperform.io.formats import masked
 from outperform.io.group_by import OnNull
-from outperform.io.inspect_logs import read_table
 from outperform.io.join import OnMissing
-from outperform.io.json_logs import read_json_logs
-from outperform.io.lm_eval_logs import read_lm_eval
-from outperform.io.log_pairs import OWN, Paired, pair
-from outperform.io.log_samples import (
+from outperform.io.logs.format import LogFormat
+from outperform.io.logs.pairs import (
     GRADE,
-    LONG,
+    OWN,
     RIGHT,
-    FailedLog,
     Kind,
-    Part,
-    Samples,
+    Paired,
     choose_by_task,
     choose_score,
-    files_under,
-    is_path,
-    logs_under,
-    parts_of,
-    read_long,
+    pair,
 )
+from outperform.io.logs.samples import LONG, FailedLog, Samples, files_under, is_path, parts_of
 from outperform.io.remote import is_remote
 from outperform.io.tables import Where
-from outperform.io.tool_logs import READERS
 
 _EXAMPLES = 5
+_START = 200  # bytes of a file by which it may be recognized
 
 Models = Sequence[str] | Mapping[str, str] | None
-
-
 Score = str | Mapping[str, str] | None
-
-_PATTERNS = (
-    ("inspect", "*.eval"),
-    ("inspect", f"????-??-??T??-??-??[-+]*_*_{'?' * 22}.json"),
-    ("lm-eval", "samples_*_????-??-??T*.jsonl"),
-    ("deepeval", "test_run_????????_??????.json"),
-    ("helm", "per_instance_stats.json"),
-)
-_STARTS = {
-    "promptfoo": re.compile(rb'\s*{\s*"evalId":\s*"eval-[^"]*",\s*"results":\s*{'),
-    "openai-evals": re.compile(rb'{"spec":\s*{"completion_fns":\s*\['),
-}
-_START = 200  # bytes to look at
 
 
 def recognized(source: object) -> str | None:
-    """Return what kind of logs files or folders are, if names or first bytes leave no doubt."""
+    """Return the format of the logs in files or folders, if names or first bytes leave no doubt.
+
+    Plug-ins are asked only about what is not in a built-in format.
+    """
     if isinstance(source, Mapping):
         source = list(source.values())
-    given = source if isinstance(source, (list, tuple)) else [source]
-    here = [is_path(one) and not is_remote(one) for one in given]
-    kinds = {_kind_of(Path(str(one))) if ok else None for one, ok in zip(given, here, strict=True)}
-    return kinds.pop() if len(kinds) == 1 else None
+    sources = source if isinstance(source, (list, tuple)) else [source]
+    if not all(is_path(path) and not is_remote(path) for path in sources):
+        return None
+    paths = [Path(str(path)) for path in sources]
+    built_in = [LOGS.get(name) for name in LOGS.built_in]
+    return _shared_format(paths, built_in) or _shared_format(paths, list(LOGS.added()))
 
 
-def _kind_of(path: Path) -> str | None:
-    """Return the kind of one path; in folders logs lie at any depth."""
-    kinds = {kind for kind, pattern in _PATTERNS if fnmatchcase(path.name, pattern)}
-    with suppress(OSError):  # whoever reads it says why it cannot
-        for inside in files_under(path) if path.is_dir() else ():
-            kinds |= {kind for kind, pattern in _PATTERNS if fnmatchcase(inside.name, pattern)}
-            if len(kinds) > 1:
-                break
-    if not kinds and path.suffix in (".json", ".jsonl") and path.is_file():
-        with suppress(OSError), path.open("rb") as stream:  # whoever reads it says why it cannot
-            start = stream.read(_START)
-            kinds = {kind for kind, look in _STARTS.items() if look.match(start)}
-    return kinds.pop() if len(kinds) == 1 else None
+def _shared_format(paths: Sequence[Path], formats: Sequence[LogFormat]) -> str | None:
+    """Return the one format that all paths have; in folders logs lie at any depth."""
+
+    def by_name(path: Path) -> set[str]:
+        return {
+            log_format.name
+            for log_format in formats
+            if any(fnmatchcase(path.name, pattern) for pattern in log_format.unmistakable)
+        }
+
+    shared: set[str] = set()
+    for path in paths:
+        names = by_name(path)
+        with suppress(OSError):  # whoever reads it says why it cannot
+            for inside in files_under(path) if path.is_dir() else ():
+                names |= by_name(inside)
+                if len(names) > 1:
+                    break
+            if not names and path.is_file():
+                with path.open("rb") as stream:
+                    start = stream.read(_START)
+                names = {
+                    log_format.name
+                    for log_format in formats
+                    if log_format.start is not None
+                    and (path.suffix in (".json", ".jsonl") or log_format.is_log(path))
+                    and log_format.start.match(start)
+                }
+        if len(names) != 1:
+            return None
+        shared |= names
+    return shared.pop() if len(shared) == 1 else None
 
 
 def read_evaluations(source: object, **asked: Any) -> Outcomes:
@@ -200,43 +200,30 @@ def _load(
     latest: bool = False,
     **long: Any,
 ) -> Loaded:
-    told: tuple[Finding, ...] = ()
-    far = next((part.source for part in parts_of(source) if is_remote(part.source)), None)
-    if far is not None and format != LONG:
+    parts = parts_of(source)
+    remote = next((part.source for part in parts if is_remote(part.source)), None)
+    if remote is not None and format != LONG:
         raise UsageError(
-            f"logs of evaluations are read from this machine; copy {masked(str(far))} here first"
+            f"logs of evaluations are read from this machine; copy {masked(str(remote))} here first"
         )
+    recognition: tuple[Finding, ...] = ()
     if format is None:
         format = recognized(source) or ""
-        told = (finding("logs_recognized", format=format),)
-    parts = parts_of(source)
-    asked = [one for one in dict.fromkeys((*by, groups)) if one is not None]
-    fields = asked if format == LONG else [one for one in asked if one not in OWN]
-    called = _called(score, format)
+        recognition = (finding("logs_recognized", format=format),)
+    log_format = LOGS.get(format)
+    fields = [name for name in dict.fromkeys((*by, groups)) if name is not None]
+    if format != LONG:
+        fields = [name for name in fields if name not in OWN]
+    called = _called(score, log_format)
+    if format == LONG and isinstance(score, Mapping):
+        raise UsageError(
+            f"a long table has one column of scores; name it with {param('score=', 'score')}"
+        )
     wanted = called if isinstance(called, str) else None
-    every: list[Samples]
-    failed: list[FailedLog] = []
-    if format == LONG:
-        if isinstance(score, Mapping):
-            raise UsageError(
-                f"a long table has one column of scores; name it with {param('score=', 'score')}"
-            )
-        every = [one for part in parts for one in read_long(part, wanted, where, fields, **long)]
-    elif format == "lm-eval":
-        every, failed = read_lm_eval(parts, score=wanted, where=where, fields=fields)
-    elif format == "inspect":
-        every, failed = _read_inspect(parts, score=wanted, where=where, fields=fields)
-    else:
-        reader = READERS[format]
-        found, failed = read_json_logs(reader, parts, where=where, fields=fields)
-        every = [
-            one
-            for part in parts
-            for one in _under_one_name(part, [samples for of, samples in found if of is part])
-        ]
-        own = reader.right if kind is RIGHT else reader.grade
-        if called is None and any(own in one.scores for one in every):
-            wanted = own
+    every, failed = log_format.load(parts, score=wanted, where=where, fields=fields, **long)
+    own = log_format.right if kind is RIGHT else log_format.grade
+    if called is None and any(own in samples.scores for samples in every):
+        wanted = own
     findings = _without_failed(every, _asked_for(failed, models), skip_failed)
     if not every:
         raise UsageError(f"no log is left after {param('where=', dict(where or {}))}")
@@ -244,23 +231,21 @@ def _load(
     if latest:
         chosen, left_out = _latest(chosen)
         findings += left_out
-    return Loaded(chosen, called, wanted, told + findings)
+    return Loaded(chosen, called, wanted, recognition + findings)
 
 
-def _called(score: Score, format: str) -> Score:
+def _called(score: Score, log_format: LogFormat) -> Score:
     """Return scores as they are called in the logs of a format."""
     if score is None:
         return None
     if isinstance(score, Mapping):
-        return {task: str(_called(one, format)) for task, one in score.items()}
+        return {task: str(_called(name, log_format)) for task, name in score.items()}
     if not isinstance(score, str):
         raise UsageError(
             f"{param('score')} must be a name, or a name for each task, "
             f"{param('score=', {'arc': 'acc'})}; got {score!r}"
         )
-    if format == "inspect":
-        return score.removeprefix("score_")
-    return READERS[format].score(score) if format in READERS else score
+    return log_format.score(score)
 
 
 def _latest(every: Sequence[Samples]) -> tuple[list[Samples], tuple[Finding, ...]]:
@@ -288,38 +273,6 @@ def _latest(every: Sequence[Samples]) -> tuple[list[Samples], tuple[Finding, ...
     )
 
 
-def _read_inspect(
-    parts: Sequence[Part], *, score: str | None, where: Where, fields: Sequence[str]
-) -> tuple[list[Samples], list[FailedLog]]:
-    found: list[Samples] = []
-    failed: list[FailedLog] = []
-    for part in parts:
-        if is_path(part.source):
-            samples, bad = _read_paths(part, score=score, where=where, fields=fields)
-            failed += bad
-        else:
-            samples = read_table(part, score=score, where=where, fields=fields)
-        found += _under_one_name(part, samples)
-    return found, failed
-
-
-def _read_paths(
-    part: Part, *, score: str | None, where: Where, fields: Sequence[str]
-) -> tuple[list[Samples], list[FailedLog]]:
-    found: list[Samples] = []
-    failed: list[FailedLog] = []
-    for path in logs_under(part.source, inspect_logs.is_log, what="log, *.eval or *.json,"):
-        if path.suffix.lower() not in inspect_logs.ENDINGS:
-            found += read_table(part._replace(source=path), score=score, where=where, fields=fields)
-            continue
-        log = inspect_logs.read_log(part, path, where=where, fields=fields)
-        if isinstance(log, FailedLog):
-            failed.append(log)
-        elif log is not None:
-            found.append(log)
-    return found, failed
-
-
 def _asked_for(failed: Sequence[FailedLog], models: Models) -> list[FailedLog]:
     """Keep the failed logs of models that were asked for, or that may be theirs."""
     if not models or isinstance(models, (str, bytes)):
@@ -342,19 +295,6 @@ def _without_failed(
         end = "" if reasons.endswith("?") else "."
         raise DataError(f"{told}{reasons}{end} Run the evaluation again, or mend the file{rest}")
     return (finding("failed_logs_skipped", failed=len(failed), n=n_logs, reasons=reasons),)
-
-
-def _under_one_name(part: Part, found: Sequence[Samples]) -> list[Samples]:
-    """Give the samples of a part the name that the caller gave it, if that is one model."""
-    if part.model is None:
-        return list(found)
-    own = dict.fromkeys(one.model for one in found)
-    if len(own) > 1:
-        raise UsageError(
-            f"what is given as {part.model!r} has the models {', '.join(map(repr, own))}; leave "
-            f"the name out and choose with {param('models=')}"
-        )
-    return [replace(one, model=part.model) for one in found]
 
 
 def _only(every: Sequence[Samples], models: Models) -> list[Samples]:

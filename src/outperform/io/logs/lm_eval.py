@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,8 +13,8 @@ from outperform._files import shown
 from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.io.engine import Engine
 from outperform.io.formats import Dialect
-from outperform.io.json_logs import document
-from outperform.io.log_samples import (
+from outperform.io.logs.format import LogFormat, read_json
+from outperform.io.logs.samples import (
     FailedLog,
     Item,
     Part,
@@ -25,7 +26,6 @@ from outperform.io.log_samples import (
     is_near,
     is_path,
     loaded,
-    logs_under,
 )
 from outperform.io.paths import stem
 from outperform.io.tables import SEVERAL, Table, Where, opened
@@ -66,28 +66,42 @@ class _Lines(NamedTuple):
     fields: dict[str, list[Any]]
 
 
-def read_lm_eval(
-    parts: Sequence[Part], *, score: str | None, where: Where, fields: Sequence[str] = ()
-) -> tuple[list[Samples], list[FailedLog]]:
-    """Read doc_id, hashes, target, scores and fields of doc; prompts and answers stay in the files.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _LmEval(LogFormat):
+    def is_log(self, path: Path) -> bool:
+        return _NAME.fullmatch(path.name) is not None
 
-    Questions are read as well if a line has no hash of its question. Logs that cannot be read come
-    back as failed ones.
-    """
-    given = dict(where or {})
-    logs = _with_own_names([log for part in parts for log in _logs(part)])
-    if "task" in given:
-        logs = _of_tasks(logs, given.pop("task"))
-    again = all(is_path(log.source) for log in logs)  # a stream cannot be read twice
-    found, failed = _read(logs, score, given or None, fields, whole=not again)
-    if again and any(None in lines.questions.get("doc_hash", [None]) for _, lines in found):
-        found, failed = _read(logs, score, given or None, fields, whole=True)
-    _refuse_other_filters(found)
-    if not given.keys() - {"filter"}:
-        contradicted = [(log, _contradiction(log, lines)) for log, lines in found]
-        failed += [FailedLog(log.name, log.model, one) for log, one in contradicted if one]
-        found = [one for one, (_, bad) in zip(found, contradicted, strict=True) if not bad]
-    return [_samples(log, lines, given or None) for log, lines in found], failed
+    def load(
+        self, parts: Sequence[Part], *, score: str | None, where: Where, fields: Sequence[str]
+    ) -> tuple[list[Samples], list[FailedLog]]:
+        """Read doc_id, hashes, target, scores and fields of doc; prompts and answers stay there.
+
+        Questions are read as well if a line has no hash of its question. Logs that cannot be read
+        come back as failed ones.
+        """
+        conditions = dict(where or {})
+        logs = _with_own_names([log for part in parts for log in _logs(part)])
+        if "task" in conditions:
+            logs = _of_tasks(logs, conditions.pop("task"))
+        again = all(is_path(log.source) for log in logs)  # a stream cannot be read twice
+        read, failed = _read(logs, score, conditions or None, fields, whole=not again)
+        if again and any(None in lines.questions.get("doc_hash", [None]) for _, lines in read):
+            read, failed = _read(logs, score, conditions or None, fields, whole=True)
+        _refuse_other_filters(read)
+        if not conditions.keys() - {"filter"}:
+            contradicted = [(log, _contradiction(log, lines)) for log, lines in read]
+            failed += [
+                FailedLog(log.name, log.model, entry) for log, entry in contradicted if entry
+            ]
+            read = [entry for entry, (_, bad) in zip(read, contradicted, strict=True) if not bad]
+        return [_samples(log, lines, conditions or None) for log, lines in read], failed
+
+
+FORMAT = _LmEval(
+    name="lm-eval",
+    what="log of samples, samples_<task>_<time>.jsonl",
+    unmistakable=("samples_*_????-??-??T*.jsonl",),
+)
 
 
 def _contradiction(log: Log, lines: _Lines) -> str | None:
@@ -98,7 +112,7 @@ def _contradiction(log: Log, lines: _Lines) -> str | None:
     if not path.is_file():
         return None
     try:
-        results = document(path)
+        results = read_json(path)
     except DataError as error:
         return str(error)
 
@@ -288,11 +302,7 @@ def _logs(part: Part) -> list[Log]:
         if part.model is None:
             raise UsageError("name the model, {'llama': …}, because a stream has no name")
         return [Log(part.model, part.turn, "", part.source, f"the log of {part.model!r}")]
-    paths = logs_under(
-        part.source,
-        lambda path: _NAME.fullmatch(path.name) is not None,
-        what="log of samples, samples_<task>_<time>.jsonl,",
-    )
+    paths = FORMAT.logs_in(part.source)
     folders = list(dict.fromkeys(os.fspath(path.parent) for path in paths))
     if part.model is not None and len(folders) > 1:
         raise UsageError(

@@ -1,18 +1,155 @@
-"""What several models answered, put side by side on the item."""
+"""The same score of several models, item by item: which score counts, and which answers pair."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from outperform.errors import DataError, UsageError, param
+from outperform._files import shown
+from outperform.errors import DataError, UsageError, either, param, unknown_name
 from outperform.findings import Finding, clauses, counted, finding
 from outperform.io.group_by import OnNull
 from outperform.io.join import OnMissing
-from outperform.io.log_samples import LONG, Item, Kind, Samples
+from outperform.io.logs.samples import LONG, Item, Samples, as_grade, is_right
 
 _EXAMPLES = 5
+
+
+# Which score counts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """What the values of a score are, and what to say of those that are not."""
+
+    read: Callable[[Any], float | None]  # None where it is missing, else a ValueError
+    says: str
+    looks: str
+    otherwise: Callable[[], str]
+
+
+RIGHT = Kind(
+    read=is_right,
+    says="say right or wrong",
+    looks="right or wrong (1 and 0, true and false, C and I)",
+    otherwise=lambda: either(
+        "which is neither right nor wrong. Compare the mean of such grades, read by "
+        "op.read_scores, or decide what is good enough and count that with "
+        "Outcomes.from_correct({'model': score >= 0.5, …})",
+        "which is neither right nor wrong; compare the mean of such grades with --metric mean",
+    ),
+)
+GRADE = Kind(
+    read=as_grade,
+    says="are grades",
+    looks="grades, as numbers",
+    otherwise=lambda: "which is no finite number",
+)
+
+
+def choose_score(every: Sequence[Samples], score: str | None, kind: Kind) -> str:
+    """Return the score that was asked for, or the only one of its kind."""
+    if score is not None:
+        score = _full_name(every, score)
+        for samples in every:
+            if score not in samples.scores:
+                raise UsageError(f"{samples.name}: {unknown_name('score', score, samples.scores)}")
+            _refuse_others(samples, score, kind)
+        return score
+    shared = [name for name in every[0].scores if all(name in one.scores for one in every)]
+    fitting = [name for name in shared if all(_is_of(one, name, kind) for one in every)]
+    if kind is GRADE and len(fitting) > 1:  # right or wrong is a grade only where there is no other
+        fitting = [one for one in fitting if not _is_of_truth(every, one)] or fitting
+    if len(fitting) == 1:
+        return fitting[0]
+    tasks = sorted({item.task for samples in every for item in samples.items})
+    each = param("score=", dict.fromkeys(tasks[:2], (*fitting, "acc")[0]))
+    if fitting:
+        own = either(f", or one for each task with {each}", "") if len(tasks) > 1 else ""
+        shown = ", ".join(map(repr, fitting)) + f"; name one with {param('score=')}{own}"
+        raise UsageError(f"several scores {kind.says}: {shown}")
+    if len(shared) == 1:
+        for samples in every:
+            _refuse_others(samples, shared[0], kind)
+    known = ", ".join(map(repr, dict.fromkeys(name for one in every for name in one.scores)))
+    own = either(
+        f"name that of each task, {each}",
+        f"take each task by its own score with {param('by=', 'task')}",
+    )
+    which = f"{param('score=')} to see why it does not fit"
+    raise DataError(
+        f"there is no score that all logs have and whose values are {kind.looks}; they have "
+        f"{known or 'none'}. "
+        + (f"They are of {len(tasks)} tasks: {own}" if len(tasks) > 1 else f"Name one with {which}")
+    )
+
+
+def choose_by_task(
+    every: Sequence[Samples], scores: Mapping[str, str], kind: Kind
+) -> tuple[list[Samples], str]:
+    """Return the samples of all tasks, each with the score that was asked of it, as one score."""
+    parts = [(task, one) for samples in every for task, one in samples.by_task().items()]
+    known = dict.fromkeys(task for task, _ in parts)
+    for task in scores:
+        if task not in known:
+            raise UsageError(unknown_name("task", task, known))
+    lacking = [task for task in known if task not in scores]
+    if lacking:
+        raise UsageError(
+            f"{param('score=')} names no score of {', '.join(map(repr, lacking))}; name one for "
+            f"each task, or leave tasks out with {param('where=')}"
+        )
+    chosen = {
+        task: choose_score([one for of, one in parts if of == task], score, kind)
+        for task, score in scores.items()
+    }
+    name = ", ".join(dict.fromkeys(chosen.values()))
+    return [replace(one, scores={name: one.scores[chosen[task]]}) for task, one in parts], name
+
+
+def _full_name(every: Sequence[Samples], score: str) -> str:
+    """Return ``scorer.key`` for a key that only one scorer has; any other name as it is."""
+    known = dict.fromkeys(name for samples in every for name in samples.scores)
+    if score in known:
+        return score
+    keys = [name for name in known if name.partition(".")[2] == score]
+    if len(keys) == 1:
+        return keys[0]
+    held = keys or [name for name in known if name.startswith(f"{score}.")]
+    if held:
+        shown = ", ".join(map(repr, held))
+        raise UsageError(
+            f"{score!r} stands for several scores, {shown}; name one with {param('score=')}"
+        )
+    return score
+
+
+def _is_of(samples: Samples, score: str, kind: Kind) -> bool:
+    try:
+        found = {kind.read(value) for value in samples.scores[score]}
+    except ValueError:
+        return False
+    return found != {None}
+
+
+def _is_of_truth(every: Sequence[Samples], score: str) -> bool:
+    values = (value for samples in every for value in samples.scores[score])
+    return all(value is None or isinstance(value, bool) for value in values)
+
+
+def _refuse_others(samples: Samples, score: str, kind: Kind) -> None:
+    for item, value in zip(samples.items, samples.scores[score], strict=True):
+        try:
+            kind.read(value)
+        except ValueError:
+            raise DataError(
+                f"{samples.name}: {score!r} is {shown(value)} for {item.id!r}, {kind.otherwise()}"
+            ) from None
+
+
+# The answers to the same items
 
 
 class Answer(NamedTuple):
@@ -104,7 +241,11 @@ def pair(
         together = list(zip(tasks, together, strict=True))  # tasks number their passages alike
     return Paired(
         score,
-        {model: _known(one, kept) for model, one in answers.items()},
+        # None is missing any more.
+        {
+            model: [value for answer in kept if (value := values[answer]) is not None]
+            for model, values in answers.items()
+        },
         together,
         {name: _field(every, name, kept) for name in by} or None,
         findings,
@@ -159,11 +300,6 @@ def _field(every: Sequence[Samples], name: str, kept: Sequence[Answer]) -> list[
     if odd is not None:
         raise DataError(f"{name!r} must be a text or a number of each item; got {str(odd)[:60]!r}")
     return values
-
-
-def _known(answers: Answers, kept: Sequence[Answer]) -> list[float]:
-    values = (answers[answer] for answer in kept)
-    return [value for value in values if value is not None]  # none is missing any more
 
 
 def _answers(runs: Sequence[Samples], score: str, kind: Kind) -> Answers:
@@ -412,16 +548,13 @@ def _without_partner(
         return ()
     told = f"of {len(every)} {naming.noun} that some model answered, {'; '.join(faults)}"
     if on_missing == "raise":
+        as_often = ", each as often" if naming.repeated else ""
         raise DataError(
-            f"{told}. Evaluate the models on the same items{_as_often(naming)}, or keep the "
+            f"{told}. Evaluate the models on the same items{as_often}, or keep the "
             f"{common} that all of them answered with {param('on_missing=', 'drop')}"
         )
     _drop(answers, set().union(*lacking.values()))
     return (finding("unmatched_ids_dropped/logs", common=common, nouns=naming.noun, faults=told),)
-
-
-def _as_often(naming: Naming) -> str:
-    return ", each as often" if naming.repeated else ""
 
 
 def _drop(answers: Mapping[str, Answers], gone: set[Answer]) -> None:

@@ -9,7 +9,7 @@ import zlib
 from codecs import BOM_UTF8
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -18,7 +18,8 @@ from outperform._files import parse, shown
 from outperform.errors import DataError, UsageError
 from outperform.io.formats import Dialect, endless, limited, most_unpacked, unpack_zstd
 from outperform.io.frames import fetch_columns, known_frame
-from outperform.io.log_samples import (
+from outperform.io.logs.format import LogFormat
+from outperform.io.logs.samples import (
     FailedLog,
     Item,
     Part,
@@ -32,10 +33,11 @@ from outperform.io.log_samples import (
     is_path,
     loaded,
     spread,
+    under_one_name,
 )
 from outperform.io.tables import SEVERAL, Where, opened
 
-ENDINGS = (".eval", ".json")
+_ENDINGS = (".eval", ".json")
 _LISTS = ("logs.json", "eval-set.json")  # which lie beside the logs and list them
 # As inspect_ai names them by default: the time, the task, perhaps the model, an id.
 _NAME = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d[^_]*_[^_]+_")
@@ -47,12 +49,42 @@ _LONGEST = 100  # characters of an error to show
 _ZSTD = 93  # which Python knows in archives from 3.14 on
 
 
-def is_log(path: Path) -> bool:
-    """Return whether a file in a folder is a log by its name."""
-    return path.suffix.lower() in ENDINGS and path.name not in _LISTS
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Inspect(LogFormat):
+    def is_log(self, path: Path) -> bool:
+        return path.suffix.lower() in _ENDINGS and path.name not in _LISTS
+
+    def load(
+        self, parts: Sequence[Part], *, score: str | None, where: Where, fields: Sequence[str]
+    ) -> tuple[list[Samples], list[FailedLog]]:
+        """Read logs, and tables made from them."""
+        samples: list[Samples] = []
+        failed: list[FailedLog] = []
+        for part in parts:
+            of_part: list[Samples] = []
+            for source in self.logs_in(part.source) if is_path(part.source) else [part.source]:
+                if not isinstance(source, Path) or source.suffix.lower() not in _ENDINGS:
+                    table = part._replace(source=source)
+                    of_part += _read_table(table, score=score, where=where, fields=fields)
+                    continue
+                log = _read_log(part, source, where=where, fields=fields)
+                if isinstance(log, FailedLog):
+                    failed.append(log)
+                elif log is not None:
+                    of_part.append(log)
+            samples += under_one_name(part, of_part)
+        return samples, failed
 
 
-def read_log(
+FORMAT = _Inspect(
+    name="inspect",
+    what="log, *.eval or *.json",
+    unmistakable=("*.eval", f"????-??-??T??-??-??[-+]*_*_{'?' * 22}.json"),
+    prefixes=("score_",),
+)
+
+
+def _read_log(
     part: Part, path: Path, *, where: Where, fields: Sequence[str] = ()
 ) -> Samples | FailedLog | None:
     """Return the samples of one log under its own name, or None if its task was not asked for.
@@ -412,7 +444,7 @@ _HINT = (
 )
 
 
-def read_table(
+def _read_table(
     part: Part, *, score: str | None, where: Where, fields: Sequence[str] = ()
 ) -> list[Samples]:
     """Return the samples of each model in a table."""

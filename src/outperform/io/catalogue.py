@@ -1,0 +1,29 @@
+"""The formats of logs and the sources that there are, by name; plug-ins add theirs.
+
+Each line is written as an entry point in a pyproject.toml would be.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from outperform._catalogue import Catalogue
+
+if TYPE_CHECKING:
+    from outperform.io.logs.format import LogFormat
+
+LOGS: Catalogue[LogFormat] = Catalogue(
+    "outperform.logs",
+    noun="format",
+    kind="outperform.io.logs.format:LogFormat",
+    built_in={
+        "lm-eval": "outperform.io.logs.lm_eval:FORMAT",
+        "inspect": "outperform.io.logs.inspect:FORMAT",
+        "promptfoo": "outperform.io.logs.promptfoo:FORMAT",
+        "openai-evals": "outperform.io.logs.openai_evals:FORMAT",
+        "pydantic-evals": "outperform.io.logs.pydantic_evals:FORMAT",
+        "deepeval": "outperform.io.logs.deepeval:FORMAT",
+        "helm": "outperform.io.logs.helm:FORMAT",
+        "long": "outperform.io.logs.long:FORMAT",
+    },
+)

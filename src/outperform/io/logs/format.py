@@ -1,0 +1,454 @@
+"""What a format of evaluation logs is: how its files are recognized, found and read."""
+
+from __future__ import annotations
+
+import os
+import re
+from codecs import BOM_UTF8
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar, overload
+
+from outperform._files import parse, shown
+from outperform.errors import DataError, OutperformError, UsageError, param, unknown_name
+from outperform.io.formats import PACKINGS, unpacked
+from outperform.io.logs.samples import (
+    FailedLog,
+    Item,
+    Part,
+    Samples,
+    as_id,
+    as_text,
+    field_of,
+    is_finite,
+    is_near,
+    is_path,
+    logs_under,
+    under_one_name,
+)
+from outperform.io.paths import stem
+from outperform.io.tables import SEVERAL, Where
+
+_Plain = TypeVar("_Plain", str, bool, int, float)
+_WORDS = {
+    dict: "an object",
+    list: "a list",
+    str: "a text",
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+}
+
+
+class Row(NamedTuple):
+    """One graded answer of a model.
+
+    Attributes
+    ----------
+    model
+        The name of the model.
+    id
+        What names the item, within its task: a text or a whole number.
+    scores
+        What the answer scored, by name of the score: a number, True or False, or None where the
+        score is missing.
+    task
+        The task or benchmark that the item is of.
+    epoch
+        Which answer to the item it is, from 1, where a model answers several times.
+    question
+        What was asked, in each form that the log has it in. Logs of several models must agree on
+        it, or they are refused.
+    gold
+        What the answer should be, likewise.
+    prompt
+        What was sent to the model; a finding tells where models were sent different prompts.
+    about
+        What else is known of the item, for ``by=``, ``groups=`` and ``where=``.
+    """
+
+    model: str
+    id: object
+    scores: Mapping[str, object]
+    task: str = ""
+    epoch: int = 1
+    question: Mapping[str, object] = {}
+    gold: Mapping[str, object] = {}
+    prompt: Mapping[str, object] = {}
+    about: Mapping[str, object] = {}
+
+
+class Log(NamedTuple):
+    """What one log contains.
+
+    Attributes
+    ----------
+    rows
+        Its answers, of one model or several.
+    when
+        When it was written, as a text that sorts, for ``latest=``.
+    """
+
+    rows: list[Row]
+    when: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogFormat:
+    """How the logs of one tool are recognized, found in a folder and read.
+
+    Parameters
+    ----------
+    name
+        What ``format=`` and ``--read-as`` call it.
+    read
+        Reads one file. Of a damaged or unfinished log it raises ``DataError``, with a sentence that
+        begins with the name of the file.
+    files
+        Patterns of the names that logs have in a folder; packed as ``.gz`` or ``.zst`` as well.
+    what
+        What a message calls a log; by default "log", with the patterns.
+    unmistakable
+        Patterns of names by which logs are recognized without ``format=``.
+    start
+        What the first 200 bytes of a file match if it can be no other format, likewise.
+    right, grade
+        The tool's own score that says right or wrong, and the one that is a grade, which are taken
+        unless ``score=`` names another.
+    prefixes
+        What the name of a score may begin with in ``score=`` and is left out.
+    single
+        Fields of ``about`` of which the rows of a log must have one value, chosen by ``where=``.
+    """
+
+    name: str
+    read: Callable[[Path], Log] | None = None
+    files: tuple[str, ...] = ("*.json",)
+    what: str = ""
+    unmistakable: tuple[str, ...] = ()
+    start: re.Pattern[bytes] | None = None
+    right: str | None = None
+    grade: str | None = None
+    prefixes: tuple[str, ...] = ()
+    single: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.read is None and type(self) is LogFormat:
+            raise UsageError(f"the format {self.name!r} needs read=, which reads one file")
+
+    def is_log(self, path: Path) -> bool:
+        """Return whether a file in a folder is a log, by its name."""
+        return any(
+            fnmatchcase(path.name, f"{pattern}{packing}")
+            for pattern in self.files
+            for packing in ("", *PACKINGS)
+        )
+
+    def score(self, name: str) -> str:
+        """Return a score as it is called in the logs."""
+        for prefix in self.prefixes:
+            name = name.removeprefix(prefix)
+        return name
+
+    def logs_in(self, source: object) -> list[Path]:
+        """Return the logs that a path, a pattern or a folder stands for."""
+        what = self.what or f"log, {' or '.join(self.files)}"
+        return logs_under(source, self.is_log, what=what)
+
+    def load(
+        self, parts: Sequence[Part], *, score: str | None, where: Where, fields: Sequence[str]
+    ) -> tuple[list[Samples], list[FailedLog]]:
+        """Read logs; those that are damaged or of evaluations that failed come back as such."""
+        logs: list[tuple[Part, str, Log]] = []
+        failed: list[FailedLog] = []
+        for part in parts:
+            if not is_path(part.source):
+                raise UsageError(
+                    f"logs of {self.name} are read from files or folders; got "
+                    f"{type(part.source).__name__}"
+                )
+            for path in self.logs_in(part.source):
+                name = os.fspath(path)
+                if not path.exists():
+                    raise UsageError(f"no file {name!r}")
+                try:
+                    logs.append((part, name, self._read_checked(path)))
+                except DataError as error:
+                    failed.append(FailedLog(name, part.model, str(error)))
+        is_selected = _selection([row for *_, log in logs for row in log.rows], where)
+        samples = [
+            (part, group)
+            for part, name, log in logs
+            for group in self._samples(part, name, log, is_selected, fields)
+        ]
+        return [
+            group
+            for part in parts
+            for group in under_one_name(part, [group for owner, group in samples if owner is part])
+        ], failed
+
+    def _read_checked(self, path: Path) -> Log:
+        """Read one file; what the code of others raises or returns besides is told as a fault."""
+        assert self.read is not None
+        try:
+            log = self.read(path)
+        except OutperformError:
+            raise
+        except Exception as error:
+            if self.read.__module__.startswith("outperform."):
+                raise
+            raise DataError(
+                f"{os.fspath(path)} cannot be read as a log of {self.name}: "
+                f"{type(error).__name__}: {error}"
+            ) from error
+        if not isinstance(log, Log) or not all(isinstance(row, Row) for row in log.rows):
+            raise UsageError(f"the format {self.name!r} must read a Log of Rows; got {shown(log)}")
+        return log
+
+    def _samples(
+        self,
+        part: Part,
+        name: str,
+        log: Log,
+        is_selected: Callable[[Row], bool],
+        fields: Sequence[str],
+    ) -> Iterator[Samples]:
+        """Return the samples of each model and task in a log."""
+        selected = [row for row in log.rows if is_selected(row)]
+        for field in self.single:
+            values = sorted({str(row.about.get(field)) for row in selected})
+            if len(values) > 1:
+                raise UsageError(
+                    f"{name} has an answer for each {field} of {', '.join(map(repr, values))}; "
+                    f"name one, e.g. {param('where=', {field: values[0]})}"
+                )
+        by_model: dict[tuple[str, str], list[Row]] = {}
+        for row in selected:
+            by_model.setdefault((row.model, row.task), []).append(row)
+        for (model, task), rows in by_model.items():
+            scores = dict.fromkeys(score for row in rows for score in row.scores)
+            yield Samples(
+                model=model,
+                name=name,
+                turn=part.turn,
+                origin=self.name,
+                items=[Item(task, as_id(row.id, column="id", name=name)) for row in rows],
+                epochs=[row.epoch for row in rows],
+                scores={score: [row.scores.get(score) for row in rows] for score in scores},
+                questions=_texts([row.question for row in rows]),
+                gold=_texts([row.gold for row in rows]),
+                prompts=_texts([row.prompt for row in rows]),
+                fields={field: [field_of(row.about, field) for row in rows] for field in fields},
+                when=log.when,
+            )
+
+
+def _selection(rows: Sequence[Row], where: Where) -> Callable[[Row], bool]:
+    """Return which rows are asked for; a column that none of them has is refused."""
+
+    def value_of(row: Row, column: str) -> str:
+        return str(row.task if column == "task" else field_of(row.about, column))
+
+    selected = {
+        column: {str(one) for one in (value if isinstance(value, SEVERAL) else [value])}
+        for column, value in (where or {}).items()
+    }
+    for column, values in selected.items():
+        known = dict.fromkeys(value_of(row, column) for row in rows)
+        if rows and set(known) == {"None"}:
+            names = dict.fromkeys(["task", *(name for row in rows for name in row.about)])
+            raise UsageError(unknown_name("field of the logs", column, names))
+        for value in sorted(values - known.keys()) if column == "task" and rows else ():
+            raise UsageError(unknown_name("task", value, known))
+    return lambda row: all(value_of(row, column) in values for column, values in selected.items())
+
+
+def _texts(rows: Sequence[Mapping[str, object]]) -> dict[str, list[str | None]]:
+    """Return what rows say under each name as columns of text, without those that are empty."""
+    columns = {
+        name: [as_text(row.get(name)) for row in rows]
+        for name in dict.fromkeys(name for row in rows for name in row)
+    }
+    return {name: values for name, values in columns.items() if set(values) != {None}}
+
+
+# Files
+
+
+def read_json(path: Path) -> object:
+    """Return what a JSON file holds, which may be packed as ``.gz`` or ``.zst``.
+
+    Parameters
+    ----------
+    path
+        The file. One that is cut off, or names a key twice, is refused with a ``DataError``.
+    """
+    try:
+        content: object = parse(_bytes(path).removeprefix(BOM_UTF8), constants=True)
+        return content
+    except DataError as error:
+        raise DataError(
+            f"{os.fspath(path)} is not a whole JSON file; was the evaluation cut off? {error}"
+        ) from None
+
+
+def read_json_lines(path: Path) -> Iterator[tuple[str, dict[str, object]]]:
+    """Return the objects of a JSON Lines file, each with what to call its line in a message.
+
+    Parameters
+    ----------
+    path
+        The file, which may be packed as ``.gz`` or ``.zst``.
+    """
+    for number, line in enumerate(_bytes(path).removeprefix(BOM_UTF8).split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        at = f"{os.fspath(path)}, line {number}"
+        try:
+            record: object = parse(line, constants=True)
+        except DataError as error:
+            raise DataError(
+                f"{at} is not a whole line of JSON; was the evaluation cut off? {error}"
+            ) from None
+        if not isinstance(record, dict):
+            raise DataError(f"{at} must be an object; got {shown(record)}")
+        yield at, record
+
+
+def _bytes(path: Path) -> bytes:
+    name = os.fspath(path)
+    packing = PACKINGS.get(path.suffix.lower(), "")
+    with unpacked(name, packing, name=name, at_once=True) as stream:
+        content = stream.read()
+    if not content.strip():
+        raise DataError(f"{name} is empty")
+    return content
+
+
+# What is in them
+
+
+@overload
+def get_typed(
+    record: object, key: str, kind: type[dict[str, object]], *, at: str
+) -> dict[str, object]: ...
+
+
+@overload
+def get_typed(record: object, key: str, kind: type[list[object]], *, at: str) -> list[object]: ...
+
+
+@overload
+def get_typed(record: object, key: str, kind: type[_Plain], *, at: str) -> _Plain: ...
+
+
+def get_typed(record: object, key: str, kind: type, *, at: str) -> object:
+    """Return what a record holds under a key, or refuse the record.
+
+    Parameters
+    ----------
+    record
+        An object of JSON.
+    key
+        The key, with dots for nested ones: ``"results.prompts"``.
+    kind
+        The type that the value must have; a ``float`` may be any finite number.
+    at
+        What to call the record in a message: the file, and what of it.
+
+    Examples
+    --------
+    >>> get_typed({"test": {"score": 0.5}}, "test.score", float, at="run.json, test 1")
+    0.5
+    """
+    value = field_of(record, key)
+    fits = isinstance(value, (int, float)) if kind is float else isinstance(value, kind)
+    if not fits or (kind is not bool and isinstance(value, bool)):
+        raise DataError(
+            f"{at}: {key!r} must be {_WORDS[kind]}; got {shown(value)}. Is it a log of another "
+            "kind, or damaged?"
+        )
+    if kind is float and not is_finite(value):
+        raise DataError(f"{at}: {key!r} must be a finite number; got {shown(value)}")
+    return value
+
+
+@overload
+def get_optional(
+    record: object, key: str, kind: type[dict[str, object]], *, at: str
+) -> dict[str, object] | None: ...
+
+
+@overload
+def get_optional(
+    record: object, key: str, kind: type[list[object]], *, at: str
+) -> list[object] | None: ...
+
+
+@overload
+def get_optional(record: object, key: str, kind: type[_Plain], *, at: str) -> _Plain | None: ...
+
+
+def get_optional(record: object, key: str, kind: type[Any], *, at: str) -> object:
+    """Return what a record holds under a key, or None if there is none.
+
+    Parameters
+    ----------
+    record, key, kind, at
+        As for :func:`get_typed`.
+    """
+    return None if field_of(record, key) is None else get_typed(record, key, kind, at=at)
+
+
+def get_score(record: object, key: str, *, at: str) -> float | bool | None:
+    """Return a score: a number, True or False, or None if it is missing; never another type.
+
+    Parameters
+    ----------
+    record, key, at
+        As for :func:`get_typed`.
+    """
+    value = field_of(record, key)
+    if value is None or isinstance(value, bool):
+        return value
+    return float(get_typed(record, key, float, at=at))
+
+
+def check_total(
+    at: str, what: str, reported: object, total: float, *, within: float = 1e-9
+) -> None:
+    """Refuse a log whose own summary contradicts its answers.
+
+    Parameters
+    ----------
+    at
+        What to call the log in a message.
+    what
+        What is summed up, such as ``"passed tests"``.
+    reported
+        What the summary gives; None where it gives nothing.
+    total
+        What the answers give.
+    within
+        How far both may differ, as a share of the total.
+    """
+    if reported is not None and not is_near(reported, total, within=within):
+        raise DataError(
+            f"{at} is damaged: it says {shown(reported)} {what}, and its answers say {total:g}. "
+            "Was it cut off or edited?"
+        )
+
+
+def model_name(path: Path, named: object) -> str:
+    """Return the model that a log names, or else the name of its file.
+
+    Parameters
+    ----------
+    path
+        The log.
+    named
+        What it has as the name of the model, perhaps nothing.
+    """
+    return named if isinstance(named, str) and named else stem(path).removesuffix(".json")

@@ -1,0 +1,160 @@
+"""Tables with one row for each item and model, whose columns the caller names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from outperform.data.missing import UNDECLARED
+from outperform.errors import DataError, UsageError, param
+from outperform.io.engine import Engine
+from outperform.io.formats import Dialect
+from outperform.io.frames import fetch_columns, known_frame
+from outperform.io.logs.format import LogFormat
+from outperform.io.logs.samples import (
+    LONG,
+    FailedLog,
+    Item,
+    Part,
+    Samples,
+    as_epoch,
+    as_id,
+    as_text,
+    is_path,
+    loaded,
+)
+from outperform.io.tables import Table, Where, opened
+
+# Columns that must say the same of an item for every model, where a table has them.
+_QUESTIONS = ("question", "question_hash", "doc_hash", "input")
+_GOLD = (
+    "truth", "gold", "target", "target_hash", "expected", "expected_answer", "expected_output",
+    "reference",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Long(LogFormat):
+    def load(
+        self,
+        parts: Sequence[Part],
+        *,
+        score: str | None,
+        where: Where,
+        fields: Sequence[str],
+        id: str | None = None,
+        model: str | None = None,
+        dialect: Dialect | None = None,
+    ) -> tuple[list[Samples], list[FailedLog]]:
+        columns = {"id": id, "score": score, "model": model}
+        samples = [
+            group for part in parts for group in _read(part, columns, where, fields, dialect)
+        ]
+        return samples, []
+
+
+FORMAT = _Long(name=LONG)
+
+
+def _read(
+    part: Part,
+    named: Mapping[str, str | None],
+    where: Where,
+    fields: Sequence[str],
+    dialect: Dialect | None,
+) -> list[Samples]:
+    """Return the samples of each model in a table."""
+    id, score, model = named["id"], named["score"], named["model"]
+    missing_names = [
+        param(f"{name}=")
+        for name, column in named.items()
+        if column is None and (name != "model" or part.model is None)
+    ]
+    if id is None or score is None or missing_names:
+        raise UsageError(
+            "a table with one row for each item and model needs the names of its columns; give "
+            f"{' and '.join(missing_names)}"
+        )
+    requested = [name for name in (id, score, model, *fields) if name is not None]
+
+    def wanted(names: Sequence[str]) -> list[str]:
+        known = ("task", "epoch", *_QUESTIONS, *_GOLD)
+        extra = [name for name in known if name in names and name not in requested]
+        return [*dict.fromkeys(requested), *extra]
+
+    frame = None if is_path(part.source) else known_frame(part.source)
+    if frame is not None:
+        for name in requested:
+            frame.column(name)
+        names = wanted(frame.names)
+        missing = UNDECLARED if dialect is None else dialect.missing
+        columns = map(missing.without, fetch_columns(frame, names, where=where))
+        rows = dict(zip(names, columns, strict=True))
+        return _long_samples(part, frame.name, rows, id, score, model, fields)
+
+    def ask(sources: Mapping[str, Table], engine: Engine) -> list[Samples]:
+        table = sources[""]
+        names = wanted(table.names)
+        for name in names:
+            table.column(name)
+        query = table.select(names, where=where)
+        fetched = engine.fetch(query.sql, query.parameters)
+        columns = [list(column) for column in zip(*fetched, strict=True)]
+        rows = {
+            name: loaded(values) if table.family(name) == "json" else values
+            for name, values in zip(names, columns or [[] for _ in names], strict=True)
+        }
+        return _long_samples(part, table.name, rows, id, score, model, fields)
+
+    with opened({"": part.source}, requested, dialect or Dialect()) as tables:
+        return tables.ask(ask)
+
+
+def _long_samples(
+    part: Part,
+    name: str,
+    rows: Mapping[str, list[Any]],
+    id: str,
+    score: str,
+    model: str | None,
+    fields: Sequence[str],
+) -> list[Samples]:
+    n_rows = len(rows[id])
+    if not n_rows:
+        raise DataError(f"{name} has no rows that were requested for")
+    owners = [part.model] * n_rows if model is None else rows[model]
+    lost = next((k for k, one in enumerate(owners) if one is None or one == ""), None)
+    if lost is not None:
+        raise DataError(f"{name}: row {lost + 1} has no model in {model!r}")
+    row = next((k for k, task in enumerate(rows.get("task", ())) if task is None), None)
+    if row is not None:
+        raise DataError(f"{name}: row {row + 1} has no value in 'task'")
+    rows_by_model: dict[str, list[int]] = {}
+    for row_number, owner in enumerate(owners):
+        rows_by_model.setdefault(str(owner), []).append(row_number)
+    tasks = [str(one) for one in rows.get("task", [""] * n_rows)]
+    epochs = [as_epoch(one, name=name) for one in rows.get("epoch", [1] * n_rows)]
+    return [
+        Samples(
+            model=owner,
+            name=name,
+            turn=part.turn,
+            origin=LONG,
+            items=[Item(tasks[k], as_id(rows[id][k], column=id, name=name)) for k in own],
+            epochs=[epochs[k] for k in own],
+            scores={score: [rows[score][k] for k in own]},
+            questions={
+                one: [as_text(rows[one][k]) for k in own]
+                for one in _QUESTIONS
+                if one in rows and one not in (id, score, model)
+            },
+            gold={
+                one: [as_text(rows[one][k]) for k in own]
+                for one in _GOLD
+                if one in rows and one not in (id, score, model)
+            },
+            fields={one: [rows[one][k] for k in own] for one in fields},
+        )
+        for owner, own in rows_by_model.items()
+    ]

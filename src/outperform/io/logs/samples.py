@@ -1,0 +1,362 @@
+"""Samples: what one log contains for one model; where logs are, and what their values mean."""
+
+from __future__ import annotations
+
+import glob
+import json
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from outperform._files import INT64, parse, shown
+from outperform.errors import DataError, UsageError, param
+from outperform.io.engine import EngineFault
+
+LONG = "long"
+"""The format of a table with one row for each item and model, whose columns the caller names."""
+
+
+class Item(NamedTuple):
+    """What was asked: the task, and the id of the item within it."""
+
+    task: str
+    id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Samples:
+    """The samples of one model in one log or table, as columns of equal length.
+
+    Parameters
+    ----------
+    model
+        The name of the model.
+    name
+        What to call the log in a message.
+    turn
+        Which run it is, where the caller lists several of one model.
+    origin
+        What wrote the items; those of another origin cannot be compared.
+    items
+        What each sample answers.
+    epochs
+        Which answer to the item it is.
+    questions
+        What each item asks, in every form in which logs can be compared (a hash, a text), by name;
+        None where the log does not say.
+    gold
+        The expected answer to each item, likewise.
+    prompts
+        What was sent to the model, which may depend on the model, likewise.
+    scores
+        The values of each score, by name.
+    fields
+        What else is known of each sample and was asked for, by name.
+    when
+        When the log was written, as a text that sorts, if it says so.
+    """
+
+    model: str
+    name: str
+    turn: int
+    origin: str
+    items: list[Item]
+    epochs: list[int]
+    scores: dict[str, list[Any]]
+    questions: dict[str, list[str | None]] = field(default_factory=dict)
+    gold: dict[str, list[str | None]] = field(default_factory=dict)
+    prompts: dict[str, list[str | None]] = field(default_factory=dict)
+    fields: dict[str, list[Any]] = field(default_factory=dict)
+    when: str | None = None
+
+    def by_task(self) -> dict[str, Samples]:
+        """Return the samples of each task."""
+        tasks = dict.fromkeys(item.task for item in self.items)
+        if len(tasks) == 1:
+            return dict.fromkeys(tasks, self)
+
+        def of_task(task: str) -> Samples:
+            rows = [k for k, item in enumerate(self.items) if item.task == task]
+
+            def only(values: list[Any]) -> list[Any]:
+                return [values[k] for k in rows]
+
+            def each(columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
+                return {name: only(values) for name, values in columns.items()}
+
+            return replace(
+                self,
+                items=only(self.items),
+                epochs=only(self.epochs),
+                scores=each(self.scores),
+                questions=each(self.questions),
+                gold=each(self.gold),
+                prompts=each(self.prompts),
+                fields=each(self.fields),
+            )
+
+        return {task: of_task(task) for task in tasks}
+
+
+class FailedLog(NamedTuple):
+    """A log that cannot be used, whose it is as far as that is known, and why."""
+
+    name: str
+    model: str | None
+    reason: str  # a clause that starts with the name
+
+
+_RIGHT = {"C": True, "I": False, "N": False}  # correct, incorrect, no answer
+_WORDS = {"true": True, "yes": True, "false": False, "no": False}
+_PARTLY_RIGHT = {"P": 0.5}
+
+
+def as_grade(value: Any) -> float | None:
+    """Return a score as a number, or None if it is missing.
+
+    Anything that is no number is a ValueError.
+
+    Examples
+    --------
+    >>> as_grade(7), as_grade("P"), as_grade("C"), as_grade(None)
+    (7.0, 0.5, 1.0, None)
+    """
+    if isinstance(value, str):
+        text = value.strip()
+        known: dict[str, float] = {**_RIGHT, **_PARTLY_RIGHT, **_WORDS}
+        found = known.get(text, known.get(text.lower()))
+        value = text or None if found is None else found
+    if value is None:
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{shown(value)} is no number") from None
+    if math.isinf(number):
+        raise ValueError(f"{shown(value)} is not finite")
+    return None if math.isnan(number) else number
+
+
+def is_right(value: object) -> bool | None:
+    """Return whether a score says right or wrong, or None if it is missing.
+
+    Anything in between is a ValueError.
+
+    Examples
+    --------
+    >>> is_right(1.0), is_right("I"), is_right("True"), is_right(None)
+    (True, False, True, None)
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    if isinstance(value, str):
+        text = value.strip()
+        if not text:
+            return None
+        if text in _RIGHT:
+            return _RIGHT[text]
+        if text.lower() in _WORDS:
+            return _WORDS[text.lower()]
+        try:
+            return is_right(float(text))
+        except ValueError:
+            raise ValueError(f"{text!r} is neither right nor wrong") from None
+    if isinstance(value, (bool, int, float)) and value in (0, 1):
+        return bool(value)
+    raise ValueError(f"{shown(value)} is neither right nor wrong")
+
+
+def loaded(values: list[Any]) -> list[Any]:
+    """Return what JSON texts say; a missing one stays None."""
+    try:
+        known = {
+            value: None if value is None else parse(value, constants=True) for value in set(values)
+        }
+    except DataError as error:  # the reader knows in which line
+        raise EngineFault(f"a value cannot be read: {error}") from error
+    return [known[value] for value in values]
+
+
+def as_epoch(value: Any, *, name: str) -> int:
+    """Return which answer to an item a sample is, or refuse what is no whole number."""
+    try:
+        number = int(value)
+        plain = not isinstance(value, (bool, np.bool_)) and 0 <= number <= INT64
+        if not plain or (not isinstance(value, str) and number != value):
+            raise ValueError
+    except (TypeError, ValueError, OverflowError):
+        raise DataError(
+            f"{name}: every 'epoch' must be a whole number; got {shown(value)}"
+        ) from None
+    return number
+
+
+def is_finite(value: Any) -> bool:
+    """Return whether a number is one that a float holds."""
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number of too many digits
+        return False
+
+
+def is_near(reported: object, own: float, *, within: float) -> bool:
+    """Return whether what a log says is a number, and the one that its answers give."""
+    if not isinstance(reported, (int, float)) or not is_finite(reported):
+        return False
+    return abs(reported - own) <= within * max(1, abs(own))
+
+
+def as_id(value: object, *, column: str, name: str) -> str:
+    """Return an id as text, or refuse what is none."""
+    if value is None or value == "" or isinstance(value, (float, list, dict)):
+        raise DataError(
+            f"{name}: every sample needs an id in {column!r}, as text or a whole number; "
+            f"got {value!r}"
+        )
+    return str(value)
+
+
+def as_text(value: object) -> str | None:
+    """Return a question or an expected answer as one text, the same in every log; None for none.
+
+    Examples
+    --------
+    >>> as_text({"b": 1, "a": [2]}), as_text("four"), as_text(4), as_text(None)
+    ('{"a": [2], "b": 1}', 'four', '4', None)
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
+
+
+def field_of(record: object, name: str) -> object:
+    """Return a field of a record, with dots in the names of nested ones; None if it has none.
+
+    Examples
+    --------
+    >>> field_of({"source": {"book": "primer"}}, "source.book")
+    'primer'
+    """
+    if not isinstance(record, Mapping):
+        return None
+    if name in record:
+        return record[name]
+    first, dot, rest = name.partition(".")
+    return field_of(record.get(first), rest) if dot else None
+
+
+class Part(NamedTuple):
+    """One source: whose it is, if that is said, and which of several runs of the same model."""
+
+    model: str | None
+    turn: int
+    source: Any
+
+
+def parts_of(source: object) -> list[Part]:
+    """Return the parts of a source: one per model, or several runs of one.
+
+    Examples
+    --------
+    >>> [part.turn for part in parts_of({"llama": ["monday", "tuesday"], "gpt": "friday"})]
+    [0, 1, 0]
+    """
+    if not isinstance(source, Mapping):
+        if isinstance(source, (list, tuple)) and not source:
+            raise UsageError("a list of logs must name at least one")
+        logs = source if isinstance(source, (list, tuple)) else [source]
+        return [Part(None, 0, log) for log in logs]
+    parts: list[Part] = []
+    for name, logs in source.items():
+        if not isinstance(name, str):
+            raise UsageError(f"names of models must be text; got {name!r}")
+        runs = list(logs) if isinstance(logs, (list, tuple)) else [logs]
+        if not runs:
+            raise UsageError(f"model {name!r} needs at least one log")
+        parts += [Part(name, turn, run) for turn, run in enumerate(runs)]
+    return parts
+
+
+def is_path(source: object) -> bool:
+    """Return whether a source is a path, and not a frame or an open file."""
+    return isinstance(source, (str, os.PathLike)) and source != "-"
+
+
+def files_under(folder: Path) -> Iterator[Path]:
+    """Yield the files in a folder at any depth, also in linked folders, but not in circles."""
+    todo = [(folder, frozenset({os.path.realpath(folder)}))]
+    while todo:
+        path, above = todo.pop()
+        with os.scandir(path) as entries:
+            for entry in entries:
+                if not entry.is_dir():
+                    yield Path(entry.path)
+                elif (real := os.path.realpath(entry.path)) not in above:
+                    todo.append((Path(entry.path), above | {real}))
+
+
+def logs_under(source: Any, is_log: Callable[[Path], bool], *, what: str) -> list[Path]:
+    """Return the logs that a path, a pattern or a folder stands for, in order."""
+    name = os.fspath(source)
+    if glob.has_magic(name) and not os.path.lexists(name):
+        paths = [Path(match) for match in sorted(glob.glob(name, recursive=True))]
+        if not paths:
+            raise UsageError(f"no file matches {name!r}")
+    else:
+        paths = [Path(name)]
+    logs = []
+    for path in paths:
+        if not path.is_dir():
+            logs.append(path)
+            continue
+        try:
+            inside = sorted(file for file in files_under(path) if is_log(file) and file.is_file())
+        except OSError as error:
+            raise DataError(f"{error.filename} cannot be read: {error.strerror}") from None
+        if not inside:
+            raise UsageError(f"there is no {what}, in the folder {os.fspath(path)}")
+        logs += inside
+    return logs
+
+
+def spread(scores: Mapping[str, list[object]]) -> dict[str, list[Any]]:
+    """Give every key of scores that are dictionaries a name of its own, ``scorer.key``.
+
+    Examples
+    --------
+    >>> spread({"judge": [{"tone": 3, "right": 1}, None], "match": ["C", "I"]})
+    {'judge.tone': [3, None], 'judge.right': [1, None], 'match': ['C', 'I']}
+    """
+    columns: dict[str, list[Any]] = {}
+    for name, values in scores.items():
+        keys = dict.fromkeys(key for value in values if isinstance(value, dict) for key in value)
+        if not keys or any(
+            isinstance(value, (str, int, float)) and value == value and value != ""
+            for value in values
+        ):
+            columns[name] = values
+        for key in keys:
+            columns[f"{name}.{key}"] = [
+                value.get(key) if isinstance(value, dict) else None for value in values
+            ]
+    return columns
+
+
+def under_one_name(part: Part, samples: Sequence[Samples]) -> list[Samples]:
+    """Give the samples of a part the name that the caller gave it, if that is one model."""
+    if part.model is None:
+        return list(samples)
+    models = dict.fromkeys(log.model for log in samples)
+    if len(models) > 1:
+        raise UsageError(
+            f"what is given as {part.model!r} has the models {', '.join(map(repr, models))}; leave "
+            f"the name out and choose with {param('models=')}"
+        )
+    return [replace(log, model=part.model) for log in samples]
