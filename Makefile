@@ -4,12 +4,28 @@ JOBS ?= 2
 # Compiled once: else every process of a test compiles what it imports, and pytest every test.
 unexport PYTHONDONTWRITEBYTECODE
 
+# Workers that have finished take over half of what is left to another one.
+PYTEST = $(PYTHON) -m pytest -n $(JOBS) --dist worksteal
+
+# Of every room what takes a second or two.
+QUICK_TESTS = tests/test_architecture.py tests/test_surface.py tests/test_findings.py \
+  tests/cli/test_options.py tests/comparison/test_estimate.py tests/comparison/test_ratio.py \
+  tests/crossval/test_folds.py tests/data/test_labels.py tests/data/test_groups.py \
+  tests/decision/test_rope.py tests/decision/test_decision.py tests/display/test_sentences.py \
+  tests/display/test_table.py tests/gates/test_margins.py tests/inference/test_few_items.py \
+  tests/inference/test_edges.py tests/io/test_conll.py tests/io/test_read_scores.py \
+  tests/labelling/test_by_hand.py tests/metrics/test_metric.py tests/metrics/test_ordinal.py \
+  tests/monitor/test_scores.py tests/nhst/test_items.py tests/planning/test_by_hand.py \
+  tests/posterior/test_bootstrap.py tests/posterior/test_strata.py tests/ranking/test_by_hand.py \
+  tests/results/test_default_rope.py tests/runs/test_by_hand.py tests/slices/test_by_hand.py \
+  tests/sensitivity/test_fragility.py tests/suite/test_policy.py
+
 PYMC_TESTS = docs/how-to/arviz.md docs/how-to/your-own-prior.md \
   tests/posterior/pymc tests/inference/test_chained.py \
   tests/inference/test_engines.py tests/inference/test_own_prior.py \
   tests/comparison/test_datatree.py tests/papers/test_news_figures.py
 
-.PHONY: all lint types test test-core test-rest test-all test-minimal coverage pymc pymc-all \
+.PHONY: all quick lint types test test-core test-rest test-all test-minimal coverage pymc pymc-all \
   doctest docs figures bench bench-ratios studies verify nightly dist sbom
 
 all: lint types docs doctest test
@@ -21,41 +37,45 @@ lint:
 types:
 	$(PYTHON) -m mypy
 
+# Half a minute, for between two thoughts: something of every room, in one process.
+quick:
+	$(PYTHON) -m pytest -q $(QUICK_TESTS)
+
 test:
-	$(PYTHON) -m pytest -n $(JOBS)
+	$(PYTEST)
 
 # What may depend on the version of Python or of a library: enough for a second one.
 test-core:
-	$(PYTHON) -m pytest -n $(JOBS) -m "core and not slow"
+	$(PYTEST) -m "core and not slow"
 
 # The tests that one Python is enough for.
 test-rest:
-	$(PYTHON) -m pytest -n $(JOBS) -m "not core and not slow"
+	$(PYTEST) -m "not core and not slow"
 
 # The slow tests too, with 10,000 hypothesis examples each.
 test-all:
-	$(PYTHON) -m pytest -n $(JOBS) -m "slow or not slow" --hypothesis-profile=nightly
+	$(PYTEST) -m "slow or not slow" --hypothesis-profile=nightly
 
 # Without the optional libraries: the package alone, as `pip install outperform` gives it.
 test-minimal:
-	$(PYTHON) -m pytest -n $(JOBS) tests/decision tests/nhst $(wildcard tests/*/test_by_hand.py)
+	$(PYTEST) tests/decision tests/nhst $(wildcard tests/*/test_by_hand.py)
 
 # Lines and branches of the package that the tests run; build/coverage/index.html shows the rest.
 coverage:
-	$(PYTHON) -m pytest -n $(JOBS) --cov --cov-report=term:skip-covered \
+	$(PYTEST) --cov --cov-report=term:skip-covered \
 	  --cov-report=html:build/coverage
 
 # What needs the extra `pymc`: the models' densities, chains against the exact engine, ArviZ.
 pymc:
-	$(PYTHON) -m pytest -n $(JOBS) --doctest-glob='*.md' $(PYMC_TESTS)
+	$(PYTEST) --doctest-glob='*.md' $(PYMC_TESTS)
 
 # The long chains too.
 pymc-all:
-	$(PYTHON) -m pytest -n $(JOBS) --doctest-glob='*.md' -m "slow or not slow" $(PYMC_TESTS)
+	$(PYTEST) --doctest-glob='*.md' -m "slow or not slow" $(PYMC_TESTS)
 
 # Every example in a docstring, in the README and in the documentation is run.
 doctest:
-	$(PYTHON) -m pytest -n $(JOBS) --doctest-modules --doctest-glob='*.md' \
+	$(PYTEST) --doctest-modules --doctest-glob='*.md' \
 	  src papers $(wildcard README.md) docs
 
 docs:

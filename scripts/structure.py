@@ -47,7 +47,12 @@ def imported(trees: dict[str, ast.Module]) -> dict[str, set[str]]:
         by_name = False
         for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom) and node.module:
-                inner = (f"{node.module}.{alias.name}" for alias in node.names)
+                # The version is there before a package hands out its names.
+                inner = (
+                    f"{node.module}.{alias.name}"
+                    for alias in node.names
+                    if alias.name != "__version__"
+                )
                 targets |= {each if each in trees else node.module for each in inner}
             elif isinstance(node, ast.Import):
                 targets |= {alias.name for alias in node.names}

@@ -72,6 +72,8 @@ def _noted(error: BaseException, label: str) -> Exception:
 def _labelled(
     words: list[str], cases: Iterable[Any], ids: Any
 ) -> Iterator[tuple[str, dict[str, Any]]]:
+    if ids is not None and not callable(ids):
+        ids = [*ids]
     for index, case in enumerate(cases):
         if isinstance(case, ParameterSet):
             assert not case.marks, "a case of a loop has no marks"

@@ -85,6 +85,8 @@ ROOMS: dict[str, Room] = {
         rooms=PUBLIC | ANSWER | FEATURES | DOCUMENTS | {"results", "io", "datasets"},
         imports={"typer", "rich"},
     ),
+    # What plug-ins import.
+    "plugins": Room(rooms={"io"}),
     "mlflow": Room(rooms=ANSWER | FEATURES | DOCUMENTS | {"results"}, gated={"mlflow"}),
     # Loaded by pytest whenever it starts, so that what it needs is imported in its functions.
     "pytest_plugin": Room(

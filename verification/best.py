@@ -18,7 +18,7 @@ from scipy.stats import norm
 import outperform as op
 from outperform._typing import AnyArray, FloatArray
 from outperform.decision.ranks import rank_probabilities
-from outperform.ranking.api import joint_draws, make_joint_spec
+from outperform.ranking.result import joint_draws, make_joint_spec
 from verification import markdown
 from verification.chance import share_is_off
 

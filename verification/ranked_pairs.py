@@ -21,8 +21,8 @@ from outperform._typing import AnyArray, FloatArray
 from outperform.decision.rope import Decision
 from outperform.inference import engine
 from outperform.inference.spec import rope_for
-from outperform.ranking.api import joint_draws, make_joint_spec, summarize_ranking
 from outperform.ranking.pairs import Matrix, all_pairs
+from outperform.ranking.result import joint_draws, make_joint_spec, summarize_ranking
 from verification import markdown
 from verification.chance import mean_is_off, share_error, share_is_off
 

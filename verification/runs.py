@@ -21,7 +21,7 @@ from outperform._typing import AnyArray, FloatArray
 from outperform.decision.hdi import narrowest
 from outperform.decision.rope import Decision, decide, masses_from_draws
 from outperform.inference import engine
-from outperform.ranking.api import make_joint_spec
+from outperform.ranking.result import make_joint_spec
 from verification import markdown
 from verification.chance import share_is_off
 

@@ -22,7 +22,7 @@ from outperform.decision.ranks import rank_probabilities
 from outperform.inference import engine
 from outperform.inference.suite import average, questions
 from outperform.posterior.rng import child
-from outperform.ranking.api import make_joint_spec
+from outperform.ranking.result import make_joint_spec
 from outperform.suite.api import p_best_elsewhere, pool_suite
 from verification import markdown
 from verification.best import BINS, Bin, reliability_of

@@ -22,7 +22,7 @@ from scipy import special, stats
 
 import outperform as op
 from outperform._typing import BoolArray, FloatArray
-from outperform.comparison.api import summarize_comparison
+from outperform.comparison.result import summarize_comparison
 from outperform.decision.intervals import Interval
 from outperform.gates.result import Check, Gate
 from outperform.inference import engine

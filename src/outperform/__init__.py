@@ -10,8 +10,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from outperform import datasets, metrics, nhst, results, testing
     from outperform import mlflow as mlflow
-    from outperform.comparison.api import compare, estimate
-    from outperform.comparison.datatree import from_datatree
+    from outperform.comparison.api import compare, estimate, from_datatree
+    from outperform.comparison.result import Comparison
     from outperform.comparison.scorecard import scorecard
     from outperform.crossval.api import bcv_compare, bcv_estimate
     from outperform.crossval.cross import cross_compare
@@ -33,14 +33,13 @@ if TYPE_CHECKING:
     from outperform.posterior.pymc.sampling import PyMC
     from outperform.ranking.api import rank
     from outperform.report.api import write_report
-    from outperform.results.comparison import Comparison
     from outperform.runs import compare_runs
     from outperform.slices.api import compare_slices
 
 
 _HOMES = {
     "BlockedTwoFold": "crossval.splitter",
-    "Comparison": "results.comparison",
+    "Comparison": "comparison.result",
     "Decision": "decision.rope",
     "Finding": "findings",
     "Monitor": "monitor.api",
@@ -59,7 +58,7 @@ _HOMES = {
     "cross_compare": "crossval.cross",
     "datasets": "",
     "estimate": "comparison.api",
-    "from_datatree": "comparison.datatree",
+    "from_datatree": "comparison.api",
     "gate": "gates.api",
     "metrics": "",
     "mlflow": "",  # in reach, but no public name: most people have no use for it

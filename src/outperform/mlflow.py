@@ -6,10 +6,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from outperform.comparison.result import Comparison
 from outperform.errors import UsageError, require
 from outperform.gates.result import Gate
 from outperform.report.api import Result, write_report
-from outperform.results.comparison import Comparison
 
 __all__ = ["log"]
 

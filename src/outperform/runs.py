@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from outperform._typing import ColumnLike, FloatArray, Label, LabelsLike, RunsLike, Seed
-from outperform.comparison.api import check_names
+from outperform.comparison.result import Comparison
 from outperform.data.labels import frame_columns, is_frame
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
@@ -20,10 +20,12 @@ from outperform.decision.rope import Decision, Rope, RopeLike, decide, masses_fr
 from outperform.errors import DataError, UsageError, param
 from outperform.findings import Finding, finding, is_serious, listed
 from outperform.inference import diagnostics, disagreements, engine
+from outperform.inference.engine import Answer
 from outperform.inference.spec import (
     Data,
     LabelSpec,
     Spec,
+    check_names,
     data_of,
     refuse_counted,
     refuse_prevalence,
@@ -41,9 +43,15 @@ from outperform.metrics.score_metric import MetricLike
 from outperform.posterior.predictive import Trained, draw_mean, draw_mean_difference, spread_of
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child, seed_sequence
-from outperform.ranking.api import check_many_draws, make_joint_spec
-from outperform.results.base import ModelRuns, PooledRuns, RunDetails, Side, VarianceFrom
-from outperform.results.comparison import Comparison
+from outperform.ranking.result import check_many_draws, make_joint_spec
+from outperform.results.base import (
+    ModelRuns,
+    PooledRuns,
+    RunDetails,
+    RunDraws,
+    Side,
+    VarianceFrom,
+)
 from outperform.results.estimate import Estimate
 
 
@@ -198,15 +206,6 @@ def _without_copies(data: Data, *models: tuple[str, tuple[str, ...]]) -> Runs:
 _RUN_STREAM = 2**30  # far from the numbers of the blocks of draws
 
 
-class RunDraws(NamedTuple):
-    """Draws of each run's metric, of each model's mean over all runs, and of A − B."""
-
-    values: FloatArray  # (n_models, n_draws)
-    a: Trained
-    b: Trained
-    difference: Trained
-
-
 def draw_runs(
     spec: Spec, values: FloatArray, sides: tuple[Side, Side], seed: np.random.SeedSequence
 ) -> RunDraws:
@@ -342,6 +341,39 @@ def pooling_finding(pooled: PooledRuns, decision: Decision) -> Iterator[Finding]
 _SHARE_LEVELS = (0.025, 0.975)
 
 
+class RunComparison(Comparison):
+    """A comparison by training runs, whose draws are kept for other ROPEs."""
+
+    __slots__ = ()
+    details: RunDetails
+
+    def _under(self, rope: Rope) -> Comparison:
+        return summarize_runs(
+            self.spec,
+            self.details.drawn,
+            self.details.sides,
+            rope=rope,
+            prob=self.hdi.prob,
+            seed=self.seed,
+            as_right=self._as_right or None,
+        )
+
+    def _conclude(
+        self,
+        spec: Spec,
+        answer: Answer,
+        *,
+        rope: Rope,
+        seed: np.random.SeedSequence,
+        as_right: tuple[AsRight, ...] | None = None,
+    ) -> Comparison:
+        sides = self.details.sides
+        drawn = draw_runs(spec, answer.values, sides, seed)
+        return summarize_runs(
+            spec, drawn, sides, rope=rope, prob=self.hdi.prob, seed=seed, as_right=as_right
+        )
+
+
 def summarize_runs(
     spec: Spec,
     drawn: RunDraws,
@@ -394,7 +426,7 @@ def summarize_runs(
         *([] if few is None else [few]),
         *diagnostics.interval_findings(spec, numbers, rope, masses, n_draws=ordered.size),
     )
-    return Comparison(
+    return RunComparison(
         spec=spec,
         a=a,
         b=b,

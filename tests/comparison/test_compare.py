@@ -9,6 +9,7 @@ from sklearn import metrics as reference
 
 import outperform as op
 from outperform.errors import DataError, ResourceError, UsageError
+from tests.loops import each
 
 FEW = {"n_draws": 1_000, "rope": 0.05, "random_state": 1}
 SKLEARN = {
@@ -29,7 +30,7 @@ SKLEARN = {
 }
 
 
-@pytest.mark.parametrize("metric", SKLEARN)
+@each("metric", SKLEARN)
 def test_observed_is_what_scikit_learn_says(metric, four, two):
     for truth, a, b in (four, two):
         c = op.compare(truth, a, b, metric=metric, n_draws=200, rope=0.05, random_state=1)
@@ -38,8 +39,8 @@ def test_observed_is_what_scikit_learn_says(metric, four, two):
         assert c.observed == c.a.observed - c.b.observed
 
 
-@pytest.mark.parametrize("metric", op.metrics.names())
-@pytest.mark.parametrize("prior", ["uniform", "unit", "hierarchical", "bootstrap"])
+@each("metric", op.metrics.names())
+@each("prior", ["uniform", "unit", "hierarchical", "bootstrap"])
 def test_every_metric_and_model_give_a_whole_answer(metric, prior, two):
     c = op.compare(*two, metric=metric, prior=prior, n_draws=500, rope=0.05, random_state=1)
     assert c.draws.shape == (500,)
@@ -159,7 +160,7 @@ def test_outcomes_and_arrays_are_asked_alike(two):
     assert by_name.names == ("new", "old")
 
 
-@pytest.mark.parametrize(
+@each(
     ("truth", "options", "metric"),
     [
         ([0, 1] * 20, {}, "f1"),
@@ -213,7 +214,7 @@ def test_counts_stand_for_items(two):
     assert weighted.n == weights.sum()
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "words"),
     [
         ({"names": ("x", "x")}, "two different names"),

@@ -19,6 +19,7 @@ from outperform.comparison.coverage import (
 )
 from outperform.display.layout import Page, plain
 from outperform.errors import UsageError
+from tests.loops import each
 
 FEW = {"rope": 0.01, "n_draws": 200, "random_state": 1}
 # The shares of items that both, only A, only B and neither get right, and their correlation.
@@ -52,7 +53,7 @@ def asked(outcomes, metric="accuracy", **more):
     return op.compare(outcomes, "A", "B", metric=metric, **FEW | more)
 
 
-@pytest.mark.parametrize(
+@each(
     ("sizes", "right", "setting"),
     [
         ([100, 100], TYPICAL, (2, "even", 200, "typical")),
@@ -75,7 +76,7 @@ def test_the_nearest_setting_is_found(sizes, right, setting):
     assert found.outside == ()
 
 
-@pytest.mark.parametrize("place", range(12))
+@each("place", range(12))
 def test_shares_are_those_of_the_file(place):
     metric = LINES["metrics"][place]
     found = asked(seen([101, 99], EQUAL), metric).expected_coverage()
@@ -123,7 +124,7 @@ def test_a_label_that_is_never_true_is_no_class():
     assert named.expected_coverage().setting.classes == 10
 
 
-@pytest.mark.parametrize(
+@each(
     ("sizes", "outside", "words"),
     [
         ([4, 4], ("few items",), "so few items"),
@@ -251,7 +252,7 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@each("name", REFUSED)
 def test_what_is_not_on_the_map_is_refused(name):
     made, why = REFUSED[name]
     c = made()

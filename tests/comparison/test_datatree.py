@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import outperform as op
-from outperform.comparison.api import summarize_comparison
+from outperform.comparison.result import summarize_comparison
 from outperform.errors import DataError, UsageError
 from outperform.inference.engine import Answer
 from outperform.posterior.pymc.sampling import Chain

@@ -11,6 +11,7 @@ from sklearn.metrics import f1_score
 
 import outperform as op
 from outperform.errors import UsageError
+from tests.loops import each
 
 
 def test_recall_is_a_beta():
@@ -29,7 +30,7 @@ def test_recall_is_a_beta():
     assert abs(e.draws.mean() - e.mean) < 4.5 * e.sd / np.sqrt(e.draws.size)
 
 
-@pytest.mark.parametrize("prior", ["uniform", "unit", "hierarchical", "learned", "bootstrap"])
+@each("prior", ["uniform", "unit", "hierarchical", "learned", "bootstrap"])
 def test_every_model_answers(prior, four):
     truth, a, _ = four
     e = op.estimate(truth, a, metric="f1_macro", prior=prior, n_draws=1_000, random_state=1)

@@ -12,6 +12,7 @@ from sklearn import metrics as sk
 import outperform as op
 from outperform.comparison.items import room
 from outperform.errors import UsageError
+from tests.loops import each
 
 RNG = np.random.default_rng(20_261_117)
 
@@ -39,7 +40,7 @@ METRICS = [
 ]
 
 
-@pytest.mark.parametrize(("metric", "n_classes", "asked", "score"), METRICS)
+@each(("metric", "n_classes", "asked", "score"), METRICS)
 def test_influence_is_what_scikit_learn_says_without_the_item(metric, n_classes, asked, score):
     truth, a, b = made(n_classes)
     c = op.compare(truth, a, b, metric=metric, rope=0.01, n_draws=100, **asked)

@@ -8,6 +8,7 @@ from scipy.stats import multivariate_normal, norm
 
 import outperform as op
 from outperform.errors import DataError, UsageError
+from tests.loops import each
 
 RANDOM = np.random.default_rng(41)
 N = 300
@@ -171,7 +172,7 @@ def test_a_ratio_of_the_card_may_take_part(card):
         other.joint("mean:right", ratio)
 
 
-@pytest.mark.parametrize(
+@each(
     ("moved", "decision"),
     [
         ((0.5, -0.5), "dominates"),

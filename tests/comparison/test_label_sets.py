@@ -13,6 +13,7 @@ from outperform.inference.items import item_values
 from outperform.inference.spec import make_label_spec
 from outperform.posterior.bootstrap import LabelMargins
 from outperform.posterior.rng import child
+from tests.loops import each
 
 RNG = np.random.default_rng(11)
 
@@ -81,7 +82,7 @@ def test_observed_values_are_scikit_learns_on_random_matrices(first):
         assert named == pytest.approx(wanted, abs=1e-12), (metric, y, a, b)
 
 
-@pytest.mark.parametrize("metric", ALL)
+@each("metric", ALL)
 def test_observed_values_of_forms_and_choices(metric):
     c = op.compare(Y, A, B, metric=metric, n_draws=100, random_state=0)
     wanted = [sklearn_value(metric, Y, one) for one in (A, B)]
@@ -128,7 +129,7 @@ def bootstrap(metric, y, a, b, *, n_draws=20_000, groups=None, seed=1):
 PLAIN = ["f1_samples", "jaccard_samples", "f1_macro", "recall_micro", "accuracy", "hamming_loss"]
 
 
-@pytest.mark.parametrize("metric", PLAIN)
+@each("metric", PLAIN)
 def test_weighted_values_are_scikit_learns(metric):
     """The plain values, and the package's own of the same weights, item by item."""
     weights = np.random.default_rng(0).exponential(size=(2, len(Y)))
@@ -195,8 +196,8 @@ def test_a_subset_is_right_or_wrong_and_has_a_closed_form():
     assert_same_distribution(weighed.draws, bootstrap("accuracy", Y, A, B))
 
 
-@pytest.mark.parametrize("prior", ["uniform", "unit", "bootstrap", None])
-@pytest.mark.parametrize("metric", ["f1", "recall", "specificity"])
+@each("prior", ["uniform", "unit", "bootstrap", None])
+@each("metric", ["f1", "recall", "specificity"])
 def test_one_label_is_a_comparison_of_its_column(prior, metric):
     c = op.compare(SEEN, "a", "b", metric=metric, pos_label=3, prior=prior, rope=0.01,
                    n_draws=500, random_state=5)  # fmt: skip
@@ -373,7 +374,7 @@ def test_a_model_against_itself_is_a_tie():
     assert c.decision.symbol == "?"
 
 
-@pytest.mark.parametrize(
+@each(
     ("metric", "rest", "sentence"),
     [
         ("f1", {}, "for one label and there are 5; use 'f1_samples'"),
@@ -394,7 +395,7 @@ def test_what_makes_no_sense_is_refused_with_a_sentence(metric, rest, sentence):
         op.compare(Y, A, B, metric=metric, **rest)
 
 
-@pytest.mark.parametrize("metric", op.metrics.set_names())
+@each("metric", op.metrics.set_names())
 def test_one_label_an_item_has_no_mean_over_sets(metric):
     with pytest.raises(UsageError, match="several labels each; give indicator matrices"):
         op.compare([0, 1, 1], [0, 1, 0], [1, 1, 1], metric=metric)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import outperform as op
+from tests.loops import each
 
 PAIRS = {
     ("nb_bern", "nb_mult"): (0.0076, 0.00488),
@@ -19,8 +20,8 @@ def news():
     return op.Outcomes.from_labels(found.y_true, found.predictions)
 
 
-@pytest.mark.parametrize("prior", ["unit", "hierarchical"])
-@pytest.mark.parametrize("pair", PAIRS)
+@each("prior", ["unit", "hierarchical"])
+@each("pair", PAIRS)
 def test_pairing_cuts_the_sd_of_macro_f1(news, pair, prior):
     apart, together = PAIRS[pair]
     asked = {"metric": "f1_macro", "prior": prior, "rope": 0.005, "random_state": 1}

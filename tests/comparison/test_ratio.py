@@ -9,6 +9,7 @@ from scipy.stats import binom, norm
 
 import outperform as op
 from outperform.errors import DataError, UsageError
+from tests.loops import each
 
 RANDOM = np.random.default_rng(60)
 
@@ -111,7 +112,7 @@ def test_a_denominator_around_zero_is_refused():
         c.ratio(rope=0.05)
 
 
-@pytest.mark.parametrize("rope", [1.5, (-0.1, 0.1), (1.1, 1.2), (0.0, 1.1), -0.1, "5%"])
+@each("rope", [1.5, (-0.1, 0.1), (1.1, 1.2), (0.0, 1.1), -0.1, "5%"])
 def test_a_rope_that_is_none_of_ratios_is_refused(cheaper, rope):
     if rope == (-0.1, 0.1):
         assert cheaper.ratio(rope=rope).rope.low == 0.9

@@ -13,6 +13,7 @@ from outperform import Outcomes
 from outperform.data.views import only
 from outperform.errors import UsageError
 from outperform.posterior.registry import get_prior
+from tests.loops import each
 
 TYPES = ("LOC", "ORG", "PER")
 
@@ -72,7 +73,7 @@ def test_forgetting_sentences_leaves_what_was_observed(seen):
 # Metrics
 
 
-@pytest.mark.parametrize(
+@each(
     "metric",
     ["accuracy", "specificity", "matthews_corrcoef", "cohen_kappa", "balanced_accuracy",
      "informedness", lambda confusion: confusion[0, 0]],
@@ -106,7 +107,7 @@ def test_some_types_only(seen):
     assert pooled.a.observed == pytest.approx(float(2 * hits[0] / (actual[0] + predicted[0])))
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "words"),
     [
         ({"labels": ["X"]}, "unknown type 'X'"),

@@ -10,6 +10,7 @@ from sklearn.metrics import f1_score, recall_score
 
 import outperform as op
 from outperform.errors import UsageError
+from tests.loops import each
 
 FEW = {"n_draws": 500, "rope": 0.05, "random_state": 1}
 
@@ -33,7 +34,7 @@ def test_each_class_stands_against_the_rest(by_class, four):
         assert c.rope.high == 0.05
 
 
-@pytest.mark.parametrize(
+@each(
     ("metric", "single"),
     [
         ("recall_macro", "recall"),

@@ -9,6 +9,7 @@ from scipy.stats import beta, betaprime
 
 import outperform as op
 from outperform.errors import UsageError
+from tests.loops import each
 
 A = [
     [80, 10, 20],
@@ -84,8 +85,8 @@ def worth(m):
     return op.results.Correlation().worth(m)
 
 
-@pytest.mark.parametrize("m", [1, 2, 3, 5])
-@pytest.mark.parametrize("metric", METRICS)
+@each("m", [1, 2, 3, 5])
+@each("metric", METRICS)
 def test_one_model_has_the_density_of_scipy(metric, m):
     e = op.bcv_estimate(A[: 2 * m], metric=metric)
     known = Oracle(metric, A[: 2 * m], worth(m))
@@ -124,8 +125,8 @@ def test_the_prior_counts_true_positives_false_positives_and_false_negatives(pri
     assert e.eti.low == pytest.approx(known.ppf(0.025), abs=1e-10)
 
 
-@pytest.mark.parametrize("m", [1, 2, 3, 5])
-@pytest.mark.parametrize("metric", METRICS)
+@each("m", [1, 2, 3, 5])
+@each("metric", METRICS)
 def test_the_probability_that_b_is_better_is_the_integral(metric, m):
     c = op.bcv_compare(A[: 2 * m], B[: 2 * m], metric=metric)
     a, b = (Oracle(metric, rows[: 2 * m], worth(m)) for rows in (A, B))
@@ -170,8 +171,8 @@ def test_both_kinds_of_counts_give_the_same_answer():
     assert np.array_equal(one.draws, two.draws)
 
 
-@pytest.mark.parametrize("correlation", ["averaged", "integrated", "full", (0.1, 0.3)])
-@pytest.mark.parametrize("metric", ["precision", "f1"])
+@each("correlation", ["averaged", "integrated", "full", (0.1, 0.3)])
+@each("metric", ["precision", "f1"])
 def test_exchanging_a_and_b_mirrors_everything(metric, correlation):
     settings = {"metric": metric, "correlation": correlation, "rope": 0.02}
     one = op.bcv_compare(A[:6], B[:6], names=("x", "y"), **settings)
@@ -232,9 +233,7 @@ def test_many_counts_are_no_trouble(scale):
     assert 0 < c.sd < 1e-4
 
 
-@pytest.mark.parametrize(
-    "metric", ["accuracy", "f1_macro", "f1_micro", "matthews_corrcoef", "specificity"]
-)
+@each("metric", ["accuracy", "f1_macro", "f1_micro", "matthews_corrcoef", "specificity"])
 def test_metrics_that_need_more_than_the_counts_are_refused(metric):
     sentence = "tell precision, recall, f1, jaccard or another F-beta; got"
     with pytest.raises(UsageError, match=sentence):
@@ -249,7 +248,7 @@ def test_another_f_beta_is_one_of_them():
     assert c.metric == "f2"
 
 
-@pytest.mark.parametrize(
+@each(
     ("wrong", "sentence"),
     [
         ({"names": ("x", "x")}, "two different names"),

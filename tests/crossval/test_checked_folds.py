@@ -9,6 +9,7 @@ from sklearn.model_selection import KFold, RepeatedKFold, ShuffleSplit
 import outperform as op
 from outperform.crossval.folds import check_blocked
 from outperform.errors import DataError
+from tests.loops import each
 
 N = 40
 
@@ -25,8 +26,8 @@ def by_hand(*halves, n=8):
         yield rest, half
 
 
-@pytest.mark.parametrize("n", [40, 41, 42, 43])
-@pytest.mark.parametrize("m", [1, 2, 3, 5, 12])
+@each("n", [40, 41, 42, 43])
+@each("m", [1, 2, 3, 5, 12])
 def test_blocked_folds_pass(m, n):
     assert check_blocked(folds(m, n), n) == m
 
@@ -62,7 +63,7 @@ def faults():
     yield "arrays of indices.*bool", [(np.ones(N, bool), test), *good[1:]]
 
 
-@pytest.mark.parametrize(("said", "splits"), list(faults()))
+@each(("said", "splits"), list(faults()))
 def test_faults_are_named_with_a_way_to_mend_them(said, splits):
     n = 8 if len(splits) and sum(map(len, splits[0])) == 8 else N
     with pytest.raises(DataError, match=rf"{said}.*op\.BlockedTwoFold"):

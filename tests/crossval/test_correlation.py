@@ -12,6 +12,7 @@ from scipy.stats import beta
 import outperform as op
 from outperform.errors import UsageError
 from outperform.posterior.exact.share import Mixture
+from tests.loops import each
 
 WORTH = {
     1: 0.810930,
@@ -41,13 +42,13 @@ def average(function, m):
     return 8 * found
 
 
-@pytest.mark.parametrize(("m", "worth"), WORTH.items())
+@each(("m", "worth"), WORTH.items())
 def test_the_average_is_the_known_one(m, worth):
     digits = 1e-14 if m == 3 else 5.1e-7
     assert op.results.Correlation("averaged").worth(m) == pytest.approx(worth, abs=digits)
 
 
-@pytest.mark.parametrize("m", [1, 2, 3, 5, 7, 20, 1000])
+@each("m", [1, 2, 3, 5, 7, 20, 1000])
 def test_the_average_is_the_double_integral(m):
     assert op.results.Correlation("averaged").worth(m) == pytest.approx(
         average(float, m), rel=1e-11
@@ -59,7 +60,7 @@ def test_the_average_for_three_repetitions_in_closed_form():
     assert op.results.Correlation().worth(3) == pytest.approx(closed, rel=1e-13)
 
 
-@pytest.mark.parametrize("m", [1, 2, 3, 5, 7])
+@each("m", [1, 2, 3, 5, 7])
 def test_the_nodes_of_the_mixture_average_to_the_same_worth(m):
     counting = op.results.Correlation("integrated").counting(m)
     assert counting.times == m
@@ -118,7 +119,7 @@ def test_a_treatment_is_a_value():
     assert (str(fixed), str(op.results.Correlation())) == ("fixed(0.2, 0.4)", "averaged")
 
 
-@pytest.mark.parametrize(
+@each(
     ("wrong", "sentence"),
     [
         ("average", "unknown correlation 'average'; did you mean 'averaged'"),
@@ -145,8 +146,8 @@ def test_rho_belongs_to_fixed_only():
         op.results.Correlation("fixed", 0.1)
 
 
-@pytest.mark.parametrize("m", [0, -3, 1.5, True, "3", None])
-@pytest.mark.parametrize("name", ["averaged", "integrated", "full"])
+@each("m", [0, -3, 1.5, True, "3", None])
+@each("name", ["averaged", "integrated", "full"])
 def test_repetitions_are_whole(name, m):
     for ask in (op.results.Correlation(name).worth, op.results.Correlation(name).counting):
         with pytest.raises(UsageError, match="whole number of repetitions, 1 or more"):

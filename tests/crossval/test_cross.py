@@ -25,6 +25,7 @@ import outperform as op
 from outperform import progress
 from outperform.comparison.estimators import class_names
 from outperform.errors import DataError, MissingExtra, OutperformError, UsageError
+from tests.loops import each
 
 RNG = np.random.default_rng(7)
 N = 240
@@ -283,7 +284,7 @@ def test_groups_widen_the_interval_as_they_do_in_a_test_set():
     assert ratio == pytest.approx(expected, rel=5 * 2 / np.sqrt(16_000) + 0.01)
 
 
-@pytest.mark.parametrize(
+@each(
     ("cv", "error", "sentence"),
     [
         (KFold(5), DataError, "even number of folds.*got 5"),
@@ -320,7 +321,7 @@ def test_items_in_both_halves_are_refused():
         cross(cv=Leaking(3, random_state=0))
 
 
-@pytest.mark.parametrize(
+@each(
     ("wrong", "error", "sentence"),
     [
         ({"y": Y[:-1]}, DataError, f"X has {N} items and y has {N - 1}"),
@@ -352,7 +353,7 @@ class Counting(GaussianNB):
 NAMED = np.array(["no", "yes"])[Y]
 
 
-@pytest.mark.parametrize(
+@each(
     "wrong",
     [
         {"metric": "acuracy"},

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outperform.crossval.folds import blocks, n_blocks
+from tests.loops import each
 
 
 def check_orthogonal(signs, m):
@@ -27,7 +28,7 @@ def test_one_repetition_has_two_blocks():
     assert blocks(1, 601).tolist() == [[1], [-1]]
 
 
-@pytest.mark.parametrize("m", range(1, 131))
+@each("m", range(1, 131))
 def test_columns_are_balanced_and_orthogonal(m):
     check_orthogonal(blocks(m, 601), m)
 
@@ -41,7 +42,7 @@ def test_each_pair_of_signs_comes_equally_often(m):
             assert np.bincount(codes).tolist() == [len(signs) // 4] * 4
 
 
-@pytest.mark.parametrize("m", range(1, 16))
+@each("m", range(1, 16))
 def test_the_number_of_blocks_divides_six_hundred(m):
     assert 600 % n_blocks(m, 600) == 0
 

@@ -9,6 +9,7 @@ import pytest
 import outperform as op
 from outperform.crossval.folds import folds_of_counts, read_folds, repeated_rows
 from outperform.errors import DataError, UsageError
+from tests.loops import each
 
 ROWS = [[80, 10, 20], [78, 12, 22], [81, 9, 19], [77, 11, 23]]
 OTHER = [[82, 11, 18], [80, 12, 20], [83, 10, 17], [79, 12, 21]]
@@ -22,7 +23,7 @@ def read(rows, counts="tp_fp_fn"):
     return read_folds(rows, counts=counts, name="A")
 
 
-@pytest.mark.parametrize(
+@each(
     "rows",
     [
         ROWS,
@@ -48,7 +49,7 @@ def test_counts_of_any_size_stay_exact():
     assert read(big).tolist() == np.transpose(np.array(big, dtype=object)).tolist()
 
 
-@pytest.mark.parametrize(
+@each(
     ("rows", "sentence"),
     [
         ([[-1, 10, 20], ROWS[1]], "folds of A must not be negative; got -1"),

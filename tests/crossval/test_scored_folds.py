@@ -36,6 +36,7 @@ from sklearn.svm import SVC
 import outperform as op
 from outperform.crossval.folds import share_tested
 from outperform.errors import DataError, UsageError
+from tests.loops import each
 
 X, Y = make_classification(240, 6, flip_y=0.2, random_state=0)
 X3, Y3 = make_classification(240, 6, n_informative=4, n_classes=3, random_state=1)
@@ -61,7 +62,7 @@ def assert_same(found, expected):
     assert found.decision is expected.decision
 
 
-@pytest.mark.parametrize(
+@each(
     ("cv", "design"),
     [
         (5, {"folds": 5}),
@@ -268,7 +269,7 @@ def test_asking_again():
 
 
 @pytest.mark.filterwarnings("ignore:The groups parameter is ignored")
-@pytest.mark.parametrize(
+@each(
     ("cv", "groups", "words"),
     [
         (TimeSeriesSplit(5), None, "folds that differ by chance.*time series.*make the folds with"),
@@ -325,7 +326,7 @@ def test_groups_stay_together():
     assert c.details.datasets[0].test_share == pytest.approx(0.2)
 
 
-@pytest.mark.parametrize(
+@each(
     ("wrong", "words"),
     [
         ({"metric": "mean"}, "does not know what 'mean' reads of an estimator; give its value"),

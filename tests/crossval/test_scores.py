@@ -13,6 +13,7 @@ from scipy import stats
 import outperform as op
 from outperform.decision.rope import Decision
 from outperform.errors import DataError, UsageError
+from tests.loops import each
 from tests.posterior.test_fold_scores import A, B, table
 
 ONE = table(A)[0], table(B)[0]
@@ -29,7 +30,7 @@ def names_of(c):
 # One data set
 
 
-@pytest.mark.parametrize(
+@each(
     ("row", "runs", "wanted"),
     [  # CorrelatedTTest.probs(b, a, rope=0.01, runs=runs) of baycomp 1.0.3
         (0, 1, (0.05686393634915721, 0.22261882994738857, 0.7205172337034542)),
@@ -134,9 +135,7 @@ def test_rows_nobody_called_data_sets_are_refused():
         op.compare_scores(*column, **FEW)
 
 
-@pytest.mark.parametrize(
-    "name", ["seed", "seed_{}", "Run {}", "fold{}", "random seed {}", "split-{}"]
-)
+@each("name", ["seed", "seed_{}", "Run {}", "fold{}", "random seed {}", "split-{}"])
 def test_seeds_and_folds_are_not_data_sets(name):
     a, b = ({name.format(k): value for k, value in enumerate(one)} for one in ONE)
     if len(a) > 1:
@@ -334,7 +333,7 @@ def test_the_seed_repeats_the_draws():
 # What is refused
 
 
-@pytest.mark.parametrize(
+@each(
     ("a", "b", "asked", "said"),
     [
         ("accuracy", ONE[1], {"folds": 10}, "must be one vector"),

@@ -23,6 +23,7 @@ from bench.bench_halves import entity_counts, measure
 from outperform.crossval.folds import check_blocked, n_blocks
 from outperform.errors import DataError, UsageError
 from tests.corpora import corpus
+from tests.loops import each
 
 RNG = np.random.default_rng(7)
 LABELS = RNG.integers(0, 3, 600)
@@ -49,14 +50,14 @@ def same(left, right):
     return all((a[0] == b[0]).all() and (a[1] == b[1]).all() for a, b in pairs)
 
 
-@pytest.mark.parametrize("m", range(1, 16))
+@each("m", range(1, 16))
 def test_six_hundred_items_overlap_exactly(m):
     found = halves(op.BlockedTwoFold(m, random_state=m), 600, LABELS)
     assert {train.size for train in found} == {300}
     assert set(overlaps(found)) <= {150}
 
 
-@pytest.mark.parametrize("m", range(1, 16))
+@each("m", range(1, 16))
 def test_six_hundred_and_one_items_overlap_within_one_per_block(m):
     found = halves(op.BlockedTwoFold(m, random_state=m), 601)
     order = n_blocks(m, 601)
@@ -121,7 +122,7 @@ def test_the_labels_may_come_in_any_dress():
     assert len(halves(splitter, 600, LABELS == 0)) == 3
 
 
-@pytest.mark.parametrize(
+@each(
     "y",
     [
         [["O", "B-x"], ["O"]] * 10,
@@ -166,9 +167,7 @@ def test_groups_are_never_split_and_classes_stay_alike():
         assert abs(y[train].sum() - y.sum() / 2) <= 3
 
 
-@pytest.mark.parametrize(
-    "dress", [np.asarray, sparse.csr_array, sparse.coo_matrix, pd.DataFrame, pl.DataFrame, list]
-)
+@each("dress", [np.asarray, sparse.csr_array, sparse.coo_matrix, pd.DataFrame, pl.DataFrame, list])
 def test_balance_in_any_dress(dress):
     counts = np.random.default_rng(1).poisson(1.0, (200, 4))
     plain = op.BlockedTwoFold(balance=counts, random_state=1)
@@ -184,7 +183,7 @@ def test_balance_may_be_one_column():
         assert abs(2 * lengths[train].sum() - lengths.sum()) <= 2
 
 
-@pytest.mark.parametrize(
+@each(
     ("balance", "said"),
     [
         (np.ones((5, 2)), r"each of the 12 items in X; got shape \(5, 2\)"),
@@ -199,7 +198,7 @@ def test_bad_balance(balance, said):
         op.BlockedTwoFold(balance=balance).split(range(12))
 
 
-@pytest.mark.parametrize("m", [0, -1, 2.0, True, "3", None])
+@each("m", [0, -1, 2.0, True, "3", None])
 def test_bad_m(m):
     with pytest.raises(UsageError, match="m must be a whole number of repetitions"):
         op.BlockedTwoFold(m)
@@ -216,7 +215,7 @@ def test_other_bad_arguments():
         op.BlockedTwoFold(random_state="x").split(range(12))
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "said"),
     [
         ((range(3),), "m = 3 needs at least 4 items.*got 3"),

@@ -20,6 +20,7 @@ from outperform.comparison.estimators import (
     take,
 )
 from outperform.errors import DataError, MissingExtra, UsageError
+from tests.loops import each
 
 X = np.arange(8.0)[:, None]
 Y = np.array([0, 0, 1, 1, 0, 1, 0, 1])
@@ -118,13 +119,13 @@ def test_what_cannot_be_trained_is_refused(wrong, sentence):
         check_estimator(wrong, "A")
 
 
-@pytest.mark.parametrize("n_jobs", [0, -2, 1.5, "two", True])
+@each("n_jobs", [0, -2, 1.5, "two", True])
 def test_a_number_of_jobs_that_is_none_is_refused(n_jobs):
     with pytest.raises(UsageError, match="n_jobs must be None, -1 or a positive whole number"):
         check_jobs(n_jobs)
 
 
-@pytest.mark.parametrize(
+@each(
     ("data", "taken"),
     [
         ([["a"], ["b", "c"], ["d"]], [["d"], ["a"]]),
@@ -139,8 +140,8 @@ def test_items_are_taken_by_their_place(data, taken):
     assert list(take(data, np.array([2, 0]))) == taken
 
 
-@pytest.mark.parametrize("kind", ["csr", "csc", "coo", "lil"])
-@pytest.mark.parametrize("make", ["matrix", "array"])
+@each("kind", ["csr", "csc", "coo", "lil"])
+@each("make", ["matrix", "array"])
 def test_rows_of_sparse_matrices_are_taken(kind, make):
     data = getattr(sparse, f"{kind}_{make}")(np.eye(3))
     assert size_of(data, "X") == 3
@@ -153,7 +154,7 @@ def test_rows_of_frames_are_taken():
     assert take(pl.DataFrame(frame), np.array([2, 0]))["a"].to_list() == [3, 1]
 
 
-@pytest.mark.parametrize("data", ["text", b"text", 3, None, np.array(3), {"a": [1]}, iter([1])])
+@each("data", ["text", b"text", 3, None, np.array(3), {"a": [1]}, iter([1])])
 def test_what_holds_no_items_is_refused(data):
     with pytest.raises(DataError, match="X must be a list, an array or a frame of items"):
         size_of(data, "X")

@@ -9,6 +9,7 @@ import seqeval.scheme
 from seqeval.metrics.sequence_labeling import get_entities
 
 from outperform.data.spans import get_scheme
+from tests.loops import each
 
 NAMES = ["IOB1", "IOB2", "IOE1", "IOE2", "IOBES", "BILOU"]
 TYPES = ["PER", "LOC", "creative-work"]
@@ -58,8 +59,8 @@ def strict_spans(tags, name):
     return tuple((entity.start, entity.end, entity.tag) for entity in found)
 
 
-@pytest.mark.parametrize("make", [random_tags, corrupted_tags])
-@pytest.mark.parametrize("name", NAMES)
+@each("make", [random_tags, corrupted_tags])
+@each("name", NAMES)
 def test_spans_are_seqevals(name, make):
     scheme, rng = get_scheme(name), random.Random(f"{name} {make.__name__}")
     for _ in range(ROUNDS):
@@ -68,7 +69,7 @@ def test_spans_are_seqevals(name, make):
         assert scheme.read(tags, strict=True).spans == strict_spans(tags, name), tags
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_without_malformed_tags_both_readings_agree_up_to_the_known_gap(name):
     # Seqeval's strict IOE1 does not let E open a span after O or another type.
     scheme, rng = get_scheme(name), random.Random(name)

@@ -14,6 +14,7 @@ from sklearn.metrics import log_loss
 import outperform as op
 from outperform import Outcomes, Scores
 from outperform.errors import DataError, UsageError
+from tests.loops import each
 
 N = 60
 FEW = {"rope": 0.01, "n_draws": 200, "random_state": 1}
@@ -97,7 +98,7 @@ def test_rows_named_twice_are_matched_only_if_they_are_in_order():
         Outcomes.from_labels(pd.Series([1, 0, 1], [1, 2, 3]), {"A": a})
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "other", "aligned"),
     [
         (pd.Index(list("xyz")), pd.CategoricalIndex(list("zxy")), True),
@@ -342,7 +343,7 @@ def test_a_frame_of_one_column_is_that_column(frame):
 # Columns of every library and type
 
 
-@pytest.mark.parametrize(
+@each(
     "column",
     [
         pd.Series(A, dtype="category"),
@@ -365,7 +366,7 @@ def test_text_of_every_library(column):
     assert groups == Outcomes.from_labels(TRUTH, {"m": A}, groups=A)
 
 
-@pytest.mark.parametrize(
+@each(
     "column",
     [
         pd.Series([1, 0, 1], dtype="Int64"),
@@ -382,7 +383,7 @@ def test_whole_numbers_of_every_library(column):
     assert weighed.n == 2
 
 
-@pytest.mark.parametrize(
+@each(
     "column",
     [
         pd.Series([1, None, 1], dtype="Int64"),

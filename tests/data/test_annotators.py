@@ -9,6 +9,7 @@ import pytest
 import outperform as op
 from outperform.data.annotators import agreement
 from outperform.errors import DataError, UsageError
+from tests.loops import each
 
 N = 400
 
@@ -230,7 +231,7 @@ def changed(column, place, value):
     return rows
 
 
-@pytest.mark.parametrize(
+@each(
     ("rows", "ids", "words"),
     [
         (changed("item", 2, "z"), IDS, r"the item 'z' in row 2 .* not among"),
@@ -274,7 +275,7 @@ def test_shares_of_classes_are_what_a_random_annotator_says():
     assert "in more than 83.3%" in str(found.findings[-1])  # (2/3 + 1 + 1 + 2/3) / 4
 
 
-@pytest.mark.parametrize(
+@each(
     ("shares", "words"),
     [
         (MATRIX, "a column of shares for each class"),

@@ -8,6 +8,7 @@ import pytest
 
 from outperform import Outcomes
 from outperform.errors import DataError, UsageError
+from tests.loops import each
 
 A = [[5, 1, 0], [2, 8, 1], [0, 0, 3]]
 B = [[6, 0, 0], [1, 7, 3], [0, 1, 2]]
@@ -40,7 +41,7 @@ def test_arrays_of_any_type_are_taken(dtype):
     assert Outcomes.from_confusion({"a": table}).n == 1000
 
 
-@pytest.mark.parametrize(
+@each(
     ("matrix", "words"),
     [
         ([[1, 2, 3], [4, 5, 6]], r"square.*\(2, 3\)"),

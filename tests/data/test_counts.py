@@ -9,6 +9,7 @@ import pytest
 
 from outperform.data.table import as_counts, count_rows, total
 from outperform.errors import DataError
+from tests.loops import each
 
 BIG = 2**63 - 1
 
@@ -19,7 +20,7 @@ def test_counts_stay_int64_while_their_sum_fits():
     assert total(counts) == BIG
 
 
-@pytest.mark.parametrize("values", [[BIG, 1], [2**63], [2**64], [10**30, 1], [BIG] * 5])
+@each("values", [[BIG, 1], [2**63], [2**64], [10**30, 1], [BIG] * 5])
 def test_counts_become_python_integers_where_their_sum_needs_more(values):
     counts = as_counts(values)
     assert counts.dtype == object
@@ -27,7 +28,7 @@ def test_counts_become_python_integers_where_their_sum_needs_more(values):
     assert total(counts) == sum(values)
 
 
-@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.uint16, np.int32, np.uint64, np.float32])
+@each("dtype", [np.uint8, np.int8, np.uint16, np.int32, np.uint64, np.float32])
 def test_narrow_types_never_wrap(dtype):
     values = np.array([127, 127, 127], dtype=dtype)
     assert total(as_counts(values)) == 381
@@ -49,7 +50,7 @@ def test_a_float_array_of_whole_numbers_is_taken():
     assert as_counts(np.array([3.0, 0.0, 1e15])).tolist() == [3, 0, 10**15]
 
 
-@pytest.mark.parametrize(
+@each(
     ("values", "words"),
     [
         ([1, -2], "negative.*-2"),
@@ -70,8 +71,8 @@ def test_what_is_no_count_is_refused_by_name_and_value(values, words):
     assert str(caught.value).startswith("votes")
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize(("n_labels", "n_columns"), [(2, 1), (3, 3), (300, 2), (40_000, 5)])
+@each("weighted", [False, True])
+@each(("n_labels", "n_columns"), [(2, 1), (3, 3), (300, 2), (40_000, 5)])
 def test_rows_are_counted_as_a_counter_counts_them(n_labels, n_columns, weighted):
     rng = np.random.default_rng(n_labels + n_columns)
     rows = rng.integers(0, min(n_labels, 4), size=(500, n_columns))

@@ -12,6 +12,7 @@ from outperform.gates.rule import Judgement, judge
 from outperform.inference.judges import drawing_findings
 from outperform.posterior.base import draw_values
 from outperform.posterior.registry import judged_weights
+from tests.loops import each
 
 N, LABELS = 2_000, 200
 ASKED = {"metric": "accuracy", "rope": 0.02, "n_draws": 1_000, "random_state": 0}
@@ -168,7 +169,7 @@ def test_two_sets_add_up_if_declared_alike():
     assert len(more.pool.chances.chance) > 0
 
 
-@pytest.mark.parametrize(
+@each(
     ("drawn", "match"),
     [
         ("at random", "random.*by_ratings"),

@@ -15,6 +15,7 @@ from outperform.data.groups import group_rows
 from outperform.data.table import place_rows
 from outperform.data.views import only, scaled
 from outperform.errors import DataError, UsageError
+from tests.loops import each
 
 MODELS = ("a", "b", "c")
 SPANS = st.tuples(st.integers(0, 2), st.integers(3, 4), st.sampled_from(["LOC", "PER", "per", "x"]))
@@ -250,7 +251,7 @@ def damaged(seen, change):
     return json.dumps(signed(data))
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "words"),
     [
         (lambda t: t["groups"]["repeats"].__setitem__(1, 5), "do not hold what the table counts"),

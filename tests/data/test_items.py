@@ -13,6 +13,7 @@ import pytest
 import outperform as op
 from outperform.data import items as kept
 from outperform.errors import DataError, UsageError
+from tests.loops import each
 
 RNG = np.random.default_rng(7)
 N = 60
@@ -85,7 +86,7 @@ def test_rows_follow_binarize_and_split_labels():
     assert len(found) == 18
 
 
-@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet", "pandas", "polars", "lazy"])
+@each("kind", ["csv", "jsonl", "parquet", "pandas", "polars", "lazy"])
 def test_sources_with_an_id_keep_rows_and_others_do_not(kind, tmp_path):
     path = tmp_path / f"p.{kind}"
     frame = pl.from_pandas(FRAME)
@@ -147,7 +148,7 @@ def test_too_many_rows_are_counted_and_not_kept(monkeypatch):
     assert op.Outcomes.from_labels(FRAME["label"], FRAME[["x", "y"]])._items is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("ids", "error", "said"),
     [
         (["a", "a", "b"], DataError, "there once"),

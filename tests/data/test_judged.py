@@ -10,6 +10,7 @@ import pytest
 
 import outperform as op
 from outperform.errors import DataError, OutperformError, UsageError
+from tests.loops import each
 
 NAN = float("nan")
 JUDGED = {"A": [1, 1, 0, 0, 1, 1], "B": [1, 0, 0, 1, 0, 1]}
@@ -80,7 +81,7 @@ def damaged(change):
     return _files.signed(data)
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "match"),
     [
         (lambda pool: pool["people"]["counts"].__setitem__(0, 2), "does not hold"),
@@ -95,7 +96,7 @@ def test_damaged_json(change, match):
         op.Outcomes.from_dict(damaged(change))
 
 
-@pytest.mark.parametrize(
+@each(
     ("judged", "how", "match"),
     [
         (JUDGED, {"human": {**HUMAN, "A": [1, 1, 0, NAN, 0, NAN]}}, "some models only"),
@@ -162,7 +163,7 @@ def test_grades_are_statistics():
     assert all(map(np.array_equal, frames.values, found.values))
 
 
-@pytest.mark.parametrize(
+@each(
     ("human", "match"),
     [
         ({"A": GRADES["A"]}, "the same models"),

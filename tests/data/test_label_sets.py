@@ -17,6 +17,7 @@ from outperform.data.labels import are_label_sets
 from outperform.data.sources import stand_beside
 from outperform.data.views import in_weights, matches, only
 from outperform.errors import DataError, UsageError
+from tests.loops import each
 
 RNG = np.random.default_rng(5)
 Y, A, B = (RNG.random((60, 4)) < 0.4 for _ in range(3))
@@ -44,7 +45,7 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
+@each("form", FORMS)
 def test_every_form_gives_the_same_outcomes(form):
     make = FORMS[form]
     seen = Outcomes.from_label_sets(make(Y), {"a": make(A), "b": B})
@@ -120,7 +121,7 @@ def test_the_order_of_items_means_nothing():
 GOLD = [["B-PER", "I-PER", "O"], ["O", "B-LOC"]]
 
 
-@pytest.mark.parametrize(
+@each(
     ("gold", "tags"),
     [
         (GOLD, [["B-PER", "O", "O"], ["O", "B-LOC"]]),
@@ -137,7 +138,7 @@ def test_tags_are_no_label_sets(gold, tags):
             door(gold, {"m": tags})
 
 
-@pytest.mark.parametrize("column", [3, None, "text", np.array("x"), iter([["O"]])])
+@each("column", [3, None, "text", np.array("x"), iter([["O"]])])
 def test_what_cannot_be_read_is_no_tags_either(column):
     with pytest.raises(DataError):
         Outcomes.from_label_sets(column, {"m": [["B-X", "O"]]})
@@ -196,7 +197,7 @@ def test_json_and_back():
         assert again.sets == seen.sets
 
 
-@pytest.mark.parametrize(
+@each(
     "damage",
     [
         lambda d: d.pop("sets"),
@@ -214,7 +215,7 @@ def test_damaged_sets_are_refused(damage):
         Outcomes.from_dict(signed(data))
 
 
-@pytest.mark.parametrize(
+@each(
     ("y", "a", "sentence"),
     [
         ([{"x"}], ["x"], "row 0 .* is 'x'"),
@@ -295,7 +296,7 @@ def test_what_label_sets_do_not_have():
         Outcomes.from_labels(Y, {"a": A}, by={"day": [1] * 60})
 
 
-@pytest.mark.parametrize(
+@each(
     "values",
     [
         ["a", "b"],

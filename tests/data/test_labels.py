@@ -13,6 +13,7 @@ from outperform import Outcomes, Scores
 from outperform.data.labels import check_label, label_findings
 from outperform.data.views import code_of
 from outperform.errors import DataError, UsageError
+from tests.loops import each
 
 TRUTH = ["NA", "null", "01", "1", "None", "nan", "", "cat", "cat", "dog"]
 GUESS = ["NA", "None", "1", "1", "None", "", "", "cat", "dog", "dog"]
@@ -69,14 +70,14 @@ BOOL_CONTAINERS = {
 }
 
 
-@pytest.mark.parametrize("container", TEXT_CONTAINERS)
+@each("container", TEXT_CONTAINERS)
 def test_text_counts_the_same_from_every_container(container):
     make = TEXT_CONTAINERS[container]
     expected = Outcomes.from_labels(TRUTH, {"m": GUESS})
     assert plain(Outcomes.from_labels(make(TRUTH), {"m": make(GUESS)})) == plain(expected)
 
 
-@pytest.mark.parametrize("container", INT_CONTAINERS)
+@each("container", INT_CONTAINERS)
 def test_whole_numbers_count_the_same_from_every_container(container):
     make = INT_CONTAINERS[container]
     truth, guess = [0, 1, 2, 2, 0], [0, 2, 2, 2, 1]
@@ -86,8 +87,8 @@ def test_whole_numbers_count_the_same_from_every_container(container):
     assert all(type(label) is int for label in found.labels)
 
 
-@pytest.mark.parametrize("container", BOOL_CONTAINERS)
-@pytest.mark.parametrize("truth", [[True, False, True], [True, True, True]])
+@each("container", BOOL_CONTAINERS)
+@each("truth", [[True, False, True], [True, True, True]])
 def test_booleans_count_the_same_from_every_container(container, truth):
     make = BOOL_CONTAINERS[container]
     guess = [True, True, True]
@@ -123,7 +124,7 @@ def test_numbers_that_say_the_same_become_one_class_with_a_finding():
     assert Outcomes.from_labels([1, 0], {"a": [1, 0]}).findings == ()
 
 
-@pytest.mark.parametrize("text", ["01", "1.0", "one", " 1", "+1", "²", "٣", "-0", ""])
+@each("text", ["01", "1.0", "one", " 1", "+1", "²", "٣", "-0", ""])
 def test_text_that_is_no_plain_number_is_refused_beside_numbers(text):
     with pytest.raises(DataError, match=r"predictions of 'm'.*astype\(str\)"):
         Outcomes.from_labels([1, 2], {"m": ["1", text]})
@@ -138,7 +139,7 @@ def test_booleans_beside_text_are_refused(other):
 BITS = [1, 0, 0, 1, 1]
 
 
-@pytest.mark.parametrize(
+@each(
     "other",
     [
         [bool(one) for one in BITS],
@@ -176,7 +177,7 @@ def test_a_named_class_may_be_true_or_one():
         assert code_of(scores, pos_label) == 1
 
 
-@pytest.mark.parametrize(
+@each(
     "values",
     [
         ["a", None],
@@ -222,7 +223,7 @@ def test_a_missing_label_late_in_a_long_column_is_found_in_its_row():
         Outcomes.from_labels(values, {"m": ["a"] * 300_000})
 
 
-@pytest.mark.parametrize(
+@each(
     ("values", "words"),
     [
         (np.array(["2020-01-01", "2020-01-02"], dtype="datetime64[D]"), "datetime64"),
@@ -257,7 +258,7 @@ def test_probability_columns_are_a_wrong_use_with_the_threshold_shown():
         Outcomes.from_labels([0, 1], {"m": np.array([[0.9, 0.1], [0.3, 0.7]])})
 
 
-@pytest.mark.parametrize(
+@each(
     ("labels", "twins"),
     [
         (["cat", "Cat"], True),
@@ -291,7 +292,7 @@ def test_the_empty_label_is_a_class_with_a_finding():
     assert "(empty)" in seen.findings[0].message
 
 
-@pytest.mark.parametrize("label", ["a\u202eb", "x\u200by", "line\nbreak", "😀", "x" * 10_000])
+@each("label", ["a\u202eb", "x\u200by", "line\nbreak", "😀", "x" * 10_000])
 def test_odd_text_is_kept_as_it_is(label):
     seen = Outcomes.from_labels([label, "plain"], {"m": ["plain", label]})
     assert set(seen.labels) == {label, "plain"}
@@ -304,7 +305,7 @@ def test_a_single_label_may_be_any_whole_number(label):
     assert type(check_label(label, name="pos_label")) is int
 
 
-@pytest.mark.parametrize("label", [0.5, None, ("a",), b"a", float("nan")])
+@each("label", [0.5, None, ("a",), b"a", float("nan")])
 def test_a_single_label_must_be_one(label):
     with pytest.raises(DataError, match="pos_label must be text"):
         check_label(label, name="pos_label")

@@ -8,6 +8,7 @@ import pytest
 from outperform import Outcomes
 from outperform.data.views import code_of, count_of, emptied
 from outperform.errors import DataError, UsageError
+from tests.loops import each
 
 # truth, a, b of ten items
 ROWS = [
@@ -64,7 +65,7 @@ def test_margins(seen):
     assert seen.margins("b").predicted.tolist() == [4, 3, 3]
 
 
-@pytest.mark.parametrize(
+@each(
     ("part", "positive", "count"),
     [
         ("tp", 0, 3),
@@ -236,7 +237,7 @@ def test_cells_of_no_items_keep_their_labels():
     assert (seen.n, len(seen.tables[0].counts)) == (3, 1)
 
 
-@pytest.mark.parametrize("count", [10**12, 2**53 + 1, 2**63 - 1, 2**63, 10**25])
+@each("count", [10**12, 2**53 + 1, 2**63 - 1, 2**63, 10**25])
 def test_counts_of_any_size_are_exact(count):
     seen = Outcomes.from_counts([1, 1, 0], {"a": [1, 0, 0], "b": [1, 1, 0]}, [count, count, 1])
     assert seen.n == 2 * count + 1
@@ -260,7 +261,7 @@ def test_adding_beyond_int64_does_not_wrap():
     assert (seen + seen).n == 2**64 - 2
 
 
-@pytest.mark.parametrize(
+@each(
     ("counts", "words"),
     [
         ([1], r"2 cells, counts of shape \(1,\)"),
@@ -276,7 +277,7 @@ def test_counts_that_are_none_are_refused(counts, words):
         Outcomes.from_counts(["x", "y"], {"m": ["x", "y"]}, counts)
 
 
-@pytest.mark.parametrize(
+@each(
     ("weights", "words"),
     [
         ([1, -1], "negative.*-1"),

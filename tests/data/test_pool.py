@@ -11,6 +11,7 @@ import outperform as op
 from outperform._files import signed
 from outperform.data.views import in_weights, scaled
 from outperform.errors import DataError, UsageError
+from tests.loops import each
 
 A = ["x", "x", "y", "y", "x", "z", "x", "y"]
 B = ["x", "y", "y", "x", "x", "z", "x", "y"]
@@ -79,7 +80,7 @@ def test_it_goes_through_json():
     assert seen() != op.Outcomes.from_counts(["y"], {"A": ["x"], "B": ["y"]}, [1])
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "match"),
     [
         (lambda pool: pool["counts"].__setitem__(0, 0), "needs a count"),
@@ -134,7 +135,7 @@ def test_what_would_forget_the_strata_is_refused():
             forget()
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "match"),
     [
         ({"which": [1, 3, 0]}, "place of each of the 4"),

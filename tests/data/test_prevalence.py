@@ -13,6 +13,7 @@ from outperform import Outcomes
 from outperform._files import signed
 from outperform.data.prevalence import Prevalence
 from outperform.errors import DataError, UsageError
+from tests.loops import each
 
 SEEN = Outcomes.from_labels(["ok", "fraud", "spam"], {"m": ["ok", "ok", "ok"]})
 TWO = Outcomes.from_labels([0, 1], {"m": [0, 0]})
@@ -70,7 +71,7 @@ def test_a_distribution_needs_rvs_only():
     assert taken(Steady(), positive="ok").shares == pytest.approx((0.2,), abs=0.01)
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "words"),
     [
         (0.0, "neither 0 nor 1"),

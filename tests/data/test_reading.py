@@ -10,6 +10,7 @@ import pytest
 from outperform.data.spans import get_scheme
 from outperform.data.tag_schemes import Scheme
 from outperform.errors import DataError
+from tests.loops import each
 
 
 def words(*lengths):
@@ -96,7 +97,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "tags", "lenient", "strict", "malformed"), ROWS)
+@each(("name", "tags", "lenient", "strict", "malformed"), ROWS)
 def test_spans_worked_by_hand(name, tags, lenient, strict, malformed):
     scheme = get_scheme(name)
     tags = tags.split()
@@ -118,7 +119,7 @@ def test_another_delimiter():
     assert scheme.read(["B_x-y", "I_x-y"]).spans == ((0, 2, "x-y"),)
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "tags", "words"),
     [
         ("IOB2", ["O", "E-PER"], "IOB2 must begin with B, I, O; got 'E-PER' at position 1; "),

@@ -11,6 +11,7 @@ import outperform as op
 from outperform.data.views import code_of
 from outperform.errors import DataError, UsageError
 from outperform.inference.score_views import arranged
+from tests.loops import each
 
 
 def test_arrays_lists_and_series_are_read_alike():
@@ -38,7 +39,7 @@ def test_what_is_known_of_scores():
         seen.values[0][0] = 5.0
 
 
-@pytest.mark.parametrize(
+@each(
     ("values", "complaint"),
     [
         (["0.5", "0.7"], "must be numbers"),

@@ -10,6 +10,7 @@ import pytest
 from outperform import Outcomes
 from outperform._files import signed
 from outperform.errors import DataError
+from tests.loops import each
 
 EXAMPLES = {
     "text": Outcomes.from_labels(["NA", "01", ""], {"a": ["NA", "1", ""], "b": ["x", "1", ""]}),
@@ -23,7 +24,7 @@ EXAMPLES = {
 }
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@each("name", EXAMPLES)
 def test_the_round_trip_loses_nothing(name):
     seen = EXAMPLES[name]
     back = Outcomes.from_json(seen.to_json())
@@ -48,7 +49,7 @@ def changed(**fields):
 TABLE = EXAMPLES["text"].to_dict()["tables"][0]
 
 
-@pytest.mark.parametrize(
+@each(
     ("data", "words"),
     [
         ({}, "format"),
@@ -78,7 +79,7 @@ def test_damage_is_told(data, words):
         Outcomes.from_dict(data)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[1, 2]", "null", '"outcomes"'])
+@each("text", ["", "{", "[1, 2]", "null", '"outcomes"'])
 def test_other_text_is_not_read_as_outcomes(text):
     with pytest.raises(DataError, match="not outcomes"):
         Outcomes.from_json(text)

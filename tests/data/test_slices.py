@@ -14,6 +14,7 @@ import outperform as op
 from outperform._files import signed
 from outperform.data.views import emptied, scaled
 from outperform.errors import DataError, UsageError
+from tests.loops import each
 
 rows = st.lists(
     st.tuples(
@@ -98,7 +99,7 @@ def test_slices_that_mean_another_table_are_gone():
     assert emptied(outcomes).slices is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("ask", "error", "message"),
     [
         (lambda one: one.slice("8"), UsageError, "a value for each of"),
@@ -129,7 +130,7 @@ def test_bad_columns_are_refused():
         op.Outcomes.from_labels([1, 0], {"m": [1, 0]}, by=["mo", "tu"])
 
 
-@pytest.mark.parametrize(
+@each(
     ("field", "value"),
     [
         ("counts", [2, 1]),

@@ -12,6 +12,7 @@ import outperform as op
 from outperform.data.sources import DOUBLED, source_of, stand_beside
 from outperform.data.table import CHANCE
 from outperform.errors import DataError
+from tests.loops import each
 
 
 def day(seed, n=2_000, **options):
@@ -216,7 +217,7 @@ def test_sentences_that_were_repeated_are_told():
 # Text that no file can hold
 
 
-@pytest.mark.parametrize(
+@each(
     "make",
     [
         lambda bad: op.Outcomes.from_labels(["a", bad], {"m": ["a", "a"]}),

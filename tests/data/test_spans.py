@@ -15,6 +15,7 @@ from outperform.data.spans import get_scheme
 from outperform.data.views import count_of
 from outperform.errors import DataError, UsageError
 from tests.corpora import corpus
+from tests.loops import each
 
 # Three documents and an empty one. A has one boundary error, one type error and a spurious
 # span where nothing is; B misses one span and makes the same type error.
@@ -151,8 +152,8 @@ def check_against_seqeval(seen, gold, taggers, **options):
                 assert ours.observed == pytest.approx(expected, abs=1e-12), (score, average)
 
 
-@pytest.mark.parametrize("strict", [False, True])
-@pytest.mark.parametrize("name", NAMES)
+@each("strict", [False, True])
+@each("name", NAMES)
 def test_metrics_are_seqevals(name, strict):
     rng = random.Random(f"{name} {strict}")
     gold = random_tags(name, rng)
@@ -265,7 +266,7 @@ REFUSED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("gold", "predicted", "words"), REFUSED)
+@each(("gold", "predicted", "words"), REFUSED)
 def test_spans_that_are_refused(gold, predicted, words):
     with pytest.raises(DataError) as caught:
         Outcomes.from_spans(gold, {"m": predicted})
@@ -301,7 +302,7 @@ TAGS_REFUSED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("gold", "tagged", "words"), TAGS_REFUSED)
+@each(("gold", "tagged", "words"), TAGS_REFUSED)
 def test_tags_that_are_refused(gold, tagged, words):
     with pytest.raises(DataError) as caught:
         Outcomes.from_tags(gold, {"m": tagged}, scheme="IOB2")
@@ -314,7 +315,7 @@ def test_models_come_by_name():
             Outcomes.from_spans(GOLD, predictions)
 
 
-@pytest.mark.parametrize(
+@each(
     ("truth", "found", "counts", "error", "words"),
     [
         (["X"], ["Y"], [1], UsageError, "a span of a wrong type is one missed and one spurious"),

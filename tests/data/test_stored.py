@@ -11,6 +11,7 @@ import pytest
 from outperform import Outcomes
 from outperform._files import MOST, signed
 from outperform.errors import DataError
+from tests.loops import each
 
 NAMES = {"a": ["NA", "1", "", "x"], "b": ["x", "1", "", "x"]}
 STORED = {
@@ -40,7 +41,7 @@ def edited(name, *path, value):
 # The text
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "words"),
     [
         (b"", "Expecting value"),
@@ -136,7 +137,7 @@ FIELDS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "path", "value", "words"), FIELDS)
+@each(("name", "path", "value", "words"), FIELDS)
 def test_a_wrong_field_is_told_with_its_place(name, path, value, words):
     with pytest.raises(DataError, match=words):
         Outcomes.from_json(edited(name, *path, value=value))
@@ -150,7 +151,7 @@ def test_a_value_that_json_cannot_hold_is_told_too():
                 Outcomes.from_dict(data)
 
 
-@pytest.mark.parametrize("name", STORED)
+@each("name", STORED)
 def test_every_field_is_needed(name):
     data = STORED[name].to_dict()
     for field in set(data) - {"pool", "slices"}:
@@ -171,7 +172,7 @@ def test_findings_of_counting_come_back_whatever_their_name():
 # The checksum
 
 
-@pytest.mark.parametrize("name", STORED)
+@each("name", STORED)
 def test_an_edited_file_is_refused(name):
     data = STORED[name].to_dict()
     assert Outcomes.from_dict(data) == STORED[name]
@@ -198,7 +199,7 @@ def test_no_flipped_bit_gives_other_outcomes(name):
         stored[place // 8] ^= 1 << place % 8
 
 
-@pytest.mark.parametrize("name", STORED)
+@each("name", STORED)
 def test_no_cut_file_gives_other_outcomes(name):
     stored = STORED[name].to_json().encode("utf-8")
     for size in range(len(stored)):
@@ -261,7 +262,7 @@ def mutated(data, rng):
     return data
 
 
-@pytest.mark.parametrize("name", STORED)
+@each("name", STORED)
 def test_mutated_outcomes_are_refused_or_sound(name):
     rng = random.Random(name)
     plain = STORED[name].to_dict()

@@ -9,6 +9,7 @@ import pytest
 from outperform.data.spans import get_scheme, scheme_names
 from outperform.data.tag_schemes import Scheme
 from outperform.errors import UsageError
+from tests.loops import each
 
 
 def test_the_names():
@@ -17,7 +18,7 @@ def test_the_names():
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", scheme_names())
+@each("name", scheme_names())
 def test_a_name_may_be_written_small(name):
     assert get_scheme(name.lower()) is get_scheme(name)
     assert get_scheme(get_scheme(name)).name == name
@@ -30,7 +31,7 @@ def test_other_names(alias, name):
     assert get_scheme(alias) is get_scheme(name)
 
 
-@pytest.mark.parametrize(
+@each(
     ("scheme", "words"),
     [
         ("IOB", "unknown scheme 'IOB'; did you mean 'IOB"),

@@ -14,6 +14,7 @@ from outperform.data.table import read_weights
 from outperform.data.views import in_weights
 from outperform.errors import DataError, UsageError
 from outperform.inference.score_views import arranged
+from tests.loops import each
 
 TRUTH = ["x", "x", "y", "y", "z", "x"]
 MODELS = {"a": ["x", "y", "y", "y", "z", "x"], "b": ["x", "x", "y", "z", "x", "x"]}
@@ -37,7 +38,7 @@ def test_whole_numbers_are_importance_too(number):
     assert nearly.groups.repeats.tolist() == seen.groups.repeats.tolist()
 
 
-@pytest.mark.parametrize(
+@each(
     ("weights", "words"),
     [
         ([1, -1], "not be negative.*-1 in row 1"),
@@ -117,8 +118,6 @@ def test_weights_are_never_lost_silently():
             seen + other
     with pytest.raises(UsageError, match="which ungroup"):
         seen.ungroup()
-    with pytest.raises(UsageError, match="importance weights have no place"):
-        weighed(by={"day": [1, 1, 1, 2, 2, 2]})
     with pytest.raises(DataError, match="one model only"):
         stand_beside(seen.select(["a"]), plain.select(["b"]))
 

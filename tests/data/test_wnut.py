@@ -13,6 +13,7 @@ from seqeval.metrics.sequence_labeling import get_entities
 import outperform as op
 from outperform.data.spans import get_scheme
 from tests.corpora import corpus
+from tests.loops import each
 
 FILES = ["wnut17train.conll", "emerging.dev.conll", "emerging.test.annotated"]
 
@@ -57,7 +58,7 @@ def test_the_spans_are_seqevals(gold, predicted):
     ]
 
 
-@pytest.mark.parametrize("loader", ["dict", "list"])
+@each("loader", ["dict", "list"])
 def test_the_counts_are_nervaluates(gold, predicted, loader):
     # Nervaluate's strict mode calls a wrong prediction incorrect where it overlaps a gold span,
     # and spurious elsewhere; a gold span that no prediction was held against is missed. So what

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from outperform.data.spans import get_scheme, scheme_names
 from outperform.errors import DataError, UsageError
+from tests.loops import each
 
 OWN = {"X": "begin", "Y": "inside", "Z": "end", "W": "single", "_": "outside"}
 ALL = [*scheme_names(), OWN]
@@ -43,7 +44,7 @@ def test_what_is_written_is_well_formed_and_read_again(scheme, case, shuffled):
     assert scheme.read(tags) == (tuple(spans), ())
 
 
-@pytest.mark.parametrize("scheme", scheme_names())
+@each("scheme", scheme_names())
 def test_tags_are_well_formed_exactly_if_they_are_written_again(scheme):
     # All sequences of up to four tags with two types, so that no case is left out.
     scheme = get_scheme(scheme)
@@ -55,7 +56,7 @@ def test_tags_are_well_formed_exactly_if_they_are_written_again(scheme):
             assert (scheme.write(spans, length) == list(tags)) == (not malformed), tags
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "spans", "tags"),
     [
         ("IOB1", [(0, 2, "P"), (2, 3, "P"), (3, 4, "L")], "I-P I-P B-P I-L O"),
@@ -78,7 +79,7 @@ def test_tags_worked_by_hand(name, spans, tags):
     assert get_scheme(name).write(spans, len(tags)) == tags
 
 
-@pytest.mark.parametrize(
+@each(
     ("spans", "words"),
     [
         ([(0, 2, "P"), (1, 3, "L")], r"must not overlap.*\(0, 2, 'P'\) and \(1, 3, 'L'\)"),

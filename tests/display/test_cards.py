@@ -29,6 +29,7 @@ from outperform.display.pictures import (
 )
 from outperform.display.screen import comparison_document, estimate_document
 from outperform.display.sentences import comparison_table, headline
+from tests.display.payloads import attack, every_payload
 from tests.loops import each
 
 DRAWS = np.random.default_rng(1).normal(-0.1086, 0.0076, size=4_000)
@@ -78,8 +79,10 @@ def test_every_rule_of_the_style_stays_inside_the_card():
         assert ".outperform" in selector or selector.strip().startswith(".op-card"), selector
 
 
-@pytest.mark.parametrize("of", ["comparison", "estimate"])
-def test_payloads_add_no_element(read_html, facts, attacked, of):
+@each("of", ["comparison", "estimate"])
+@every_payload
+def test_payloads_add_no_element(read_html, of, facts, payload):
+    attacked = attack(facts, payload)
     plain, hostile = dict(facts), dict(attacked)
     plain["findings"] = [{"name": "x", "level": "serious", "message": "x"}]
     plain["pos_label"] = "x"
@@ -94,6 +97,7 @@ def test_payloads_add_no_element(read_html, facts, attacked, of):
     assert not [name for name in found.attributes if name.startswith("on")]
 
 
+@every_payload
 def test_an_element_escapes_all_but_markup(payload):
     made = element("p", payload, element("b", payload), Html("<i></i>"), title=payload)
     assert made.count("<") == made.count(">") == 6

@@ -9,12 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outperform.display.numbers import for_csv, for_latex, for_markdown, for_text
+from tests.display.payloads import every_payload
 from tests.loops import each
 
 ANYTHING = st.text(st.characters(), max_size=60)
 FORBIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
+@every_payload
 def test_text_is_one_visible_line(payload):
     shown = for_text(payload)
     assert shown.strip()
@@ -80,6 +82,7 @@ def test_cut_labels_fit(text, limit):
     )
 
 
+@every_payload
 def test_markdown_has_no_live_markup(payload):
     escaped = re.sub("&#?[0-9a-z]+;", " ", for_markdown(payload))
     assert not set(escaped) & set("<>|&")
@@ -129,6 +132,7 @@ LATEX_WORDS = re.compile(
 )
 
 
+@every_payload
 def test_latex_has_only_known_commands(payload):
     rest = LATEX_WORDS.sub("", for_latex(payload))
     assert not set(rest) & set('\\&%$#_{}~^`|"<>[]*')

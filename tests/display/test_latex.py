@@ -11,6 +11,7 @@ from outperform.display.formats import latex_label, number_column, signed_column
 from outperform.display.sentences import captioned, comparison_caption
 from outperform.display.table import Table
 from outperform.errors import UsageError
+from tests.display.payloads import attack, every_payload
 from tests.loops import each
 
 ROW = {"a": "spam", "b": 0.5, "c": -0.25}
@@ -93,6 +94,7 @@ def test_a_label_needs_a_caption():
         Table(SMALL.columns, SMALL.rows).to_latex(label="tab:x")
 
 
+@every_payload
 def test_labels_are_made_of_anything(payload):
     label = latex_label(payload, payload, "f1_macro")
     assert re.fullmatch(r"tab:[a-z0-9-]+", label)
@@ -107,7 +109,9 @@ def test_the_caption_says_what_is_compared(facts):
     )
 
 
-def test_payloads_in_captions(attacked):
+@every_payload
+def test_payloads_in_captions(facts, payload):
+    attacked = attack(facts, payload)
     table = captioned(SMALL, comparison_caption(attacked))
     assert len(table.to_latex().splitlines()) == 13
 

@@ -4,6 +4,7 @@ import pytest
 
 from outperform.display.paragraphs import estimate_paragraph, paragraph
 from outperform.errors import UsageError
+from tests.display.payloads import attack, every_payload
 from tests.loops import each
 
 
@@ -241,7 +242,9 @@ def test_the_short_estimate(facts):
     )
 
 
-def test_payloads_stay_on_one_line(attacked):
+@every_payload
+def test_payloads_stay_on_one_line(facts, payload):
+    attacked = attack(facts, payload)
     for text in (
         paragraph(attacked, length="short"),
         estimate_paragraph({**attacked, "name": attacked["names"][0]}, length="short"),

@@ -5,6 +5,7 @@ import pytest
 from outperform.display.formats import display_width
 from outperform.display.layout import Page, plain
 from outperform.display.screen import comparison_document, estimate_document, other_ropes
+from tests.display.payloads import attack, every_payload
 from tests.loops import each
 
 
@@ -126,9 +127,11 @@ def test_it_fits_one_screen(facts, n_findings):
     assert any("more finding" in line for line in lines) == (n_findings > 6)
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
-@pytest.mark.parametrize("width", [40, 80])
-def test_payloads_cannot_break_the_screen(attacked, width, encoding):
+@each("encoding", ["utf-8", "ascii"])
+@each("width", [40, 80])
+@every_payload
+def test_payloads_cannot_break_the_screen(width, encoding, facts, payload):
+    attacked = attack(facts, payload)
     text = screen(attacked, width=width, encoding=encoding)
     text.encode(encoding)
     assert not set(text) & set("\x1b\x00\r\t\u202e\u200b\u2028\ufeff")

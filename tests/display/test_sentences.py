@@ -7,6 +7,7 @@ from outperform.display.sentences import (
     headline,
     rope_curve_sentence,
 )
+from tests.display.payloads import attack, every_payload
 from tests.loops import each
 
 # decision, symbol, mean, HDI and the words for it; the ROPE is ±0.01.
@@ -192,7 +193,9 @@ def test_the_estimate(facts):
     )
 
 
-def test_payloads_stay_on_one_line(attacked):
+@every_payload
+def test_payloads_stay_on_one_line(facts, payload):
+    attacked = attack(facts, payload)
     for text in (headline(attacked), paragraph(attacked), estimate_headline(attacked["a"])):
         assert len(text.splitlines()) == 1
         assert not set(text) & set("\x1b\x00\u202e\u200b\u2028\ufeff")

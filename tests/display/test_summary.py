@@ -6,6 +6,7 @@ import pytest
 
 from outperform.display.sentences import comparison_table, estimate_table, results_table
 from outperform.errors import UsageError
+from tests.display.payloads import attack, every_payload
 
 
 def test_a_comparison_has_three_rows(facts):
@@ -41,7 +42,9 @@ def test_no_results_are_refused():
         results_table([])
 
 
-def test_payloads_in_tables_of_results(attacked):
+@every_payload
+def test_payloads_in_tables_of_results(facts, payload):
+    attacked = attack(facts, payload)
     table = results_table([attacked, attacked])
     lines = table.to_markdown().splitlines()
     assert {line.count("|") for line in lines} == {len(table.columns) + 1}

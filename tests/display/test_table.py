@@ -23,6 +23,7 @@ from outperform.display.formats import (
 from outperform.display.numbers import for_text
 from outperform.display.table import Table
 from outperform.errors import UsageError
+from tests.display.payloads import every_payload
 from tests.loops import each
 
 COLUMNS = (text_column("class"), count_column("n"), signed_column("mean", "mean A − B"))
@@ -213,6 +214,7 @@ def test_bad_tables_are_refused(columns, rows, match):
         Table(columns, rows)
 
 
+@every_payload
 def test_payload_in_text(payload):
     text = labelled(payload).to_text()
     assert len(text.splitlines()) == (5 if payload else 3)
@@ -221,6 +223,7 @@ def test_payload_in_text(payload):
     assert len(repr(labelled(payload)).splitlines()) == 1
 
 
+@every_payload
 def test_payload_in_markdown(payload):
     lines = labelled(payload).to_markdown().splitlines()
     assert [line.count("|") for line in lines[-3:]] == [3, 3, 3]
@@ -228,6 +231,7 @@ def test_payload_in_markdown(payload):
     assert "<" not in "".join(lines)
 
 
+@every_payload
 def test_payload_in_html(read_html, payload):
     reader = read_html(labelled(payload).to_html())
     expected = ["table", "caption"] if payload else ["table"]
@@ -237,6 +241,7 @@ def test_payload_in_html(read_html, payload):
     assert reader.cells[2] == for_text(payload, limit=40)
 
 
+@every_payload
 def test_payload_in_latex(payload):
     lines = labelled(payload).to_latex().splitlines()
     resized = sum(line.startswith((r"\small", r"\foot", r"\script", r"\setl")) for line in lines)
@@ -244,6 +249,7 @@ def test_payload_in_latex(payload):
     assert lines[-3 if not payload else -4].endswith(r" & $0.5000$ \\")
 
 
+@every_payload
 def test_payload_in_csv(payload):
     header, row = csv.reader(io.StringIO(labelled(payload).to_csv(), newline=""))
     written_out = payload.encode("unicode_escape").decode("ascii")
@@ -254,6 +260,7 @@ def test_payload_in_csv(payload):
     assert header in (["k" + payload, "x"], ["k" + written_out, "x"])
 
 
+@every_payload
 def test_payload_in_json_is_kept(payload):
     table = labelled(payload)
     read_back = json.loads(json.dumps(table.to_dict()))

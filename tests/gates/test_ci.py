@@ -10,6 +10,7 @@ import pytest
 
 import outperform as op
 from outperform.gates.ci import gate_annotations, gate_json, gate_junit
+from tests.loops import each
 
 HOSTILE = [
     "line\nbreak",
@@ -122,7 +123,7 @@ def test_annotations_are_one_line_each(gate):
 COMMAND = re.compile(r"::(notice|warning|error) title=([^:,\n\r]*)::([^\n\r]*)")
 
 
-@pytest.mark.parametrize("label", HOSTILE)
+@each("label", HOSTILE)
 def test_hostile_labels_are_text_and_nothing_else(label):
     mixed = gated(label, new=f"new {label}", old=f"{label} old", judgements=("fail",))
     for line in gate_annotations(mixed).split("\n"):
@@ -160,7 +161,7 @@ def assert_harmless_markdown(text):
     assert sum(line.startswith("#") for line in lines) == 1
 
 
-@pytest.mark.parametrize("label", HOSTILE)
+@each("label", HOSTILE)
 def test_json_keeps_labels_as_they_are_and_obeys_nothing(label):
     text = gate_json(gated(label, judgements=("pass",)))
     assert json.loads(text)["checks"][0]["class"] == label

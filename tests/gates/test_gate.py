@@ -19,6 +19,7 @@ from outperform.decision.rope import Masses, Rope, decide
 from outperform.errors import UsageError
 from outperform.gates.result import Check
 from outperform.gates.rule import items_to_judge, judge, withheld
+from tests.loops import each
 
 PASS, FAIL, UNDECIDED = (
     op.results.Judgement.PASS,
@@ -73,7 +74,7 @@ def placed(low, high, rope, *, like=GREATER, mean=None):
     return dataclasses.replace(found, _masses=masses, decision=decision)
 
 
-@pytest.mark.parametrize(
+@each(
     ("low", "high", "symbol", "not_worse", "better"),
     [
         (0.02, 0.05, "≫", PASS, PASS),
@@ -278,7 +279,7 @@ def test_guards_must_not_get_worse_even_if_the_candidate_must_get_better(three_c
     assert found.passed
 
 
-@pytest.mark.parametrize(
+@each(
     ("judgements", "overall"),
     [
         ([PASS, PASS], PASS),
@@ -294,7 +295,7 @@ def test_one_failure_fails_and_one_finding_leaves_undecided(judgements, overall)
     assert op.results.Gate(checks=tuple(checks)).judgement is overall
 
 
-@pytest.mark.parametrize(
+@each(
     ("guards", "message"),
     [
         ([("accuracy", None, 0.01)], "'accuracy' twice"),
@@ -470,9 +471,9 @@ def test_an_edge_that_nothing_can_lie_beyond_is_refused(rope, require):
         op.gate(GREATER.spec.data, "new", "old", metric="accuracy", rope=rope, require=require)
 
 
-@pytest.mark.parametrize("like", [GREATER, SMALLER], ids=["greater", "smaller"])
-@pytest.mark.parametrize("end", ["low", "high"])
-@pytest.mark.parametrize(("errors", "found"), [(5.5, 1), (6.5, 0)])
+@each("like", [GREATER, SMALLER], ids=["greater", "smaller"])
+@each("end", ["low", "high"])
+@each(("errors", "found"), [(5.5, 1), (6.5, 0)])
 def test_six_errors_of_that_very_end_are_safe(like, end, errors, found):
     """One end has three times the error of the other; the edge lies so many of them away."""
     own = {"low": 0.001, "high": 0.003}

@@ -8,6 +8,7 @@ import pytest
 import outperform as op
 from outperform.errors import UsageError
 from outperform.testing import assert_not_worse
+from tests.loops import each
 
 rng = np.random.default_rng(5)
 N = 240
@@ -80,14 +81,14 @@ DOORS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("rope", [0.5, 0.9, 1.0, 2.0, 50.0])
-@pytest.mark.parametrize("door", DOORS)
+@each("rope", [0.5, 0.9, 1.0, 2.0, 50.0])
+@each("door", DOORS)
 def test_a_margin_that_takes_in_nearly_every_difference_is_refused(door, rope, tmp_path):
     with pytest.raises(UsageError, match=rf"did you mean {rope / 100:g}\?"):
         DOORS[door](rope, tmp_path)
 
 
-@pytest.mark.parametrize("door", [name for name in DOORS if name != "assertion"])
+@each("door", [name for name in DOORS if name != "assertion"])
 def test_a_usual_margin_is_taken(door, tmp_path):
     DOORS[door](0.05, tmp_path)
 
@@ -108,8 +109,8 @@ LEVELS = {
 }
 
 
-@pytest.mark.parametrize("door", LEVELS)
-@pytest.mark.parametrize(("prob", "meant"), [(0.01, "0.99"), (0.05, "0.95"), (0.49, "0.95")])
+@each("door", LEVELS)
+@each(("prob", "meant"), [(0.01, "0.99"), (0.05, "0.95"), (0.49, "0.95")])
 def test_a_level_at_which_nearly_anything_passes_is_refused(door, prob, meant, tmp_path):
     with pytest.raises(UsageError, match=rf"0\.5 or more.*did you mean {meant}\?"):
         LEVELS[door](prob, tmp_path)

@@ -11,6 +11,7 @@ from sklearn import metrics as sk
 import outperform as op
 from outperform.inference import engine, views
 from outperform.inference.spec import make_label_spec
+from tests.loops import each
 
 FAST = {"n_draws": 400, "random_state": 0, "rope": 0.01}
 CLASSES = np.array(["a", "b", "c", "d"])
@@ -71,7 +72,7 @@ def _invents(n=1_000):
     return truth, new, refusing, old
 
 
-@pytest.mark.parametrize("metric", OF_CLASSES)
+@each("metric", OF_CLASSES)
 def test_what_is_observed_is_scikit_learns_over_the_true_classes(metric):
     for seed in range(25):
         truth, a, b = _random_table(seed)
@@ -113,8 +114,8 @@ def test_the_oracle_sees_predicted_classes_that_come_back(monkeypatch):
     assert expected - found.a.observed > 0.2
 
 
-@pytest.mark.parametrize("prior", ["unit", "bootstrap", "hierarchical"])
-@pytest.mark.parametrize("metric", ["f1_macro", "balanced_accuracy", "recall_macro", "f1_weighted"])
+@each("prior", ["unit", "bootstrap", "hierarchical"])
+@each("metric", ["f1_macro", "balanced_accuracy", "recall_macro", "f1_weighted"])
 def test_the_untouched_model_stays_where_it_was(metric, prior):
     truth, new, refusing, old = _invents()
     shared = {"metric": metric, "prior": prior, **FAST, "n_draws": 4_000}

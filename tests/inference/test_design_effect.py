@@ -12,6 +12,7 @@ import outperform as op
 from outperform import Outcomes
 from outperform.data.views import emptied
 from outperform.inference.items import spreads
+from tests.loops import each
 
 N, N_USERS = 2_000, 100
 OPTIONS = {"rope": 0.01, "n_draws": 1_000, "random_state": 1}
@@ -93,8 +94,8 @@ def test_the_sd_of_a_ratio_is_its_linearised_one(frame, seen):
     assert found.grouped == pytest.approx(np.sqrt(np.square(sums).sum()), rel=1e-5)
 
 
-@pytest.mark.parametrize("paired", [True, False])
-@pytest.mark.parametrize(
+@each("paired", [True, False])
+@each(
     "metric",
     [
         *("accuracy", "f1_macro", "f1_weighted", "precision_macro", "recall_macro"),

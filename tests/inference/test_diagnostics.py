@@ -7,6 +7,7 @@ import pytest
 
 import outperform as op
 from outperform.decision.rope import probability_error
+from tests.loops import each
 
 FEW = {"n_draws": 2_000, "random_state": 1}
 
@@ -241,7 +242,7 @@ def test_monte_carlo_too_coarse_at_an_edge(two, names):
     assert "monte_carlo_too_coarse" not in names(exact.with_rope(exact.hdi.low))
 
 
-@pytest.mark.parametrize("shift", [0.5, 5.5, 6.5, -0.5, -5.5, -6.5])
+@each("shift", [0.5, 5.5, 6.5, -0.5, -5.5, -6.5])
 def test_monte_carlo_too_coarse_near_two_thirds(two, names, shift):
     c = op.compare(*two, metric="f1", rope=0.01, n_draws=20_000, random_state=1)
     above = 2 / 3 + shift * probability_error(2 / 3, 20_000)

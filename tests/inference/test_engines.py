@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import outperform as op
-from outperform.comparison.api import summarize_comparison
+from outperform.comparison.result import summarize_comparison
 from outperform.decision.hdi import narrowest
 from outperform.decision.intervals import equal_tailed
 from outperform.decision.rope import sd_error
@@ -16,6 +16,7 @@ from outperform.errors import UsageError
 from outperform.inference import engine
 from outperform.inference.engine import Answer
 from outperform.posterior.pymc.sampling import Chain
+from tests.loops import each
 
 N_DRAWS = 4000
 
@@ -78,8 +79,8 @@ def test_a_good_chain_keeps_the_decision(plain, names):
     assert found.to_dict()["chain"]["rhat"] == 1.0
 
 
-@pytest.mark.parametrize("place", [0, 1, 2])
-@pytest.mark.parametrize("fault", [{"rhat": 1.011}, {"divergences": 1}, {"ess": 399.0}])
+@each("place", [0, 1, 2])
+@each("fault", [{"rhat": 1.011}, {"divergences": 1}, {"ess": 399.0}])
 def test_a_chain_that_did_not_converge_withholds_the_decision(plain, names, place, fault):
     chains = [chain(), chain(), chain()]
     chains[place] = replace(chains[place], **fault)

@@ -10,6 +10,7 @@ import outperform as op
 from outperform.posterior import bootstrap
 from outperform.posterior.bootstrap import draw_sums
 from outperform.posterior.tails import pareto_shape, tail_of
+from tests.loops import each
 
 
 def _compared(metric: str, n: int, **more: object) -> op.results.Comparison:
@@ -34,8 +35,8 @@ def test_sums_of_items_are_those_of_groups_of_one_item(metric):
     assert (items.hdi.low, items.hdi.high) == (groups.hdi.low, groups.hdi.high)
 
 
-@pytest.mark.parametrize("metric", ["mean", "roc_auc", "p95"])
-@pytest.mark.parametrize("n", [12, 40])
+@each("metric", ["mean", "roc_auc", "p95"])
+@each("n", [12, 40])
 def test_items_know_their_spread_as_groups_of_one_item_do(metric, n):
     items, groups = _compared(metric, n), _compared(metric, n, groups=np.arange(n))
     assert items.spec.dfs == pytest.approx(groups.spec.dfs)
@@ -175,13 +176,13 @@ def test_a_quantile_that_no_item_is_beyond_is_not_decided():
 
 
 def test_draws_are_stretched_as_weights_of_such_shapes_would_spread_a_mean():
-    held = np.stack([np.random.default_rng(0).normal(size=12), np.ones(12)], axis=1)
+    terms = np.stack([np.random.default_rng(0).normal(size=12), np.ones(12)])
 
     def drawn(**more):
         return draw_sums(
-            held,
+            terms,
             lambda sums: sums[:1] / sums[1:],
-            shapes=None,
+            shapes=np.ones(12),
             n_values=1,
             n_draws=40_000,
             seed=np.random.SeedSequence(1),

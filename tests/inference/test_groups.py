@@ -8,6 +8,7 @@ import pytest
 import outperform as op
 from outperform import Outcomes
 from outperform.errors import DataError, UsageError
+from tests.loops import each
 
 OPTIONS = {"rope": 0.01, "n_draws": 4_000, "random_state": 1}
 
@@ -82,7 +83,7 @@ def test_a_group_of_nothing_is_no_group():
     assert seen.groups.n == 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("groups", "message"),
     [
         ([1, 2], "one group per item: 3 items, 2 groups"),

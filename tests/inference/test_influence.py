@@ -11,6 +11,7 @@ import outperform as op
 from outperform.inference import engine
 from outperform.posterior import bootstrap
 from outperform.posterior.rng import spread_factors
+from tests.loops import each
 from verification import influence
 from verification import rare_labels as rare_labels_study
 
@@ -43,7 +44,7 @@ CLASSES = {
 }
 
 
-@pytest.mark.parametrize("metric", CLASSES)
+@each("metric", CLASSES)
 def test_the_effective_number_is_that_of_counting_again_without_each_group(metric):
     truth, a, b, groups = some_items()
     score = CLASSES[metric]

@@ -12,6 +12,7 @@ import outperform as op
 from outperform.data.prevalence import LabelErrors
 from outperform.errors import UndefinedBayesFactor, UsageError
 from outperform.posterior.predictive import by_truth
+from tests.loops import each
 
 # Truth (rows) by the predictions of A and of B, as counts; rates that differ by class.
 TABLE = np.array([[[500, 40], [80, 20]], [[30, 50], [10, 280]]])
@@ -58,7 +59,7 @@ def test_symmetric_errors_of_two_classes_stretch_accuracy():
     assert found.sd == pytest.approx(c.sd / (1 - 2 * e), rel=0.03)
 
 
-@pytest.mark.parametrize("metric", ["accuracy", "f1", "recall", "precision", "f1_macro"])
+@each("metric", ["accuracy", "f1", "recall", "precision", "f1_macro"])
 def test_what_the_errors_did_is_undone_also_where_they_differ_by_class(metric):
     # M instead of its transpose gives other numbers, as the rates differ.
     gold = counts_of(gold_of(TABLE, NOISE))
@@ -351,7 +352,7 @@ def test_groups_of_one_item_are_items():
 # Refusals
 
 
-@pytest.mark.parametrize(
+@each(
     ("rates", "words"),
     [
         (0.5, "next to nothing"),

@@ -8,6 +8,7 @@ import pytest
 import outperform as op
 from outperform.decision.rope import Decision
 from outperform.planning.worlds import TableWorld
+from tests.loops import each
 
 N = 200
 TRUTH = np.array(["a", "b"] * (N // 2))
@@ -120,7 +121,7 @@ def test_who_predicts_nothing_at_all_is_no_slip_of_spelling():
     assert "predictions_never_match" not in _names(op.compare(seen, "a", "b", metric="f1", **FAST))
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "two", "alike"),
     [
         ("1", "1.0", True),

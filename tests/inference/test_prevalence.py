@@ -10,8 +10,8 @@ from scipy import stats
 from sklearn.metrics import f1_score
 
 import outperform as op
-from outperform.comparison.again import ask_also
 from outperform.errors import DataError, UsageError
+from tests.loops import each
 
 FAST = {"n_draws": 2_000, "random_state": 1, "n_jobs": 1, "rope": 0.01}
 
@@ -189,7 +189,7 @@ def test_with_metric_and_by_class_keep_the_prevalence(balanced, four):
     assert np.mean([row.observed for row in rows]) == pytest.approx(whole.observed)
     assert "re-weighted to" in str(rows).replace("\n", " ")
     # All rows are of the same draws, so their mean is the macro average, draw by draw.
-    drawn = ask_also(whole, whole.spec, rope=whole.rope, seed=rows["ham"].seed)
+    drawn = whole._ask(whole.spec, rope=whole.rope, seed=rows["ham"].seed)
     np.testing.assert_allclose(np.mean([row.draws for row in rows], axis=0), drawn.draws)
     some = compared((truth, a, b), {"ham": 0.9}, metric="f1_macro", **FAST).by_class()
     assert [row.spec.view.n_classes for row in some] == [2, 4, 4, 4]
@@ -210,8 +210,8 @@ def test_rank_scorecard_and_gate_take_it(balanced):
     assert gate.guards[1].observed == pytest.approx(c.by_class()[0].observed)
 
 
-@pytest.mark.parametrize("prior", ["uniform", "unit", "hierarchical", "learned", "bootstrap"])
-@pytest.mark.parametrize("paired", [True, False])
+@each("prior", ["uniform", "unit", "hierarchical", "learned", "bootstrap"])
+@each("paired", [True, False])
 def test_every_model_agrees(balanced, prior, paired):
     c = compared(balanced, 0.02, prior=prior, paired=paired, **FAST)
     assert c.mean == pytest.approx(c.observed, abs=0.5 * c.sd)

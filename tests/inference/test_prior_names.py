@@ -7,6 +7,7 @@ import pytest
 
 import outperform as op
 from outperform.posterior.registry import PRIORS
+from tests.loops import each
 
 # The first two draws, the last one, and the mean: recorded when the names were those of
 # models, "flat" with prior "uniform" or "jeffreys"; "learned" is newer.
@@ -54,7 +55,7 @@ def compared(prior):
     )
 
 
-@pytest.mark.parametrize("name", PRIORS)
+@each("name", PRIORS)
 def test_a_name_draws_what_it_always_drew(name):
     c = compared(name)
     found = (c.draws[0], c.draws[1], c.draws[-1], c.mean)

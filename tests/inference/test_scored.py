@@ -11,6 +11,7 @@ from sklearn.metrics import average_precision_score, brier_score_loss, log_loss,
 
 import outperform as op
 from outperform.errors import DataError, ResourceError, UndefinedBayesFactor, UsageError
+from tests.loops import each
 from verification.delong import delong
 
 N_DRAWS = 4_000
@@ -42,7 +43,7 @@ def compared(y, a, b, metric="roc_auc", **more):
     )
 
 
-@pytest.mark.parametrize("metric", SKLEARN)
+@each("metric", SKLEARN)
 def test_observed_is_scikit_learns(metric):
     y, a, b = scores(700)
     c = compared(y, a, b, metric)
@@ -324,7 +325,7 @@ def test_the_positive_class_must_be_known():
     assert turned.observed == pytest.approx(-compared(y, a, b).observed, abs=1e-12)
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "error", "complaint"),
     [
         (lambda y, a: compared(y, a, 2 * a, "log_loss"), DataError, "probabilities from 0 to 1"),

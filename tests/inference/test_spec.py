@@ -8,6 +8,7 @@ from sklearn.metrics import f1_score, precision_score, recall_score
 
 import outperform as op
 from outperform.errors import DataError, UsageError
+from tests.loops import each
 
 FEW = {"n_draws": 500, "rope": 0.05, "random_state": 1}
 
@@ -57,7 +58,7 @@ def test_a_class_of_many_is_that_class_against_the_rest(four):
         assert c.mean == alone.mean
 
 
-@pytest.mark.parametrize("label", ["Jam", "", 1, 0.5, None])
+@each("label", ["Jam", "", 1, 0.5, None])
 def test_an_unknown_class_is_named_with_those_that_there_are(label, four):
     with pytest.raises(UsageError, match=r"unknown class.*ham, jam, lamb, spam|pos_label="):
         op.compare(*four, metric="f1", pos_label=label, **FEW)
@@ -80,8 +81,8 @@ def test_one_class_alone_has_no_accuracy():
     assert c.a.observed == 1.0
 
 
-@pytest.mark.parametrize("metric", ["f1_macro", "f1_micro", "recall_weighted", "precision_macro"])
-@pytest.mark.parametrize("labels", [["jam", "spam"], ["spam", "jam"], ["spam"]])
+@each("metric", ["f1_macro", "f1_micro", "recall_weighted", "precision_macro"])
+@each("labels", [["jam", "spam"], ["spam", "jam"], ["spam"]])
 def test_labels_choose_the_classes_averaged_over_and_drop_no_row(metric, labels, four):
     truth, a, _ = four
     score = {"f1": f1_score, "recall": recall_score, "precision": precision_score}
@@ -106,13 +107,13 @@ def test_all_labels_are_no_choice_and_unseen_ones_count(four):
     assert wider.spec.data.n_classes == 5
 
 
-@pytest.mark.parametrize("labels", [["jam", 1], [1, 2], ["jam", "jam"], [], "jam", [None]])
+@each("labels", [["jam", 1], [1, 2], ["jam", "jam"], [], "jam", [None]])
 def test_labels_that_are_none_are_refused(labels, four):
     with pytest.raises((DataError, UsageError), match="labels"):
         op.compare(*four, metric="f1_macro", labels=labels, **FEW)
 
 
-@pytest.mark.parametrize(
+@each(
     ("metric", "options", "prior"),
     [
         ("f1_macro", {}, "learned"),

@@ -13,6 +13,7 @@ from outperform.data.respelled import taken_as_right
 from outperform.decision.rope import Decision
 from outperform.errors import DataError, UsageError
 from outperform.testing import assert_not_worse
+from tests.loops import each
 
 N = 1000
 ROWS = np.arange(N)
@@ -37,7 +38,7 @@ def names(result, level="serious"):
     return [one.name for one in result.findings if one.level == level]
 
 
-@pytest.mark.parametrize("written", ALIKE.values(), ids=ALIKE)
+@each("written", ALIKE.values(), ids=ALIKE)
 def test_no_spelling_of_a_part_of_the_baseline_opens_a_gate(written):
     found = op.compare(TRUTH, CANDIDATE, written, names=("new", "old"), **FAST)
     assert found.observed > 0.01, "read as it is, the worse model looks better"
@@ -204,7 +205,7 @@ DOORS = {
 }
 
 
-@pytest.mark.parametrize(("made", "metric"), DOORS.values(), ids=DOORS)
+@each(("made", "metric"), DOORS.values(), ids=DOORS)
 def test_every_kind_of_outcomes_asks(made, metric):
     found = op.gate(made(), "new", "old", **{**FAST, "metric": metric})
     assert found.main.observed > 0.01
@@ -212,7 +213,7 @@ def test_every_kind_of_outcomes_asks(made, metric):
     assert "spelled_otherwise" in names(found)
 
 
-@pytest.mark.parametrize(
+@each(
     ("truth", "written"),
     [
         (["1", "0"], {"1": "1.0"}),
@@ -326,7 +327,7 @@ def test_as_right_spans_are_matched_within_their_document():
     assert json.loads(right.to_json()), "what is stored is checked"
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "other"),
     [("A", "a"), (" a", "a"), ("(b)", "B"), ("hate-speech", "hate speech"), ("1.0", "01"),
      ("LABEL_2", "2"), ("\u2460", "1"), ("cafe\u0301", "CAF\u00c9")],
@@ -335,7 +336,7 @@ def test_spellings_of_one_class(one, other):
     assert spelling(one) == spelling(other)
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "other"),
     [("C", "C++"), ("C", "C#"), ("1", "-1"), ("1", "11"), ("1 1", "11"), ("1-2", "12"), ("a", "ab"),
      (".", ","), ("''", "``"), ("PRP", "PRP$")],

@@ -8,6 +8,7 @@ import pytest
 
 import outperform as op
 from outperform.errors import DataError, UsageError
+from tests.loops import each
 
 pytestmark = pytest.mark.core
 
@@ -139,7 +140,7 @@ def not_a_number(means):
     return np.full(means.shape[1], np.nan)
 
 
-@pytest.mark.parametrize(
+@each(
     ("metric", "told"),
     [
         (None, "name the metric of these statistics"),
@@ -163,7 +164,7 @@ def test_metrics_of_targets_need_them():
         op.compare(TARGET, A, B, metric="rmse")
 
 
-@pytest.mark.parametrize(
+@each(
     ("statistics", "columns", "told"),
     [
         ({"A": np.ones((3, 2)), "B": np.ones((3, 3))}, (), "as many for every model"),

@@ -8,6 +8,7 @@ from sklearn import metrics as sk
 
 import outperform as op
 from outperform.errors import UsageError
+from tests.loops import each
 
 GENERATOR = np.random.default_rng(0)
 N = 300
@@ -29,16 +30,16 @@ def value(metric, labels, truth=THREE, a=A3, b=B3):
     return op.compare(truth, a, b, metric=metric, labels=labels, **FAST).a.observed
 
 
-@pytest.mark.parametrize("labels", CHOICES, ids=str)
-@pytest.mark.parametrize("average", ["macro", "micro", "weighted"])
-@pytest.mark.parametrize("score", SCORES)
+@each("labels", CHOICES, ids=str)
+@each("average", ["macro", "micro", "weighted"])
+@each("score", SCORES)
 def test_averages_run_over_labels_as_in_scikit_learn(score, average, labels):
     asked = {"labels": labels, "average": average, "zero_division": 0}
     expected = SCORES[score](THREE, A3, **asked)
     assert value(f"{score}_{average}", labels) == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("labels", [*CHOICES, None], ids=str)
+@each("labels", [*CHOICES, None], ids=str)
 def test_balanced_accuracy_is_the_macro_recall_of_the_same_labels(labels):
     one, two = (
         op.compare(THREE, A3, B3, metric=metric, labels=labels, **FAST)
@@ -71,7 +72,7 @@ def test_levels_are_in_the_order_of_labels_which_name_them_all():
             value(metric, [1])
 
 
-@pytest.mark.parametrize("metric", ["f1", "precision", "recall", "jaccard", "informedness"])
+@each("metric", ["f1", "precision", "recall", "jaccard", "informedness"])
 def test_a_metric_of_one_class_refuses_labels_without_it(metric):
     two = {"truth": TWO, "a": A2, "b": B2}
     assert value(metric, [1], **two) == value(metric, [0, 1], **two) == value(metric, None, **two)
@@ -105,8 +106,8 @@ DEPEND = ("balanced_accuracy", "recall_macro", "f1_macro", "precision_macro", "j
           "matthews_corrcoef", "cohen_kappa", "cohen_kappa_linear")  # fmt: skip
 
 
-@pytest.mark.parametrize("labels", [None, [0, 1]], ids=str)
-@pytest.mark.parametrize("metric", DEPEND)
+@each("labels", [None, [0, 1]], ids=str)
+@each("metric", DEPEND)
 def test_no_gate_opens_without_a_single_positive(metric, labels):
     found = op.gate(NONE, *FALSE_ALARMS, metric=metric, labels=labels, **ASKED)
     assert found.judgement.value == "undecided"

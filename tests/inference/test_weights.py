@@ -11,6 +11,7 @@ from sklearn import metrics as sk
 import outperform as op
 from outperform.errors import UsageError
 from outperform.posterior.bootstrap import bootstrap
+from tests.loops import each
 
 N = 400
 FEW = {"rope": 0.01, "n_draws": 4_000, "random_state": 7}
@@ -123,7 +124,7 @@ def test_disagreements_are_counted_in_items():
 # The numbers
 
 
-@pytest.mark.parametrize("metric", op.metrics.names())
+@each("metric", op.metrics.names())
 def test_observed_is_that_of_scikit_learn(metric):
     if metric.startswith(("specificity", "informedness")):
         pytest.skip("scikit-learn has none")

@@ -10,6 +10,7 @@ import outperform as op
 from outperform.cli.main import main
 from outperform.errors import OutperformError, UsageError
 from outperform.io.formats import masked, secrets_in, without_secrets
+from tests.loops import each
 
 SECRETS = ("S3CR", "3T5X", "hunter2")
 ADDRESSES = (
@@ -77,7 +78,7 @@ def check_silence(*texts: str) -> None:
         assert not [secret for secret in SECRETS if secret in text], text
 
 
-@pytest.mark.parametrize("address", ADDRESSES)
+@each("address", ADDRESSES)
 def test_no_message_has_a_secret(address, capsys):
     pytest.importorskip("ibis")
     with pytest.raises(OutperformError) as caught:
@@ -89,14 +90,14 @@ def test_no_message_has_a_secret(address, capsys):
     check_silence(*capsys.readouterr())
 
 
-@pytest.mark.parametrize("address", ADDRESSES)
+@each("address", ADDRESSES)
 def test_no_message_about_a_file_has_a_secret(address):
     with pytest.raises(OutperformError) as caught:
         op.read(address, truth="y", models=["m"])
     check_silence(str(caught.value))
 
 
-@pytest.mark.parametrize("address", ADDRESSES[:-2])
+@each("address", ADDRESSES[:-2])
 def test_nothing_is_shown_that_may_be_a_secret(address):
     check_silence(masked(address))
 

@@ -13,6 +13,7 @@ import pytest
 
 import outperform as op
 from outperform.errors import DataError, UsageError
+from tests.loops import each
 
 ROWS = pa.table(
     {
@@ -47,7 +48,7 @@ def write_polars_stream(table, path):
     pl.from_arrow(table.drop(["score"])).write_ipc_stream(path, compression="lz4")
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "write"),
     [
         ("a.arrow", write_file),
@@ -75,7 +76,7 @@ def test_a_stream_can_come_from_anywhere(tmp_path):
     assert op.read(io.BytesIO(data), truth="y", models=["m"], format="arrow").n == 300
 
 
-@pytest.mark.parametrize(
+@each(
     ("values", "labels"),
     [
         (pa.array([1, 2, 2], pa.uint8()), (1, 2)),
@@ -130,7 +131,7 @@ def test_columns_of_one_name_are_refused(tmp_path):
         op.read(tmp_path / "a.arrow", truth="y", models=["m"])
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "data", "message"),
     [
         ("a.arrow", b"y,m\na,b\n", "should be an arrow file"),

@@ -14,6 +14,7 @@ import pytest
 
 from outperform._files import create_atomically, write_atomically
 from outperform.errors import ResourceError, UsageError
+from tests.loops import each
 
 WRITER = """
 import sys
@@ -107,7 +108,7 @@ def test_a_link_stays_a_link(tmp_path):
     assert (tmp_path / "target").read_bytes() == b"new"
 
 
-@pytest.mark.parametrize("name", ["folder", "no/such/folder/a", "pipe", "x" * 300, "nul\0"])
+@each("name", ["folder", "no/such/folder/a", "pipe", "x" * 300, "nul\0"])
 def test_what_cannot_be_written_is_refused_and_leaves_nothing(tmp_path, name):
     (tmp_path / "folder").mkdir()
     os.mkfifo(tmp_path / "pipe")
@@ -188,7 +189,7 @@ def test_a_name_that_is_taken_stays_as_it_is(tmp_path):
     assert os.listdir(tmp_path) == ["a.json"]
 
 
-@pytest.mark.parametrize("number", ["ENOSYS", "EMLINK", "EINVAL", "EXDEV", "EPERM", "EOPNOTSUPP"])
+@each("number", ["ENOSYS", "EMLINK", "EINVAL", "EXDEV", "EPERM", "EOPNOTSUPP"])
 def test_a_file_system_without_hard_links_is_named_as_the_reason(tmp_path, monkeypatch, number):
     def link(*_):
         code = getattr(errno, number)

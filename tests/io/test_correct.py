@@ -16,6 +16,7 @@ import pytest
 
 import outperform as op
 from outperform.errors import DataError, UsageError
+from tests.loops import each
 
 N = 400
 RNG = np.random.default_rng(7)
@@ -74,7 +75,7 @@ def test_no_model_is_taken_for_gold(logs):
     assert "truth='c'" in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["gold", "Gold", "truth", "ground_truth", "y_true", "labels",
+@each("name", ["gold", "Gold", "truth", "ground_truth", "y_true", "labels",
                                   "reference"])  # fmt: skip
 def test_gold_is_the_file_that_is_called_so_wherever_it_stands(tmp_path, name):
     (tmp_path / "x.csv").write_text("id,label\n1,a\n2,b\n3,b\n")
@@ -106,7 +107,7 @@ def test_two_files_called_gold_are_told_apart_by_truth(tmp_path):
     assert op.read(files, id="id", label="label", truth="gold").models == ("labels",)
 
 
-@pytest.mark.parametrize(
+@each(
     ("column", "values", "level"),
     [
         ("correct", ["1", "0"], "warning"),
@@ -131,7 +132,7 @@ def test_gold_that_says_right_or_wrong_is_noticed(tmp_path, column, values, leve
 WIDE = pd.DataFrame({"q": np.arange(N), "user": USERS, **BITS})
 
 
-@pytest.mark.parametrize(
+@each(
     "values",
     [
         BITS,
@@ -239,7 +240,7 @@ def test_grades_are_no_right_or_wrong(tmp_path):
         op.read(tmp_path / "w.parquet", correct=["a", "b"])
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "message"),
     [
         ({"correct": ["a", "b"], "truth": "c"}, "leave truth= out"),

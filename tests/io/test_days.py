@@ -17,9 +17,10 @@ import pytest
 import outperform as op
 from outperform.cli.main import main as run
 from outperform.errors import UsageError
-from outperform.io.sources import Request
+from outperform.io.request import Request
 from outperform.io.store import update
 from tests.io import object_store, postgres_server
+from tests.loops import each
 
 START = datetime(2026, 10, 31, 18)
 READ = {"truth": "label", "models": ["old"]}
@@ -238,7 +239,7 @@ def test_the_plain_look_is_right():
     assert numbers["the last of all days"] == numbers["the whole of the last day"] == 1
 
 
-@pytest.mark.parametrize("kind", SOURCES)
+@each("kind", SOURCES)
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_every_source_keeps_the_same_rows(kind, tmp_path):
@@ -260,7 +261,7 @@ def test_a_store_keeps_the_same_rows(store):
     assert differences("s3://days-of-tests/a.parquet", options) == {}
 
 
-@pytest.mark.parametrize("kind", ["parquet", "pyarrow", "pandas", "polars", "duckdb"])
+@each("kind", ["parquet", "pyarrow", "pandas", "polars", "duckdb"])
 def test_nanoseconds_and_other_zones_keep_the_same_rows(kind, tmp_path):
     table = other_units()
     pq.write_table(table, tmp_path / "a.parquet")
@@ -303,8 +304,8 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("question", REFUSED)
-@pytest.mark.parametrize("kind", [one for one in SOURCES if one not in {*OF_TEXT, "hive"}])
+@each("question", REFUSED)
+@each("kind", [one for one in SOURCES if one not in {*OF_TEXT, "hive"}])
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")
 def test_what_a_column_cannot_hold_is_refused(kind, question, tmp_path):

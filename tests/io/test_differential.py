@@ -24,6 +24,7 @@ import pytest
 
 import outperform as op
 from outperform.io import count, engine
+from tests.loops import each
 
 NAMES = ("y", "m", "k")
 LABELS = (
@@ -230,7 +231,7 @@ def test_random_tables_have_the_same_counts(start):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("reader", READERS)
+@each("reader", READERS)
 def test_a_thousand_random_tables_have_the_same_counts_through_every_reader(reader):
     assert differences(range(1_000), lambda seed: [reader]) == []
 
@@ -253,8 +254,8 @@ TYPES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("missing", [False, True])
-@pytest.mark.parametrize("name", VALUES)
+@each("missing", [False, True])
+@each("name", VALUES)
 def test_few_and_many_combinations_are_fetched_alike(name, missing, monkeypatch):
     values = [*VALUES[name], *([None] if missing else [])]
     cast = "make_timestamp_ns(?)" if name == "moments" else f"?::VARCHAR::{TYPES[name]}"

@@ -20,6 +20,7 @@ import outperform as op
 from outperform.data.views import count_of
 from outperform.errors import DataError, UsageError
 from outperform.io.logs.samples import is_right
+from tests.loops import each
 
 LOGS = Path(__file__).parent / "evaluations"
 HARNESS, INSPECT = LOGS / "lm_eval", LOGS / "inspect"
@@ -370,8 +371,8 @@ SOURCES = {
 }
 
 
-@pytest.mark.parametrize("kind", SOURCES)
-@pytest.mark.parametrize("score", [None, "match", "score_match"])
+@each("kind", SOURCES)
+@each("score", [None, "match", "score_match"])
 def test_epochs_of_an_item_are_a_group(kind, score):
     models = ["mockllm/small", "mockllm/large"]
     seen = inspect(SOURCES[kind](), score=score, models=models)
@@ -528,7 +529,7 @@ def test_outcomes_go_into_every_verb():
     assert op.Outcomes.from_json(seen.to_json()) == seen
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "expected"),
     [
         (True, True), (np.float64(0.0), False), (1, True), ("C", True), ("N", False),
@@ -539,7 +540,7 @@ def test_what_is_right(value, expected):
     assert is_right(value) is expected
 
 
-@pytest.mark.parametrize("value", ["P", "c", 0.5, -1, "maybe", [1], float("inf")])
+@each("value", ["P", "c", 0.5, -1, "maybe", [1], float("inf")])
 def test_what_is_neither_right_nor_wrong(value):
     with pytest.raises(ValueError, match="neither right nor wrong"):
         is_right(value)

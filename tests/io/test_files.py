@@ -23,6 +23,7 @@ from outperform.errors import DataError, OutperformError, ResourceError, UsageEr
 from outperform.io import engine, group_by
 from outperform.io.count_tables import read_confusion, read_confusions
 from outperform.progress import told
+from tests.loops import each
 
 FEW = settings.default.max_examples // 8
 TABLE = [("spam", "ham"), ("ham", "ham"), ("spam", "spam"), ("spam", "ham")]
@@ -608,7 +609,7 @@ def test_a_count_of_any_size_is_kept():
     assert found.counts.tolist() == [[2**63 + 1]]
 
 
-@pytest.mark.parametrize(
+@each(
     ("data", "message"),
     [
         (",a,b\na,1,2\n", "square; got 1 rows and 2 columns"),

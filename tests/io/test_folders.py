@@ -11,6 +11,7 @@ import pytest
 
 import outperform as op
 from outperform.errors import DataError, UsageError
+from tests.loops import each
 
 
 def put(path, text="y,m\na,a\nb,a\n"):
@@ -118,7 +119,7 @@ def test_names_are_decoded_as_they_were_encoded(tmp_path):
     assert read(tmp_path, where={"my city": "São/Paulo="}).n == 2
 
 
-@pytest.mark.parametrize("value", ["'); DROP TABLE x; --", "?", "$1", "*", "[a]", "a\nb", "{x}"])
+@each("value", ["'); DROP TABLE x; --", "?", "$1", "*", "[a]", "a\nb", "{x}"])
 def test_any_name_of_a_folder_is_only_a_name(tmp_path, value):
     put(tmp_path / f"k={value}" / "a.csv")
     put(tmp_path / "k=other" / "a.parquet".replace("parquet", "csv"))
@@ -147,7 +148,7 @@ def test_a_linked_folder_is_followed_and_a_loop_refused(tmp_path):
         read(tmp_path / "preds")
 
 
-@pytest.mark.parametrize(
+@each(
     ("files", "message"),
     [
         ([], "has no files"),

@@ -15,6 +15,7 @@ import pytest
 import outperform as op
 from outperform.errors import DataError, ResourceError, UsageError
 from outperform.io import group_by
+from tests.loops import each
 
 ASKED = {"truth": "label", "models": ["old", "new"], "groups": "user_id"}
 
@@ -69,7 +70,7 @@ def sources(folder, frame=TABLE):
     }
 
 
-@pytest.mark.parametrize(
+@each(
     "kind",
     [
         *("csv", "jsonl", "parquet", "arrow", "duckdb", "sqlite"),
@@ -86,7 +87,7 @@ def test_every_source_gives_the_same_groups(tmp_path, kind):
     assert found._repeated == ()
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet", "pandas", "polars", "relation"])
+@each("kind", ["csv", "parquet", "pandas", "polars", "relation"])
 def test_groups_go_with_weights_conditions_and_ids(tmp_path, kind):
     source, _ = sources(tmp_path)[kind]
     rows = TABLE.loc[TABLE.index.repeat(TABLE["times"])]
@@ -100,7 +101,7 @@ def test_groups_go_with_weights_conditions_and_ids(tmp_path, kind):
     assert op.read(source, where={"user_id": some}, **ASKED) == expected(kept)
 
 
-@pytest.mark.parametrize("kind", ["jsonl", "parquet", "pandas", "polars", "duckdb"])
+@each("kind", ["jsonl", "parquet", "pandas", "polars", "duckdb"])
 def test_rows_without_a_label_are_left_out_of_their_groups(tmp_path, kind):
     frame = TABLE.copy()
     frame.loc[::7, "new"] = None
@@ -114,7 +115,7 @@ def test_rows_without_a_label_are_left_out_of_their_groups(tmp_path, kind):
         op.read(source, **ASKED, **options)
 
 
-@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet", "pandas", "polars", "duckdb"])
+@each("kind", ["csv", "jsonl", "parquet", "pandas", "polars", "duckdb"])
 def test_rows_without_a_group_are_refused(tmp_path, kind):
     frame = TABLE.assign(user_id=TABLE["user_id"].astype("Int64"))
     frame.loc[:2, "user_id"] = pd.NA
@@ -163,7 +164,7 @@ def test_truth_and_group_may_stand_beside_the_first_models_labels(tmp_path):
     assert found == expected()
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "message"),
     [
         ({"groups": "user"}, "no column 'user'.*did you mean 'user_id'"),
@@ -171,7 +172,6 @@ def test_truth_and_group_may_stand_beside_the_first_models_labels(tmp_path):
         ({"groups": "label"}, "every column has one role"),
         ({"groups": "new"}, "every column has one role"),
         ({"weight": "user_id"}, "every column has one role"),
-        ({"by": "land"}, "slices cannot keep groups together yet; give by= or groups="),
     ],
 )
 def test_what_cannot_be_groups_is_refused(options, message):

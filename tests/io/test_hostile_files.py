@@ -18,6 +18,7 @@ from outperform.cli.main import main
 from outperform.errors import DataError, OutperformError, ResourceError, UsageError
 from outperform.io import formats
 from outperform.io.columnar import refuse_twins
+from tests.loops import each
 
 READ = {"truth": "label", "models": ["old", "new"]}
 OPTIONS = ["--truth", "label", "--of", "old", "--of", "new"]
@@ -38,7 +39,7 @@ def with_label(value: str) -> str:
     return f'{{"label":{value},"old":"a","new":"b"}}'
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "message"),
     [
         (with_label("[" * 100_000 + "]" * 100_000), r"jsonl: line 1101 nests too deeply"),
@@ -173,7 +174,7 @@ def test_a_name_need_not_be_utf8(tmp_path, capsys):
         op.read(path, **READ)
 
 
-@pytest.mark.parametrize(
+@each(
     "encoding",
     [
         *("rot13", "hex", "base64", "zlib", "bz2", "quopri", "uu", "idna", "punycode"),
@@ -210,8 +211,8 @@ def test_a_full_temporary_folder_is_not_the_fault_of_the_data(tmp_path, options)
             source.close()
 
 
-@pytest.mark.parametrize("name", ["preds.csv.gz", "preds.jsonl.gz", "preds.csv.zst"])
-@pytest.mark.parametrize("options", [{}, {"dialect": {"encoding": "latin-1"}}])
+@each("name", ["preds.csv.gz", "preds.jsonl.gz", "preds.csv.zst"])
+@each("options", [{}, {"dialect": {"encoding": "latin-1"}}])
 def test_what_unpacks_to_far_more_than_data_do_is_refused(tmp_path, monkeypatch, name, options):
     monkeypatch.setattr(formats, "_MOST", 1 << 20)
     line = ROW if "jsonl" in name else "a,a,b\n"
@@ -249,7 +250,7 @@ def _strange(random_: random.Random) -> str:
     )
 
 
-@pytest.mark.parametrize("seed", range(24))
+@each("seed", range(24))
 def test_whatever_a_file_holds_the_error_is_one_of_ours(tmp_path, seed):
     random_ = random.Random(seed)
     kind = random_.choice(["jsonl", "csv"])

@@ -12,6 +12,7 @@ import pytest
 import outperform as op
 from outperform.errors import OutperformError
 from outperform.io.engine import EngineFault, start
+from tests.loops import each
 
 NAMES = [
     'a"b',
@@ -78,8 +79,8 @@ def write(folder, kind, columns):
     return path
 
 
-@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
-@pytest.mark.parametrize("name", NAMES)
+@each("kind", ["csv", "jsonl", "parquet"])
+@each("name", NAMES)
 def test_any_name_of_a_column_is_only_a_name(tmp_path, monkeypatch, kind, name):
     monkeypatch.chdir(tmp_path)
     path = write(tmp_path, kind, tables(name))
@@ -91,7 +92,7 @@ def test_any_name_of_a_column_is_only_a_name(tmp_path, monkeypatch, kind, name):
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_any_name_of_a_file_is_only_a_name(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     safe = "".join("_" if letter == "/" else letter for letter in name)[:200]
@@ -103,7 +104,7 @@ def test_any_name_of_a_file_is_only_a_name(tmp_path, monkeypatch, name):
     assert {one.name for one in tmp_path.iterdir()} == {path.name, "decoy.csv"}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_a_name_that_is_not_there_is_refused_in_words(tmp_path, name):
     path = write(tmp_path, "csv", tables("m"))
     with pytest.raises(OutperformError):
@@ -112,7 +113,7 @@ def test_a_name_that_is_not_there_is_refused_in_words(tmp_path, name):
         op.read(tmp_path / "no" / name, truth="label", models=["m"])
 
 
-@pytest.mark.parametrize("name", ["nul\0.csv", "http://example.org/a.csv", "s3://b/a.csv", "~", ""])
+@each("name", ["nul\0.csv", "http://example.org/a.csv", "s3://b/a.csv", "~", ""])
 def test_what_is_not_on_this_disk_is_refused(name):
     with pytest.raises(OutperformError):
         op.read(name, truth="label", models=["m"])
@@ -125,7 +126,7 @@ def test_a_folder_that_looks_like_a_column_adds_none(tmp_path):
     assert op.read(path, truth="label", models=["m"]).labels == ("a", "b")
 
 
-@pytest.mark.parametrize(
+@each(
     "statement",
     [
         "SELECT * FROM read_csv('{outside}')",

@@ -18,6 +18,7 @@ import outperform as op
 from outperform.data.views import count_of
 from outperform.errors import DataError, UsageError
 from outperform.io.logs.inspect import _asked_text
+from tests.loops import each
 
 LOGS = Path(__file__).parent / "evaluations" / "inspect"
 SMALL, LARGE = "mockllm/small", "mockllm/large"
@@ -98,20 +99,20 @@ def test_what_of_a_message_is_the_question():
 # Scores that are dictionaries
 
 
-@pytest.mark.parametrize("kind", SOURCES)
-@pytest.mark.parametrize("score", ["multi.correct", "correct", "score_multi.correct"])
+@each("kind", SOURCES)
+@each("score", ["multi.correct", "correct", "score_multi.correct"])
 def test_a_key_of_a_score_is_a_score(kind, score):
     assert accuracies(read(SOURCES[kind](), score=score)) == pytest.approx(ACCURACY)
 
 
-@pytest.mark.parametrize("kind", SOURCES)
+@each("kind", SOURCES)
 def test_a_key_of_a_score_as_a_grade(kind):
     grades = op.read_scores(SOURCES[kind](), format="inspect", score="fluency")
     means = {m: v.mean() for m, v in zip(grades.models, grades.values, strict=True)}
     assert means == pytest.approx(FLUENCY)
 
 
-@pytest.mark.parametrize("kind", SOURCES)
+@each("kind", SOURCES)
 def test_names_of_scores_say_their_keys(kind):
     source = SOURCES[kind]()
     with pytest.raises(UsageError, match=r"'multi' stands for several scores, 'multi\.fluency', '"):

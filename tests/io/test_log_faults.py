@@ -23,6 +23,7 @@ import pytest
 import outperform as op
 from outperform.cli.main import main
 from outperform.errors import DataError, OutperformError
+from tests.loops import each
 
 N = 40
 ANSWERED = {0, 1, 4}
@@ -548,16 +549,14 @@ CELLS = [
 ]
 
 
-@pytest.mark.parametrize("kind", MAKERS)
+@each("kind", MAKERS)
 def test_logs_without_a_fault_are_read(tmp_path, kind, capsys):
     assert gate(written(tmp_path, kind), kind, "--format", "json") in ANSWERED
     told = json.loads(capsys.readouterr().out)
     assert "items_not_compared" not in json.dumps(told)
 
 
-@pytest.mark.parametrize(
-    ("fault", "kind", "said"), CELLS, ids=[f"{fault} {kind}" for fault, kind, _ in CELLS]
-)
+@each(("fault", "kind", "said"), CELLS, ids=[f"{fault} {kind}" for fault, kind, _ in CELLS])
 def test_no_gate_passes_a_log_with_a_fault(tmp_path, capsys, fault, kind, said):
     change = FAULTS[fault][0]
     assert gate(written(tmp_path, kind, change), kind) == 3
@@ -571,7 +570,7 @@ def test_no_gate_passes_a_log_with_a_fault(tmp_path, capsys, fault, kind, said):
 TWICE = {**dict.fromkeys(MAKERS, "occurs twice"), "long": NO_JSON}
 
 
-@pytest.mark.parametrize("kind", [kind for kind, said in TWICE.items() if said != NO_JSON])
+@each("kind", [kind for kind, said in TWICE.items() if said != NO_JSON])
 def test_a_key_that_occurs_twice_is_refused(tmp_path, capsys, kind):
     assert gate(written(tmp_path, kind, twice=MAKERS[kind].score), kind) == 3
     error = " ".join(capsys.readouterr().err.split())
@@ -596,7 +595,7 @@ def read_or_error(read, source, options):
         return error
 
 
-@pytest.mark.parametrize(("kind", "field"), FIELDS)
+@each(("kind", "field"), FIELDS)
 def test_what_is_no_number_is_refused_or_changes_nothing(tmp_path, kind, field):
     options = {"format": kind.split()[0]}
     if kind == "long":
@@ -625,8 +624,8 @@ def str_of(value):
     return str(value)[:5]
 
 
-@pytest.mark.parametrize("kind", ["inspect json", "inspect eval", "long"])
-@pytest.mark.parametrize("value", [1.5, float("inf"), 10**400, -1, "two", True], ids=str_of)
+@each("kind", ["inspect json", "inspect eval", "long"])
+@each("value", [1.5, float("inf"), 10**400, -1, "two", True], ids=str_of)
 def test_an_epoch_is_a_whole_number(tmp_path, capsys, kind, value):
     if kind == "long" and value is True:
         pytest.skip("a column of text and truth values is text")
@@ -745,7 +744,7 @@ GROUPED = {
 }
 
 
-@pytest.mark.parametrize("kind", [kind for kind, why in GROUPED.items() if not why])
+@each("kind", [kind for kind, why in GROUPED.items() if not why])
 def test_groups_of_two_tasks_are_kept_apart(tmp_path, kind):
     folder = written(tmp_path, kind, tasks=tuple(TASKS))
     options = {"format": kind.split()[0], "groups": "passage"}
@@ -879,7 +878,7 @@ LAYOUTS = {
 }
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+@each("layout", LAYOUTS)
 def test_logs_are_found_at_any_depth_and_their_models_named(tmp_path, capsys, layout):
     folders, models = LAYOUTS[layout]
     for one in folders:

@@ -13,6 +13,7 @@ import pytest
 import outperform as op
 from outperform.data.views import count_of
 from outperform.errors import DataError, UsageError
+from tests.loops import each
 
 LOGS = Path(__file__).parent / "evaluations"
 COLUMNS = {"id": "question_id", "model": "model", "score": "score"}
@@ -53,7 +54,7 @@ def written(tmp_path, rows, kind):
     return path
 
 
-@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet", "pandas", "polars"])
+@each("kind", ["csv", "jsonl", "parquet", "pandas", "polars"])
 def test_every_table_gives_the_same_outcomes(tmp_path, kind):
     rows = rows_of()
     shuffled = [rows[k] for k in np.random.default_rng(1).permutation(len(rows))]
@@ -113,8 +114,8 @@ def test_epochs_are_groups(tmp_path):
     seen = long(written(tmp_path, rows, "csv"))
     assert seen.n == 80
     assert seen.groups is not None
-    with pytest.raises(UsageError, match="repeated answers"):
-        long(written(tmp_path, rows, "csv"), by="task")
+    by_task = long(written(tmp_path, rows, "csv"), by="task")
+    assert [by_task.slice(*key).groups.n for key in by_task.slices] == [20, 20]
 
 
 def test_grades_are_scores(tmp_path):
@@ -128,7 +129,7 @@ def test_grades_are_scores(tmp_path):
     assert c.a.observed == pytest.approx(right(rows, "bert") / 40)
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "options", "said"),
     [
         ({}, {"id": None}, r"give id="),

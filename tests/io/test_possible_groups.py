@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow.parquet as pq
-import pytest
 
 import outperform as op
 from outperform.io.columnar import names_an_owner
 from outperform.io.count import Repeats
+from tests.loops import each
 
 ASKED = {"truth": "label", "models": ["old", "new"]}
 N = 300
@@ -31,7 +31,7 @@ def found(source, **options):
     return [one.column for one in op.read(source, **ASKED, **options)._repeated]
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     [
         *("user_id", "userId", "UserID", "userid", "USER", "author", "Author", "doc_id", "docid"),
@@ -43,7 +43,7 @@ def test_these_name_an_owner(name):
     assert names_an_owner(name)
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     [
         *("valid", "paid", "android", "score", "text", "label", "country", "class_id", "model_id"),
@@ -54,7 +54,7 @@ def test_these_do_not(name):
     assert not names_an_owner(name)
 
 
-@pytest.mark.parametrize(
+@each(
     ("n_rows", "n_values", "expected"),
     [(100, 100, False), (105, 100, True), (104, 100, False), (100, 9, False), (100, 10, True)],
 )
@@ -62,7 +62,7 @@ def test_ids_repeat_and_are_no_categories(n_rows, n_values, expected):
     assert Repeats(n_rows, n_values).looks_like_groups is expected
 
 
-@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet", "pandas", "polars", "pyarrow"])
+@each("kind", ["csv", "jsonl", "parquet", "pandas", "polars", "pyarrow"])
 def test_outcomes_remember_what_groups_would_be(tmp_path, kind):
     frame = table(user_id=USERS)
     frame.to_csv(tmp_path / "t.csv", index=False)

@@ -11,6 +11,7 @@ import pytest
 
 import outperform as op
 from outperform.errors import DataError, UsageError
+from tests.loops import each
 
 TEXT = "id,y,a,b,item\n1,0,0.25,1e-3,x\n2,1,.5,3,x\n3,1,-1,2,y\n"
 
@@ -42,7 +43,7 @@ def test_groups_rows_and_ids():
     assert np.array_equal(read(models=["b"]).values[0], [0.001, 3, 2])
 
 
-@pytest.mark.parametrize(
+@each(
     ("asked", "error", "complaint"),
     [
         ({"models": ["item"]}, DataError, "column 'item' must hold scores; row 1 holds 'x'"),

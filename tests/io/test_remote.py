@@ -20,6 +20,7 @@ from outperform.errors import DataError, OutperformError, UsageError
 from outperform.io.formats import Dialect, Storage
 from outperform.io.remote import files_of, storage_of
 from tests.io.object_store import BUCKET, KEY, SECRET, Store, running
+from tests.loops import each
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -67,7 +68,7 @@ def test_a_marker_is_that_of_the_content(store: Store) -> None:
     assert marker() == first
 
 
-@pytest.mark.parametrize(
+@each(
     ("address", "told"),
     [
         (f"s3://{BUCKET}/nothing/here.csv", "no file"),
@@ -212,7 +213,7 @@ def packed(rows: pa.Table, kind: str) -> bytes:
     return sink.getvalue()
 
 
-@pytest.mark.parametrize("kind", ["parquet", "arrow", "csv", "csv.gz", "jsonl"])
+@each("kind", ["parquet", "arrow", "csv", "csv.gz", "jsonl"])
 def test_a_store_counts_as_this_machine_does(store: Store, tmp_path: Path, kind: str) -> None:
     body = packed(table(500), kind)
     address = store.put(f"same/{kind}/a.{kind}", body)
@@ -342,7 +343,7 @@ def test_no_output_has_a_word_of_the_credentials(
     assert planted.hide(f"no {SECRET}, {quote(SECRET, safe='')} or {KEY}") == "no ***, *** or ***"
 
 
-@pytest.mark.parametrize("command", ["estimate", "rank", "gate", "count", "slices", "report"])
+@each("command", ["estimate", "rank", "gate", "count", "slices", "report"])
 def test_every_command_reads_from_a_store(store: Store, tmp_path: Path, command: str) -> None:
     address = store.put("commands/a.parquet", packed(table(200), "parquet"))
     options, output = tmp_path / "store.json", tmp_path / "out"

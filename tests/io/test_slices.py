@@ -11,6 +11,7 @@ import pytest
 
 import outperform as op
 from outperform.errors import DataError, UsageError
+from tests.loops import each
 
 TABLE = {
     "label": ["a", "b", "a", "b", "a"],
@@ -46,9 +47,7 @@ def sources(folder):
     }
 
 
-@pytest.mark.parametrize(
-    "kind", ["csv", "jsonl", "parquet", "duckdb", "pandas", "polars", "pyarrow", "relation"]
-)
+@each("kind", ["csv", "jsonl", "parquet", "duckdb", "pandas", "polars", "pyarrow", "relation"])
 def test_every_source_gives_the_same_slices(tmp_path, kind):
     source, options = sources(tmp_path)[kind]
     asked = {"truth": "label", "models": ["old", "new"], **options}
@@ -93,7 +92,7 @@ def test_a_missing_value_is_refused_or_dropped_by_count(tmp_path, kind):
     assert [one.name for one in found.findings] == ["null_rows_dropped"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("by", "message"),
     [
         (["cuntry"], "did you mean 'country'"),

@@ -17,7 +17,7 @@ import pytest
 import outperform as op
 from outperform.errors import DataError
 from outperform.io.formats import Storage
-from outperform.io.sources import Request
+from outperform.io.request import Request
 from outperform.io.store import update
 from tests.io import object_store
 from tests.io.spark_cluster import kill, session, started

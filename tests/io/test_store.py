@@ -20,7 +20,7 @@ from outperform.errors import DataError, UsageError
 from outperform.io import store
 from outperform.io.count_tables import part_file
 from outperform.io.formats import Storage
-from outperform.io.sources import Request
+from outperform.io.request import Request
 
 pytest.importorskip("duckdb")
 LABELS = ("ham", "news", "spam")

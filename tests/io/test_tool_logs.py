@@ -19,6 +19,7 @@ import outperform as op
 from outperform.data.views import count_of
 from outperform.errors import DataError, UsageError
 from outperform.io.logs.read import recognized
+from tests.loops import each
 
 LOGS = Path(__file__).parent / "evaluations"
 FORMATS = {
@@ -66,7 +67,7 @@ def told(kind, model):
     return one[{"openai-evals": "accuracy", "pydantic-evals": "assertions", "helm": "none"}[kind]]
 
 
-@pytest.mark.parametrize("kind", FORMATS)
+@each("kind", FORMATS)
 def test_accuracies_are_those_that_the_tool_reports(kind):
     seen = read(kind)
     assert (seen.n, seen.kind, seen.paired, len(seen.models)) == (210, "correct", True, 2)
@@ -175,7 +176,7 @@ def test_perturbations_of_helm_are_read_one_at_a_time():
         assert share(seen, "small") == pytest.approx(reported("helm")["perturbed/small"][one])
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "score", "same"),
     [
         ("openai-evals", "data.correct", "match.correct"),
@@ -359,7 +360,7 @@ def test_summaries_must_agree_with_the_answers(tmp_path):
         op.read(path, format="promptfoo")
 
 
-@pytest.mark.parametrize("kind", FORMATS)
+@each("kind", FORMATS)
 def test_failed_logs_can_be_skipped(tmp_path, kind):
     shutil.copytree(LOGS / FORMATS[kind], tmp_path / "logs")
     bad = "per_instance_stats.json" if kind == "helm" else "bad.json"

@@ -22,7 +22,7 @@ import duckdb  # noqa: F401 - loaded once, before the processes part
 
 import outperform as op
 from outperform import _files
-from outperform.io.sources import Request
+from outperform.io.request import Request
 from outperform.io.store import update
 
 CALLS = ("mkdir", "open", "fsync", "link", "unlink", "close", "replace")

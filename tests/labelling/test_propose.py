@@ -13,6 +13,7 @@ from outperform.errors import DataError, UsageError
 from outperform.inference.items import left_in_pool
 from outperform.inference.spec import counted
 from outperform.labelling import allocate, guessed_truths, interleave, least, needs
+from tests.loops import each
 
 FEW = {"rope": 0.01, "n_draws": 4_000, "random_state": 7}
 
@@ -111,7 +112,7 @@ def test_text_numbers_and_columns_of_two_types_are_one_class():
     assert {(one.a, one.b): one.n_pool for one in found.strata} == {(0, 0): 2, (1, 0): 1, (1, 1): 1}
 
 
-@pytest.mark.parametrize("budget", [0, -1, 2.5, True, "10", 5])
+@each("budget", [0, -1, 2.5, True, "10", 5])
 def test_a_budget_that_cannot_be_is_refused(budget):
     with pytest.raises(UsageError, match="budget must be"):
         op.propose([0, 1, 1, 0], [0, 1, 0, 0], budget=budget)
@@ -184,7 +185,7 @@ def test_allocation_keeps_the_budget_the_least_and_the_sizes():
         assert (found <= sizes).all()
 
 
-@pytest.mark.parametrize(("n_classes", "budget"), [(2, 400), (5, 400), (20, 400), (20, 30), (3, 1)])
+@each(("n_classes", "budget"), [(2, 400), (5, 400), (20, 400), (20, 30), (3, 1)])
 def test_agreements_get_a_fifth_however_many_strata_there_are(n_classes, budget):
     places = np.arange(n_classes)
     cells = np.stack(np.meshgrid(places, places, indexing="ij"), axis=-1).reshape(-1, 2)

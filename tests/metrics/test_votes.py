@@ -270,14 +270,15 @@ def test_a_liking_for_the_first_place_is_found_and_taken_out():
     first, second = np.where(strong_first, ["s"], ["w"]), np.where(strong_first, ["w"], ["s"])
     ahead = np.where(strong_first, 0.4, -0.4) + 1.0
     winner = np.where(rng.random(n) < 1 / (1 + np.exp(-ahead)), first, second)
-    c = op.compare(op.Scores.from_votes(first, second, winner), "s", "w", rope=0.02, random_state=0)
+    asked = {"rope": 0.02, "n_draws": 1_000, "random_state": 0}
+    c = op.compare(op.Scores.from_votes(first, second, winner), "s", "w", **asked)
     truth = sum(1 / (1 + np.exp(-0.4 - place)) for place in (1.0, -1.0)) - 1
     assert c.mean == pytest.approx(truth, abs=4 * c.sd)
     assert c.decision is op.Decision.BETTER
     (found,) = [one for one in c.findings if one.name == "first_place"]
     assert "wins 7" in found.message
     naive = op.Scores.from_votes(first, second, winner, ordered=False)
-    plain = op.compare(naive, "s", "w", rope=0.02, random_state=0)
+    plain = op.compare(naive, "s", "w", **asked)
     assert plain.decision is op.Decision.WORSE
     assert "first_place" not in {one.name for one in plain.findings}
 

@@ -13,6 +13,7 @@ from scipy.stats import hypergeom
 import outperform as op
 from outperform.errors import DataError, UsageError
 from outperform.monitor.drift import Statistic, cuts_at, find_change, log_bound, spent_at
+from tests.loops import each
 
 NAMES = ("new", "old")
 
@@ -222,7 +223,7 @@ def many_classes(rng, changed):
     }
 
 
-@pytest.mark.parametrize(
+@each(
     ("make", "metric", "rope"),
     [
         (grades, "mean", 0.1),

@@ -16,6 +16,7 @@ from outperform._files import signed
 from outperform.display.layout import Page, plain
 from outperform.errors import DataError, UsageError
 from outperform.monitor.batches import History
+from tests.loops import each
 
 NAMES = ("new", "old")
 
@@ -159,7 +160,7 @@ def test_unfinished_files_are_not_counted(tmp_path):
     assert "unfinished_batches" in {finding.name for finding in monitor.findings}
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "text", "reason"),
     [
         ("half.json", outcomes(9).to_json()[:99], "these are not outcomes in JSON"),
@@ -323,7 +324,7 @@ def test_a_gap_in_the_order_is_refused(tmp_path):
         _ = watched(tmp_path).looks
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "reason"),
     [
         ("{", "Expecting property name"),
@@ -369,7 +370,7 @@ def test_a_copied_batch_is_told(tmp_path):
         assert one.looks[2].judgement.value == "undecided"
 
 
-@pytest.mark.parametrize(
+@each(
     "key",
     ["", ".hidden", "_x", "a/b", "a\\b", "a\nb", "x" * 300, None, 1.5, "x:y", "a?", "a*", "<b>",
      'a"b', "a|b", "CON", "nul", "Com1", "LPT9.old", "aux .x", "end.", "end ", "\ud800"],
@@ -562,7 +563,7 @@ def test_a_withheld_decision_never_stops(tmp_path):
         assert not look.holds
 
 
-@pytest.mark.parametrize(
+@each(
     ("stop", "match"),
     [
         ("widht", "did you mean 'width'"),

@@ -12,6 +12,7 @@ from outperform._files import parse, signed
 from outperform.data.serialization import scores_from_dict, scores_to_json
 from outperform.errors import DataError, UsageError
 from outperform.posterior.rng import child, seed_sequence
+from tests.loops import each
 
 RANDOM = np.random.default_rng(90)
 TRUTH = RANDOM.integers(2, size=90)
@@ -56,7 +57,7 @@ def test_a_look_is_the_comparison_of_all_rows_so_far(tmp_path, metric):
     assert op.Monitor(tmp_path, "new", "old", metric=metric, rope=0.02).outcomes.n == 90
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_every_number_comes_back_as_it_was(kind):
     seen = KINDS[kind]
     again = op.Scores(**scores_from_dict(parse(scores_to_json(seen))))
@@ -69,7 +70,7 @@ def test_every_number_comes_back_as_it_was(kind):
         assert np.array_equal(one, two)
 
 
-@pytest.mark.parametrize(
+@each(
     ("field", "value"),
     [
         ("values", [[1.0, 2.0]]),

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from outperform.errors import UsageError
 from papers.curves import plot_curves
+from tests.loops import each
 
 GRID = np.linspace(0.9, 0.91, 50)
 
@@ -64,7 +65,7 @@ def test_new_figure_of_one_column():
     pyplot.close(found.figure)
 
 
-@pytest.mark.parametrize(
+@each(
     ("curves", "message"),
     [
         ({}, "curves must be one to 6.*got 0"),

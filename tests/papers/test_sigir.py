@@ -9,6 +9,7 @@ import pytest
 import outperform as op
 from papers.sigir import TABLES
 from papers.tables import Effort, timed
+from tests.loops import each
 
 NEWS = op.datasets.load_news20()
 OUTCOMES = op.Outcomes.from_labels(NEWS.y_true, dict(NEWS.predictions))
@@ -87,7 +88,7 @@ def test_machines(machines):
     assert machines.rows[4].flag == "monte_carlo_too_coarse"
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each("seed", range(20))
 def test_a_decision_at_the_edge_is_flagged_whatever_the_seed(seed):
     # The interval of group 4 ends 0.0001 below the ROPE's edge.
     assert is_flagged(in_group("svm_l1", "svm_l2", 4, 50_000, seed))

@@ -15,6 +15,7 @@ from outperform.planning.goals import Outlook, check_theta, firm_goal, judged_go
 from outperform.planning.power import TARGET, needed_to_decide
 from outperform.planning.worlds import RatesWorld, interval_of
 from outperform.posterior.base import Prior
+from tests.loops import each
 
 ROPE = Rope(low=-0.02, high=0.01)
 
@@ -24,10 +25,8 @@ def outlook(items, stays=0.0):
     return Outlook(n=400.0, mean=0.03, sd=0.02, below=0.05, above=0.03, items=items, stays=stays)
 
 
-@pytest.mark.parametrize("m", [100, 1_000, 50_000])
-@pytest.mark.parametrize(
-    ("items", "stays"), [("more", 0), ("more", 0.3), ("new", 0), ("certain", 0)]
-)
+@each("m", [100, 1_000, 50_000])
+@each(("items", "stays"), [("more", 0), ("more", 0.3), ("new", 0), ("certain", 0)])
 def test_probabilities_of_every_decision_written_out(items, stays, m):
     total = 400 + m if items == "more" else m
     narrow = np.sqrt(stays + (1 - stays) * 400 / total)
@@ -78,7 +77,7 @@ def test_shares_of_right_and_wrong():
     assert _right_and_wrong((0.8, 0.7), 0.6) == pytest.approx((0.55, 0.25, 0.15, 0.05))
 
 
-@pytest.mark.parametrize(("prior", "n_classes", "paired", "worth"), [
+@each(("prior", "n_classes", "paired", "worth"), [
     ("uniform", 2, True, 8.0), ("uniform", 2, False, 4.0), ("unit", 2, True, 2.0),
     ("unit", 3, True, 3.0), ("bootstrap", 3, True, 0.0),
 ])  # fmt: skip

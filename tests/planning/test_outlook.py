@@ -10,6 +10,7 @@ from outperform.decision.rope import Rope
 from outperform.errors import UsageError
 from outperform.planning.goals import Outlook, firm_goal, first_size, judged_goal
 from outperform.planning.power import needed_by
+from tests.loops import each
 
 ROPE = Rope.from_param(0.01)
 N = 500
@@ -42,9 +43,9 @@ def simulated(now, m, rope, generator, times=40_000):
     }
 
 
-@pytest.mark.parametrize("items", ["more", "new", "certain"])
-@pytest.mark.parametrize("mean", [0.02, 0.002])
-@pytest.mark.parametrize("m", [400, 6_000, 50_000])
+@each("items", ["more", "new", "certain"])
+@each("mean", [0.02, 0.002])
+@each("m", [400, 6_000, 50_000])
 def test_probabilities_are_those_of_simulated_normals(items, mean, m):
     now = outlook(mean=mean, items=items)
     found = simulated(now, m, ROPE, np.random.default_rng([m, len(items)]))
@@ -144,8 +145,8 @@ def test_the_least_probability_is_that_of_the_worst_plausible_scatter(items, sta
     assert float(now.most_probability(goal("decided"), m)) >= max(shares)[0] - 0.02
 
 
-@pytest.mark.parametrize("scatter", [0.003, 0.01, 0.03])
-@pytest.mark.parametrize("chosen", [False, True])
+@each("scatter", [0.003, 0.01, 0.03])
+@each("chosen", [False, True])
 def test_the_safe_number_keeps_its_promise_and_face_value_does_not(scatter, chosen):
     generator, sd, kept = np.random.default_rng([17, chosen]), 0.008, []
     pairs = generator.normal(0, scatter, (300, 10 if chosen else 1))

@@ -16,6 +16,7 @@ from outperform.planning.api import Analysis, pilot_world
 from outperform.posterior.base import build_posterior
 from outperform.posterior.registry import dirichlet_shapes
 from outperform.progress import told
+from tests.loops import each
 
 FEW = {"n_simulations": 600, "n_draws": 500, "random_state": 0, "n_jobs": 1}
 WORLD = {"accuracies": (0.90, 0.86), "agreement": 0.9}
@@ -304,7 +305,7 @@ def test_few_simulations_raise_a_finding():
     assert "plan_too_coarse" in [one.name for one in coarse.findings]
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "words"),
     [
         ({"world": None}, "exactly one world"),
@@ -332,7 +333,7 @@ def test_what_cannot_be_planned_is_refused(change, words):
         op.plan(**{**ACCURACIES, **FEW, **change})
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "words"),
     [
         ({"pilot": [1, 0]}, "must be op.Outcomes"),

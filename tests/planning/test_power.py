@@ -8,6 +8,7 @@ from scipy.special import ndtr, ndtri
 
 import outperform as op
 from outperform.errors import ResourceError, UsageError
+from tests.loops import each
 
 SAME = {"11": 0.7, "10": 0.05, "01": 0.05, "00": 0.2}
 BETTER = {"11": 0.6, "10": 0.3, "01": 0.0, "00": 0.1}
@@ -99,7 +100,7 @@ def test_power_as_a_table():
     assert "P(≫)" in str(found)
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "words"),
     [
         ({"theta_pos": {"11": 1.0}}, "theta_pos must be a mapping with the keys 11, 10, 01, 00"),
@@ -215,7 +216,7 @@ def test_a_pilot_may_be_words_or_a_suite_or_have_three_models():
         op.power(words, **few)
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "words"),
     [
         ({}, "exactly one world: pilot=, or theta_pos, theta_neg and prevalence; got none"),

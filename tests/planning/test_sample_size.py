@@ -11,6 +11,7 @@ from outperform.decision.rope import Rope
 from outperform.errors import UsageError
 from outperform.planning.goals import Outlook, firm_goal
 from outperform.planning.sample_size import Point, Search, check_most, check_target, fit
+from tests.loops import each
 
 ROPE = Rope.from_param(0.01)
 Z = float(ndtri(0.975))
@@ -49,8 +50,8 @@ def size_of(mean, sd, target=0.8):
     return (Z + ndtri(target)) ** 2 * sd**2 / (mean - 0.01) ** 2
 
 
-@pytest.mark.parametrize("believed", [None, (0.05, 0.6), (0.03, 0.3), (0.02, 0.2)])
-@pytest.mark.parametrize("target", [0.5, 0.8, 0.95])
+@each("believed", [None, (0.05, 0.6), (0.03, 0.3), (0.02, 0.2)])
+@each("target", [0.5, 0.8, 0.95])
 def test_the_size_is_found_within_its_error_even_where_theory_is_wrong(believed, target):
     world, asked = NormalWorld(0.04, 0.4, believed=believed), search(target=target)
     curve, _ = asked.run(world, np.random.SeedSequence(3))
@@ -61,8 +62,8 @@ def test_the_size_is_found_within_its_error_even_where_theory_is_wrong(believed,
     assert world.simulated <= 4_000 * 1.2
 
 
-@pytest.mark.parametrize("believed", [0.004, 0.04, 4.0, 40.0])
-@pytest.mark.parametrize("goal", ["≫", "≈"])
+@each("believed", [0.004, 0.04, 4.0, 40.0])
+@each("goal", ["≫", "≈"])
 def test_theory_that_is_grossly_wrong_is_moved(goal, believed):
     # An sd that is a hundred times too small promises the goal at a ten-thousandth of n.
     mean = 0.04 if goal == "≫" else 0.0
@@ -123,7 +124,7 @@ def test_the_fit_is_theory_where_nothing_says_otherwise():
     assert abs(curve.tilt) < 0.01
 
 
-@pytest.mark.parametrize("target", [0, 1, 80, "high", None])
+@each("target", [0, 1, 80, "high", None])
 def test_a_target_is_a_probability(target):
     with pytest.raises(UsageError, match="target must lie"):
         check_target(target)

@@ -18,6 +18,7 @@ from outperform.posterior.fold_scores import FoldScores, t_of_mean
 from outperform.posterior.hierarchical import PARTS, learn_spread, pool_normal
 from outperform.posterior.predictive import predictive
 from outperform.posterior.registry import get_prior
+from tests.loops import each
 
 
 def test_one_model_is_carried_by_the_units_that_move_it():
@@ -50,7 +51,7 @@ def test_a_slice_is_like_the_whole_if_its_standard_error_is_twice_the_spread():
     assert 0.05 < alike.min() < alike.max() < 0.95
 
 
-@pytest.mark.parametrize("n", [3, 4, 5, 8, 10])
+@each("n", [3, 4, 5, 8, 10])
 def test_the_t_of_folds_has_one_degree_of_freedom_less_than_folds(n):
     values = np.random.default_rng(n).normal(size=(2, n))
     folds = FoldScores(values, share=1 / n)

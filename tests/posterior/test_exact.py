@@ -8,6 +8,7 @@ import pytest
 from outperform import Outcomes, Prior, metrics
 from outperform.posterior.base import Sums, build_posterior, exact_difference, exact_value
 from outperform.posterior.registry import get_prior
+from tests.loops import each
 
 ONE_DIRICHLET = Prior(rows=1.0, prevalence=4.0)
 # metric, prior, paired; all have an exact value, and those marked a difference too.
@@ -49,7 +50,7 @@ def draw(posterior, metric, positive, seed=9, n_draws=20_000):
     return out
 
 
-@pytest.mark.parametrize(("name", "prior", "paired", "difference"), SHARES)
+@each(("name", "prior", "paired", "difference"), SHARES)
 def test_closed_forms_agree_with_draws(binary, name, prior, paired, difference, moments):
     metric = metrics.get(name)
     positive = 1 if metric.average == "binary" else None
@@ -81,7 +82,7 @@ def test_many_classes_have_the_same_forms(ternary, moments):
             moments(values[0], exact.mean, exact.sd)
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "prior", "paired"),
     [
         ("f1", Prior(), True),

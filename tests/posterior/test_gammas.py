@@ -8,6 +8,7 @@ from scipy.special import digamma, polygamma
 from scipy.stats import beta, gamma
 
 from outperform.posterior.rng import fill_gammas, fill_proportions, log_gammas, runs
+from tests.loops import each
 
 
 def test_runs_join_equal_neighbours_only():
@@ -24,7 +25,7 @@ def test_gammas_have_the_shape_of_their_run(follows):
     assert not out[2].any()
 
 
-@pytest.mark.parametrize("shape", [1e-300, 1e-30, 1e-6, 1e-3, 0.3, 1.0, 25.0])
+@each("shape", [1e-300, 1e-30, 1e-6, 1e-3, 0.3, 1.0, 25.0])
 def test_logarithms_have_the_moments_of_a_log_gamma(shape, moments):
     logs = log_gammas(np.random.default_rng(2), np.full((1, 1), shape), (1, 20_000))[0]
     # ψ(a) = ψ(a + 1) − 1/a and ψ′(a) = ψ′(a + 1) + 1/a²; times a both are finite for every a.

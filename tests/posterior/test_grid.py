@@ -14,6 +14,7 @@ from outperform.posterior.hierarchical import (
     log_logistic,
     logistic,
 )
+from tests.loops import each
 
 
 @pytest.mark.parametrize("counts", [[1, 1, 2], [0, 5, 5], [10**6, 3], [10**12, 10**12]])
@@ -52,7 +53,7 @@ def test_without_data_the_prior_is_uniform():
     assert grid.mean(lambda logit: logistic(logit) ** 2) == pytest.approx(1 / 3, abs=1e-6)
 
 
-@pytest.mark.parametrize(("right", "wrong"), [(0, 0), (3, 1), (500, 0), (10**5, 10**3), (2, 10**6)])
+@each(("right", "wrong"), [(0, 0), (3, 1), (500, 0), (10**5, 10**3), (2, 10**6)])
 def test_a_beta_posterior_is_found_wherever_it_is(right, wrong):
     terms = [
         Term(function=lambda x: right * x, log_alpha=lambda axes: log_logistic(axes[0])),

@@ -20,6 +20,7 @@ from outperform.posterior.class_priors import (
 from outperform.posterior.dirichlet import DenseRows
 from outperform.posterior.hierarchical import GridPosterior, logistic
 from outperform.posterior.learned import Learned, learned, shared_errors
+from tests.loops import each
 
 COUNTS = np.array([[14, 3, 2], [2, 7, 0], [0, 2, 4]])
 
@@ -52,7 +53,7 @@ def brute_recall(right, wrong):
 TWELVE = np.random.default_rng(2).integers(0, [[40], [9]], (2, 12))
 
 
-@pytest.mark.parametrize(
+@each(
     ("right", "wrong"),
     [
         ([14, 7, 4], [5, 2, 2]),
@@ -133,9 +134,7 @@ def off_diagonal(counts):
 POPULAR = np.array([[90, 2, 1], [9, 30, 1], [6, 1, 4]])
 
 
-@pytest.mark.parametrize(
-    "counts", [COUNTS, 10 * COUNTS, np.diag([5, 5, 5]), np.eye(8, k=1, dtype=int) * 30, POPULAR]
-)
+@each("counts", [COUNTS, 10 * COUNTS, np.diag([5, 5, 5]), np.eye(8, k=1, dtype=int) * 30, POPULAR])
 def test_the_split_of_errors_has_the_moments_of_brute_force(counts):
     t, weights = brute_spread(counts)
     found = spread_posterior(*off_diagonal(counts))
@@ -222,20 +221,12 @@ def importance(counts, *, seed=1):
     return mean, np.sqrt((weights * (shares - mean) ** 2).sum(axis=(0, 1))), 1 / (weights**2).sum()
 
 
+FAST = ([0, 2, 5, 12], [0, 0, 0, 7], [3, 3, 4], [160, 240, 180, 420], [250, 1000, 4000, 60])
+SLOW = ([1, 3, 8, 20], [0, 1, 1, 0, 2, 30], [40, 60, 100], [230, 250, 270, 240])
+
+
 @pytest.mark.parametrize(
-    "counts",
-    [
-        [0, 2, 5, 12],
-        [1, 3, 8, 20],
-        [0, 0, 0, 7],
-        [0, 1, 1, 0, 2, 30],
-        [3, 3, 4],
-        [40, 60, 100],
-        [160, 240, 180, 420],
-        [230, 250, 270, 240],
-        [250, 1000, 4000, 60],
-    ],
-    ids=str,
+    "counts", [*FAST, *(pytest.param(counts, marks=pytest.mark.slow) for counts in SLOW)], ids=str
 )
 def test_proportions_have_the_moments_of_importance_sampling(counts):
     mean, sd, worth = importance(counts)
@@ -411,7 +402,7 @@ def test_two_classes_are_unit_and_more_have_no_closed_form(binary, ternary):
     assert posterior.agreement_shapes(None) is None
 
 
-@pytest.mark.parametrize(
+@each(
     "counts",
     [
         np.zeros((3, 3), dtype=int),

@@ -9,6 +9,7 @@ from outperform import metrics
 from outperform.posterior.base import build_posterior, exact_difference, exact_value
 from outperform.posterior.dirichlet import draw_lumped
 from outperform.posterior.registry import get_prior
+from tests.loops import each
 
 N_DRAWS = 20_000
 
@@ -25,8 +26,8 @@ def lumped(posterior, name, *, positive, paired, n_jobs=1, n_draws=N_DRAWS):
     )
 
 
-@pytest.mark.parametrize("paired", [True, False])
-@pytest.mark.parametrize(
+@each("paired", [True, False])
+@each(
     ("name", "prior", "positive"),
     [
         ("recall", "uniform", 1),

@@ -9,9 +9,10 @@ from outperform import Outcomes, Prior
 from outperform.errors import DataError, UsageError
 from outperform.posterior.base import product_rows
 from outperform.posterior.dirichlet import flat
+from tests.loops import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "rows", "prevalence"),
     [
         (None, 1.0, 1.0),
@@ -67,7 +68,7 @@ def test_priors_are_values():
         Prior(rows=np.ones((2, 2))).rows[0, 0] = 5.0
 
 
-@pytest.mark.parametrize(
+@each(
     ("rows", "words"),
     [
         (-1.0, "not negative"),

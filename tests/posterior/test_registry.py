@@ -9,6 +9,7 @@ from outperform import Outcomes, Prior
 from outperform.errors import UsageError
 from outperform.posterior.base import Independent, build_posterior, draw_values
 from outperform.posterior.registry import PRIORS, STRATA, get_prior
+from tests.loops import each
 
 
 def draw(posterior, n_draws, n_jobs):
@@ -33,8 +34,8 @@ def as_asked(outcomes, prior, paired):
     return outcomes if paired else outcomes.unpair()
 
 
-@pytest.mark.parametrize("prior", [*PRIORS.values(), STRATA], ids=lambda prior: prior.name)
-@pytest.mark.parametrize("paired", [True, False])
+@each("prior", [*PRIORS.values(), STRATA], ids=lambda prior: prior.name)
+@each("paired", [True, False])
 def test_threads_change_no_byte(ternary, prior, paired):
     view = as_asked(ternary, prior, paired)
     posterior = build_posterior(view, prior)

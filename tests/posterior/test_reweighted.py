@@ -13,6 +13,7 @@ from outperform.posterior.base import Independent, Sums, build_posterior, draw_v
 from outperform.posterior.dirichlet import sparse_unit
 from outperform.posterior.predictive import Reweighted, draw_shares, row_factors
 from outperform.posterior.registry import get_prior
+from tests.loops import each
 
 N_DRAWS = 20_000
 SHARE = 0.02
@@ -97,8 +98,8 @@ def f1_moments(share, right, false):
     return mean, np.sqrt(by_r @ (values - mean) ** 2 @ by_f)
 
 
-@pytest.mark.parametrize(("prior", "shape"), [("uniform", 1.0), ("unit", 0.5), ("bootstrap", 0.0)])
-@pytest.mark.parametrize("share", [0.02, 0.3, 0.9])
+@each(("prior", "shape"), [("uniform", 1.0), ("unit", 0.5), ("bootstrap", 0.0)])
+@each("share", [0.02, 0.3, 0.9])
 def test_f1_of_one_model_is_the_function_of_two_betas(prior, shape, share, follows, moments):
     right, false = (TP + shape, FN + shape), (FP + shape, TN + shape)
     (drawn,) = f1_of(weighed(posterior_of(alone(), prior), known(share)))

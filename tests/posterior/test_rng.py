@@ -20,6 +20,7 @@ from outperform.posterior.rng import (
     run_blocks,
     seed_sequence,
 )
+from tests.loops import each
 
 
 def normals(generator, out):
@@ -38,8 +39,8 @@ def draw(n_draws, *, n_jobs=1, seed=3, n_gammas=10_000, length=None):
     )
 
 
-@pytest.mark.parametrize("n_jobs", [2, 8, 64, -1, None])
-@pytest.mark.parametrize("n_draws", [1, 64, 1000, 1037])
+@each("n_jobs", [2, 8, 64, -1, None])
+@each("n_draws", [1, 64, 1000, 1037])
 def test_the_number_of_threads_changes_no_byte(n_draws, n_jobs):
     assert draw(n_draws, n_jobs=n_jobs).tobytes() == draw(n_draws).tobytes()
 
@@ -80,7 +81,7 @@ def test_no_block_is_empty(n_draws, sizes):
     assert filled == sizes
 
 
-@pytest.mark.parametrize("n_cells", [1, 100, 1_000, 10_000, 100_000])
+@each("n_cells", [1, 100, 1_000, 10_000, 100_000])
 def test_gammas_of_many_models_stay_in_the_cache(n_cells):
     sizes = []
 
@@ -144,7 +145,7 @@ def test_a_seed_that_was_drawn_can_be_given_again():
     assert np.array_equal(drawn.generate_state(4), again.generate_state(4))
 
 
-@pytest.mark.parametrize("state", [-1, 2**64, 1.0, "7", True, (1, 2), np.float64(3)])
+@each("state", [-1, 2**64, 1.0, "7", True, (1, 2), np.float64(3)])
 def test_what_is_no_random_state_is_refused(state):
     with pytest.raises(UsageError, match=r"random_state must be.*got"):
         seed_sequence(state)
@@ -171,7 +172,7 @@ def test_none_is_one_and_minus_one_is_what_the_process_may_use():
     assert n_workers(-1) == n_cores() >= 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("files", "most"),
     [
         ({}, 64),

@@ -12,6 +12,7 @@ from outperform.posterior import slices
 from outperform.posterior.pooling import KAPPAS, LIKE_WHOLE, TILT_KAPPAS
 from outperform.posterior.registry import get_prior
 from outperform.posterior.slices import pool_slices
+from tests.loops import each
 
 N_DRAWS = 20_000
 SIZES = (200, *[60] * 14)  # the first is a fifth of all
@@ -135,7 +136,7 @@ def test_tilted_confusions_have_the_margins(posterior):
             np.testing.assert_allclose(matrix.sum(axis=0), one.predicted, atol=1e-9)
 
 
-@pytest.mark.parametrize("kappa", [None, 0.0, 32.0, 2048.0, np.inf])
+@each("kappa", [None, 0.0, 32.0, 2048.0, np.inf])
 def test_shared_draws_have_the_mean_and_variance_of_the_closed_form(posterior, kappa):
     assert errors(under(posterior, kappa)).max() < 5
 

@@ -16,6 +16,7 @@ from outperform.data.views import count_of
 from outperform.decision.hdi import narrowest
 from outperform.decision.ranks import losses, rank_probabilities
 from outperform.errors import ResourceError, UsageError
+from tests.loops import each
 
 DRAWS = 20_000
 NAMES = ("cyd", "ada", "dan", "bob")  # the best first, which is not the order of names
@@ -93,7 +94,7 @@ def test_a_ranking_of_two_is_what_compare_says(metric, n_classes):
     assert "pooled" not in str(ranking)
 
 
-@pytest.mark.parametrize("prior", ["unit", "bootstrap", "learned", "hierarchical", "uniform"])
+@each("prior", ["unit", "bootstrap", "learned", "hierarchical", "uniform"])
 def test_every_model_unpaired(prior):
     seen = counted().unpair()
     ranking = op.rank(seen, metric="accuracy", rope=0.02, prior=prior, random_state=1)
@@ -367,7 +368,7 @@ def test_lower_may_be_better():
     assert down.tied == up.tied
 
 
-@pytest.mark.parametrize("metric", metrics.names())
+@each("metric", metrics.names())
 def test_every_metric(metric):
     n_classes = 2 if metrics.get(metric).average == "binary" else 3
     seen = counted(n_classes)
@@ -485,7 +486,7 @@ def test_outcomes_and_arrays_are_the_same():
     assert set(some.names) == {"ada", "cyd"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "message"),
     [
         ((counted(), ["ada"]), "at least two models"),

@@ -9,6 +9,7 @@ import pytest
 
 import outperform as op
 from outperform.decision.rope import Rope
+from tests.loops import each
 from tests.report.test_live import SHARES, said
 
 pytestmark = [
@@ -66,7 +67,7 @@ def move(page, place):
     )
 
 
-@pytest.mark.parametrize(
+@each(
     "kind",
     [
         *("sampled", "exact", "unequal_ends", "tie", "withheld_equivalence"),
@@ -236,8 +237,8 @@ SMALLEST = """
 """
 
 
-@pytest.mark.parametrize("width", [360, 1280])
-@pytest.mark.parametrize("kind", ["sampled", "tie", "many_classes"])
+@each("width", [360, 1280])
+@each("kind", ["sampled", "tie", "many_classes"])
 def test_no_text_is_smaller_than_twelve_pixels(pages, visit, kind, width):
     page = visit(pages(kind)[2], viewport={"width": width, "height": 700})
     assert page.evaluate(SMALLEST) >= 12

@@ -11,6 +11,7 @@ from outperform.display.numbers import true_minus
 from outperform.display.sentences import headline
 from outperform.inference.summary import finding_facts
 from outperform.results.facts import headline_facts
+from tests.loops import each
 from tests.report.kinds import KINDS
 from tests.report.reading import XHTML
 
@@ -56,7 +57,7 @@ def check(comparison, live, places):
         assert looked_up(live, place) == said(asked), (low, high)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_where_the_decision_changes_it_is_the_one_of_with_rope(pages, kind):
     comparison, page, _ = pages(kind)
     (live,) = page.json("live")
@@ -65,7 +66,7 @@ def test_where_the_decision_changes_it_is_the_one_of_with_rope(pages, kind):
     check(comparison, live, sorted({0, live["chosen"], *changes, *(changes + 1), last}))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_the_line_about_every_width_agrees_with_the_slider(pages, kind):
     comparison, page, _ = pages(kind)
     (live,) = page.json("live")
@@ -80,14 +81,14 @@ def test_the_line_about_every_width_agrees_with_the_slider(pages, kind):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_every_place_says_what_with_rope_says(pages, kind):
     comparison, page, _ = pages(kind)
     (live,) = page.json("live")
     check(comparison, live, range(len(live["ends"])))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_the_chosen_rope_is_among_the_places_and_is_what_the_page_shows(pages, kind):
     comparison, page, _ = pages(kind)
     (live,) = page.json("live")
@@ -105,7 +106,7 @@ def test_the_chosen_rope_is_among_the_places_and_is_what_the_page_shows(pages, k
     assert (slider.get("value"), slider.get("max")) == (str(chosen), str(len(live["ends"]) - 1))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_the_places_run_from_none_to_where_nothing_changes(pages, kind):
     comparison, page, _ = pages(kind)
     (live,) = page.json("live")
@@ -134,7 +135,7 @@ def test_both_ends_of_an_asymmetric_rope_are_scaled(pages):
     assert np.allclose(ends[:, 0] / ends[:, 1], ratio, rtol=1e-12)
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "seen"),
     [
         ("sampled", {"≫", ">", "?", "~", "≈"}),

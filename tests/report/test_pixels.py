@@ -12,9 +12,9 @@ import pytest
 
 import outperform as op
 from outperform.display.colours import DARK, LIGHT
-from outperform.display.pictures import TALL, smooth, tone
-from outperform.results.facts import outline
+from outperform.display.pictures import TALL, outline, smooth, tone
 from tests.browsing import photographed, rgb
+from tests.loops import each
 
 # The event loop of the browser leaves a socket to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
@@ -251,8 +251,8 @@ def check_states(page, pixels, colours):
     assert tones == [tone(c.decision.symbol) for c in states().values()]
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize(
+@each("width", WIDTHS)
+@each(
     ("attributes", "scheme", "colours"),
     [
         ("", "light", LIGHT),

@@ -16,6 +16,7 @@ import outperform as op
 from outperform import errors
 from outperform.display.numbers import true_minus
 from outperform.errors import UsageError
+from tests.loops import each
 from tests.report.kinds import KINDS, labels
 from tests.report.reading import XHTML, Page
 
@@ -31,7 +32,7 @@ def quick():
     )
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_a_page_is_one_small_file_that_loads_nothing(pages, kind):
     _, page, _ = pages(kind)
     assert page.errors == []
@@ -45,7 +46,7 @@ def test_a_page_is_one_small_file_that_loads_nothing(pages, kind):
     assert not re.search(r"@import|url\((?!#)", without_data)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_the_headings_go_down_one_step_at_a_time(pages, kind):
     _, page, _ = pages(kind)
     levels = [int(each.tag[-1]) for each in page.tree.iter() if re.search(r"}h\d$", each.tag)]
@@ -54,7 +55,7 @@ def test_the_headings_go_down_one_step_at_a_time(pages, kind):
     assert all(b - a <= 1 for a, b in pairwise(levels))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_everything_that_belongs_on_the_page_is_there(pages, kind):
     comparison, page, _ = pages(kind)
     words = html.unescape(page.words())
@@ -69,7 +70,7 @@ def test_everything_that_belongs_on_the_page_is_there(pages, kind):
     assert facts["signature"] == comparison.signature
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_pictures_and_controls_have_names(pages, kind):
     _, page, _ = pages(kind)
     svgs = [each for each in page.tree.iter() if each.tag.endswith("}svg")]
@@ -84,7 +85,7 @@ def test_pictures_and_controls_have_names(pages, kind):
     assert len(live) == 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "shown"),
     [
         ("sampled", True),
@@ -257,7 +258,7 @@ KINDS_OF_RESULTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", KINDS_OF_RESULTS)
+@each("kind", KINDS_OF_RESULTS)
 def test_every_result_is_a_document(others, tmp_path, kind):
     result = others[kind]
     page = Page(op.write_report(result, tmp_path / "page.html"))
@@ -266,7 +267,7 @@ def test_every_result_is_a_document(others, tmp_path, kind):
     (facts,) = page.json("data")["results"]
     assert facts["kind"] == result.to_dict()["kind"]
     assert len(page.json("live")) == (kind == "Comparison")
-    for svg in (each for each in page.tree.iter() if each.tag.endswith("}svg")):
+    for svg in (node for node in page.tree.iter() if node.tag.endswith("}svg")):
         named = svg.get("role") == "img" and svg.get("aria-label")
         assert named or svg.get("aria-hidden") == "true"
 
@@ -306,7 +307,7 @@ def test_terms_are_explained_where_they_stand(pages):
     assert {"HDI", "ROPE", "Bayes factor", "observed"} <= explained
 
 
-@pytest.mark.parametrize("what", [None, 3, "report", [], [None], {"a": 1}])
+@each("what", [None, 3, "report", [], [None], {"a": 1}])
 def test_what_is_no_comparison_is_refused(what, tmp_path):
     with pytest.raises(UsageError, match="a report needs a result"):
         op.write_report(what, tmp_path / "report.html")

@@ -12,6 +12,7 @@ import pytest
 import outperform as op
 from outperform.display.layout import Page, plain
 from outperform.errors import UndefinedBayesFactor, UsageError
+from tests.loops import each
 
 matplotlib.use("Agg")
 
@@ -120,7 +121,7 @@ def test_the_point_null_far_out_in_the_tail():
     assert c.point_null().bf01 == pytest.approx(1.71878294623671e-16, rel=1e-6)
 
 
-@pytest.mark.parametrize(
+@each(
     ("metric", "prevalence"),
     [("f1", 1.0), ("f1", [3.0, 1.0]), ("precision", 1.0), ("precision", [1.0, 3.0]), ("f2", 0.5)],
 )
@@ -133,8 +134,8 @@ def test_point_nulls_that_diverge_are_refused(metric, prevalence, table):
     assert c.bayes_factor is not None
 
 
-@pytest.mark.parametrize("prior", ["hierarchical", "learned"])
-@pytest.mark.parametrize("metric", ["accuracy", "f1_macro", "recall"])
+@each("prior", ["hierarchical", "learned"])
+@each("metric", ["accuracy", "f1_macro", "recall"])
 def test_learned_shares_have_no_point_null(prior, metric, two):
     c = op.compare(*two, metric=metric, prior=prior, **FEW)
     with pytest.raises(UndefinedBayesFactor, match=r"infinite.*interval null"):

@@ -10,6 +10,7 @@ import pytest
 
 import outperform as op
 from outperform.display.cards import style
+from tests.loops import each
 
 EVIL = "<script>alert(1)</script>"
 FEW = {"n_draws": 500, "rope": 0.05, "random_state": 1}
@@ -55,7 +56,7 @@ class Tags(HTMLParser):
         self.seen.add(tag)
 
 
-@pytest.mark.parametrize(
+@each(
     "kind",
     ["Comparison", "Estimate", "ComparisonTable", "scorecard", "Power", "Gate", "Plan", "Proposal"],
 )
@@ -77,7 +78,7 @@ def without_data(text):
     return re.sub(r'"[^"]*"|>[^<]*<', "", text)
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "expected"),
     [
         ("Comparison", {"svg", "figure", "details", "table"}),
@@ -122,7 +123,7 @@ KINDS = ("Comparison", "Estimate", "ComparisonTable", "scorecard", "Power", "Gat
 FORMS = {"text/plain", "text/html", "text/markdown", "text/latex"}
 
 
-@pytest.mark.parametrize("kind", [*KINDS, "Proposal"])
+@each("kind", [*KINDS, "Proposal"])
 def test_every_document_gets_the_form_it_can_show(shown, kind):
     result = shown[kind]
     bundle = result._repr_mimebundle_()

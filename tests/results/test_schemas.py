@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator, ValidationError
 import outperform as op
 from outperform.errors import UsageError
 from outperform.results.feature_schemas import FACTS
+from tests.loops import each
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = importlib.util.spec_from_file_location("make_schemas", ROOT / "scripts/make_schemas.py")
@@ -158,14 +159,14 @@ def checked(kind, facts):
     Draft202012Validator(op.results.json_schema(kind)).validate(written)
 
 
-@pytest.mark.parametrize("kind", FACTS)
+@each("kind", FACTS)
 def test_the_schemas_are_made_of_the_types(kind):
     file = ROOT / "src/outperform/results/json_schemas" / f"{kind}.json"
     assert file.read_text(encoding="utf-8") == MAKER.text_of(kind), "run scripts/make_schemas.py"
     Draft202012Validator.check_schema(op.results.json_schema(kind))
 
 
-@pytest.mark.parametrize("name", RESULTS)
+@each("name", RESULTS)
 def test_results_are_what_their_schema_says(name):
     kind, facts = name.split()[0], RESULTS[name]().to_dict()
     assert facts["kind"] == kind or kind == "outcomes"

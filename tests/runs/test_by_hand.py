@@ -9,6 +9,7 @@ from scipy import stats
 import outperform as op
 from outperform.decision.rope import Decision
 from outperform.runs import FEW_RUNS, stand_apart
+from tests.loops import each
 
 LEVELS = {"a": (0.84, 0.78, 0.88, 0.82), "b": (0.80, 0.83, 0.76)}
 
@@ -210,7 +211,7 @@ def test_ties_do_not_make_the_next_run_stand_apart():
     assert stand_apart(values, noise=0.84 * 0.16 / 500, level=0.01) == ()
 
 
-@pytest.mark.parametrize("n_runs", [3, 4, 5, 7, 10, 20])
+@each("n_runs", [3, 4, 5, 7, 10, 20])
 def test_normal_runs_are_seldom_named(n_runs):
     """At most one in a hundred for each model; four standard errors are allowed."""
     rng, n_sets = np.random.default_rng(n_runs), 1_000

@@ -11,6 +11,7 @@ import outperform as op
 from outperform.decision.rope import Decision
 from outperform.errors import DataError, UndefinedBayesFactor, UsageError
 from outperform.inference.spec import counted
+from tests.loops import each
 
 N = 600
 
@@ -283,7 +284,7 @@ def test_models_that_hardly_disagree_get_no_decision():
 # What it refuses
 
 
-@pytest.mark.parametrize(
+@each(
     ("a", "b", "said"),
     [
         (A[:1], B[:1], "one run of each"),

@@ -11,6 +11,7 @@ import pytest
 import outperform as op
 from outperform.errors import UsageError
 from outperform.sensitivity.fragility import _cost
+from tests.loops import each
 
 Cell = tuple[object, ...]
 
@@ -95,7 +96,7 @@ def small_table(seed: int) -> dict[Cell, int]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(200))
+@each("seed", range(200))
 def test_the_number_is_that_of_brute_force(seed):
     """Every table that up to three other labels give; the number is right, or at least four."""
     counts, asked = small_table(seed), {"metric": "accuracy", "rope": 0.02, "n_draws": 100}

@@ -11,6 +11,7 @@ import pytest
 import outperform as op
 from outperform.errors import UsageError
 from outperform.sensitivity.result import dependence_findings
+from tests.loops import each
 
 N_DRAWS = 1_000
 USUAL = {
@@ -48,8 +49,8 @@ def levels(found):
 # The rows
 
 
-@pytest.mark.parametrize("metric", ["f1", "recall", "accuracy", "matthews_corrcoef"])
-@pytest.mark.parametrize("paired", [True, False])
+@each("metric", ["f1", "recall", "accuracy", "matthews_corrcoef"])
+@each("paired", [True, False])
 def test_a_row_is_what_compare_says_with_that_prior(small, metric, paired):
     found = compared(small, metric, paired=paired).sensitivity()
     assert found.priors == tuple(USUAL)
@@ -103,7 +104,7 @@ def test_a_usual_prior_takes_the_users_name(small):
     assert found.priors == ("unit", "hierarchical", "bootstrap", "mine", "half")
 
 
-@pytest.mark.parametrize(
+@each(
     ("priors", "said"),
     [
         (["unit"], "must map names to priors"),
@@ -205,7 +206,7 @@ def test_what_may_be_the_draws_doing_is_not_called_dependence(small):
         assert [(one.name, one.level) for one in found] == [("monte_carlo_too_coarse", "note")]
 
 
-@pytest.mark.parametrize(
+@each(
     ("own", "other", "depends"),
     [
         ("≫", "≪", True),

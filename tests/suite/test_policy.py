@@ -16,6 +16,7 @@ from outperform.gates.policy import Rule, read_policy
 from outperform.gates.rule import fails_among
 from outperform.inference.summary import summarize
 from outperform.results import Judgement
+from tests.loops import each
 
 
 def task(n: int, only_new: int, only_old: int) -> op.Outcomes:
@@ -103,7 +104,7 @@ def test_a_bad_policy_file_is_refused(tmp_path, text, message):
         read_policy(path)
 
 
-@pytest.mark.parametrize(
+@each(
     ("policy", "message"),
     [
         ({"nope": "advisory"}, "unknown task 'nope'"),

@@ -13,6 +13,7 @@ from outperform.inference.spec import make_spec
 from outperform.inference.suite import average, contrast_draws, questions
 from outperform.results import json_schema
 from outperform.suite.api import new_tasks
+from tests.loops import each
 
 SHARES = {"arc": (0.7, 0.8), "gsm": (0.5, 0.52), "hella": (0.9, 0.85), "mmlu": (0.6, 0.66)}
 
@@ -310,7 +311,7 @@ def test_slices_are_tasks():
     assert found.n == 400
 
 
-@pytest.mark.parametrize(
+@each(
     ("make", "message"),
     [
         (lambda: op.Suite({}), "at least one task"),

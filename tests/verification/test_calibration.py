@@ -19,9 +19,16 @@ WORLDS = {
     "hierarchical": World(prior="hierarchical", n_classes=3),
     "learned": LearnedWorld(n_classes=3),
 }
+MORE_WORLDS = [name for name in WORLDS if name != "paired"]
 
 
-@pytest.mark.parametrize("name", WORLDS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "paired",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in WORLDS if name != "paired"),
+    ],
+)
 def test_the_truth_ranks_anywhere_among_the_draws(name):
     setting = Setting(world=WORLDS[name], n=5, simulations=250, seed=2_016)
     assert calibrate(setting).adjusted > LEVEL

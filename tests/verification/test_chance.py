@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
+from tests.loops import each
 from verification import chance
 from verification.chance import LEVEL, mean_is_off, share_is_off, spread_is_off
 
@@ -26,8 +27,8 @@ def first_alarm(judge, low=1.0, high=3.0):
     return high
 
 
-@pytest.mark.parametrize("n", [20, 300, 1_000, 2_000])
-@pytest.mark.parametrize("true", [0.925, 0.98])
+@each("n", [20, 300, 1_000, 2_000])
+@each("true", [0.925, 0.98])
 def test_a_truth_on_the_bound_raises_an_alarm_no_more_often_than_the_level(n, true):
     hits = np.random.default_rng(n).binomial(n, true, 1_000_000)
     alarms = int(off(hits, n, 0.925, 0.98).sum())

@@ -10,6 +10,7 @@ from sklearn import metrics as reference
 
 import outperform as op
 from outperform.posterior.base import Sums
+from tests.loops import each
 from verification import coverage_map
 from verification.defaults import draw_items, true_margins
 
@@ -150,7 +151,7 @@ def test_the_package_ships_what_was_found():
     }
 
 
-@pytest.mark.parametrize("place", [0, 21, 62, 100, 160, 188])
+@each("place", [0, 21, 62, 100, 160, 188])
 def test_what_a_shipped_setting_looks_like_is_what_its_test_sets_do(place):
     world = coverage_map.WORLDS[place]
     (line,) = (one for one in SHIPPED["settings"] if shipped_key(one) == coverage_map.key(world))
@@ -180,7 +181,7 @@ TOLD = [
 ]
 
 
-@pytest.mark.parametrize("place", TOLD[::3])
+@each("place", TOLD[::3])
 def test_a_test_set_of_a_setting_finds_it(place):
     world = coverage_map.WORLDS[place]
     y, a, b = draw_items(world, 1_000, np.random.default_rng(place))

@@ -8,6 +8,7 @@ from scipy.stats import permutation_test, ttest_rel
 from sklearn import metrics as reference
 
 from outperform import nhst
+from tests.loops import each
 from verification import decisions
 from verification.decisions import Decided, DecisionWorld
 
@@ -15,7 +16,7 @@ Y, A, B = decisions.CELLS.T
 SCORES = {"accuracy": reference.accuracy_score, "f1": reference.f1_score}
 
 
-@pytest.mark.parametrize("world", decisions.WORLDS, ids=lambda world: world.name)
+@each("world", decisions.WORLDS, ids=lambda world: world.name)
 def test_the_population_has_the_true_difference(world):
     shares = decisions.population(world)
     assert shares.min() >= 0

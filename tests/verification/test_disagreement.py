@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score, recall_score
 
+from tests.loops import each
 from verification import disagreement, disagreement_tables
 from verification.disagreement import WORLDS, Held
 
 
-@pytest.mark.parametrize("world", WORLDS, ids=lambda one: f"{one.name}, {one.metric}")
+@each("world", WORLDS, ids=lambda one: f"{one.name}, {one.metric}")
 def test_the_models_say_the_same_nine_times_out_of_ten(world):
     table = disagreement.joint(world)
     assert table.sum() == pytest.approx(1.0)

@@ -10,6 +10,7 @@ import pytest
 
 import outperform as op
 from outperform.posterior.pymc.sampling import PyMC
+from tests.loops import each
 from verification import engine_data, engine_tables, engines
 from verification.engine_data import DATA
 from verification.engines import CASES, PLANTS, ROADS, Agreement
@@ -137,7 +138,7 @@ def agreement(**changed):
     return replace(good, **changed)
 
 
-@pytest.mark.parametrize(
+@each(
     ("changed", "says"),
     [
         ({"distances": {"sd": 5.2}}, "sd is 5.2 errors away"),

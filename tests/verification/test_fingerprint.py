@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from tests.loops import each
 from verification import fingerprint, spreading
 from verification.spreading import Machine, spread
 
@@ -21,7 +22,7 @@ def _load(name):
     return importlib.import_module(name).__name__
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "bare"),
     [
         ('"""Says this."""\nx = 1  # so\n', "x = 1"),

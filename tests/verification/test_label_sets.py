@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, f1_score
 
+from tests.loops import each
 from verification import label_set_tables, label_sets
 from verification.label_sets import APART, METRICS, SETTINGS, WORLDS, Held, SetWorld
 
@@ -69,7 +70,7 @@ def test_a_repetition_does_not_depend_on_those_before_it():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("place", range(len(WORLDS)))
+@each("place", range(len(WORLDS)))
 def test_intervals_hold_the_truth_as_often_as_they_say(place):
     world = WORLDS[place]
     if world.gated:  # four standard errors of 300 repetitions beyond the gates

@@ -98,7 +98,14 @@ def test_the_truth_ranks_anywhere_among_the_draws(world):
 
 @pytest.mark.parametrize(
     "plant",
-    [plant for plant in PLANTS if plant.world is FOUR_MODELS and "independent" not in plant.name],
+    [
+        pytest.param(plant, marks=pytest.mark.slow) if index else plant
+        for index, plant in enumerate(
+            plant
+            for plant in PLANTS
+            if plant.world is FOUR_MODELS and "independent" not in plant.name
+        )
+    ],
     ids=lambda plant: plant.name,
 )
 def test_a_planted_bug_is_found(plant):

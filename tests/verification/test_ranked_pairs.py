@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.loops import each
 from verification import ranked_pairs
 from verification.ranked_pairs import Noted, Pairs
 
@@ -60,7 +61,7 @@ def test_pairs_that_are_equally_far_apart_make_a_row():
     assert rows[1].false == {"≪": 0.0, "≫": 0.0}
 
 
-@pytest.mark.parametrize(
+@each(
     ("more", "wrong"),
     [
         ({}, 0),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.loops import each
 from verification import ranks
 from verification.chance import share_is_off
 from verification.programme import QUICK
@@ -49,7 +50,7 @@ def test_repetitions_do_not_depend_on_chunks():
     assert "3 models, 2 classes" in ranks.table([found])
 
 
-@pytest.mark.parametrize(
+@each(
     ("covered", "left_out", "wrong"),
     [(0.95, 0.01, 0), (0.85, 0.01, 1), (1.0, 0.01, 1), (0.95, 0.2, 1), (0.8, 0.3, 2)],
 )

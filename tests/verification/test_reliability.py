@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 
+from tests.loops import each
 from verification import reliability
 from verification.reliability import ROPE, WORLDS, ClaimWorld
 
@@ -24,7 +25,7 @@ def test_hypotheses_are_even_and_each_has_its_part_of_the_prior():
     assert inside.mean() == pytest.approx(expected, abs=4 * np.sqrt(expected / 4_000))
 
 
-@pytest.mark.parametrize("world", WORLDS, ids=lambda world: world.name)
+@each("world", WORLDS, ids=lambda world: world.name)
 def test_claims_are_probabilities_of_what_is_so_or_not(world):
     first, second = reliability.repeat(world, 0, 2)
     assert reliability.repeat(world, 1, 2) == [second]

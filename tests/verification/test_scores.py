@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, brier_score_loss, log_loss, roc_auc_score
 
+from tests.loops import each
 from verification import score_tables, scores
 from verification.scores import WORLDS, Interval, ScoreWorld
 
@@ -66,7 +67,7 @@ def test_a_repetition_does_not_depend_on_those_before_it():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("place", range(len(WORLDS)))
+@each("place", range(len(WORLDS)))
 def test_intervals_hold_the_truth_as_often_as_they_say(place):
     world = WORLDS[place]
     intervals = scores.repeat(world, 0, 400)

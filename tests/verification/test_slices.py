@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.loops import each
 from verification import slice_classes, slices
 from verification.slice_tables import failures, table, trades
 from verification.slices import EQUAL, FEW, PLANTED, SCATTERED, WORLDS
@@ -134,7 +135,7 @@ def test_hidden_bad_slices_false_calls_and_missing_findings_are_said():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("place", range(len(WORLDS)))
+@each("place", range(len(WORLDS)))
 def test_ten_thousand_slices(place):
     world = WORLDS[place]
     pooled, separate = slices.run((world, 10_000, 1 + place))

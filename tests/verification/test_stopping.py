@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import outperform as op
+from tests.loops import each
 from verification import looks, stopping
 from verification.stopping import NULL, OTHER, PRIOR_INSIDE, PROB, ROPE, WORLDS
 
@@ -23,7 +24,7 @@ def compared(n, only_a, only_b):
     return op.compare(seen, "a", "b", prior="uniform", **asked)
 
 
-@pytest.mark.parametrize(
+@each(
     ("n", "only_a", "only_b"),
     [(100, 0, 0), (100, 12, 0), (200, 1, 7), (500, 30, 26), (2_000, 3, 90), (1_000, 350, 380)],
 )

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.loops import each
 from verification import tracing
 from verification.programme import PARTS
 
@@ -15,7 +16,7 @@ CLAIMS = tracing.claims()
 PAGES = tracing.pages()
 
 
-@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: f"{claim.file}-{claim.text[:30]}")
+@each("claim", CLAIMS, ids=lambda claim: f"{claim.file}-{claim.text[:30]}")
 def test_every_number_of_a_claim_is_in_its_source(claim):
     assert claim.faults() == []
     assert claim.part is None or claim.part in PARTS
@@ -34,7 +35,7 @@ def test_blocks_without_prompts_are_those_that_are_run():
     assert all(f'"{page}"' in tests for page in tracing.RUN)
 
 
-@pytest.mark.parametrize("page", PAGES)
+@each("page", PAGES)
 def test_every_number_of_a_page_is_traced(page):
     assert tracing.faults(page) == []
     assert all(tracing.definitions()[page].values())

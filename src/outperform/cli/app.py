@@ -236,7 +236,7 @@ def _update(
     # Loaded late, so that help and completion stay fast.
     from outperform.findings import counted
     from outperform.io.formats import Storage, check_options
-    from outperform.io.sources import Request
+    from outperform.io.request import Request
     from outperform.io.store import update
 
     told = reading.dialect()

@@ -27,7 +27,7 @@ from outperform.cli.tasks import Tasks
 from outperform.errors import UsageError
 
 if TYPE_CHECKING:
-    from outperform.results.comparison import Comparison
+    from outperform.comparison.result import Comparison
     from outperform.slices.result import SliceComparison
 
 

@@ -24,7 +24,7 @@ from outperform.cli.options import Format
 from outperform.errors import ResourceError, UsageError
 
 if TYPE_CHECKING:
-    from outperform.comparison.again import ComparisonTable
+    from outperform.comparison.result import Comparison, ComparisonTable
     from outperform.data.outcomes import Outcomes
     from outperform.data.scores import Scores
     from outperform.display.document import Document
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from outperform.planning.power import Power
     from outperform.planning.result import Plan
     from outperform.ranking.result import Ranking
-    from outperform.results.comparison import Comparison
     from outperform.results.estimate import Estimate
     from outperform.sensitivity.result import Sensitivity
     from outperform.slices.result import SliceComparison
@@ -42,7 +41,14 @@ if TYPE_CHECKING:
 
     OfSuite = SuiteComparison | SuiteRanking
     Result = (
-        Comparison | Estimate | ComparisonTable | Plan | Power | Ranking | Sensitivity | OfSuite
+        Comparison
+        | Estimate
+        | ComparisonTable
+        | Plan
+        | Power
+        | Ranking
+        | Sensitivity[Comparison]
+        | OfSuite
     )
 
 

@@ -427,7 +427,7 @@ def _refuse_unnamed(source: str, models: Sequence[str | None], reading: Ungroupe
 
 def columns_there(source: str, reading: Ungrouped) -> str:
     """Say which columns a file has, if that can be told before it is read."""
-    from outperform.io.sources import columns_of
+    from outperform.io.request import columns_of
 
     names = columns_of(source, **reading.dialect())
     return "" if names is None else f". Columns of {source}: {names}"

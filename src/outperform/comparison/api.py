@@ -1,38 +1,26 @@
-"""``compare`` and ``estimate``."""
+"""``compare``, ``estimate`` and ``from_datatree``."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Unpack, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
-import numpy as np
-
-from outperform._typing import ColumnLike, Label, LabelsLike, OfRows, Seed
-from outperform.data.missing import UNDECLARED, MissingTexts
+from outperform._typing import ColumnLike, DataTree, Label, LabelsLike, OfRows, Seed
+from outperform.comparison.datatree import check_observed, read_tree
+from outperform.comparison.result import Comparison, summarize_comparison
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
-from outperform.data.sources import batches_differ
 from outperform.decision.intervals import check_prob
 from outperform.decision.rope import (
-    Decision,
-    Rope,
     RopeLike,
-    decide,
-    masses_of,
 )
 from outperform.errors import UsageError
-from outperform.findings import Finding, is_serious
-from outperform.inference import diagnostics, disagreements, engine
+from outperform.inference import engine
 from outperform.inference import engine as answering
-from outperform.inference.changes import uneven_findings
-from outperform.inference.disagreements import repeated_findings
-from outperform.inference.engine import Answer
 from outperform.inference.spec import (
     Data,
-    LabelSpec,
     OfTwo,
     Question,
-    Spec,
     data_of,
     declared,
     draws_of,
@@ -42,23 +30,15 @@ from outperform.inference.spec import (
     refuse_declared,
     rope_for,
     selected,
-)
-from outperform.inference.spelling import (
-    AsRight,
-    ask_as_right,
-    interpret_two,
-    spelling_findings,
-    unless_told,
+    two_models,
 )
 from outperform.inference.suite import ScoreSuite, Suite
-from outperform.inference.summary import chain_findings, n_effective, seed_name, sign, summarize
 from outperform.metrics.score_metric import MetricLike
+from outperform.posterior.base import PyMCModel
 from outperform.posterior.pymc.sampling import PyMC
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import seed_sequence
-from outperform.results.base import verb as feature
-from outperform.results.comparison import Comparison
-from outperform.results.estimate import Estimate
+from outperform.results.estimate import Estimate, answer_one
 
 if TYPE_CHECKING:
     from outperform.suite.result import SuiteComparison
@@ -167,73 +147,6 @@ def estimate(
     return answer_one(spec, verb="estimate", prob=prob, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
 
 
-def answer_one(
-    spec: Spec,
-    *,
-    verb: str,
-    prob: float,
-    n_draws: int,
-    seed: np.random.SeedSequence,
-    n_jobs: int | None,
-) -> Estimate:
-    """Draw, and conclude on one model."""
-    (answered,) = engine.answer([spec], n_draws=n_draws, seed=seed, n_jobs=n_jobs)
-    signature = sign(verb, spec, rope=None, prob=prob, n_draws=n_draws, seed=seed_name(seed))
-    (seen,) = engine.observed(spec)
-    return one_estimate(
-        spec,
-        answered,
-        0,
-        observed=seen,
-        prob=prob,
-        signature=signature,
-        checked=True,
-        seed=seed,
-    )
-
-
-def one_estimate(
-    spec: Spec,
-    answered: Answer,
-    place: int,
-    *,
-    observed: float,
-    prob: float,
-    signature: str,
-    checked: bool = False,
-    seed: np.random.SeedSequence | None = None,
-) -> Estimate:
-    """Wrap one model's posterior; findings are worked out only where it stands alone."""
-    draws, exact = answered.values[place], answered.of_models[place]
-    chain = answered.chains[place] if answered.chains else None
-    numbers = summarize(np.sort(draws), exact, prob, chain=chain)
-    name = spec.data.models[place]
-    findings: tuple[Finding, ...] = ()
-    if checked:
-        pulled = {name: (observed, numbers.mean, numbers.sd)}
-        findings = (
-            *diagnostics.table_findings(spec),
-            *diagnostics.pull_findings(spec, pulled),
-            *repeated_findings(spec, numbers.sd, models=(place,)),
-        )
-    return Estimate(
-        name=name,
-        spec=spec,
-        observed=observed,
-        mean=numbers.mean,
-        sd=numbers.sd,
-        mcse=numbers.mcse,
-        hdi=numbers.hdi,
-        eti=numbers.eti,
-        draws=draws,
-        distribution=exact,
-        findings=findings,
-        signature=signature,
-        chain=chain,
-        seed=seed,
-    )
-
-
 def _one_model(
     y_true: Outcomes | Scores | LabelsLike | None,
     prediction: str | LabelsLike,
@@ -253,81 +166,6 @@ def _one_model(
         labels=labels,
         sample_weight=weights,
         groups=groups,
-    )
-
-
-def summarize_comparison(
-    spec: Spec,
-    answered: Answer,
-    *,
-    rope: Rope,
-    prob: float,
-    seed: np.random.SeedSequence,
-    verb: str = "compare",
-    as_right: tuple[AsRight, ...] | None = None,
-) -> Comparison:
-    """Turn draws and closed forms into numbers, a decision and findings.
-
-    ``as_right`` is what would be said if predictions that are never true were right, where that
-    is known from another ROPE.
-    """
-    n_draws = answered.values.shape[1]
-    signature = sign(verb, spec, rope=str(rope), prob=prob, n_draws=n_draws, seed=seed_name(seed))
-    a, b = (
-        one_estimate(spec, answered, place, observed=seen, prob=prob, signature=signature)
-        for place, seen in enumerate(engine.observed(spec))
-    )
-    draws = answered.values[0] - answered.values[1]
-    ordered, exact = np.sort(draws), answered.of_difference
-    chain = answered.chains[-1] if answered.chains else None
-    numbers = summarize(ordered, exact, prob, signed=True, chain=chain)
-    masses = masses_of(ordered if exact is None else exact, rope)
-    worth = n_effective(ordered, chain) if exact is None else None
-    decision = decide(numbers.hdi, rope, masses, greater_is_better=spec.metric.greater_is_better)
-    decision, few = disagreements.allow(spec, decision, numbers.hdi)
-    if not all(one.converged for one in answered.chains):
-        decision = Decision.UNDECIDED
-    if as_right is None:
-        interpret = interpret_two(prob=prob, n_draws=n_draws, seed=seed)
-        as_right = ask_as_right(spec, interpret)
-    spelled = tuple(spelling_findings(decision, as_right, rope))
-    if is_serious(spelled) or batches_differ(spec.data.findings):
-        decision = Decision.UNDECIDED
-    stated = isinstance(spec, LabelSpec) and spec.view_errors is not None
-    uneven = uneven_findings(spec, decision, numbers.hdi, rope) if stated else ()
-    levels = {one.name: (one.observed, one.mean, one.sd) for one in (a, b)}
-    difference = (a.observed - b.observed, numbers.mean, numbers.sd)
-    findings = (
-        *diagnostics.rope_findings(rope),
-        *chain_findings(answered.chains),
-        *unless_told(diagnostics.table_findings(spec), spelled),
-        *spelled,
-        *diagnostics.pull_findings(spec, levels, difference),
-        *([] if few is None else [few]),
-        *diagnostics.interval_findings(spec, numbers, rope, masses, n_draws=worth),
-        *uneven,
-        *repeated_findings(spec, numbers.sd),
-    )
-    return Comparison(
-        spec=spec,
-        a=a,
-        b=b,
-        observed=a.observed - b.observed,
-        mean=numbers.mean,
-        sd=numbers.sd,
-        mcse=numbers.mcse,
-        hdi=numbers.hdi,
-        eti=numbers.eti,
-        rope=rope,
-        _masses=masses,
-        decision=decision,
-        draws=draws,
-        distribution=exact,
-        findings=findings,
-        signature=signature,
-        seed=seed,
-        chain=chain,
-        _as_right=as_right,
     )
 
 
@@ -446,24 +284,27 @@ def compare(
         if chosen is not None:
             raise UsageError("engine 'pymc' compares one task at a time; use engine='direct'")
         refuse_declared(never_true)
-        found: SuiteComparison = feature(y_true._compared_by)(
-            y_true,
-            a,
-            b,
-            metric=metric,
-            rope=rope,
-            hdi_prob=hdi_prob,
-            prior=prior,
-            paired=paired,
-            n_draws=n_draws,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            labels=labels,
-            pos_label=pos_label,
-            groups=groups,
-            sample_weight=sample_weight,
-        )
-        return found
+        shared: dict[str, Any] = {
+            "metric": metric,
+            "rope": rope,
+            "hdi_prob": hdi_prob,
+            "prior": prior,
+            "paired": paired,
+            "n_draws": n_draws,
+            "random_state": random_state,
+            "n_jobs": n_jobs,
+            "labels": labels,
+            "pos_label": pos_label,
+            "groups": groups,
+            "sample_weight": sample_weight,
+        }
+        if isinstance(y_true, ScoreSuite):
+            from outperform.crossval.api import compare_score_suite
+
+            return compare_score_suite(y_true, a, b, **shared)
+        from outperform.suite.api import compare_suite
+
+        return compare_suite(y_true, a, b, **shared)
     data = two_models(
         y_true, a, b, names, labels, groups, metric=metric, sample_weight=sample_weight
     )
@@ -483,53 +324,30 @@ def compare(
     return summarize_comparison(spec, answered, rope=region, prob=prob, seed=seed, verb="compare")
 
 
-def answer_spec(
-    spec: Spec,
-    *,
-    rope: Rope,
-    prob: float,
-    n_draws: int,
-    seed: np.random.SeedSequence,
-    n_jobs: int | None,
-    verb: str = "compare",
+def from_datatree(
+    tree: DataTree, *, metric: MetricLike | None = None, prior: PyMCModel | None = None
 ) -> Comparison:
-    """Draw, and conclude."""
-    (answered,) = answering.answer(
-        [spec], n_draws=answering.check_draws(n_draws), seed=seed, n_jobs=n_jobs
-    )
-    return summarize_comparison(spec, answered, rope=rope, prob=prob, seed=seed, verb=verb)
+    """Return the comparison that :meth:`Comparison.to_datatree` wrote; nothing is drawn again.
 
+    Parameters
+    ----------
+    tree
+        The whole tree, also after it was saved and loaded; or ``InferenceData`` of ArviZ 0.2x
+        that was made of it.
+    metric
+        The metric, where it is a function or costs of your own, which no file holds.
+    prior
+        The PyMC model, where it was one.
 
-def two_models(
-    y_true: Outcomes | Scores | LabelsLike | None,
-    a: str | LabelsLike,
-    b: str | LabelsLike,
-    names: tuple[str, str],
-    labels: Sequence[Label] | None,
-    groups: ColumnLike | None = None,
-    *,
-    metric: MetricLike | None = None,
-    sample_weight: ColumnLike | None = None,
-    missing: MissingTexts = UNDECLARED,
-) -> Data:
-    """Return what was seen of two models, counted, kept as scores, or selected."""
-    if isinstance(y_true, (Outcomes, Scores)):
-        refuse_counted(groups=groups, sample_weight=sample_weight)
-        return selected(y_true, [a, b], verb="compare")
-    name_a, name_b = check_names(names)
-    return data_of(
-        y_true,
-        {name_a: a, name_b: b},
-        metric=metric,
-        labels=labels,
-        sample_weight=sample_weight,
-        groups=groups,
-        missing=missing,
-    )
-
-
-def check_names(names: tuple[str, str]) -> tuple[str, str]:
-    """Return the names of A and of B, or say that they must differ."""
-    if not isinstance(names, Sequence) or len(names) != 2 or names[0] == names[1]:
-        raise UsageError(f"names must be two different names; got {names!r}")
-    return names[0], names[1]
+    Examples
+    --------
+    >>> import outperform as op
+    >>> c = op.compare([1, 1, 0, 0, 1], [1, 1, 0, 1, 1], [1, 0, 0, 1, 1], random_state=0)
+    >>> tree = c.to_datatree()  # doctest: +SKIP
+    >>> op.from_datatree(tree).mean == c.mean  # doctest: +SKIP
+    True
+    """
+    spec, answer, rope, prob, seed = read_tree(tree, metric=metric, prior=prior)
+    found = summarize_comparison(spec, answer, rope=rope, prob=prob, seed=seed)
+    check_observed(found, tree)
+    return found

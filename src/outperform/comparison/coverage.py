@@ -18,8 +18,7 @@ from outperform.data.views import true_codes
 from outperform.errors import UsageError
 from outperform.inference.spec import LabelSpec, counted
 from outperform.inference.summary import SCHEMA
-from outperform.results.base import verb_of
-from outperform.results.comparison import Comparison
+from outperform.results.compared import Compared, verb_of
 
 if TYPE_CHECKING:
     from outperform.results.schemas import CoverageFacts, ShareFacts, TraitFacts
@@ -287,7 +286,7 @@ def _map() -> _Map:
     return found
 
 
-def expected_coverage(own: Comparison) -> ExpectedCoverage:
+def expected_coverage(own: Compared) -> ExpectedCoverage:
     """Return how often intervals held the truth in the setting nearest to a comparison's."""
     known, spec = _map(), _checked(own)
     table, existing = spec.data.tables[0], spec.existing
@@ -337,7 +336,7 @@ def _nearest(values: Sequence[int], wanted: int) -> int:
     return min(values, key=lambda one: abs(log(one) - log(wanted)))
 
 
-def coverage_sentence(own: Comparison) -> str | None:
+def coverage_sentence(own: Compared) -> str | None:
     """Return the sentence of a comparison; None where the map has no setting of its kind."""
     try:
         return str(expected_coverage(own))
@@ -345,7 +344,7 @@ def coverage_sentence(own: Comparison) -> str | None:
         return None
 
 
-def _checked(own: Comparison) -> LabelSpec:
+def _checked(own: Compared) -> LabelSpec:
     spec, asked_by = counted(own.spec), verb_of(own.details)
     data, known = spec.data, _map()["metrics"]
     several = data.n_classes > 2

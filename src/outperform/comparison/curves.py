@@ -22,7 +22,7 @@ from outperform.inference.summary import SCHEMA
 from outperform.posterior.bootstrap import draw_items
 from outperform.posterior.rng import child
 from outperform.results.base import RunDetails, ScoreDetails, Tabular
-from outperform.results.comparison import Comparison
+from outperform.results.compared import Compared
 
 if TYPE_CHECKING:
     from outperform.results.suite_schemas import BandFacts, CurveFacts
@@ -235,7 +235,7 @@ def _band_facts(band: Band) -> BandFacts:
     }
 
 
-def curve(own: Comparison, kind: Kind) -> Curve:
+def curve(own: Compared, kind: Kind) -> Curve:
     """Draw the curves of both models from the weights of items."""
     if kind not in get_args(Kind):
         raise UsageError(unknown_name("curve", kind, get_args(Kind)))

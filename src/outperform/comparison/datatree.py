@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from operator import methodcaller
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from outperform import metrics
 from outperform._files import is_signed, parse, shown, signed
 from outperform._typing import AnyArray, DataTree, FloatArray, Label
-from outperform.comparison.api import summarize_comparison
 from outperform.data.outcomes import Outcomes
 from outperform.decision.rope import Rope
 from outperform.errors import DataError, UsageError, require
@@ -26,14 +25,13 @@ from outperform.posterior.base import Prior, PriorModel, PyMCModel
 from outperform.posterior.pymc.sampling import Chain, PyMC
 from outperform.posterior.registry import STRATA, get_prior
 from outperform.posterior.rng import child
-from outperform.results.base import verb_of
-from outperform.results.comparison import Comparison
+from outperform.results.compared import Compared, verb_of
 
 _SCHEMA = 3
 _AGAIN = "compare again, with the same random_state"
 
 
-def keep(comparison: Comparison) -> str:
+def keep(comparison: Compared) -> str:
     """Return all that :func:`ask_again` needs, or the reason why there is no way back."""
     reason = _no_way_back(comparison)
     kept = {"reason": reason}
@@ -44,7 +42,7 @@ def keep(comparison: Comparison) -> str:
     return json.dumps(signed(json.loads(text)), ensure_ascii=False)
 
 
-def _no_way_back(comparison: Comparison) -> str | None:
+def _no_way_back(comparison: Compared) -> str | None:
     spec = comparison.spec
     if not isinstance(spec, LabelSpec):
         return f"it compares scores, which are not kept; {_AGAIN}"
@@ -60,7 +58,7 @@ def _no_way_back(comparison: Comparison) -> str | None:
     return None
 
 
-def _kept(comparison: Comparison, spec: LabelSpec) -> dict[str, Any]:
+def _kept(comparison: Compared, spec: LabelSpec) -> dict[str, Any]:
     given = spec.choices
     return {
         "outcomes": spec.data.to_dict(),
@@ -163,7 +161,7 @@ _MOST_CLASSES = 1_000
 _LARGEST = 2**63
 
 
-def to_datatree(comparison: Comparison) -> DataTree:
+def to_datatree(comparison: Compared) -> DataTree:
     """Return groups posterior, prior and observed_data with labelled coordinates.
 
     Independent draws are dealt out to four chains, which ArviZ's diagnostics ask for.
@@ -183,7 +181,7 @@ def to_datatree(comparison: Comparison) -> DataTree:
     return tree
 
 
-def _of_two(comparison: Comparison) -> LabelSpec | None:
+def _of_two(comparison: Compared) -> LabelSpec | None:
     """Return the spec if it is one about labels of A and B, and not of several runs of each."""
     spec = comparison.spec
     if isinstance(spec, LabelSpec) and spec.view.models == comparison.names:
@@ -191,7 +189,7 @@ def _of_two(comparison: Comparison) -> LabelSpec | None:
     return None
 
 
-def _n_chains(comparison: Comparison) -> int:
+def _n_chains(comparison: Compared) -> int:
     engine = comparison.spec.choices.engine
     if engine is not None:
         return engine.chains
@@ -216,7 +214,7 @@ def _drawn(
     )
 
 
-def _observed(xr: Any, comparison: Comparison, spec: LabelSpec | None) -> object:
+def _observed(xr: Any, comparison: Compared, spec: LabelSpec | None) -> object:
     values = np.array([comparison.a.observed, comparison.b.observed])
     arrays: dict[str, object] = {"value": ("classifier", values)}
     coords: dict[str, object] = {"classifier": list(comparison.names)}
@@ -242,42 +240,29 @@ def _coordinate(labels: list[Label]) -> AnyArray:
     return found if found.dtype != object else np.array([str(label) for label in labels])
 
 
-def from_datatree(
-    tree: DataTree, *, metric: MetricLike | None = None, prior: PyMCModel | None = None
-) -> Comparison:
-    """Return the comparison that :meth:`Comparison.to_datatree` wrote; nothing is drawn again.
+class Tree(NamedTuple):
+    """What a tree says of a comparison."""
 
-    Parameters
-    ----------
-    tree
-        The whole tree, also after it was saved and loaded; or ``InferenceData`` of ArviZ 0.2x
-        that was made of it.
-    metric
-        The metric, where it is a function or costs of your own, which no file holds.
-    prior
-        The PyMC model, where it was one.
+    spec: LabelSpec
+    answer: Answer
+    rope: Rope
+    prob: float
+    seed: np.random.SeedSequence
 
-    Examples
-    --------
-    >>> import outperform as op
-    >>> c = op.compare([1, 1, 0, 0, 1], [1, 1, 0, 1, 1], [1, 0, 0, 1, 1], random_state=0)
-    >>> tree = c.to_datatree()  # doctest: +SKIP
-    >>> op.from_datatree(tree).mean == c.mean  # doctest: +SKIP
-    True
-    """
+
+def read_tree(tree: object, *, metric: MetricLike | None, prior: PyMCModel | None) -> Tree:
+    """Return what :func:`to_datatree` wrote."""
     kept = read_kept(_text(tree))
     spec = ask_again(kept, metric=metric, prior=prior)
     low, high, default = kept["rope"]
     entropy, key = kept["seed"]
-    found = summarize_comparison(
-        spec,
-        _answer(spec, _values(tree, kept), kept["chains"]),
+    return Tree(
+        spec=spec,
+        answer=_answer(spec, _values(tree, kept), kept["chains"]),
         rope=Rope(low=low, high=high, default=default),
         prob=kept["hdi_prob"],
         seed=np.random.SeedSequence(entropy, spawn_key=tuple(key)),
     )
-    _check_observed(found, tree)
-    return found
 
 
 def _text(tree: object) -> str:
@@ -317,7 +302,7 @@ def _answer(spec: LabelSpec, values: FloatArray, chains: list[dict[str, Any]]) -
     return engine.with_forms(spec, values)
 
 
-def _check_observed(found: Comparison, tree: Any) -> None:
+def check_observed(found: Compared, tree: Any) -> None:
     """Refuse another metric than the one that was drawn."""
     written = tree["observed_data"]["value"].sel(classifier=list(found.names)).values
     if not np.allclose([found.a.observed, found.b.observed], written, rtol=1e-9, equal_nan=True):

@@ -10,10 +10,10 @@ import numpy as np
 from outperform import metrics
 from outperform._typing import FigureSize, IntArray, Label, LabelsLike, Progress
 from outperform.comparison.api import OfTwoArrays, compare
+from outperform.comparison.result import Comparison
 from outperform.errors import DataError, UsageError, require
 from outperform.metrics.score_metric import MetricLike
 from outperform.posterior.rng import n_workers
-from outperform.results.comparison import Comparison
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

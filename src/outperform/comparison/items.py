@@ -27,8 +27,8 @@ from outperform.inference.spec import LabelSpec
 from outperform.inference.summary import SCHEMA, decision_facts
 from outperform.metrics.sums import TARGETS, CombinedMeans
 from outperform.metrics.weighted import WeightedMean
-from outperform.results.base import Tabular, verb_of
-from outperform.results.comparison import Comparison
+from outperform.results.base import Tabular
+from outperform.results.compared import Compared, verb_of
 
 if TYPE_CHECKING:
     from outperform.results.feature_schemas import ItemsFacts
@@ -221,7 +221,7 @@ def _shown(value: object) -> object:
 
 
 def items(
-    own: Comparison,
+    own: Compared,
     *,
     which: Which = "flips",
     top: int | None = None,
@@ -308,7 +308,7 @@ def _agreement(right: AnyArray) -> tuple[int, int, int, int]:
     return one, two, three, four
 
 
-def room(own: Comparison, sign: float | None = None) -> float:
+def room(own: Compared, sign: float | None = None) -> float:
     """Return how far the HDI would have to move, as wide as it is, for another decision.
 
     With a sign, in this direction only; NaN where no move does.
@@ -417,8 +417,8 @@ def _of_statistics(spec: ScoreSpec, ready: list[CombinedMeans]) -> _Found:
     data, n = spec.data, spec.data.n_rows
     weights = np.ones(n) if data.weights is None else data.weights
     moved = []
-    for one in ready:
-        each = np.vstack([one.terms.T, np.ones(n)]) * weights
+    for one, values in zip(ready, data.values, strict=True):
+        each = np.vstack([one.sums.of_items(values).T, np.ones(n)]) * weights
         whole = each.sum(axis=1, keepdims=True)
         with np.errstate(invalid="ignore", divide="ignore"):  # the only item is left out
             moved.append(one.of_sums(whole) - one.of_sums(whole - each))

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from outperform._typing import Axes, FigureSize, FloatArray
-from outperform.comparison.again import ComparisonTable
 from outperform.comparison.ratio import LONGEST, Ratio, per_cent
-from outperform.comparison.scorecard import drawn_with
 from outperform.decision.rope import Decision, probability_error
 from outperform.display.curve_figure import draw_joint
 from outperform.display.document import Document, Rows
@@ -24,6 +22,7 @@ from outperform.inference import disagreements
 from outperform.inference.engine import weighs_units
 from outperform.inference.items import draw_scores
 from outperform.inference.score_spec import ScoreSpec
+from outperform.inference.spec import Spec
 from outperform.inference.summary import (
     SCHEMA,
     decision_facts,
@@ -32,7 +31,7 @@ from outperform.inference.summary import (
     rope_facts,
 )
 from outperform.results.base import Tabular
-from outperform.results.comparison import Comparison
+from outperform.results.compared import Compared
 from outperform.results.facts import headline_facts
 
 if TYPE_CHECKING:
@@ -71,8 +70,8 @@ class Joint(Tabular):
     ('dominates', True)
     """
 
-    one: Comparison | Ratio
-    other: Comparison | Ratio
+    one: Compared | Ratio
+    other: Compared | Ratio
     probabilities: FloatArray
     draws: FloatArray = field(repr=False)
     prob: float
@@ -281,27 +280,27 @@ class Joint(Tabular):
         return f"Joint({self._sentence()})"
 
 
-def _rope_of(part: Comparison | Ratio) -> str:
+def _rope_of(part: Compared | Ratio) -> str:
     return per_cent(part.rope) if isinstance(part, Ratio) else str(part.rope)
 
 
-def _axis_facts(part: Comparison | Ratio) -> dict[str, Any]:
+def _axis_facts(part: Compared | Ratio) -> dict[str, Any]:
     if isinstance(part, Ratio):
         return {**part.to_dict(), "ratio": True}
     return {**headline_facts(part), "observed": part.observed, "ratio": False}
 
 
-def _comparison(part: Comparison | Ratio) -> Comparison:
+def _comparison(part: Compared | Ratio) -> Compared:
     return part.of if isinstance(part, Ratio) else part
 
 
-def joint(table: ComparisonTable, one: str | Ratio, other: str | Ratio) -> Joint:
+def joint(one: Compared | Ratio, other: Compared | Ratio, *, what: str) -> Joint:
     """Count the draws of two metrics of a scorecard together."""
-    parts = [_part(table, asked) for asked in (one, other)]
+    parts = (one, other)
     first, second = (_comparison(part) for part in parts)
     if first is second:
         raise UsageError(f"joint() takes two different metrics; got {first.metric!r} twice")
-    if drawn_with(first.spec) != drawn_with(second.spec) or table.what != "metric":
+    if drawn_with(first.spec) != drawn_with(second.spec) or what != "metric":
         raise UsageError(
             f"{first.metric!r} and {second.metric!r} do not look at the same table under the same "
             f"prior, so that their draws are not joint ones; give {param('prior=', 'bootstrap')}, "
@@ -322,7 +321,7 @@ def joint(table: ComparisonTable, one: str | Ratio, other: str | Ratio) -> Joint
     )
 
 
-def _findings(part: Comparison | Ratio) -> Iterator[Finding]:
+def _findings(part: Compared | Ratio) -> Iterator[Finding]:
     """Yield the findings about one metric, and what would withhold a firm decision on it."""
     yield from part.findings
     for firm in (Decision.BETTER, Decision.EQUIVALENT):
@@ -331,15 +330,17 @@ def _findings(part: Comparison | Ratio) -> Iterator[Finding]:
             yield few
 
 
-def _part(table: ComparisonTable, asked: str | Ratio) -> Comparison | Ratio:
-    if not isinstance(asked, Ratio):
-        return table[asked]
-    if not any(asked.of is one for one in table):
-        raise UsageError("this ratio is not of a comparison of this scorecard; use card[…].ratio()")
-    return asked
+def drawn_with(spec: Spec) -> tuple[object, ...]:
+    """Return what specs about the same data have in common if their draws are."""
+    if isinstance(spec, ScoreSpec):
+        return ("scores",)
+    # The labels False and True may be the data's own, or a class against the rest.
+    # One type may be called "span", as all types together are.
+    view = spec.view.labels, spec.positive is None, spec.pos_label
+    return (*view, spec.measured.per_item, spec.prior.name)
 
 
-def _values(one: Comparison, two: Comparison) -> list[FloatArray]:
+def _values(one: Compared, two: Compared) -> list[FloatArray]:
     """Return both models' draws in both metrics; drawn again where each has weights of its own.
 
     Metrics that groups, or few items, carry unevenly have weights of other shapes, each its own;
@@ -356,12 +357,12 @@ def _values(one: Comparison, two: Comparison) -> list[FloatArray]:
     return draw_scores(specs, n_draws=one.draws.size, seed=one.seed, n_jobs=-1)
 
 
-def _divided(part: Comparison | Ratio, values: FloatArray) -> FloatArray:
+def _divided(part: Compared | Ratio, values: FloatArray) -> FloatArray:
     a, b = values
     return np.asarray(a / b if isinstance(part, Ratio) else a - b)
 
 
-def _events(draws: FloatArray, part: Comparison | Ratio) -> FloatArray:
+def _events(draws: FloatArray, part: Compared | Ratio) -> FloatArray:
     """Return 0 where a draw is better, 1 where it lies in the ROPE, 2 where it is worse."""
     side = (draws > part.rope.high).astype(np.int64) - (draws < part.rope.low)
     better = _comparison(part).spec.metric.greater_is_better

@@ -41,7 +41,7 @@ from outperform.inference.summary import (
     summarize,
 )
 from outperform.results.base import RunDetails, Tabular
-from outperform.results.comparison import Comparison
+from outperform.results.compared import Compared
 
 if TYPE_CHECKING:
     from outperform.results.suite_schemas import RatioFacts
@@ -92,7 +92,7 @@ class Ratio(Tabular):
     Ratio(≫ A is better than B: mean cost 50.0% lower (95% HDI −50.0% to −50.0%), ROPE ±5%.)
     """
 
-    of: Comparison
+    of: Compared
     observed: float
     mean: float
     sd: float
@@ -276,7 +276,7 @@ class Ratio(Tabular):
         return f"Ratio({self.decision.symbol} {self._sentence()})"
 
 
-def ratio(own: Comparison, *, rope: RopeLike) -> Ratio:
+def ratio(own: Compared, *, rope: RopeLike) -> Ratio:
     """Divide the draws of A by those of B."""
     if isinstance(own.details, RunDetails):
         raise UsageError("a comparison of training runs has no ratio; compare the runs one by one")
@@ -326,7 +326,7 @@ def ratio(own: Comparison, *, rope: RopeLike) -> Ratio:
 _VAGUE, _VERY_VAGUE = 1 / 4, 1 / 3
 
 
-def _vague(own: Comparison, decision: Decision) -> Finding | None:
+def _vague(own: Compared, decision: Decision) -> Finding | None:
     """Return ``uncertain_ratio`` where one of the values is hardly known on its own scale."""
     spreads = {one.name: one.sd / one.mean if one.mean > 0 else np.inf for one in (own.a, own.b)}
     name = max(spreads, key=lambda one: spreads[one])

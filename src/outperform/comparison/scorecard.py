@@ -9,8 +9,8 @@ from typing import Unpack, overload
 import numpy as np
 
 from outperform._typing import ColumnLike, Label, LabelsLike, OfRows, Seed
-from outperform.comparison.again import ComparisonTable
-from outperform.comparison.api import summarize_comparison, two_models
+from outperform.comparison.joint import drawn_with
+from outperform.comparison.result import ComparisonTable, summarize_comparison
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
 from outperform.decision.intervals import check_prob
@@ -19,7 +19,7 @@ from outperform.errors import UsageError, unknown_name
 from outperform.inference import engine
 from outperform.inference.engine import Answer
 from outperform.inference.score_spec import ScoreSpec
-from outperform.inference.spec import Question, Spec, make_spec, rope_for
+from outperform.inference.spec import Question, Spec, make_spec, rope_for, two_models
 from outperform.metrics.score_metric import MetricLike
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import seed_sequence
@@ -181,19 +181,13 @@ def _in_one_order(specs: Sequence[Spec]) -> list[Spec]:
     must be that of the same item for all.
     """
     of_scores = [one for one in specs if isinstance(one, ScoreSpec)]
-    if all(one.view is not one.data for one in of_scores):
+    alike = len({one.metric.sums is None for one in of_scores}) < 2
+    if alike and all(one.view is not one.data for one in of_scores):
         return list(specs)
-    return [replace(one, view=one.data) if isinstance(one, ScoreSpec) else one for one in specs]
-
-
-def drawn_with(spec: Spec) -> tuple[object, ...]:
-    """Return what specs about the same data have in common if their draws are."""
-    if isinstance(spec, ScoreSpec):
-        return ("scores",)
-    # The labels False and True may be the data's own, or a class against the rest.
-    # One type may be called "span", as all types together are.
-    view = spec.view.labels, spec.positive is None, spec.pos_label
-    return (*view, spec.measured.per_item, spec.prior.name)
+    return [
+        replace(one, view=one.data, repeats=None) if isinstance(one, ScoreSpec) else one
+        for one in specs
+    ]
 
 
 def _answer_together(

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from numbers import Real
-from typing import Any, TypeAlias
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from outperform import metrics
 from outperform._typing import AnyArray, FloatArray, MatrixLike, Seed
-from outperform.comparison.api import answer_one, answer_spec, check_names
+from outperform.comparison.result import Comparison, answer_spec
 from outperform.crossval.folds import (
-    SCORES_OF_COUNTS,
-    Folds,
     check_same_gold,
     folds_of_counts,
     read_folds,
@@ -26,165 +22,20 @@ from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
 from outperform.decision.intervals import check_prob
 from outperform.decision.rope import Rope, RopeLike
-from outperform.errors import UsageError, either, param, unknown_name
+from outperform.errors import UsageError, unknown_name
 from outperform.findings import Finding, finding
 from outperform.inference import engine
-from outperform.inference.score_spec import Counting, Scale
-from outperform.inference.spec import LabelSpec, counted, make_label_spec
+from outperform.inference.engine import Answer
+from outperform.inference.folds import SCORES_OF_COUNTS, Correlation, CorrelationLike, Folds
+from outperform.inference.spec import LabelSpec, Spec, check_names, counted, make_label_spec
+from outperform.inference.spelling import AsRight
 from outperform.inference.suite import ScoreSuite, shared_question
 from outperform.metrics.metric import Metric
 from outperform.metrics.score_metric import MetricLike
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import seed_sequence
 from outperform.results.base import FoldDetails, withhold
-from outperform.results.comparison import Comparison
-from outperform.results.estimate import Estimate
-
-# What Wang et al. (2014, 2017) found: 0 ≤ ρ₁ ≤ 1/2 and 1/4 ≤ ρ₂ ≤ 1/2.
-_RHO1 = (0.0, 0.5)
-_RHO2 = (0.25, 0.5)
-_NODES = 5
-
-_NAMES = ("averaged", "integrated", "full")
-
-CorrelationLike: TypeAlias = "str | tuple[float, float] | Correlation"
-
-
-@dataclass(frozen=True, slots=True)
-class Correlation:
-    """A treatment of the correlation between folds, as a value.
-
-    Parameters
-    ----------
-    name
-        ``"averaged"``, the paper's: w averaged over ρ₁ ~ U(0, ½), ρ₂ ~ U(¼, ½);
-        ``"integrated"``: the posterior averaged over them instead, a mixture;
-        ``"full"``: ρ₁ = ρ₂ = 1, w = 1/2m; ``"fixed"``: see :meth:`fixed`.
-    rho1, rho2
-        The correlations of ``"fixed"``.
-
-    Examples
-    --------
-    >>> import outperform as op
-    >>> print(round(op.results.Correlation("averaged").worth(3), 6))
-    0.368802
-    >>> op.results.Correlation.fixed(0.2, 0.4)
-    Correlation.fixed(0.2, 0.4)
-    """
-
-    name: str = "averaged"
-    rho1: float | None = None
-    rho2: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.name not in (*_NAMES, "fixed"):
-            raise UsageError(unknown_name("correlation", self.name, (*_NAMES, "fixed")))
-        known = [rho for rho in (self.rho1, self.rho2) if rho is not None]
-        if len(known) != (2 if self.name == "fixed" else 0):
-            raise UsageError(
-                either(
-                    "only the correlation 'fixed' takes rho1 and rho2, and it needs both; e.g. "
-                    "Correlation.fixed(0.2, 0.4)",
-                    f"{param('correlation=', 'fixed')} needs two numbers that only the library "
-                    "takes; use averaged, integrated or full",
-                )
-            )
-        if not all(isinstance(rho, Real) and 0.0 <= rho <= 1.0 for rho in known):
-            raise UsageError(f"correlations lie between 0 and 1; got {self.rho1!r}, {self.rho2!r}")
-
-    @classmethod
-    def fixed(cls, rho1: float, rho2: float) -> Correlation:
-        """Take both correlations as known.
-
-        Parameters
-        ----------
-        rho1
-            Between the two folds of one repetition.
-        rho2
-            Between folds of different repetitions.
-        """
-        return cls("fixed", rho1, rho2)
-
-    @classmethod
-    def from_param(cls, correlation: CorrelationLike) -> Correlation:
-        """Take a name, a pair of correlations or a treatment.
-
-        Parameters
-        ----------
-        correlation
-            ``"averaged"``, ``"integrated"``, ``"full"``, ``(rho1, rho2)`` or a treatment.
-        """
-        if isinstance(correlation, Correlation):
-            return correlation
-        if isinstance(correlation, str):
-            return cls(correlation)
-        if isinstance(correlation, (tuple, list)) and len(correlation) == 2:
-            return cls.fixed(*correlation)
-        raise UsageError(
-            f"correlation must be one of {', '.join(map(repr, _NAMES))}, or a pair (rho1, rho2); "
-            f"got {correlation!r}"
-        )
-
-    def counting(self, m: int) -> Counting:
-        """Return how often each item is counted, and what each count is worth.
-
-        Parameters
-        ----------
-        m
-            The number of repetitions of two-fold cross-validation.
-        """
-        one = (Scale(factor=self.worth(m), share=1.0),)
-        return Counting(times=int(m), scales=_integrated(m) if self.name == "integrated" else one)
-
-    def worth(self, m: int) -> float:
-        """Return what one counted item is worth, on average.
-
-        Parameters
-        ----------
-        m
-            The number of repetitions of two-fold cross-validation.
-        """
-        if not isinstance(m, (int, np.integer)) or isinstance(m, bool) or m < 1:
-            raise UsageError(f"m must be a whole number of repetitions, 1 or more; got {m!r}")
-        if self.name == "full":
-            return 1.0 / (2 * m)
-        if self.rho1 is not None and self.rho2 is not None:
-            return 1.0 / (1.0 + self.rho1 + 2 * (m - 1) * self.rho2)
-        return _averaged(m)
-
-    def __repr__(self) -> str:
-        fixed = f".fixed({self.rho1:g}, {self.rho2:g})" if self.name == "fixed" else None
-        return f"Correlation{fixed or f'({self.name!r})'}"
-
-    def __str__(self) -> str:
-        return f"fixed({self.rho1:g}, {self.rho2:g})" if self.name == "fixed" else self.name
-
-
-def _averaged(m: int) -> float:
-    """Return E[1/(1 + ρ₁ + c ρ₂)], c = 2(m − 1), in closed form: ∫ln is x ln x − x."""
-    c = 2.0 * (m - 1)
-    if m == 1:
-        return 2.0 * math.log(1.5)
-    corners = (
-        (sign_1 * sign_2) * (x := 1.0 + rho1 + c * rho2) * math.log(x)
-        for rho1, sign_1 in zip(_RHO1, (-1, 1), strict=True)
-        for rho2, sign_2 in zip(_RHO2, (-1, 1), strict=True)
-    )
-    return 8.0 / c * math.fsum(corners)
-
-
-def _integrated(m: int) -> tuple[Scale, ...]:
-    """Return Gauss–Legendre nodes over both correlations, which miss w by less than 1e-9."""
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
-    places = [
-        [(low + high + (high - low) * node) / 2 for node in nodes] for low, high in (_RHO1, _RHO2)
-    ]
-    rho2_nodes = list(zip(places[1], weights / 2, strict=True)) if m > 1 else [(0.0, 1.0)]
-    return tuple(
-        Scale(factor=float(1.0 / (1.0 + rho1 + 2 * (m - 1) * rho2)), share=float(share_1 * share_2))
-        for rho1, share_1 in zip(places[0], weights / 2, strict=True)
-        for rho2, share_2 in rho2_nodes
-    )
+from outperform.results.estimate import Estimate, answer_one
 
 
 def stability_findings(
@@ -226,10 +77,31 @@ def spread_of_repetitions(counts: FloatArray) -> float:
     return float((squares[seen] / expected[seen]).sum() / (n_classes * (m - 1)))
 
 
+class FoldComparison(Comparison):
+    """A comparison by counts of folds, which asks again by the same folds."""
+
+    __slots__ = ()
+    details: FoldDetails
+
+    def _conclude(
+        self,
+        spec: Spec,
+        answer: Answer,
+        *,
+        rope: Rope,
+        seed: np.random.SeedSequence,
+        as_right: tuple[AsRight, ...] | None = None,
+    ) -> Comparison:
+        # How far the folds spread does not depend on the metric.
+        spec = replace(spec, findings=self.spec.findings)
+        plain = Comparison._conclude(self, spec, answer, rope=rope, seed=seed, as_right=as_right)
+        return blocked(plain, self.details.folds, self.details.correlation)
+
+
 def blocked(plain: Comparison, folds: Folds, correlation: Correlation) -> Comparison:
     """Add the folds to a comparison, and withhold ≫ and ≪ where they spread too much."""
     unstable = stability_findings(counted(plain.spec), folds, correlation)
-    return replace(
+    return FoldComparison._from(
         plain,
         decision=withhold(plain.decision, plain.hdi, unstable),
         findings=(*unstable, *plain.findings, finding("likelier_hypothesis")),
@@ -450,13 +322,13 @@ def _ask(
     return replace(spec, findings=findings + kept)
 
 
-def compare_score_suite(suite: ScoreSuite, a: str, b: str, **asked: Any) -> Comparison:
+def compare_score_suite(suite: ScoreSuite, a: object, b: object, **asked: Any) -> Comparison:
     """Compare two models of which a suite knows only scores, as ``compare_scores`` does."""
     shared = shared_question(asked)
     if shared != {"labels": None, "prior": None, "paired": True, "pos_label": None}:
         raise UsageError("scores of folds have a prior of their own and are paired; ask no more")
     for model in (a, b):
-        if model not in suite.models:
+        if not isinstance(model, str) or model not in suite.models:
             raise UsageError(unknown_name("model", model, suite.models))
     of_a, of_b = (
         {
@@ -467,4 +339,4 @@ def compare_score_suite(suite: ScoreSuite, a: str, b: str, **asked: Any) -> Comp
         for model in (a, b)
     )
     own = {name: asked[name] for name in ("hdi_prob", "n_draws", "random_state")}
-    return compare_scores(of_a, of_b, names=(a, b), **suite.design, **own)
+    return compare_scores(of_a, of_b, names=(str(a), str(b)), **suite.design, **own)

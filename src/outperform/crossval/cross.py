@@ -23,7 +23,6 @@ from outperform._typing import (
     SupportsSplit,
     TagsLike,
 )
-from outperform.comparison.api import answer_spec, check_names
 from outperform.comparison.estimators import (
     check_estimator,
     check_jobs,
@@ -33,10 +32,10 @@ from outperform.comparison.estimators import (
     size_of,
     take,
 )
-from outperform.crossval.api import Correlation, CorrelationLike, blocked, compare_counts
+from outperform.comparison.result import Comparison, CrossDetails, answer_spec
+from outperform.crossval.api import blocked, compare_counts
 from outperform.crossval.folds import (
     FEWEST_FOLDS,
-    Folds,
     check_blocked,
     folds_of_outcomes,
     share_tested,
@@ -51,22 +50,26 @@ from outperform.decision.intervals import check_prob
 from outperform.decision.rope import Rope, RopeLike
 from outperform.errors import DataError, OutperformError, UsageError, param, require
 from outperform.inference import engine
+from outperform.inference.engine import Answer
+from outperform.inference.folds import Correlation, CorrelationLike, Folds
 from outperform.inference.items import observed_scores
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import (
     LabelSpec,
+    Spec,
+    check_names,
     counted,
     data_of,
     make_label_spec,
     make_spec,
     rope_for,
 )
+from outperform.inference.spelling import AsRight
 from outperform.metrics.score_metric import MetricLike
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child, seed_sequence
 from outperform.progress import in_steps
-from outperform.results.base import CrossDetails, ScoreDetails
-from outperform.results.comparison import Comparison
+from outperform.results.base import ScoreDetails
 
 _SPLIT_STREAM = 2**31 + 1
 
@@ -465,6 +468,27 @@ def _refuse_functions(spec: LabelSpec) -> None:
         )
 
 
+class CrossComparison(Comparison):
+    """A comparison of two estimators by the same folds, which asks again by these folds."""
+
+    __slots__ = ()
+    details: CrossDetails
+
+    def _conclude(
+        self,
+        spec: Spec,
+        answer: Answer,
+        *,
+        rope: Rope,
+        seed: np.random.SeedSequence,
+        as_right: tuple[AsRight, ...] | None = None,
+    ) -> Comparison:
+        plain = Comparison._conclude(self, spec, answer, rope=rope, seed=seed, as_right=as_right)
+        known = self.details
+        paired = blocked(plain, known.folds, known.correlation)
+        return beside_unpaired(paired, known.folds, known.correlation, known.outcomes)
+
+
 def beside_unpaired(
     paired: Comparison,
     folds: Folds,
@@ -478,7 +502,7 @@ def beside_unpaired(
         unpaired=_unpaired(paired, folds, correlation),
         outcomes=outcomes,
     )
-    return replace(paired, details=details)
+    return CrossComparison._from(paired, details=details)
 
 
 def _unpaired(paired: Comparison, folds: Folds, correlation: Correlation) -> Comparison:

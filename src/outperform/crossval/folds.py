@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 from math import isqrt
@@ -16,100 +15,11 @@ from outperform._typing import AnyArray, ColumnLike, FloatArray, IntArray
 from outperform.data.groups import group_codes
 from outperform.data.outcomes import Outcomes
 from outperform.data.table import as_counts
-from outperform.data.views import code_of
 from outperform.errors import DataError, UsageError, unknown_name
 from outperform.findings import Finding, finding, listed
-from outperform.inference.spec import LabelSpec
-from outperform.metrics.confusion import Margins
+from outperform.inference.folds import Folds
 
 COUNTS = ("tp_fp_fn", "gold_predicted_correct")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Folds:
-    """Hits, true and predicted counts of each model and class in each of the 2m folds.
-
-    Parameters
-    ----------
-    hits, actual, predicted
-        Of shape ``(n_models, n_classes, 2m)``; folds 2j and 2j + 1 are the two
-        halves of repetition j.
-    """
-
-    hits: AnyArray
-    actual: AnyArray
-    predicted: AnyArray
-
-    @property
-    def m(self) -> int:
-        """The number of repetitions."""
-        return int(self.hits.shape[2]) // 2
-
-    def values(self, spec: LabelSpec) -> FloatArray:
-        """Return the metric of each model in each fold, ``(n_models, 2m)``."""
-        return self._evaluate(spec, self._of_view(spec))
-
-    def repetitions(self, spec: LabelSpec) -> FloatArray:
-        """Return the metric of each model over each whole repetition, ``(n_models, m)``."""
-        return self._evaluate(spec, [_pairs(one) for one in self._of_view(spec)])
-
-    def repetition_counts(self, spec: LabelSpec) -> FloatArray:
-        """Return tp, fp and fn of whole repetitions, ``(n_models, n_classes, 3, m)``."""
-        hits, actual, predicted = (_pairs(one) for one in self._of_view(spec))
-        return np.stack([hits, predicted - hits, actual - hits], axis=2).astype(np.float64)
-
-    def triples(self, spec: LabelSpec) -> AnyArray | None:
-        """Return tp, fp and fn, ``(n_models, 3, 2m)``, where a metric needs no more."""
-        if not _of_one_class(spec):
-            return None
-        hits, actual, predicted = (one[:, 0] for one in self._of_view(spec))
-        return np.stack([hits, predicted - hits, actual - hits], axis=1)
-
-    @staticmethod
-    def _evaluate(spec: LabelSpec, sums: list[AnyArray]) -> FloatArray:
-        classes = None if _of_one_class(spec) else _classes(spec)
-        return np.stack(
-            [
-                spec.measured.evaluate(
-                    Margins(hits=hits, actual=actual, predicted=predicted), classes
-                )
-                for hits, actual, predicted in zip(*sums, strict=True)
-            ]
-        )
-
-    def _of_view(self, spec: LabelSpec) -> list[AnyArray]:
-        """Return the sums over the classes that the spec's view has."""
-        sums = [self.hits, self.actual, self.predicted]
-        if not _of_one_class(spec):
-            return sums
-        kept = _positive_types(spec)
-        return [one[:, kept].sum(axis=1, keepdims=True) for one in sums]
-
-
-def _pairs(counts: AnyArray) -> AnyArray:
-    """Add up the two folds of each repetition, on the last axis."""
-    return np.asarray(counts[..., 0::2] + counts[..., 1::2])
-
-
-SCORES_OF_COUNTS = ("precision", "recall", "fbeta", "jaccard")
-
-
-def _of_one_class(spec: LabelSpec) -> bool:
-    """Say whether tp, fp and fn are all that the metric needs."""
-    return spec.positive is not None and spec.measured.score in SCORES_OF_COUNTS
-
-
-def _classes(spec: LabelSpec) -> tuple[int, ...] | None:
-    if spec.pos_label is None:
-        return spec.classes
-    return (code_of(spec.data, spec.pos_label),)
-
-
-def _positive_types(spec: LabelSpec) -> list[int]:
-    if spec.pos_label is not None:
-        return [code_of(spec.data, spec.pos_label)]
-    labels = spec.choices.labels or spec.data.labels
-    return [code_of(spec.data, label) for label in labels]
 
 
 def read_folds(rows: object, *, counts: str, name: str) -> AnyArray:

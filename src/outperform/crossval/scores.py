@@ -11,7 +11,7 @@ import numpy as np
 
 from outperform._missing import unmasked
 from outperform._typing import AnyArray, ColumnLike, Distribution, FloatArray, ModelsLike, Seed
-from outperform.comparison.api import check_names
+from outperform.comparison.result import Comparison
 from outperform.crossval.folds import FEWEST_FOLDS
 from outperform.data.labels import frame_columns, is_frame
 from outperform.data.scores import Scores
@@ -31,7 +31,7 @@ from outperform.errors import DataError, UsageError, unknown_name
 from outperform.findings import Finding, counted, finding, quoted
 from outperform.inference import diagnostics, engine
 from outperform.inference.score_spec import ScoreSpec, make_score_spec
-from outperform.inference.spec import rope_for
+from outperform.inference.spec import check_names, rope_for
 from outperform.inference.suite import refuse_seed_names
 from outperform.inference.summary import (
     Summary,
@@ -44,8 +44,6 @@ from outperform.inference.summary import (
 from outperform.posterior.base import PriorModel
 from outperform.posterior.fold_scores import (
     FoldScores,
-    HierarchicalDraws,
-    RankWeights,
     diagnose_many,
     draw_hierarchical,
     draw_means,
@@ -55,8 +53,7 @@ from outperform.posterior.fold_scores import (
 )
 from outperform.posterior.pymc.sampling import Chain
 from outperform.posterior.rng import child, seed_sequence
-from outperform.results.base import DatasetDifference, NextDataset, ScoreDetails
-from outperform.results.comparison import Comparison
+from outperform.results.base import DatasetDifference, Drawn, NextDataset, ScoreDetails
 from outperform.results.estimate import Estimate
 
 FoldsLike: TypeAlias = "ColumnLike | ModelsLike | Sequence[ColumnLike] | AnyArray"
@@ -90,26 +87,6 @@ class FoldSpec(ScoreSpec):
     def unit(self) -> str:
         """What the number of items counts, in words."""
         return "data sets" if self.prior.name == SIGNED_RANK.name else "folds"
-
-
-class Drawn(NamedTuple):
-    """The folds of each data set, and what was drawn from their posterior."""
-
-    datasets: Mapping[str, FoldScores]
-    means: FloatArray  # (2, n_draws): of A and of B over these data sets
-    hierarchy: HierarchicalDraws | None = None  # of several data sets
-    ranks: RankWeights | None = None  # of one score a data set
-    verb: str = "compare_scores"
-
-    @property
-    def folds(self) -> tuple[FoldScores, ...]:
-        """The folds of each data set."""
-        return tuple(self.datasets.values())
-
-    @property
-    def constant(self) -> tuple[str, ...]:
-        """The data sets on which all folds have the same difference."""
-        return tuple(key for key, one in self.datasets.items() if np.ptp(one.differences) == 0)
 
 
 def compare_scores(
@@ -429,6 +406,24 @@ def _findings(drawn: Drawn) -> Iterator[Finding]:
         yield finding("few_datasets", n=n, least=least)
 
 
+class ScoreComparison(Comparison):
+    """A comparison by scores of folds, whose draws are kept for other ROPEs."""
+
+    __slots__ = ()
+    details: ScoreDetails
+
+    def _under(self, rope: Rope) -> Comparison:
+        assert isinstance(self.spec, ScoreSpec)
+        return summarize_scores(
+            self.spec,
+            self.details.drawn,
+            rope=rope,
+            prob=self.hdi.prob,
+            seed=self.seed,
+            findings=self.details.noticed,
+        )
+
+
 def summarize_scores(
     spec: ScoreSpec,
     drawn: Drawn,
@@ -465,7 +460,7 @@ def summarize_scores(
         shown = "–".join(dict.fromkeys(f"{one:.4g}" for one in (min(shares), max(shares))))
         signature += f" | test_share={shown}"
     a, b = (_estimate(spec, drawn, place, prob, signature) for place in range(2))
-    return Comparison(
+    return ScoreComparison(
         spec=spec,
         a=a,
         b=b,

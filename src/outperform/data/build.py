@@ -23,7 +23,14 @@ from outperform.data.labels import (
     unify,
 )
 from outperform.data.missing import UNDECLARED, MissingTexts, label_findings_of
-from outperform.data.pool import count_pool, count_slices, labelled_rows, slice_column
+from outperform.data.pool import (
+    Slices,
+    count_pool,
+    count_slices,
+    labelled_rows,
+    slice_column,
+    slice_places,
+)
 from outperform.data.spans import check_tag_lengths, count_spans, read_tags, span_cells
 from outperform.data.table import (
     Table,
@@ -58,7 +65,10 @@ def of_labels(
     predictions = named(predictions)
     if are_label_sets(y_true):
         if by:
-            raise UsageError("items with several labels cannot be sliced yet; leave by out")
+            raise UsageError(
+                "slices are compared item by item, and these items have several labels; leave "
+                f"{param('by=')} out, and compare the outcomes of each slice"
+            )
         _refuse_single(predictions)
         # What is averaged over is no name of a column: a matrix has its own.
         known = None if is_matrix(y_true) else labels
@@ -432,17 +442,10 @@ def of_columns(
     ordered = _known_labels(columns, labels)
     codes = _coded(columns, ordered)
     slices = None
-    if by and groups is not None:
-        raise UsageError(
-            f"slices cannot keep groups together yet; give {param('by=')} or {param('groups=')}"
-        )
-    if by and importance is not None:
-        raise UsageError(
-            "slices count items, so importance weights have no place in them yet; if rows stand "
-            "for several items, give these numbers as counts"
-        )
     if by:
-        slices = count_slices(by, codes, n_labels=len(ordered), weights=counts)
+        slices = _sliced(
+            by, codes, n_labels=len(ordered), counts=counts, importance=importance, groups=groups
+        )
         table = slices.whole(n_labels=len(ordered))
     else:
         table = _counted(
@@ -500,6 +503,35 @@ def _counted(
         repeats=repeats,
     )
     return Table(cells, sums, together)
+
+
+def _sliced(
+    by: Mapping[str, Column],
+    codes: Sequence[IntArray],
+    *,
+    n_labels: int,
+    counts: AnyArray | None,
+    importance: FloatArray | None,
+    groups: ColumnLike | None,
+) -> Slices:
+    """Count rows of codes by slice, and keep those of one group together, across slices too."""
+    if groups is None and importance is None:
+        return count_slices(by, codes, n_labels=n_labels, weights=counts)
+    n_rows = len(codes[0])
+    zero = np.zeros(n_rows, dtype=bool)
+    for amounts in (counts, importance):
+        zero |= False if amounts is None else amounts == 0
+    kept = np.flatnonzero(~zero)  # a slice of nothing but zeros is none
+    keys, places = slice_places(by, kept)
+    group = None if groups is None else group_codes(groups, n_rows)[0][kept]
+    table = _counted(
+        [places, *(column[kept] for column in codes)],
+        n_labels=max(n_labels, len(keys)),
+        counts=None if counts is None else counts[kept],
+        importance=None if importance is None else importance[kept],
+        groups=group,
+    )
+    return Slices(by=tuple(by), keys=keys, table=table)
 
 
 def _slices_beside(by: Mapping[str, object] | None) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sized
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from outperform._missing import is_missing, unmasked
 from outperform._typing import AnyArray, ColumnLike, FloatArray, IntArray
-from outperform.data.table import as_counts, count_rows, total
+from outperform.data.table import as_counts, count_rows, distinct_rows, total
 from outperform.errors import DataError, param
 
 if TYPE_CHECKING:
@@ -105,6 +105,12 @@ class Groups:
             n_cells=n_cells,
         )
 
+    def occurring(self) -> Groups:
+        """Leave out groups in which nothing was counted."""
+        kept = np.unique(self.pattern)
+        pattern = np.searchsorted(kept, self.pattern)
+        return replace(self, pattern=pattern, repeats=self.repeats[kept])
+
     def held(self, *, n_cells: int) -> AnyArray:
         """Return how much of each cell all groups hold together, as float64."""
         sums = np.zeros(n_cells)
@@ -195,7 +201,10 @@ def _joined(
     for size, members in _by_size(sizes):
         entries = starts[members][:, None] + np.arange(size)  # (n_members, size)
         looks = np.concatenate([rows[entries, 1], times[entries]], axis=1)
-        distinct, inverse = _distinct(looks)
+        # Beside importance weights the cells are floats too; there are not 2⁵³ of them.
+        numbers = looks if looks.dtype.kind == "f" else looks.astype(np.int64)
+        first, inverse = distinct_rows(numbers)
+        distinct = numbers[first]
         patterns.append(np.repeat(len(shown) + np.arange(len(distinct)), size))
         cells.append(distinct[:, :size].ravel().astype(np.int64))
         counts.append(distinct[:, size:].ravel())
@@ -213,15 +222,6 @@ def _joined(
 def _by_size(sizes: IntArray) -> Iterator[tuple[int, IntArray]]:
     for size in np.unique(sizes):
         yield int(size), np.flatnonzero(sizes == size)
-
-
-def _distinct(rows: AnyArray) -> tuple[AnyArray, IntArray]:
-    if rows.shape[1] == 0:
-        return rows[:1], np.zeros(len(rows), dtype=np.int64)
-    # Beside importance weights the cells are floats too; there are not 2⁵³ of them.
-    numbers = rows if rows.dtype.kind == "f" else rows.astype(np.int64)
-    distinct, inverse = np.unique(numbers, axis=0, return_inverse=True)
-    return distinct, inverse.ravel()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -257,14 +257,19 @@ class Slices:
         return {key: place for place, key in enumerate(self.keys)}
 
     def at(self, place: int) -> Table:
-        """Return the table of one slice."""
+        """Return the table of one slice, with the groups that have items in it."""
         start, stop = np.searchsorted(self.table.cells[:, 0], [place, place + 1])
-        return Table(self.table.cells[start:stop, 1:].copy(), self.table.counts[start:stop].copy())
+        groups = self.table.groups
+        if groups is not None:
+            places = np.full(len(self.table.cells), -1)
+            places[start:stop] = np.arange(stop - start)
+            groups = groups.moved(places, n_cells=stop - start).occurring()
+        cells, counts = self.table.cells[start:stop, 1:], self.table.counts[start:stop]
+        return Table(cells.copy(), counts.copy(), groups)
 
     def whole(self, *, n_labels: int) -> Table:
-        """Return the table of all slices together."""
-        columns = list(self.table.cells[:, 1:].T)
-        return Table(*count_rows(columns, n_labels=n_labels, weights=self.table.counts))
+        """Return the table of all slices together; a group may lie in several of them."""
+        return self.table._moved(list(self.table.cells[:, 1:].T), n_labels=n_labels)
 
     def recode(self, codes: IntArray, *, n_labels: int) -> Slices:
         """Give every label a new code; labels that share one are added up."""
@@ -276,12 +281,9 @@ class Slices:
         return self._moved([cells[:, 1], *(cells[:, 2 + one] for one in kept)], n_labels=n_labels)
 
     def _moved(self, columns: Sequence[IntArray], *, n_labels: int) -> Slices:
-        cells, counts = count_rows(
-            [self.table.cells[:, 0], *columns],
-            n_labels=max(n_labels, len(self.keys)),
-            weights=self.table.counts,
-        )
-        return replace(self, table=Table(cells, counts))
+        columns = [self.table.cells[:, 0], *columns]
+        table = self.table._moved(columns, n_labels=max(n_labels, len(self.keys)))
+        return replace(self, table=table)
 
     def plus(self, other: Slices, *, n_labels: int) -> Slices:
         """Add slices of the same columns and codes."""
@@ -293,9 +295,8 @@ class Slices:
         for one in (self, other):
             codes = np.array([place[key] for key in one.keys], dtype=np.int64)
             cells = one.table.cells
-            tables.append(
-                Table(np.column_stack([codes[cells[:, 0]], cells[:, 1:]]), one.table.counts)
-            )
+            moved = np.column_stack([codes[cells[:, 0]], cells[:, 1:]])
+            tables.append(Table(moved, one.table.counts, one.table.groups))
         table = tables[0].plus(tables[1], n_labels=max(n_labels, len(keys)))
         return replace(self, keys=keys, table=table)
 
@@ -360,13 +361,22 @@ def count_slices(
         n_labels=max(n_labels, *(len(column.values) for column in by.values())),
         weights=weights,
     )
-    rows, places = np.unique(cells[:, :n_by], axis=0, return_inverse=True)
-    values = [column.values for column in by.values()]
-    keys = tuple(
-        tuple(values[place][code] for place, code in enumerate(row)) for row in rows.tolist()
-    )
-    table = Table(np.column_stack([places.ravel(), cells[:, n_by:]]), counts)
+    keys, places = _slice_keys(by, cells[:, :n_by])
+    table = Table(np.column_stack([places, cells[:, n_by:]]), counts)
     return Slices(by=tuple(by), keys=keys, table=table)
+
+
+def slice_places(by: Mapping[str, Column], kept: IntArray) -> tuple[tuple[Key, ...], IntArray]:
+    """Return the slices of the kept rows, and the place of each row's slice among them."""
+    codes = np.stack([column.codes[kept] for column in by.values()], axis=1)
+    return _slice_keys(by, codes)
+
+
+def _slice_keys(by: Mapping[str, Column], codes: IntArray) -> tuple[tuple[Key, ...], IntArray]:
+    rows, places = np.unique(codes, axis=0, return_inverse=True)
+    values = [column.values for column in by.values()]
+    keys = (tuple(values[place][code] for place, code in enumerate(row)) for row in rows.tolist())
+    return tuple(keys), places.ravel()
 
 
 def sum_by(codes: IntArray, values: FloatArray, *, size: int) -> FloatArray:

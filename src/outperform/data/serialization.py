@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, cast, get_args
 
@@ -171,7 +172,8 @@ _OUTCOMES = read.record(
                 "by": read.list_of(read.text),
                 "keys": read.list_of(read.list_of(read.text)),
                 **_CELLS,
-            }
+            },
+            {"groups": _GROUPS},
         ),
     },
 )
@@ -308,6 +310,8 @@ def content(outcomes: Outcomes) -> OutcomesContent:
         plain["pool"] = outcomes.pool.to_dict()
     if outcomes.slices is not None:
         plain["slices"] = outcomes.slices.to_dict()
+        if outcomes.slices.table.groups is not None:
+            plain["slices"]["groups"] = _groups_to_dict(outcomes.slices.table.groups)
     return plain
 
 
@@ -407,12 +411,12 @@ def _fields(
 def _slices(data: Mapping[str, object], tables: Sequence[Table], n_codes: int) -> Slices:
     """Put the slices back, and see that they add up to the whole."""
     slices = Slices.from_dict(data, n_labels=n_codes, width=tables[0].cells.shape[1])
+    groups = cast("Mapping[str, Any] | None", data.get("groups"))
+    if groups is not None:
+        table = _with_groups(slices.table, cast("IntArray", data["cells"]), groups)
+        slices = replace(slices, table=table)
     whole = slices.whole(n_labels=n_codes)
-    if (
-        len(tables) != 1
-        or not np.array_equal(whole.cells, tables[0].cells)
-        or not np.array_equal(whole.counts, tables[0].counts)
-    ):
+    if len(tables) != 1 or _table_to_dict(whole) != _table_to_dict(tables[0]):
         raise DataError("the slices do not add up to the whole")
     return slices
 
@@ -454,14 +458,17 @@ def _table(
 def _table_to_dict(table: Table) -> CountFacts:
     # Effective counts stay as they are, so that equality sees them; they are not read back.
     plain: CountFacts = {"cells": table.cells.tolist(), "counts": table.counts.tolist()}
-    if table.groups is None:
-        return plain
-    names = ("pattern", "cell", "times", "repeats")
-    groups = {name: getattr(table.groups, name).tolist() for name in names}
-    if table.groups.weighted:
-        groups["weights"] = groups.pop("times")
-    plain["groups"] = cast("GroupFacts", groups)
+    if table.groups is not None:
+        plain["groups"] = _groups_to_dict(table.groups)
     return plain
+
+
+def _groups_to_dict(groups: Groups) -> GroupFacts:
+    names = ("pattern", "cell", "times", "repeats")
+    plain = {name: getattr(groups, name).tolist() for name in names}
+    if groups.weighted:
+        plain["weights"] = plain.pop("times")
+    return cast("GroupFacts", plain)
 
 
 def _with_groups(table: Table, cells: IntArray, data: Mapping[str, Any]) -> Table:

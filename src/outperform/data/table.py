@@ -98,9 +98,33 @@ def count_rows(
         powers = n_labels ** np.arange(n_columns - 1, -1, -1, dtype=np.int64)
         return distinct[:, None] // powers % n_labels, counts
     rows = np.stack(codes, axis=1)
-    cells, inverse = np.unique(rows, axis=0, return_inverse=True)
-    counts = _sum_by(inverse, len(cells), weights)
-    return _nonzero(cells, counts)
+    first, inverse = distinct_rows(rows)
+    counts = _sum_by(inverse, len(first), weights)
+    return _nonzero(rows[first], counts)
+
+
+def distinct_rows(rows: AnyArray) -> tuple[IntArray, IntArray]:
+    """Return where each distinct row is first, in lexicographic order, and which each row equals.
+
+    Examples
+    --------
+    >>> first, inverse = distinct_rows(np.array([[2, 0], [1, 5], [2, 0]]))
+    >>> first.tolist(), inverse.tolist()
+    ([1, 0], [1, 0, 1])
+    """
+    if not rows.shape[1]:
+        return np.zeros(min(1, len(rows)), dtype=np.int64), np.zeros(len(rows), dtype=np.int64)
+    # As bytes whole rows are compared at one go. Their order is that of the numbers once the bits
+    # of negative floats and the sign are turned round and the highest byte comes first.
+    if rows.dtype.kind == "f":
+        bits = (rows + 0.0).astype(np.float64).view(np.int64)  # −0.0 is 0.0
+        bits ^= (bits >> 63) & np.int64(_INT64_MAX)
+    else:
+        bits = rows.astype(np.int64)
+    keys = (np.ascontiguousarray(bits).view(np.uint64) ^ np.uint64(1 << 63)).astype(">u8")
+    whole = keys.view(np.dtype((np.void, 8 * rows.shape[1]))).ravel()
+    _, first, inverse = np.unique(whole, return_index=True, return_inverse=True)
+    return first, inverse.ravel()
 
 
 def _count_keys(keys: IntArray, n_keys: int, weights: AnyArray | None) -> tuple[IntArray, AnyArray]:

@@ -329,7 +329,7 @@ def _ends(facts: Facts) -> tuple[str, str]:
 
 
 _TAIL = 5e-4
-_POINTS = 161
+POINTS = 161
 Outline = FloatArray | tuple[FloatArray, FloatArray]
 """Draws, or a grid and the density on it."""
 
@@ -346,10 +346,10 @@ def exact_density(
     distribution: Distribution, low: float, high: float
 ) -> tuple[FloatArray, FloatArray] | None:
     """Return the density between two values; None where it is no curve."""
-    grid = np.linspace(low, high, _POINTS)
+    grid = np.linspace(low, high, POINTS)
     height = np.array([distribution.pdf(float(value)) for value in grid])
     finite: BoolArray = np.isfinite(height)
-    if high <= low or finite.sum() < _POINTS // 2 or height[finite].max() <= 0:
+    if high <= low or finite.sum() < POINTS // 2 or height[finite].max() <= 0:
         return None
     return grid[finite], height[finite]
 

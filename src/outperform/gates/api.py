@@ -8,7 +8,7 @@ from typing import Any, Unpack, overload
 
 from outperform import metrics
 from outperform._typing import Label, LabelsLike, Seed
-from outperform.comparison.api import compare, two_models
+from outperform.comparison.api import compare
 from outperform.data.missing import UNDECLARED, MissingTexts
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
@@ -18,7 +18,7 @@ from outperform.errors import UsageError, param
 from outperform.gates.policy import PolicyLike, gate_suite
 from outperform.gates.result import Check, Gate, Guard, GuardLike, settled
 from outperform.gates.rule import Require, check_level, check_requirement
-from outperform.inference.spec import OfTwo, declared, refuse_declared
+from outperform.inference.spec import OfTwo, declared, refuse_declared, two_models
 from outperform.inference.suite import Suite
 from outperform.inference.views import chosen_metric
 from outperform.metrics.score_metric import MetricLike

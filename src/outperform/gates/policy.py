@@ -15,14 +15,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias, get_args
 
-from outperform.comparison.again import with_rope
+from outperform.comparison.result import Comparison
 from outperform.data.sources import made_serious
 from outperform.errors import DataError, UsageError, unknown_name
 from outperform.gates.result import Check, Gate, settled
 from outperform.gates.rule import Require, check_requirement
 from outperform.inference.spec import rope_for
 from outperform.inference.suite import ScoreSuite, Suite
-from outperform.results.comparison import Comparison
 from outperform.suite.api import compare_suite
 
 ADVISORY = "advisory"
@@ -136,5 +135,5 @@ def _within(own: Comparison, margin: float | None, name: str) -> Comparison:
     rope_for(own.spec, margin, name)  # refuses what it refuses as a ROPE
     rope = own.rope
     if own.spec.metric.greater_is_better:
-        return with_rope(own, replace(rope, low=-margin, high=max(rope.high, 0.0), default=False))
-    return with_rope(own, replace(rope, low=min(rope.low, 0.0), high=margin, default=False))
+        return own.with_rope(replace(rope, low=-margin, high=max(rope.high, 0.0), default=False))
+    return own.with_rope(replace(rope, low=min(rope.low, 0.0), high=margin, default=False))

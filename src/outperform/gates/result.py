@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from outperform._typing import Label
-from outperform.comparison.api import answer_spec
+from outperform.comparison.result import Comparison, answer_spec
 from outperform.decision.rope import RopeLike
 from outperform.display.cards import Notebook
 from outperform.display.document import Document
@@ -35,7 +35,6 @@ from outperform.gates.text import (
 from outperform.inference.summary import SCHEMA, finding_facts
 from outperform.metrics.score_metric import MetricLike
 from outperform.planning.power import Needed
-from outperform.results.comparison import Comparison
 
 if TYPE_CHECKING:
     from outperform.results.feature_schemas import CheckFacts, GateFacts

@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
+from outperform.comparison.result import Comparison
 from outperform.decision.intervals import check_prob
 from outperform.errors import UsageError, param, unknown_name
 from outperform.findings import Finding, finding
@@ -19,7 +20,6 @@ from outperform.inference.spelling import SPELLED, spelling_finding
 from outperform.inference.summary import summarize
 from outperform.planning.goals import judged_goal
 from outperform.planning.power import Needed, items_needed
-from outperform.results.comparison import Comparison
 
 TOO_COARSE = "monte_carlo_too_coarse"
 # A candidate that is worse by the whole ROPE passes with probability (1 − prob) / 2: one in four at

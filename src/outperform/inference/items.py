@@ -82,7 +82,7 @@ def _draw(
     shapes, left = spec.shapes, _left_by_fit(specs)
     dfs = [] if left is None else [left.df]
     if left is not None:
-        shapes = left.share * (np.ones(spec.units.n) if shapes is None else shapes)
+        shapes = left.share * spec.units.counts
     # Weights that metrics share are as wide as the widest needs.
     df = min([*dfs, *(one for one in known if one is not None)], default=None)
     combined = joined(ready)
@@ -94,7 +94,7 @@ def _draw(
         return draw_sums(
             combined.held,
             combined.evaluate,
-            shapes=shapes,
+            shapes=spec.units.counts if shapes is None else shapes,
             n_values=len(ready),
             n_draws=n_draws,
             seed=seed,
@@ -138,7 +138,7 @@ def _left_by_fit(specs: Sequence[ScoreSpec]) -> _Left | None:
         n_fitted = 0 if spec.metric.sums is None else spec.metric.sums.fitted
         if n_fitted:
             marked = spec.units.sums(spec.view.values[0][:, -1]) > 0
-            n = int(marked.sum())
+            n = int(spec.units.counts[marked].sum())
             if n < _MANY_FITTED:
                 left = max(n - n_fitted, 1)
                 found.append(_Left(float(left), left / (n + 1)))
@@ -194,9 +194,7 @@ def draw_prepared(
 
 def observed_scores(spec: ScoreSpec) -> tuple[float, ...]:
     """Return the plug-in value of each model, equal to scikit-learn's."""
-    weights = np.ones((1, spec.units.n))
-    if spec.shapes is not None:
-        weights[0] = spec.shapes
+    weights = spec.units.counts[None]
     return tuple(float(one.worker()(weights)[0]) for one in spec.prepared)
 
 

@@ -20,7 +20,14 @@ from outperform.data.scores import Scores
 from outperform.data.views import clear_positive, code_of
 from outperform.errors import DataError, UsageError, either, param
 from outperform.findings import Finding, finding
-from outperform.inference.score_views import arranged, count_apart, prepare_all, unit_influence
+from outperform.inference.score_views import (
+    Merged,
+    arranged,
+    count_apart,
+    merged,
+    prepare_all,
+    unit_influence,
+)
 from outperform.metrics import votes
 from outperform.metrics.curves import rankings_of
 from outperform.metrics.metric import Metric
@@ -306,11 +313,14 @@ class ScoreSpec(BaseSpec):
         The same, in the order in which they are weighed.
     metric
         What was asked for.
+    repeats
+        How many groups each group of the view stands for; None for one each.
     """
 
     data: Scores
     view: Scores
     metric: ScoreMetric
+    repeats: FloatArray | None = None
 
     @property
     def n(self) -> int:
@@ -345,18 +355,14 @@ class ScoreSpec(BaseSpec):
     @cached_property
     def units(self) -> Units:
         """What is weighed."""
-        view = self.view
-        if view.n_groups is None:
-            return Units(view.n_rows, None, view.weights)
-        times = None if view.counts is None else view.counts.astype(np.float64)
-        return Units(view.n_groups, view.group, times if view.weights is None else view.weights)
+        return units_of(self.view, self.repeats)
 
     @cached_property
     def n_effective(self) -> float | None:
         """What importance weights leave of the items or groups; None without any."""
         if self.data.weights is None:
             return None
-        return effective_size(self.units.sums(np.ones(self.view.n_rows)))
+        return effective_size(self.units.sums(np.ones(self.view.n_rows)), self.units.counts)
 
     @property
     def rope_hint(self) -> str | None:
@@ -391,20 +397,19 @@ class ScoreSpec(BaseSpec):
 
     @property
     def shapes(self) -> FloatArray | None:
-        """How many items each unit stands for; None for one each."""
-        view = self.view
-        if view.n_groups is not None or view.counts is None:
-            return None
-        return view.counts.astype(np.float64)
+        """How many items or groups each unit stands for; None for one each."""
+        return self.units.repeats
 
     @property
     def _observed(self) -> list[float]:
-        return [float(one.worker()(np.ones((1, self.units.n)))[0]) for one in self.prepared]
+        return [float(one.worker()(self.units.counts[None])[0]) for one in self.prepared]
 
     @cached_property
     def prepared(self) -> tuple[Prepared, ...]:
         """Each model's scores, sorted once or turned into losses."""
-        return prepare_all(self.metric, self.view, positive=self.positive, units=self.units)
+        return prepare_all(
+            self.metric, self.view, data=self.data, positive=self.positive, units=self.units
+        )
 
     @cached_property
     def influences(self) -> tuple[Influence | None, ...]:
@@ -412,7 +417,7 @@ class ScoreSpec(BaseSpec):
 
         None where leaving out each would take too long.
         """
-        repeats = np.ones(self.units.n) if self.shapes is None else self.shapes
+        repeats = self.units.counts
         apart = [self.prepared] if self.paired else [(one,) for one in self.prepared]
         items = self.n_groups is None
         return tuple(unit_influence(ready, repeats, items=items) for ready in apart)
@@ -422,7 +427,7 @@ class ScoreSpec(BaseSpec):
         """How many items or groups of equal size or weight there are in effect."""
         if self.n_groups is None and self.n_effective is None:
             return float(self.n)
-        return effective_size(self.units.sums(np.ones(self.view.n_rows)))
+        return effective_size(self.units.sums(np.ones(self.view.n_rows)), self.units.counts)
 
     @cached_property
     def dfs(self) -> tuple[float | None, ...]:
@@ -436,10 +441,10 @@ class ScoreSpec(BaseSpec):
     @cached_property
     def fit_of_votes(self) -> votes.FitCheck | None:
         """How well strengths explain the votes they were fitted to; None where none are fitted."""
-        values = self.view.values[0]
+        values = self.data.values[0]
         if self.data.columns != VOTES or votes.method(self.metric.name, values) == "pair shares":
             return None
-        return votes.check_fit(values, self.units, np.random.default_rng(_CHECK_SEED))
+        return votes.check_fit(values, units_of(self.data), np.random.default_rng(_CHECK_SEED))
 
     def rests_on_strengths(self, pair: Sequence[int]) -> bool:
         """Return whether fitted strengths that are wrong or unchecked decide on two models.
@@ -483,7 +488,12 @@ class ScoreSpec(BaseSpec):
     def n_apart(self, pair: tuple[int, int]) -> int:
         """Count the items, or groups, that set two models apart in the metric's eyes."""
         return count_apart(
-            self.metric, self.view, pair, positive=self.positive, rankings=self.rankings
+            self.metric,
+            self.view,
+            pair,
+            positive=self.positive,
+            units=self.units,
+            rankings=self.rankings,
         )
 
     @property
@@ -491,6 +501,17 @@ class ScoreSpec(BaseSpec):
         """Which rows are of the positive class."""
         assert self.view.truth is not None
         return np.asarray(self.view.truth == self.positive)
+
+
+def units_of(scores: Scores, repeats: FloatArray | None = None) -> Units:
+    """Return what is weighed; ``repeats`` says how many groups each group stands for."""
+    counts = None if scores.counts is None else scores.counts.astype(np.float64)
+    if scores.n_groups is None:
+        return Units(scores.n_rows, None, scores.weights, counts)
+    times = counts if scores.weights is None else scores.weights
+    if counts is not None and scores.weights is not None:
+        times = counts * scores.weights
+    return Units(scores.n_groups, scores.group, times, repeats)
 
 
 def make_score_spec(
@@ -513,13 +534,16 @@ def make_score_spec(
     scores = as_targets(scores) if asked.sums is not None else scores
     check_kind(scores, asked)
     positive = positive_code(scores, asked, pos_label)
-    # A user's function gets the rows as they came, and so do sums and the noise in bins;
-    # elsewhere equal rows may be one.
-    whole = any(one is not None for one in (asked.function, asked.sums, asked.bins))
-    view = scores if whole else arranged(scores)
+    # A user's function gets the rows as they came, and so does the noise in bins, which is made of
+    # squares of weights; elsewhere equal rows may be one.
+    if asked.function is not None or asked.bins is not None:
+        view = Merged(scores, None)
+    else:
+        view = Merged(arranged(scores), None) if asked.sums is None else merged(scores)
     spec = ScoreSpec(
         data=scores,
-        view=view,
+        view=view.scores,
+        repeats=view.repeats,
         metric=replace(asked, bounds=_bounds(asked, scores)),
         positive=positive,
         pos_label=None if positive is None else scores.labels[positive],

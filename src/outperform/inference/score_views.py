@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from outperform._typing import AnyArray, BoolArray, FloatArray, IntArray
+from outperform.data.groups import group_rows
 from outperform.data.scores import Scores
+from outperform.data.table import distinct_rows
 from outperform.errors import UsageError, unknown_name
 from outperform.metrics.curves import RANKINGS, Binned, ClassAreas, rankings_of
 from outperform.metrics.custom import Called
@@ -26,6 +28,9 @@ from outperform.metrics.weighted import (
     log_losses,
 )
 from outperform.posterior.bootstrap import Influence, MoreWeights, jackknife
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 _LOSSES = {"log_loss": log_losses, "brier_score": brier_losses}
 
@@ -61,14 +66,26 @@ def of_column(metric: MetricLike, scores: Scores) -> MetricLike:
 
 
 def prepare_all(
-    metric: ScoreMetric, view: Scores, *, positive: int | None, units: Units
+    metric: ScoreMetric, view: Scores, *, data: Scores, positive: int | None, units: Units
 ) -> tuple[Prepared, ...]:
-    """Prepare the scores of every model; what all of them share only once."""
+    """Prepare the scores of every model; what all of them share only once.
+
+    ``data`` are the same scores with every row apart, which a metric may have to see to know what
+    it is made of.
+    """
     first, *others = range(len(view.models))
-    ready = prepare(metric, view, first, positive=positive, units=units)
+    metrics = [
+        metric
+        if metric.sums is None
+        else replace(metric, sums=metric.sums.for_data(data.values[place]))
+        for place in range(len(view.models))
+    ]
+    ready = prepare(metrics[first], view, first, positive=positive, units=units)
     if isinstance(ready, CombinedMeans) and ready.row is not None:
         return (ready, *(replace(ready, row=_row(view, place)) for place in others))
-    rest = [prepare(metric, view, place, positive=positive, units=units) for place in others]
+    rest = [
+        prepare(metrics[place], view, place, positive=positive, units=units) for place in others
+    ]
     return (ready, *rest)
 
 
@@ -91,15 +108,14 @@ def prepare(
             bounds=metric.bounds,
         )
     if metric.sums is not None and metric.level is None:
-        sums = metric.sums.for_data(view.values[place])
         return CombinedMeans(
             name=metric.name,
-            terms=sums.of_items(view.values[place]),
-            sums=sums,
+            terms=metric.sums.of_items(view.values[place]),
+            sums=metric.sums,
             units=units,
             bounds=metric.bounds,
             sign=metric.sign,
-            row=_row(view, place) if sums.joint else None,
+            row=_row(view, place) if metric.sums.joint else None,
         )
     if metric.score == "quantile":
         assert metric.level is not None
@@ -159,13 +175,14 @@ def count_apart(
     pair: tuple[int, int],
     *,
     positive: int | None,
+    units: Units,
     rankings: Sequence[Sequence[Ranking]],
 ) -> int:
     """Count the items, or groups, on which two models differ."""
     apart = _apart(metric, view, pair, positive, rankings)
     if view.group is None:
         return int(items_of(view)[apart].sum())
-    return len(np.unique(view.group[apart]))
+    return int(units.counts[np.unique(view.group[apart])].sum())
 
 
 def _apart(
@@ -215,7 +232,7 @@ def tied_share(ranking: Ranking, view: Scores) -> float:
 class Joined(NamedTuple):
     """The sums of several models or metrics, beside each other."""
 
-    held: FloatArray  # (n_units, n_sums)
+    held: csr_array | FloatArray  # (n_sums, n_units)
     parts: tuple[CombinedMeans, ...]
     added: MoreWeights | None = None
 
@@ -244,8 +261,34 @@ def _share_sums(one: CombinedMeans, two: CombinedMeans) -> bool:
     return one.row is not None and one.terms is two.terms and one.sums is two.sums
 
 
+# Below this share of numbers that are not 0 a sparse matrix is faster.
+_SPARSE = 0.25
+
+
+def _held(part: CombinedMeans) -> csr_array | FloatArray:
+    """Return what each unit adds to every sum and, last, to that of the weights.
+
+    ``(n_statistics + 1, n_units)``; sparse where most of it is 0.
+    """
+    from scipy.sparse import csr_array, hstack
+
+    terms, units, n_items = part.terms, part.units, len(part.terms)
+    each = np.ones((n_items, 1))
+    if np.count_nonzero(terms) < _SPARSE * terms.size:
+        items = hstack([csr_array(terms), each], format="csr")
+    else:
+        items = np.hstack([terms, each])
+    if units.unit is not None or units.times is not None:
+        unit = np.arange(n_items) if units.unit is None else units.unit
+        times = np.ones(n_items) if units.times is None else units.times
+        items = csr_array((times, (unit, np.arange(n_items))), shape=(units.n, n_items)) @ items
+    return items.T if isinstance(items, np.ndarray) else items.T.tocsr()
+
+
 def joined(ready: Sequence[Prepared]) -> Joined | None:
     """Return what is prepared as sums beside each other; None where some are no sums."""
+    from scipy.sparse import vstack
+
     parts = tuple(one for one in ready if isinstance(one, CombinedMeans))
     if len(parts) < len(ready):
         return None
@@ -254,8 +297,11 @@ def joined(ready: Sequence[Prepared]) -> Joined | None:
         for before, part in zip((None, *parts), parts, strict=False)
         if before is None or not _share_sums(before, part)
     ]
-    held = np.concatenate([part.held() for part in own]).T.copy()
-    return Joined(held, parts, _added(own))
+    held = [_held(part) for part in own]
+    dense = [one for one in held if isinstance(one, np.ndarray)]
+    if len(dense) == len(held):
+        return Joined(np.concatenate(dense), parts, _added(own))
+    return Joined(vstack(held, format="csr"), parts, _added(own))
 
 
 def _added(parts: Sequence[CombinedMeans]) -> MoreWeights | None:
@@ -266,11 +312,11 @@ def _added(parts: Sequence[CombinedMeans]) -> MoreWeights | None:
     if all(one is None for one in added):
         return None
     held = [
-        csr_array((0, part.terms.shape[1] + 1))
+        csr_array((part.terms.shape[1] + 1, 0))
         if one is None
         else csr_array(
-            (one.amount, (one.weight, one.column)),
-            shape=(len(one.shapes), part.terms.shape[1] + 1),
+            (one.amount, (one.column, one.weight)),
+            shape=(part.terms.shape[1] + 1, len(one.shapes)),
         )
         for part, one in zip(parts, added, strict=True)
     ]
@@ -314,13 +360,13 @@ def unit_influence(
         if len(repeats) > most and any(part.sums.joint for part in combined.parts):
             return None
         if any(part.sums.own for part in combined.parts):
-            whole = (repeats @ combined.held)[:, None]
+            whole = (combined.held @ repeats)[:, None]
             combined.evaluate(np.repeat(whole, 2, axis=1))  # what a function returns is checked
         added, of_sums = combined.added, combined.unchecked().evaluate
-        constant = 0.0 if added is None else (added.held.T @ added.shapes)[:, None]
+        constant = 0.0 if added is None else (added.held @ added.shapes)[:, None]
         with np.errstate(invalid="ignore", divide="ignore"):  # the only unit is left out
             return jackknife(
-                csr_array(combined.held.T), repeats, lambda left: of_sums(left + constant)
+                csr_array(combined.held), repeats, lambda left: of_sums(left + constant)
             )
     if any(isinstance(one, Called) for one in ready) or len(repeats) > most:
         return None
@@ -336,6 +382,71 @@ def unit_influence(
 
     with np.errstate(invalid="ignore"):  # without a unit there may be no positive item
         return jackknife(identity(len(repeats), format="csr"), repeats, evaluate)
+
+
+class Merged(NamedTuple):
+    """Scores whose equal rows are one, and groups that look alike."""
+
+    scores: Scores
+    repeats: FloatArray | None  # how many groups each group of the view stands for; None for one
+
+
+def merged(scores: Scores) -> Merged:
+    """Return one row for all that are equal, and one group for all that hold the same rows.
+
+    Rows are told apart by their numbers, never by what was added up of them, and the order of
+    rows and groups is that of their counts and numbers: in whatever order they and the models
+    came, the weights that are drawn for them are the same.
+    """
+    by_name = [scores.values[place] for place in np.argsort(scores.models)]
+    columns = [one if one.ndim == 2 else one[:, None] for one in by_name]
+    beside = [one[:, None] for one in (scores.truth, scores.weights) if one is not None]
+    first, code = _distinct([*columns, *beside])
+    counts = np.ones(len(code), dtype=np.int64) if scores.counts is None else scores.counts
+    if scores.group is None:
+        sums = np.zeros(len(first), dtype=counts.dtype)
+        np.add.at(sums, code, counts)
+        order = np.argsort(sums, kind="stable")
+        return Merged(_with_counts(scores._take(first[order]), sums[order]), None)
+    assert scores.n_groups is not None
+    groups = group_rows(
+        scores.group, code, n_groups=scores.n_groups, n_cells=len(first), times=counts
+    )
+    order = np.argsort(groups.repeats, kind="stable")
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    by_group = np.argsort(place[groups.pattern], kind="stable")
+    view = _with_counts(scores._take(first[groups.cell[by_group]]), groups.times[by_group])
+    repeats = groups.repeats[order].astype(np.float64)
+    return Merged(
+        replace(view, group=place[groups.pattern[by_group]]),
+        None if (repeats == 1).all() else repeats,
+    )
+
+
+def _with_counts(view: Scores, counts: AnyArray) -> Scores:
+    return replace(view, counts=None if (counts == 1).all() else counts, ids=None)
+
+
+def _distinct(columns: Sequence[AnyArray]) -> tuple[IntArray, IntArray]:
+    """Return where each distinct row is first, and which of these every row is."""
+    values, first, code = np.unique(columns[0][:, 0], return_index=True, return_inverse=True)
+    if len(values) == len(columns[0]):  # one column tells them apart
+        return first, code.ravel()
+    return distinct_rows(np.concatenate([_packed(one) for one in columns], axis=1))
+
+
+def _packed(rows: AnyArray) -> FloatArray:
+    """Return rows that are equal where these are: of many zeros only what is none, and where."""
+    row, column = np.nonzero(rows)
+    n_used = np.bincount(row, minlength=len(rows))
+    width = int(n_used.max(initial=0))
+    if 2 * width >= rows.shape[1]:
+        return rows.astype(np.float64)
+    entry = np.arange(len(row)) - np.repeat(np.cumsum(n_used) - n_used, n_used)
+    packed = np.zeros((len(rows), 2 * width))
+    packed[row, entry], packed[row, width + entry] = column + 1, rows[row, column]
+    return packed
 
 
 # A gamma of any shape takes as long as a dozen of the exponentials that it stands for.

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, TypedDict
 import numpy as np
 
 from outperform import metrics
-from outperform._typing import ColumnLike, IntArray, Label, Seed
+from outperform._typing import ColumnLike, IntArray, Label, LabelsLike, Seed
 from outperform.data.build import of_labels
 from outperform.data.missing import UNDECLARED, MissingTexts
 from outperform.data.outcomes import Outcomes
@@ -538,3 +538,38 @@ def _pair(view: Outcomes, paired: bool) -> tuple[Outcomes, tuple[Finding, ...]]:
         spans = view.kind == "spans"
         return view, (finding("unpaired_outcomes/spans" if spans else "unpaired_outcomes/items"),)
     return view, ()
+
+
+def two_models(
+    y_true: Outcomes | Scores | LabelsLike | None,
+    a: str | LabelsLike,
+    b: str | LabelsLike,
+    names: tuple[str, str],
+    labels: Sequence[Label] | None,
+    groups: ColumnLike | None = None,
+    *,
+    metric: MetricLike | None = None,
+    sample_weight: ColumnLike | None = None,
+    missing: MissingTexts = UNDECLARED,
+) -> Data:
+    """Return what was seen of two models, counted, kept as scores, or selected."""
+    if isinstance(y_true, (Outcomes, Scores)):
+        refuse_counted(groups=groups, sample_weight=sample_weight)
+        return selected(y_true, [a, b], verb="compare")
+    name_a, name_b = check_names(names)
+    return data_of(
+        y_true,
+        {name_a: a, name_b: b},
+        metric=metric,
+        labels=labels,
+        sample_weight=sample_weight,
+        groups=groups,
+        missing=missing,
+    )
+
+
+def check_names(names: tuple[str, str]) -> tuple[str, str]:
+    """Return the names of A and of B, or say that they must differ."""
+    if not isinstance(names, Sequence) or len(names) != 2 or names[0] == names[1]:
+        raise UsageError(f"names must be two different names; got {names!r}")
+    return names[0], names[1]

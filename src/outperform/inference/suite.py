@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from scipy import special
@@ -75,7 +75,6 @@ class Suite:
     ropes: Mapping[str, RopeLike | None]
     weights: Mapping[str, float]
     scale: Scale | None
-    _compared_by: ClassVar[str] = "compare_suite"
 
     def __init__(
         self,
@@ -204,7 +203,6 @@ class ScoreSuite(Suite):
     """Data sets of which only scores are known; see :meth:`Suite.from_scores`."""
 
     design: Mapping[str, Any]  # what else compare_scores is asked
-    _compared_by: ClassVar[str] = "compare_score_suite"
 
     def select(self, models: Sequence[str]) -> Suite:
         """Refuse what needs items; two models are compared without it."""
@@ -535,3 +533,11 @@ def contrast_draws(
     chi = rng.chisquare(k[cells] + freedom + 2)
     off = rng.normal(size=(n_draws, n_free)) * np.sqrt(shapes[cells] / chi[:, None])
     return np.asarray(axes @ off.T)
+
+
+def measure(scale: Scale, metrics: set[str], n_tasks: int) -> str:
+    """Return what the mean over tasks is of, in words."""
+    what = next(iter(metrics)) if len(metrics) == 1 and scale == "metric" else "difference"
+    if scale == "rope":
+        what = "difference in ROPEs"
+    return f"mean {what} over {n_tasks} tasks"

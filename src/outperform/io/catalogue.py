@@ -11,6 +11,7 @@ from outperform._catalogue import Catalogue
 
 if TYPE_CHECKING:
     from outperform.io.logs.format import LogFormat
+    from outperform.io.sources import Source
 
 LOGS: Catalogue[LogFormat] = Catalogue(
     "outperform.logs",
@@ -25,5 +26,17 @@ LOGS: Catalogue[LogFormat] = Catalogue(
         "deepeval": "outperform.io.logs.deepeval:FORMAT",
         "helm": "outperform.io.logs.helm:FORMAT",
         "long": "outperform.io.logs.long:FORMAT",
+    },
+)
+
+SOURCES: Catalogue[Source] = Catalogue(
+    "outperform.sources",
+    noun="source",
+    kind="outperform.io.sources:Source",
+    built_in={
+        "file": "outperform.io.sources:FILE",
+        "delta": "outperform.io.sources:DELTA",
+        "iceberg": "outperform.io.sources:ICEBERG",
+        "hugging-face": "outperform.io.sources:HUGGING_FACE",
     },
 )

@@ -26,7 +26,7 @@ from outperform.data.sources import read_from
 from outperform.errors import DataError, OutperformError, UsageError, param, unknown_name
 from outperform.findings import Finding, finding
 from outperform.io.engine import workspace
-from outperform.io.formats import Dialect, Storage, limited, most_unpacked
+from outperform.io.formats import URL, Dialect, Storage, limited, most_unpacked
 from outperform.io.paths import File, find_files
 from outperform.io.remote import found_at, is_remote, reached
 from outperform.io.text_files import read_records
@@ -43,7 +43,7 @@ def holds_outcomes(source: object, storage: Storage | None = None) -> bool:
         first = found_at(reached(str(source), storage))[0]
         with first.open() as stream:
             return _begins_shard(stream.read(_HEAD))
-    if not isinstance(source, (str, os.PathLike)) or source == "-":
+    if not isinstance(source, (str, os.PathLike)) or source == "-" or URL.match(str(source)):
         return False
     with workspace() as folder:
         try:

@@ -24,6 +24,7 @@ from outperform.errors import (
     require,
     unknown_name,
 )
+from outperform.io.catalogue import SOURCES
 from outperform.io.columnar import refuse_twins
 from outperform.io.engine import interruptible, text, workspace
 from outperform.io.formats import STORES, URL, check_address, masked, without_secrets
@@ -316,9 +317,10 @@ def _by_address(scheme: str, address: str) -> tuple[str, str]:
     if plus and kind in SCHEMES:
         scheme, address = kind, f"{kind}{address[len(scheme) :]}"
     if scheme not in SCHEMES:
+        added = sorted(scheme for source in SOURCES.added() for scheme in source.schemes)
         raise UsageError(
-            f"{unknown_name('kind of database', scheme, SCHEMES)}. Files must lie on this machine "
-            "or in a store: s3://, gs:// or abfs://"
+            f"{unknown_name('kind of database', scheme, (*SCHEMES, *added))}. Files must lie on "
+            "this machine or in a store: s3://, gs:// or abfs://"
         )
     if scheme not in ("sqlite", "duckdb"):
         check_address(address)

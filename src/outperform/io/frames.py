@@ -130,7 +130,7 @@ def _count(frame: Frame, query: TableQuery) -> Outcomes:
         plan = _kept(frame, (*query.keys, *others), query.where)
         _refuse_scores(plan, frame, query)
         if query.id is not None:
-            query = query.keeping(_refuse_repeated(plan, query.id, frame.name))
+            query = query.keeping(refuse_repeated(frame, query.id, query.where))
         number = nw.len() if query.count is None else _summed(plan, frame, query.count)
         found = _counted(plan, frame, query, number)
     if not found.counts.any():
@@ -362,25 +362,27 @@ def _refuse_mixture(types: set[type], name: str, frame: str) -> None:
         )
 
 
-def _refuse_repeated(plan: LazyFrame[Any], id: str, frame: str) -> int:
+def refuse_repeated(frame: Frame, id: str, where: Where) -> int:
     """Refuse items that are there twice, or that have no id; return how many there are."""
     import narwhals.stable.v2 as nw
 
-    # Before the cast, with which pandas before 3 makes text of what is missing.
-    lost = plan.filter(nw.col(id).is_null()).select(n=nw.len()).collect()["n"].to_list()
-    if lost[0]:
-        raise DataError(f"{int(lost[0])} rows of {frame} have no id in {id!r}")
-    number = int(plan.select(n=nw.len()).collect()["n"].to_list()[0])
-    each = plan.select(nw.col(id).cast(nw.String).alias("id")).group_by("id").agg(n=nw.len())
-    found = (
-        each.filter(nw.col("n") > 1)
-        .select(nw.col("id").min(), nw.col("n").sum(), ids=nw.len())
-        .collect()
-    )
-    (example,), (rows,), (ids,) = (found[name].to_list() for name in ("id", "n", "ids"))
+    plan, name = _kept(frame, (id,), where), frame.name
+    with _faults(name), quiet():
+        # Before the cast, with which pandas before 3 makes text of what is missing.
+        lost = plan.filter(nw.col(id).is_null()).select(n=nw.len()).collect()["n"].to_list()
+        if lost[0]:
+            raise DataError(f"{int(lost[0])} rows of {name} have no id in {id!r}")
+        number = int(plan.select(n=nw.len()).collect()["n"].to_list()[0])
+        each = plan.select(nw.col(id).cast(nw.String).alias("id")).group_by("id").agg(n=nw.len())
+        found = (
+            each.filter(nw.col("n") > 1)
+            .select(nw.col("id").min(), nw.col("n").sum(), ids=nw.len())
+            .collect()
+        )
+    (example,), (rows,), (ids,) = (found[column].to_list() for column in ("id", "n", "ids"))
     if ids:
         raise DataError(
-            f"every id must be in {frame} once, but {int(rows) - int(ids)} rows repeat an id in "
+            f"every id must be in {name} once, but {int(rows) - int(ids)} rows repeat an id in "
             f"{id!r}, e.g. {example!r}"
         )
     return number

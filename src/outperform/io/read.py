@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import Any, TypedDict
@@ -27,15 +27,16 @@ from outperform.io.formats import (
     DialectOptions,
     Option,
     Storage,
+    called,
     check_options,
     masked,
 )
-from outperform.io.frames import known_frame
+from outperform.io.frames import fetch_columns, known_frame, refuse_repeated
 from outperform.io.group_by import OnNull
 from outperform.io.join import OnMissing, fetch_rows, join_people
 from outperform.io.logs.read import read_grades, recognized
 from outperform.io.logs.samples import LONG
-from outperform.io.sources import Request, as_source, check_format, read_by_door
+from outperform.io.request import Request, check_format, open_source, read_source
 from outperform.io.tables import Table, check_where, opened
 from outperform.progress import log_time
 
@@ -117,7 +118,7 @@ def read_scores(
     Scores(n=3, models=('gpt', 'llama'), groups=2)
     """
     start = perf_counter()
-    source = as_source(source)
+    given, source = source, open_source(source)
     storage = Storage.of(storage_options)
     missing = MissingTexts.from_param(na_values, empty_is_label)
     check_where(where)
@@ -154,7 +155,7 @@ def read_scores(
             latest=latest,
         )
     _refuse_of_tables(
-        source,
+        given,
         score=score,
         model=model,
         on_missing=on_missing,
@@ -171,15 +172,29 @@ def read_scores(
         format=format, columns=tuple(wanted), storage=storage, missing=missing, **options
     )
 
-    def ask(found: Mapping[str, Table], engine: Engine) -> tuple[dict[str, list[Any]], Table]:
+    needed = list(dict.fromkeys([*names, *(() if id is None else (id,))]))
+    frame = None if isinstance(source, (str, os.PathLike, list, tuple)) else known_frame(source)
+    if frame is not None:
+        frame = replace(frame, name=called(given))
+        for name in wanted:
+            frame.column(name)
         if id is not None:
-            refuse_repeated_ids(found[""], id, where, engine)
-        beside = [] if id is None or id in names else [id]
-        return fetch_rows(found[""], [*names, *beside], where, engine), found[""]
+            refuse_repeated(frame, id, where)
+        values = map(missing.without, fetch_columns(frame, needed, where=where))
+        rows = dict(zip(needed, values, strict=True))
+        rows, findings = _without_null(rows, names, frame.name, on_null)
+    else:
 
-    with opened({"": source}, wanted, asked) as tables:
-        rows, table = tables.ask(ask)
-        rows, findings = _without_null(rows, names, table, on_null, filtered=where is not None)
+        def ask(tables: Mapping[str, Table], engine: Engine) -> tuple[dict[str, list[Any]], Table]:
+            if id is not None:
+                refuse_repeated_ids(tables[""], id, where, engine)
+            return fetch_rows(tables[""], needed, where, engine), tables[""]
+
+        with opened({"": source}, wanted, asked) as tables:
+            rows, table = tables.ask(ask)
+            lone = len(table.scans) == 1 and where is None
+            lines = table.scans[0].lines if lone else None
+            rows, findings = _without_null(rows, names, table.name, on_null, lines)
     scores = {name: numbers_of(rows[column], column, source) for name, column in named.items()}
     grouped = None if groups is None else rows[groups]
     ids = None if id is None else group_by.ids_of_rows(group_by.coded(rows[id]))
@@ -198,10 +213,9 @@ def read_scores(
 def _without_null(
     rows: dict[str, list[Any]],
     names: Sequence[str],
-    table: Table,
+    table: str,
     on_null: OnNull,
-    *,
-    filtered: bool,
+    lines: Callable[[Sequence[int]], list[int]] | None = None,
 ) -> tuple[dict[str, list[Any]], tuple[Finding, ...]]:
     """Refuse rows that lack a value in one of some columns, or drop them and say so."""
     gone = {
@@ -214,8 +228,7 @@ def _without_null(
     if on_null == "raise":
         name = next(iter(gone))
         at = [row + 1 for row in gone[name][:3]]
-        lone = len(table.scans) == 1 and not filtered
-        shown = named_rows(at, table.name, table.scans[0].lines if lone else None)
+        shown = named_rows(at, table, lines)
         more = [f"{other!r} in {len(lost)}" for other, lost in gone.items() if other != name]
         others = f"; also {', '.join(more)}" if more else ""
         raise DataError(
@@ -224,13 +237,13 @@ def _without_null(
         )
     every = {row for lost in gone.values() for row in lost}
     if len(every) == n_rows:
-        raise DataError(f"{table.name} has no row with a value in each of {list(names)}")
+        raise DataError(f"{table} has no row with a value in each of {list(names)}")
     kept = [row for row in range(n_rows) if row not in every]
     found = finding(
         "null_rows_dropped/rows",
         n=len(every),
         total=n_rows,
-        table=table.name,
+        table=table,
         columns=quoted(gone, most=None),
     )
     return {name: [values[row] for row in kept] for name, values in rows.items()}, (found,)
@@ -565,7 +578,7 @@ def read(
         **check_options(dialect),
     )
     start = perf_counter()
-    seen = read_by_door(source, request)
+    seen = read_source(source, request)
     log_time(start, lambda: _told(source, seen))
     if human is not None:
         seen = join_people(seen, human, id=id, truth=truth, drawn=drawn, missing=request.missing)

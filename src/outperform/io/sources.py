@@ -1,533 +1,109 @@
-"""The table of sources: how each is recognized and read."""
+"""Sources: what an address, a file or an object of another library leads to."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Any, NamedTuple, get_args
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from outperform.data.labels import as_table
-from outperform.data.missing import MissingTexts
-from outperform.data.outcomes import Outcomes
-from outperform.data.sources import with_source
-from outperform.errors import UsageError, param, require, unknown_name
-from outperform.io.catalogue import LOGS
-from outperform.io.columnar import listed
-from outperform.io.count import count
-from outperform.io.count_tables import holds_outcomes, read_shards
-from outperform.io.databases import Database, count_database, known_database
-from outperform.io.formats import (
-    FORMATS,
-    OPTIONS,
-    Dialect,
-    DialectOptions,
-    Option,
-    Storage,
-    called,
-    check_options,
-    local_path,
-)
-from outperform.io.frames import Frame, count_frame, known_frame
-from outperform.io.group_by import OnNull, TableQuery, name_models
-from outperform.io.join import GOLD, Join, OnMissing, join
-from outperform.io.logs.read import read_evaluations, recognized
-from outperform.io.logs.samples import LONG
-from outperform.io.paths import stem
-from outperform.io.tables import Table, Where, check_columns, check_where, opened
+from outperform.errors import DataError, OutperformError, UsageError, require
+from outperform.io.formats import local_path, masked
 
-Models = Sequence[str] | Mapping[str, str] | None
-Correct = str | Models
+_ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/", re.IGNORECASE)  # a drive has one letter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """The arguments of ``read`` besides the source."""
-
-    truth: str | None = None
-    models: Models = None
-    correct: Correct = None
-    id: str | None = None
-    model: str | None = None
-    label: str | None = None
-    score: str | Mapping[str, str] | None = None
-    by: str | Sequence[str] | None = None
-    where: Where = None
-    count: str | None = None
-    weight: str | None = None
-    groups: str | None = None
-    table: str | None = None
-    query: str | None = None
-    on_missing: OnMissing = "raise"
-    on_null: OnNull = "raise"
-    skip_failed: bool = False
-    latest: bool = False
-    format: str | None = None
-    separator: str | None = None
-    quote: str | None = '"'
-    header: bool = True
-    encoding: str = "utf-8"
-    storage_options: Storage | None = None
-    na_values: Sequence[str] | None = None
-    empty_is_label: bool = False
-
-    def __post_init__(self) -> None:
-        MissingTexts.from_param(self.na_values, self.empty_is_label)
-        check_format(self.format)
-        _check_choice("on_missing", self.on_missing, get_args(OnMissing))
-        _check_choice("on_null", self.on_null, get_args(OnNull))
-        check_where(self.where)
-        self._check_correct()
-        self._check_groups()
-        if self.weight is not None and self.weight == self.count:
-            raise UsageError(
-                f"{self.weight!r} is either how many items a row stands for, {param('count=')}, or "
-                f"how much an item matters, {param('weight=')}; give one of them"
-            )
-        self.dialect()
-
-    def _check_correct(self) -> None:
-        if self.correct is None:
-            return
-        if not isinstance(self.correct, str):
-            check_columns(self.correct, "correct")
-        others = [name for name in ("truth", "models", "label") if getattr(self, name) is not None]
-        if others:
-            names = " and ".join(param(f"{name}=") for name in others)
-            raise UsageError(
-                f"{param('correct=')} names columns that say right or wrong, which have neither a "
-                f"truth nor predictions; leave {names} out"
-            )
-
-    def _check_groups(self) -> None:
-        if self.groups is None:
-            return
-        if not isinstance(self.groups, str):
-            raise UsageError(
-                f"{param('groups')} must name a column, e.g. {param('groups=', 'user_id')}; got "
-                f"{self.groups!r}"
-            )
-        if self.by is not None:
-            raise UsageError(
-                f"slices cannot keep groups together yet; give {param('by=')} or {param('groups=')}"
-            )
-        named = (self.truth, self.label, self.count, self.weight, *self.columns_by_model.values())
-        if self.groups in named:
-            raise UsageError(
-                f"every column has one role; {param('groups=', self.groups)} has another one "
-                "already"
-            )
-
-    @property
-    def missing(self) -> MissingTexts:
-        """Which texts are missing values."""
-        return MissingTexts.from_param(self.na_values, self.empty_is_label)
-
-    @property
-    def is_of_logs(self) -> bool:
-        """Whether the source is said to be logs of evaluations."""
-        return self.format is not None and self.format not in FORMATS
-
-    def given(self, *without: str) -> dict[str, Any]:
-        """Return what differs from the default, by name."""
-        return {
-            field.name: getattr(self, field.name)
-            for field in fields(self)
-            if field.name not in without and getattr(self, field.name) != field.default
-        }
-
-    def dialect(self, columns: Sequence[str] | None = None) -> Dialect:
-        """Return how files are to be read, and which of their columns."""
-        return Dialect(
-            format=None if self.is_of_logs else self.format,
-            separator=self.separator,
-            quote=self.quote,
-            header=self.header,
-            encoding=self.encoding,
-            columns=None if columns is None else tuple(columns),
-            storage=self.storage_options,
-            missing=self.missing,
-        )
-
-    @property
-    def slice_names(self) -> tuple[str, ...]:
-        """The columns that divide the items."""
-        names = (self.by,) if isinstance(self.by, str) else self.by
-        if names is None:
-            return ()
-        if not isinstance(names, (list, tuple)) or not all(isinstance(one, str) for one in names):
-            raise UsageError(
-                f"{param('by')} must name columns, e.g. {param('by=', ['country'])}; got "
-                f"{self.by!r}"
-            )
-        if not names or len(set(names)) != len(names):
-            raise UsageError(f"{param('by')} must name each column once; got {self.by!r}")
-        return tuple(names)
-
-    @property
-    def columns_by_model(self) -> dict[str, str]:
-        """The columns of the models that were named: predictions, or right or wrong."""
-        named = self.models if self.correct is None else self.correct
-        if isinstance(named, Mapping):
-            return dict(named)
-        return {name: name for name in ([named] if isinstance(named, str) else named or ())}
-
-    @property
-    def wanted(self) -> list[str]:
-        """The columns of one table that were named."""
-        models = self.columns_by_model.values()
-        others = (self.truth, *models, self.id, self.count, self.weight, self.groups)
-        named = [name for name in others if name is not None]
-        return [*named, *self.slice_names, *(self.where or ())]
-
-    def of(self, table: Table | Frame) -> TableQuery:
-        """Return which columns of one table are what."""
-        if self.correct is None:
-            check_names(self.models, self.truth, table)
-        for name in self.wanted:
-            table.column(name)
-        models = self.columns_by_model
-        named = self.models is not None or self.correct is not None
-        if not named:
-            wanted = {*self.wanted}
-            models = {name: name for name in table.names if name not in wanted}
-            odd = [name for name in models if table.column(name).family == "other"]
-            if odd:
-                why = f"{odd[0]!r} is of type {table.column(odd[0]).type}"
-                rest = [name for name in models if name not in odd]
-                raise UsageError(name_models(table.name, why, rest))
-        if not models:
-            raise UsageError(f"{table.name} has no column of predictions besides {self.wanted}")
-        return TableQuery(
-            truth=self.truth,
-            models=models,
-            named=named,
-            id=self.id,
-            by=self.slice_names,
-            where=self.where,
-            count=self.count,
-            weight=self.weight,
-            groups=self.groups,
-            on_null=self.on_null,
-            missing=self.missing,
-            text_file=isinstance(table, Table) and any(scan.is_text for scan in table.scans),
-        )
-
-    def join(self) -> Join:
-        """Return how files are to be joined."""
-        label = self.label if self.correct is None else self.correct
-        if self.id is None or label is None:
-            raise UsageError(
-                "files of several models are joined on an id: name the columns with "
-                f"{param('id=')} and {param('label=')}, or with {param('id=')} and "
-                f"{param('correct=')} if they say right or wrong"
-            )
-        if not isinstance(label, str):
-            raise UsageError(
-                "files that are joined have one column each that says right or wrong: name it, "
-                f"e.g. {param('correct=', 'correct')}; got {self.correct!r}"
-            )
-        return Join(
-            id=self.id,
-            label=label,
-            truth=self.truth,
-            correct=self.correct is not None,
-            groups=self.groups,
-            on_missing=self.on_missing,
-            on_null=self.on_null,
-            missing=self.missing,
-        )
-
-
-def check_names(models: Any, truth: str | None, table: Table | Frame) -> None:
-    """Refuse names of columns that are none, or that are given twice."""
-    if truth is None:
-        raise UsageError(_no_truth(table))
-    if models is None:
-        return
-    check_columns(models, "models")
-    columns = list(models.values() if isinstance(models, Mapping) else models)
-    if truth in columns:
-        models = ", ".join(map(repr, columns))
-        raise UsageError(f"every column has one role; got the truth {truth!r} and models {models}")
-
-
-def _no_truth(table: Table | Frame) -> str:
-    """Return the sentence for a truth that nobody named: which columns there are."""
-    names = list(table.names)
-    guess = next((name for name in names if name.lower() in ("label", *GOLD)), "label")
-    return (
-        f"name the column of the true labels, e.g. {param('truth=', guess)}; if the models' "
-        f"columns say right or wrong, name these with {param('correct=')}. Columns of "
-        f"{table.name}: {listed(names)}"
-    )
-
-
-def check_format(name: str | None) -> None:
-    """Refuse a format that is neither of tables nor of logs, those of plug-ins included."""
-    if name is not None and name not in FORMATS and name not in LOGS:
-        raise UsageError(unknown_name("format", name, (*FORMATS, *LOGS.names())))
-
-
-def _check_choice(what: str, value: object, known: Sequence[str]) -> None:
-    if value not in known:
-        raise UsageError(unknown_name(what, value, known))
-
-
-_FILES = {"format", "separator", "quote", "header", "encoding", "storage_options"}
-_NULLS = {"on_null", "na_values", "empty_is_label"}
-_TABLE = {"truth", "models", "correct", "id", "by", "where", "count", "weight", "groups", *_NULLS}
-
-
-class Door(NamedTuple):
-    """One kind of source: how to tell it, how to read it, and what can be asked of it."""
-
-    find: Callable[[Any, Request], Any]  # what is to be read, or None if it is something else
-    read: Callable[[Any, Request], Outcomes]
-    knows: set[str]
-    refusal: Callable[[str], str]  # of arguments that it does not know
-
-    def refuse_others(self, request: Request) -> None:
-        """Refuse arguments that mean nothing here."""
-        others = [name for name in request.given() if name not in self.knows]
-        if others:
-            called = dict.fromkeys("dialect" if name in OPTIONS else name for name in others)
-            names = " and ".join(param(f"{name}=") for name in called)
-            raise UsageError(self.refusal(names))
-
-
-def as_source(source: Any) -> Any:
-    """Return a source as the doors know it: paths for file://, and what opened tables stand for."""
-    if type(source) in (list, tuple):
-        return type(source)(map(local_path, source))
-    if type(source) is dict:
-        return {name: local_path(one) for name, one in source.items()}
-    library, name = type(source).__module__.partition(".")[0], type(source).__name__
-    if (library, name) == ("deltalake", "DeltaTable"):  # at the version that it was opened at
-        duckdb = require("duckdb", extra="cli", purpose="counting a DeltaTable")
-        return duckdb.connect().from_arrow(source.to_pyarrow_dataset())
-    if library == "pyiceberg" and isinstance(getattr(source, "metadata_location", None), str):
-        return local_path(source.metadata_location)
-    return local_path(as_table(source))
-
-
-def read_by_door(source: object, request: Request) -> Outcomes:
-    """Read a source by the first door that knows it."""
-    source = as_source(source)
-    for door in DOORS:
-        found = door.find(source, request)
-        if found is not None:
-            break
-    door.refuse_others(request)
-    seen = door.read(found, request)
-    if seen.sources:  # which outcomes that were counted before know themselves
-        return seen
-    name = found.name if isinstance(found, (Database, Frame)) else called(source)
-    return with_source(seen, name, weighted=request.weight is not None)
-
-
-def columns_of(
-    source: object,
-    *,
-    format: str | None = None,
-    dialect: DialectOptions | None = None,
-    storage_options: Mapping[str, Option] | None = None,
-) -> str | None:
-    """Return the names of the columns of files for a message; None for what is read only once.
+class Source:
+    """What leads to a table: addresses, endings of files, or objects of a library.
 
     Parameters
     ----------
-    source
-        A path, a folder or a pattern, as for :func:`outperform.read`.
-    format, dialect, storage_options
-        As for :func:`outperform.read`.
+    name
+        The name of its entry point.
+    open
+        Takes what the caller gave, and returns what can be read: a frame that narwhals knows, or
+        the path of a file or folder.
+    schemes
+        The addresses that it opens: ``("lab",)`` for ``lab://…``.
+    suffixes
+        The endings of the files that it opens: ``(".sav",)``.
+    objects
+        The classes whose objects it opens, each with its library: ``("deltalake.DeltaTable",)``
+        for a class ``DeltaTable`` of any module of ``deltalake``.
     """
-    source = as_source(source)
-    if source == "-" or known_database(source, table=None, query=None) is not None:
-        return None
-    storage = Storage.of(storage_options)
-    asked = Dialect(format=format, storage=storage, **check_options(dialect))
-    with opened({"": source}, [], asked) as tables:
-        return listed(tables.tables[""].names)
 
+    name: str
+    open: Callable[[Any], Any]
+    schemes: tuple[str, ...] = ()
+    suffixes: tuple[str, ...] = ()
+    objects: tuple[str, ...] = ()
 
-# Logs of evaluations
+    def knows(self, source: object) -> bool:
+        """Return whether it opens what the caller gave."""
+        if isinstance(source, (str, os.PathLike)):
+            scheme = scheme_of(source)
+            if scheme is not None:
+                return scheme in self.schemes
+            return Path(source).suffix.lower() in self.suffixes
+        classes = type(source).__mro__
+        return any(f"{_library(one)}.{one.__name__}" in self.objects for one in classes)
 
-
-def _logs(source: object, request: Request) -> Any:
-    told = request.is_of_logs or (request.format is None and recognized(source))
-    return source if told else None
-
-
-def _long(source: object, request: Request) -> Any:
-    return source if request.format == LONG else None
-
-
-def _read_logs(source: object, request: Request) -> Outcomes:
-    long = {"id": request.id, "model": request.model, "dialect": request.dialect()}
-    return read_evaluations(
-        source,
-        format=request.format,
-        by=request.slice_names,
-        groups=request.groups,
-        score=request.score,
-        models=request.models,
-        where=request.where,
-        on_missing=request.on_missing,
-        on_null=request.on_null,
-        skip_failed=request.skip_failed,
-        latest=request.latest,
-        **(long if request.format == LONG else {}),
-    )
-
-
-# Gold and a file per model
-
-
-def _joined(source: object, request: Request) -> tuple[Join, Any] | None:
-    is_list = isinstance(source, (list, tuple)) and len(source) > 1
-    of_files = isinstance(request.correct, str) and is_list
-    is_join = request.label is not None or isinstance(source, Mapping) or of_files
-    return (request.join(), source) if is_join else None
-
-
-def _read_join(found: tuple[Join, object], request: Request) -> Outcomes:
-    asked, sources = found[0], _named(found[1], fewest=1 if found[0].correct else 2)
-    named = (asked.id, asked.label, asked.truth, asked.groups)
-    columns = [name for name in named if name is not None]
-    # Which columns tell the separator is not the same for gold and for models.
-    with opened(sources, [asked.id], request.dialect(columns)) as tables:
-        return tables.ask(lambda found, engine: join(found, asked, engine))
-
-
-def _named(source: object, *, fewest: int) -> Mapping[str, Any]:
-    if isinstance(source, Mapping):
-        for name in source:
-            if not isinstance(name, str):
-                raise UsageError(f"names of files must be text; got {name!r}")
-        sources: Mapping[str, Any] = source
-    elif isinstance(source, (list, tuple)):
-        names = [stem(one) for one in source]
-        if len(set(names)) != len(names):
+    def open_checked(self, source: object) -> object:
+        """Open a source; what the code of others raises or returns besides is told as a fault."""
+        if self.open.__module__.startswith("outperform."):
+            return self.open(source)
+        name = type(source).__name__
+        if isinstance(source, (str, os.PathLike)):
+            name = masked(os.fspath(source))
+        try:
+            opened = self.open(source)
+        except OutperformError:
+            raise
+        except Exception as error:
+            raise DataError(
+                f"{name} cannot be opened by the source {self.name!r}: {type(error).__name__}: "
+                f"{error}"
+            ) from error
+        if opened is None or self.knows(opened):
             raise UsageError(
-                f"files of the same name need names: {{'gold': …, 'bert': …}}; got {names}"
+                f"the source {self.name!r} must open {name} as a frame or a path; got {opened!r}"
             )
-        sources = dict(zip(names, source, strict=True))
-    else:
-        raise UsageError(f"{param('label=')} is for a join: give gold and one file per model")
-    if len(sources) < fewest:
-        raise UsageError(f"a join needs gold and at least one model; got {list(sources)}")
-    return sources
+        return opened
 
 
-# Outcomes that were counted before
+def scheme_of(source: str | os.PathLike[str]) -> str | None:
+    """Return the scheme of an address in lower case; None for a path."""
+    address = _ADDRESS.match(str(os.fspath(source)))
+    return None if address is None else address[1].lower()
 
 
-def _shards(source: object, request: Request) -> Any:
-    counted = request.truth is None and holds_outcomes(source, request.storage_options)
-    return source if counted else None
+def _library(kind: type) -> str:
+    return kind.__module__.partition(".")[0]
 
 
-def _read_shards(source: object, request: Request) -> Outcomes:
-    return read_shards(source, request.models, request.storage_options)
+def _open_delta(table: Any) -> object:  # at the version that it was opened at
+    duckdb = require("duckdb", extra="cli", purpose="counting a DeltaTable")
+    return duckdb.connect().from_arrow(table.to_pyarrow_dataset())
 
 
-# One table: of a database, in a frame, in files
-
-
-def _database(source: object, request: Request) -> Database | None:
-    if request.models is not None:
-        check_columns(request.models, "models")
-    return known_database(source, table=request.table, query=request.query)
-
-
-def _read_database(database: Database, request: Request) -> Outcomes:
-    return count_database(database, request.of)
-
-
-def _frame(source: object, request: Request) -> Frame | None:
-    is_path = isinstance(source, (str, os.PathLike, list, tuple))
-    return None if is_path else known_frame(source)
-
-
-def _read_frame(frame: Frame, request: Request) -> Outcomes:
-    return count_frame(frame, request.of(frame))
-
-
-def _files(source: object, request: Request) -> Any:
-    return source
-
-
-def _read_files(source: object, request: Request) -> Outcomes:
-    named = request.models is not None or request.correct is not None
-    dialect = request.dialect(request.wanted if named else None)
-    with opened({"": source}, request.wanted, dialect) as tables:
-        return tables.ask(lambda found, engine: count(found[""], request.of(found[""]), engine))
-
-
-def _as_long(names: str) -> str:
-    """Return what to say if a column of models is named of a table that is not said to be long."""
-    if param("model=") not in names:
-        return ""
-    return (
-        f"{names} can be given for a table with one row for each item and model; if it is one, say "
-        f"so with {param('format=', 'long')}"
-    )
-
-
-_OF_LOGS = {"score", "models", "where", "by", "groups", "on_missing", "on_null"}
-DOORS = (
-    Door(
-        _long,
-        _read_logs,
-        {"id", "model", *_OF_LOGS, *_FILES, *_NULLS},
-        lambda names: (
-            f"{names} cannot be asked of a table with one row for each item and model, which says "
-            f"right or wrong; its columns are {param('id=')}, {param('model=')} and "
-            f"{param('score=')}"
-        ),
-    ),
-    Door(
-        _logs,
-        _read_logs,
-        {"format", "skip_failed", "latest", *_OF_LOGS},
-        lambda names: (
-            f"{names} cannot be asked of logs of evaluations, which know their own columns; choose "
-            f"with {param('score=')}, {param('models=')} and {param('where=')}"
-        ),
-    ),
-    Door(
-        _joined,
-        _read_join,
-        {"id", "label", "correct", "truth", "groups", "on_missing", *_NULLS, *_FILES},
-        lambda names: f"{names} can be given for one table; in a join every file is a model",
-    ),
-    Door(
-        _shards,
-        _read_shards,
-        {"models", "storage_options"},
-        lambda names: f"{names} must be asked before outcomes are counted",
-    ),
-    Door(
-        _database,
-        _read_database,
-        {"table", "query", *_TABLE},
-        lambda names: f"{names} are for files and logs, not for a database",
-    ),
-    Door(
-        _frame,
-        _read_frame,
-        _TABLE,
-        lambda names: _as_long(names) or f"{names} are for files and logs, not for a frame",
-    ),
-    Door(
-        _files,
-        _read_files,
-        _TABLE | _FILES,
-        lambda names: (
-            _as_long(names)
-            or f"{names} is for joins or logs, not for one table; files are joined with "
-            f"{param('id=')} and {param('label=')}, and logs read with {param('format=')}"
-        ),
+FILE = Source(name="file", open=local_path, schemes=("file",))
+DELTA = Source(name="delta", open=_open_delta, objects=("deltalake.DeltaTable",))
+ICEBERG = Source(
+    name="iceberg",
+    open=lambda table: local_path(table.metadata_location),
+    objects=("pyiceberg.Table",),
+)
+HUGGING_FACE = Source(
+    name="hugging-face",
+    open=as_table,
+    objects=(
+        "datasets.Dataset",
+        "datasets.DatasetDict",
+        "datasets.IterableDataset",
+        "datasets.IterableDatasetDict",
     ),
 )

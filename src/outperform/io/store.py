@@ -39,7 +39,7 @@ from outperform.io.remote import (
     refuse_changed,
     told,
 )
-from outperform.io.sources import DOORS, Request
+from outperform.io.request import SOURCE_TYPES, Request
 from outperform.io.tables import Opened, Table, open_table, plain_where
 from outperform.progress import in_steps
 
@@ -162,10 +162,10 @@ def _refuse_what_is_no_file(sources: Sequence[str], request: Request) -> None:
     for source in sources:
         _refuse_lake(source, request)
         if is_remote(source):
-            DOORS[-1].refuse_others(request)
+            SOURCE_TYPES[-1].refuse_others(request)
             continue
-        door = next(one for one in DOORS if one.find(source, request) is not None)
-        if door is not DOORS[-1] or source == "-":
+        door = next(one for one in SOURCE_TYPES if one.find(source, request) is not None)
+        if door is not SOURCE_TYPES[-1] or source == "-":
             raise UsageError(
                 f"only files of one table are counted by partition, and {masked(source)!r} is "
                 f"something else; leave {param('update=')} out, and write its counts to a file"

@@ -146,11 +146,6 @@ class CombinedMeans:
     sign: int = 1
     row: int | None = None  # of what combine returns, where that is for all models
 
-    def held(self) -> FloatArray:
-        """Return what each unit adds to every sum and, last, to that of the weights."""
-        columns = [self.units.sums(column) for column in self.terms.T]
-        return np.stack([*columns, self.units.sums(np.ones(len(self.terms)))])
-
     def added(self) -> Added | None:
         """Return what is added to the sums in every draw; None for nothing."""
         return None if self.sums.added is None else self.sums.added(self.terms, self.units)
@@ -172,14 +167,9 @@ class CombinedMeans:
 
     def worker(self) -> Evaluate:
         """Return a function of weights."""
-        held = np.ascontiguousarray(self.held().T)
-        buffer = Buffer(held.shape[1])
-
-        def evaluate(weights: FloatArray) -> FloatArray:
-            sums = np.matmul(weights, held, out=buffer.rows(len(weights)))
-            return self.of_sums(sums.T)
-
-        return evaluate
+        columns = [self.units.sums(column) for column in self.terms.T]
+        held = np.stack([*columns, self.units.sums(np.ones(len(self.terms)))])
+        return lambda weights: self.of_sums(held @ weights.T)
 
 
 @dataclass(frozen=True, slots=True)

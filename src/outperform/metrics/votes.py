@@ -281,12 +281,13 @@ class PairShares:
         of these is the vote added, and the place takes another one from all pairs together.
         """
         n_pairs = len(self.expected)
-        each = [units.sums(column) for column in terms[:, :n_pairs].T]
-        worth = np.array([np.square(one).sum() / max(one.sum(), _ROUNDING) for one in each])
+        each, counts = np.stack([units.sums(one) for one in terms[:, :n_pairs].T]), units.counts
+        total = each @ counts
+        worth: FloatArray = np.square(each) @ counts / np.maximum(total, _ROUNDING)
         pair = np.arange(n_pairs)
         won, lost = 2 * pair, 2 * pair + 1
         shapes = np.stack([self.expected, 1 - self.expected], axis=1).ravel()
-        n = np.array([one.sum() for one in each]) / np.maximum(worth, _ROUNDING)
+        n = total / np.maximum(worth, _ROUNDING)
         taken = 3 + bool(terms[:, n_pairs : 2 * n_pairs].any()) / n_pairs
         left = np.maximum(1 - taken / np.maximum(n, 1.0), _LEAST_LEFT)
         of_votes = left @ terms[:, :n_pairs].T

@@ -20,6 +20,12 @@ class Units(NamedTuple):
     n: int
     unit: IntArray | None = None  # (n_items,) the unit of each; None if it is its own
     times: FloatArray | None = None  # (n_items,) how often a group holds it; None for once
+    repeats: FloatArray | None = None  # (n,) how many units look like this one; None for one each
+
+    @property
+    def counts(self) -> FloatArray:
+        """How many units there are of each kind, ``(n,)``."""
+        return np.ones(self.n) if self.repeats is None else self.repeats
 
     def sums(self, values: FloatArray) -> FloatArray:
         """Return the sum of the items' values in each unit, ``(n_units,)``.

@@ -15,6 +15,7 @@ import numpy as np
 from outperform import metrics
 from outperform._typing import Axes, FigureSize, Label, LabelsLike, ModelsLike, Seed
 from outperform.comparison.api import compare
+from outperform.comparison.result import Comparison
 from outperform.data.labels import is_frame
 from outperform.data.outcomes import Outcomes
 from outperform.data.prevalence import PrevalenceLike
@@ -46,7 +47,6 @@ from outperform.monitor.text import (
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child, seed_sequence
 from outperform.results.base import Tabular
-from outperform.results.comparison import Comparison
 
 if TYPE_CHECKING:
     from outperform.results.feature_schemas import MonitorFacts

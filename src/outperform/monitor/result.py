@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from outperform.comparison.result import Comparison
 from outperform.data.sources import GATED
 from outperform.decision.bayes_factor import BayesFactor
 from outperform.decision.intervals import Interval
@@ -16,7 +17,6 @@ from outperform.decision.rope import Decision
 from outperform.errors import UsageError, either, param, unknown_name
 from outperform.gates.rule import Judgement, judge, withheld
 from outperform.inference.summary import decision_facts, factor_facts, interval_facts
-from outperform.results.comparison import Comparison
 
 if TYPE_CHECKING:
     from outperform.results.feature_schemas import LookFacts, StopFacts

@@ -29,6 +29,7 @@ from outperform.inference.spec import (
 from outperform.inference.suite import (
     Suite,
     average,
+    measure,
     questions,
     shared_question,
 )
@@ -61,7 +62,6 @@ from outperform.posterior.predictive import certain
 from outperform.posterior.registry import PriorLike, dirichlet_shapes
 from outperform.posterior.rng import seed_sequence
 from outperform.progress import in_steps
-from outperform.suite.result import measure
 
 _RATES_DRAWS = 4_000
 _TABLE_DRAWS = 1_000

@@ -52,9 +52,9 @@ from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child, seed_sequence
 from outperform.progress import in_steps
 from outperform.results.base import Tabular
+from outperform.results.compared import Compared
 
 if TYPE_CHECKING:
-    from outperform.results.comparison import Comparison
     from outperform.results.feature_schemas import PowerFacts
     from outperform.results.schemas import NeededFacts
 
@@ -337,7 +337,7 @@ class Needed(NamedTuple):
         }
 
 
-def outlook_of(comparison: Comparison, *, stays: float = 0.0) -> Outlook:
+def outlook_of(comparison: Compared, *, stays: float = 0.0) -> Outlook:
     """Return what normal theory says of a comparison with more items.
 
     The posterior is that of the items and of the prior, so both are behind it.
@@ -355,7 +355,7 @@ def outlook_of(comparison: Comparison, *, stays: float = 0.0) -> Outlook:
     )
 
 
-def items_needed(comparison: Comparison, goal: Goal, *, target: float = TARGET) -> Needed | None:
+def items_needed(comparison: Compared, goal: Goal, *, target: float = TARGET) -> Needed | None:
     """Return about how many more items reach a goal with a probability, by normal theory.
 
     None where theory says nothing: where a serious finding withholds the decision, where items
@@ -414,7 +414,7 @@ def needed_by(outlook: Outlook, goal: Goal, *, target: float = TARGET, most: int
     return Needed(n=n, least=least, probability=float(probability), most=most)
 
 
-def needed_to_decide(comparison: Comparison) -> Needed | None:
+def needed_to_decide(comparison: Compared) -> Needed | None:
     """Return about how many more items would decide; None if it is, or theory says nothing.
 
     Parameters
@@ -429,7 +429,7 @@ def needed_to_decide(comparison: Comparison) -> Needed | None:
     return items_needed(comparison, goal)
 
 
-def _is_of_items(comparison: Comparison) -> bool:
+def _is_of_items(comparison: Compared) -> bool:
     return comparison.details is None and comparison.spec.counting == ONCE
 
 
@@ -442,7 +442,7 @@ def _chosen(spec: LabelSpec) -> str:
 
 
 def more_data(
-    comparison: Comparison,
+    comparison: Compared,
     *,
     goal: str | Decision,
     target: float,
@@ -492,7 +492,7 @@ def more_data(
     )
 
 
-def _world(comparison: Comparison, n_draws: int) -> TableWorld | ScoreWorld:
+def _world(comparison: Compared, n_draws: int) -> TableWorld | ScoreWorld:
     """Return the world of the posterior of what was seen."""
     spec, prob, origin = comparison.spec, comparison.hdi.prob, f"seen={comparison.n}"
     if isinstance(spec, ScoreSpec):
@@ -505,13 +505,13 @@ def _world(comparison: Comparison, n_draws: int) -> TableWorld | ScoreWorld:
     return replace(drawn, known=outlook_of(comparison))  # as it is printed
 
 
-def _is_reached(comparison: Comparison, goal: Goal) -> bool:
+def _is_reached(comparison: Compared, goal: Goal) -> bool:
     ends = np.array([[comparison.hdi.low], [comparison.hdi.high]])
     return bool(goal.reached(ends)[0]) and not is_serious(comparison.findings)
 
 
 def _decided(
-    comparison: Comparison,
+    comparison: Compared,
     search: Search,
     world: TableWorld | ScoreWorld,
     seed: np.random.SeedSequence,

@@ -23,7 +23,14 @@ from outperform.posterior.base import (
     Sums,
     Worker,
 )
-from outperform.posterior.rng import Fill, run_blocks, spread_factors
+from outperform.posterior.rng import (
+    Fill,
+    block_length,
+    fill_gammas,
+    run_blocks,
+    runs,
+    spread_factors,
+)
 from outperform.posterior.sums import DirichletCells, LinearWeights, Margins, RowSums, held_by
 from outperform.posterior.tails import Tail, tail_of
 
@@ -35,7 +42,7 @@ class MoreWeights(NamedTuple):
     """Weights beside those of the units, and what they leave of these."""
 
     shapes: FloatArray  # (n_added,) of the gammas that are drawn
-    held: csr_array  # (n_added, n_sums), what each adds to the sums
+    held: csr_array  # (n_sums, n_added), what each adds to the sums
     left: FloatArray  # (n_units,) what each unit's own weight has its shape multiplied by
 
 
@@ -129,15 +136,15 @@ def _fill_weights(
     generator.standard_gamma(np.broadcast_to(each, weights.shape), out=weights)
 
 
-# So many draws go through the statistics together, a run of units at a time.
+# So many draws go through the terms together, a run of units at a time.
 _TOGETHER = 64
 
 
 def draw_sums(
-    held: FloatArray,
+    terms: csr_array | FloatArray,
     evaluate: Callable[[FloatArray], FloatArray],
     *,
-    shapes: FloatArray | None,
+    shapes: FloatArray,
     n_values: int,
     n_draws: int,
     seed: np.random.SeedSequence,
@@ -148,16 +155,18 @@ def draw_sums(
 ) -> FloatArray:
     """Draw a weight for every unit, add up what units hold, and evaluate the sums.
 
-    Weights and statistics are multiplied tile by tile, so that neither has to be read from
-    memory more often than once for some dozens of draws.
+    Weights and terms are multiplied tile by tile, so that neither has to be read from memory
+    more often than once for some dozens of draws; the weights come in the order of the units.
 
     Parameters
     ----------
-    held
-        What each unit adds to every sum, ``(n_units, n_sums)``.
+    terms
+        What one unit of each kind adds to every sum, ``(n_sums, n_kinds)``.
     evaluate
         From sums ``(n_sums, length)`` to values ``(n_values, length)``; it keeps no state.
-    shapes, n_values, n_draws, seed, n_jobs, df
+    shapes
+        How many units there are of each kind; equal ones are drawn faster as neighbours.
+    n_values, n_draws, seed, n_jobs, df
         As for :func:`draw_items`.
     added
         More weights that each draw takes, and what these hold; None for no more.
@@ -165,32 +174,35 @@ def draw_sums(
         Whether ``df`` moves the values of each draw away from those at even weights, not the
         shapes of its weights: where few items with all the weight would have no value to speak of.
     """
-    n_units, n_added = len(held), 0 if added is None else len(added.shapes)
+    drawn = [(shapes, terms)]
     if added is not None:
-        shapes = added.left if shapes is None else shapes * added.left
-    centre = _at_even_weights(held, evaluate, shapes, added) if stretched else None
-    mass = float(n_units if shapes is None else shapes.sum())
-    length = max(block_of_items(n_units), _TOGETHER)
-    width = max(1, min(n_units, _NEAR // length))
+        drawn = [(shapes * added.left, terms), (added.shapes, added.held)]
+    n_gammas, mass = sum(len(own) for own, _ in drawn), float(drawn[0][0].sum())
+    whole: FloatArray = np.sum([held @ own for own, held in drawn], axis=0)
+    centre = evaluate(np.repeat(whole[:, None], 2, axis=1))[:, :1] if stretched else None
+    length = max(block_length(n_gammas), _TOGETHER)
+    width = max(1, _NEAR // length)
+    tiles = [
+        (own[start : start + width], held[:, start : start + width])
+        for own, held in drawn
+        for start in range(0, len(own), width)
+    ]
 
     def make_fill() -> Fill:
         memory = np.empty(min(length, n_draws) * width)
 
         def fill(generator: np.random.Generator, out: FloatArray) -> None:
-            rows = out.shape[1]
-            sums = np.zeros((rows, held.shape[1]))
-            spread = None if df is None else spread_factors(generator, df, rows)
-            factors = None if spread is None or stretched else spread[:, None]
-            for start in range(0, n_units, width):
-                some = slice(start, min(start + width, n_units))
-                tile = memory[: rows * (some.stop - start)].reshape(rows, -1)
-                _fill_weights(generator, tile, None if shapes is None else shapes[some], factors)
-                sums += tile @ held[some]
-            if added is not None:
-                more = np.empty((rows, n_added))
-                _fill_weights(generator, more, added.shapes, factors)
-                sums += (added.held.T @ more.T).T
-            out[:] = evaluate(sums.T)
+            n = out.shape[1]
+            sums = np.zeros((terms.shape[0], n))
+            spread = None if df is None else spread_factors(generator, df, n)
+            for own, held in tiles:
+                weights = memory[: len(own) * n].reshape(-1, n)
+                if spread is None or stretched:
+                    fill_gammas(generator, runs(own), weights)
+                else:
+                    generator.standard_gamma(own[:, None] * spread, out=weights)
+                sums += held @ weights
+            out[:] = evaluate(sums)
             if spread is not None and centre is not None:
                 # What weights of such shapes would do to the spread of a mean.
                 out[:] = centre + (out - centre) * np.sqrt((mass + 1) / (mass * spread + 1))
@@ -201,24 +213,11 @@ def draw_sums(
         make_fill,
         n_values=n_values,
         n_draws=n_draws,
-        n_gammas=n_units + n_added,
+        n_gammas=n_gammas,
         seed=seed,
         n_jobs=n_jobs,
         length=length,
     )
-
-
-def _at_even_weights(
-    held: FloatArray,
-    evaluate: Callable[[FloatArray], FloatArray],
-    shapes: FloatArray | None,
-    added: MoreWeights | None,
-) -> FloatArray:
-    """Return the values ``(n_values, 1)`` where every weight is what it is on average."""
-    whole = held.sum(axis=0) if shapes is None else shapes @ held
-    if added is not None:
-        whole = whole + added.held.T @ added.shapes
-    return evaluate(np.repeat(whole[:, None], 2, axis=1))[:, :1]
 
 
 # So many sums are held at once while each unit is left out in turn.

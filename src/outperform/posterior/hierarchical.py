@@ -498,8 +498,10 @@ _FEWEST_POOLED = 3
 _TYPICAL_SPREAD = 1 / 8  # of the sd of what one item says
 
 
-def pool_normal(own: FloatArray, n: IntArray, seed: SeedSequence) -> tuple[FloatArray, FloatArray]:
-    """Return pooled draws of independent slices, and how probably each is like the whole.
+def pool_normal(
+    own: FloatArray, n: IntArray, seed: SeedSequence, *, together: bool = False
+) -> tuple[FloatArray, FloatArray]:
+    """Return pooled draws of slices, and how probably each is like the whole.
 
     Their true values are normal about a centre with a spread that all slices teach; a few may
     stand apart. What one item tells scales the spread that is expected beforehand. Fewer than
@@ -510,14 +512,16 @@ def pool_normal(own: FloatArray, n: IntArray, seed: SeedSequence) -> tuple[Float
     own
         Draws as the items of each slice alone give them, ``(n_slices, n_draws)``.
     n
-        How many items each has.
+        How many items, or groups of them, each has.
     seed
         Of the prior's part of the draws.
+    together
+        Whether the draws of slices are joint; otherwise slices are independent.
     """
     if len(own) < _FEWEST_POOLED:
         return own, np.ones(len(own))
     variances = np.maximum(own.var(axis=1), np.finfo(np.float64).tiny)
-    covariance = np.diag(variances)
+    covariance = np.cov(own) if together else np.diag(variances)
     item = float(np.sqrt(np.median(n * variances)))
     spread = learn_spread(
         own.mean(axis=1), covariance, typical=_TYPICAL_SPREAD * item, population=PARTS

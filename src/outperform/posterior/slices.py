@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
+from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from outperform._typing import AnyArray, FloatArray, IntArray
+from outperform._typing import AnyArray, FloatArray, IntArray, SeedSequence
 from outperform.data.outcomes import Outcomes
 from outperform.data.pool import SlicedRows, Slices, add_up
+from outperform.data.table import Table
+from outperform.data.views import n_codes
 from outperform.errors import ResourceError, UsageError, param
 from outperform.posterior.base import Drawn, Needs, Prior, PriorModel, Sums, product_rows
+from outperform.posterior.bootstrap import bootstrap
 from outperform.posterior.dirichlet import unit_rows
 from outperform.posterior.pooling import (
     KAPPAS,
@@ -568,3 +572,39 @@ def _rows(slices: Slices, cells: IntArray, *, row: IntArray, prior: FloatArray) 
     return SlicedRows(
         n_slices=len(slices), row=row, prior=prior, place=place, cell=cell, count=count
     )
+
+
+def coupled(own: FloatArray, outcomes: Outcomes, seed: SeedSequence) -> FloatArray:
+    """Put draws of slices in the order in which the weights of whole groups move them together.
+
+    An author who writes in several languages moves several slices at once. Each slice keeps its
+    draws; their order is that of joint draws, in which a group has one weight in all slices.
+    Slices that share no group stay as they are.
+    """
+    slices = outcomes.slices
+    assert slices is not None
+    groups = slices.table.groups
+    if groups is None:
+        return own
+    places = slices.table.cells[groups.cell, 0]
+    if len(np.unique(np.stack([groups.pattern, places]), axis=1).T) == len(groups.repeats):
+        return own  # each pattern lies in one slice
+    size = n_codes(outcomes)
+    cells = slices.table.cells[:, :1] * size + slices.table.cells[:, 1:]
+    codes = tuple(range(len(slices) * size))
+    joint = bootstrap(
+        replace(
+            outcomes,
+            kind="classes",
+            labels=codes,
+            sets=(),
+            tables=(Table(cells, slices.table.counts, groups),),
+            slices=None,
+        )
+    )
+    margins = joint.worker("margins")(np.random.default_rng(seed), own.shape[1])
+    a, b = (sums for sums in margins if isinstance(sums, Sums))
+    starts = range(0, len(codes), size)
+    ahead = np.add.reduceat(a.hits - b.hits, starts) / np.add.reduceat(a.actual, starts)
+    order = np.argsort(np.argsort(ahead, axis=1), axis=1)
+    return np.take_along_axis(np.sort(own, axis=1), order, axis=1)

@@ -2,238 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack, cast, overload
 
-import numpy as np
-
-from outperform._typing import ColumnLike, FloatArray, Label, LabelsLike, ModelsLike, OfRows, Seed
-from outperform.comparison.api import one_estimate, summarize_comparison
+from outperform._typing import ColumnLike, Label, LabelsLike, ModelsLike, OfRows, Seed
 from outperform.data.labels import is_frame
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
 from outperform.data.views import named
-from outperform.decision.hdi import narrowest
 from outperform.decision.intervals import check_prob
-from outperform.decision.ranks import expected_ranks, loss_errors, losses, rank_probabilities
 from outperform.decision.rope import (
-    Decision,
-    Rope,
     RopeLike,
-    decide,
-    masses_from_draws,
-    mean_error,
 )
-from outperform.errors import ResourceError, UsageError, either, param
-from outperform.findings import Finding, finding
-from outperform.inference import diagnostics, engine
-from outperform.inference.disagreements import repeated_findings
-from outperform.inference.engine import Answer
-from outperform.inference.score_spec import ScoreSpec
+from outperform.errors import UsageError
 from outperform.inference.spec import (
     Data,
     OfTwo,
-    Spec,
     data_of,
-    make_spec,
     refuse_counted,
     rope_for,
 )
-from outperform.inference.spelling import unless_told
 from outperform.inference.suite import Suite
-from outperform.inference.summary import seed_name, sign
 from outperform.metrics.score_metric import MetricLike
-from outperform.posterior.hierarchical import pool_models
 from outperform.posterior.registry import PriorLike
-from outperform.posterior.rng import child, seed_sequence
-from outperform.ranking.pairs import (
-    Matrix,
-    all_pairs,
-    in_order,
-    ranking_findings,
-    spelled_pairs,
-    unless_spelled,
+from outperform.posterior.rng import seed_sequence
+from outperform.ranking.result import (
+    Ranking,
+    check_many_draws,
+    joint_draws,
+    make_joint_spec,
+    summarize_ranking,
 )
-from outperform.ranking.result import RankedModel, Ranking
-from outperform.results.base import verb as feature
-from outperform.results.comparison import Comparison
 
 if TYPE_CHECKING:
     from outperform.suite.result import SuiteRanking
-
-_POOLING_STREAM = 1 << 31  # beyond the blocks of draws
-
-
-def joint_draws(
-    spec: Spec, *, n_draws: int, seed: np.random.SeedSequence, n_jobs: int | None
-) -> tuple[FloatArray, FloatArray]:
-    """Return joint draws of all models ``(n_models, n_draws)``, pooled and before pooling."""
-    (answered,) = engine.answer([spec], n_draws=n_draws, seed=seed, n_jobs=n_jobs)
-    # Less is turned round where it is better, so that a loss mirrors its metric.
-    sign = 1.0 if spec.metric.greater_is_better else -1.0
-    low, high = sorted(sign * bound for bound in spec.metric.bounds)
-    pooled = pool_models(
-        sign * answered.values,
-        generator=np.random.Generator(np.random.SFC64(child(seed, _POOLING_STREAM))),
-        bounds=(low, high),
-        n_items=spec.n if spec.n_groups is None else spec.n_groups,
-    )
-    return sign * pooled, answered.values
-
-
-def summarize_ranking(
-    spec: Spec,
-    values: FloatArray,
-    raw: FloatArray,
-    *,
-    rope: Rope,
-    prob: float,
-    seed: np.random.SeedSequence,
-    n_jobs: int | None,
-) -> Ranking:
-    """Turn joint draws ``(n_models, n_draws)``, pooled and before pooling, into a ranking.
-
-    Pooled draws make the order, P(best), ranks and regret. Pairs and their decisions are made of
-    the draws before pooling, so that no firm decision rests on shrinkage alone.
-    """
-    observed = engine.observed(spec)
-    better, n_draws = spec.metric.greater_is_better, values.shape[1]
-    order = _best_first(spec.view.models, values, better)
-    pairs = all_pairs(spec, raw, observed, rope=rope, prob=prob, n_jobs=n_jobs)
-    spelled = unless_spelled(
-        spec, in_order(pairs, order), rope=rope, prob=prob, n_draws=n_draws, seed=seed
-    )
-    pairs = spelled.pairs
-    signed = sign("rank", spec, rope=str(rope), prob=prob, n_draws=n_draws, seed=seed_name(seed))
-    signature = f"{signed} | models={len(order)}"
-    rows = _rows(
-        spec,
-        values,
-        raw,
-        order,
-        pairs,
-        observed=observed,
-        rope=rope,
-        prob=prob,
-        signature=signature,
-    )
-    pulled = {
-        row.name: (row.observed, row.raw.mean, row.raw.sd)
-        for row in sorted(rows, key=lambda row: row.name)
-    }
-    of_pairs = tuple(spelled_pairs(spec, spelled))
-    findings = (
-        *diagnostics.rope_findings(rope),
-        *unless_told(diagnostics.table_findings(spec), of_pairs),
-        *of_pairs,
-        *diagnostics.pull_findings(spec, pulled),
-        *ranking_findings(spec, spelled, n_draws=n_draws),
-        *_of_the_order(values[order[0]] - values[order[1]], pairs),
-        *_of_the_first_two(spec, order, pairs),
-    )
-    return Ranking(
-        spec=spec,
-        rows=rows,
-        pairs=pairs,
-        rope=rope,
-        draws=values[order],
-        raw_draws=raw[order],
-        findings=findings,
-        signature=signature,
-        seed=seed,
-    )
-
-
-def _of_the_order(pooled: FloatArray, pairs: Matrix) -> Iterator[Finding]:
-    """Yield whether the pooled means of the first two are too close to say who comes first."""
-    first = pairs[0][1]
-    assert first is not None
-    gap, error = abs(float(pooled.mean())), mean_error(float(pooled.std(ddof=1)), pooled.size)
-    if gap < diagnostics.SAFE_ERRORS * error:
-        yield finding(
-            "monte_carlo_too_coarse/first",
-            first=first.names[0],
-            second=first.names[1],
-            gap=gap,
-            errors=diagnostics.SAFE_ERRORS,
-            error=error,
-        )
-
-
-def _of_the_first_two(spec: Spec, order: Sequence[int], pairs: Matrix) -> Iterator[Finding]:
-    """Yield what ids that repeat would do to the difference of the two best."""
-    pair = pairs[0][1]
-    if pair is not None:
-        yield from repeated_findings(spec, pair.sd, models=order[:2])
-
-
-def _best_first(names: Sequence[str], values: FloatArray, better: bool) -> list[int]:
-    """Order by the mean, which is the order of regret; names settle what is equal."""
-    sign = -1.0 if better else 1.0
-    means = sign * values.mean(axis=1)
-    return sorted(range(len(names)), key=lambda place: (means[place], names[place]))
-
-
-def _rows(
-    spec: Spec,
-    values: FloatArray,
-    raw: FloatArray,
-    order: Sequence[int],
-    pairs: Matrix,
-    *,
-    observed: Sequence[float],
-    rope: Rope,
-    prob: float,
-    signature: str,
-) -> tuple[RankedModel, ...]:
-    better, n_draws = spec.metric.greater_is_better, values.shape[1]
-    p_rank = rank_probabilities(values, greater_is_better=better)
-    ranks = expected_ranks(p_rank, n_draws)
-    lost = losses(values, greater_is_better=better)
-    lost_errors = loss_errors(values, greater_is_better=better)
-    allowed = -rope.low if better else rope.high
-    pooled, alone = (
-        Answer(values=draws, of_models=(None,) * len(order), of_difference=None)
-        for draws in (values, raw)
-    )  # draws are the one source of all numbers, so that they agree with each other
-    rows = []
-    for place, model in enumerate(order):
-        own: dict[str, Any] = {"observed": observed[model], "prob": prob, "signature": signature}
-        against = pairs[place][0]
-        decision = None if against is None else against.decision
-        shrunk = values[model] - values[order[0]]
-        rows.append(
-            RankedModel(
-                estimate=one_estimate(spec, pooled, model, **own),
-                raw=one_estimate(spec, alone, model, **own),
-                p_rank=p_rank[model],
-                expected_rank=float(ranks.mean[model]),
-                expected_rank_mcse=float(ranks.mcse[model]),
-                regret=float(lost[model].mean()),
-                regret_mcse=float(lost_errors[model]),
-                p_practically_best=float((lost[model] <= allowed).mean()),
-                decision=decision,
-                tied=decision is not Decision.WORSE
-                or not is_worse(shrunk, rope, prob, greater_is_better=better),
-            )
-        )
-    return tuple(rows)
-
-
-def is_worse(draws: FloatArray, rope: Rope, prob: float, *, greater_is_better: bool) -> bool:
-    """Return whether the whole HDI of draws of a difference lies on the worse side of the ROPE."""
-    ordered = np.sort(draws)
-    decision = decide(
-        narrowest(ordered, prob),
-        rope,
-        masses_from_draws(ordered, rope),
-        greater_is_better=greater_is_better,
-    )
-    return decision is Decision.WORSE
-
-
-_MOST_VALUES = 200_000_000
-_MOST_SPAN_CELLS = 1 << 16
 
 
 class _OfMany(OfTwo, total=False):
@@ -344,7 +146,9 @@ def rank(
     ('nb_mult',)
     """
     if isinstance(y_true, Suite):
-        found: SuiteRanking = feature("rank_suite")(
+        from outperform.suite.api import rank_suite
+
+        return rank_suite(
             y_true,
             predictions,
             metric=metric,
@@ -360,7 +164,6 @@ def rank(
             groups=groups,
             sample_weight=sample_weight,
         )
-        return found
     seen = _models(
         y_true,
         predictions,
@@ -416,80 +219,3 @@ def _models(
     if len(names) < 2:
         raise UsageError(f"a ranking needs at least two models; got {list(names)}")
     return seen.select(sorted(names))
-
-
-def make_joint_spec(seen: Data, *, prior: PriorLike | None, **asked: Any) -> Spec:
-    """Ask about any number of models at once, under a prior that does not count them."""
-    spec = make_spec(seen, prior=prior, **asked)
-    n_models = len(seen.models)
-    if isinstance(spec, ScoreSpec) or not spec.paired or n_models == 2:
-        return spec
-    shapes = spec.prior.shapes
-    if shapes is not None and shapes.rows.ndim != 2:
-        raise UsageError(
-            f"prior {spec.prior.name!r} is on every combination of the models' answers, which "
-            f"would change with every model; use {param('prior=', 'unit')}"
-            + either(", paired=False, or an array for the rows of one model's confusion matrix", "")
-        )
-    cells = spec.view.n_classes * 2 ** (1 + n_models)
-    if spec.data.kind == "spans" and spec.prior.proper and cells > _MOST_SPAN_CELLS:
-        raise ResourceError(
-            f"with {n_models} models there are {cells:,} combinations of who found a span, more "
-            f"than {_MOST_SPAN_CELLS:,}; use {param('prior=', 'bootstrap')}, which needs only what "
-            "occurred"
-        )
-    return spec
-
-
-def check_many_draws(n_draws: object, n_models: int) -> int:
-    """Return a number of draws that all models together have room for."""
-    checked = engine.check_draws(n_draws)
-    if checked * n_models > _MOST_VALUES:
-        gigabytes = checked * n_models * 8 / 1e9
-        raise ResourceError(
-            f"{checked:,} draws of {n_models} models would take {gigabytes:,.0f} GB; draw at most "
-            f"{_MOST_VALUES // n_models:,} with {param('n_draws=')}"
-        )
-    return checked
-
-
-def compare_ranked(ranking: Ranking, a: str, b: str) -> Comparison:
-    """Compare two models of a ranking as if alone, by the draws that its pairs are made of."""
-    ranking.pair(a, b)  # says so if there are no such two
-    given = ranking.spec.choices
-    spec = make_spec(
-        ranking.spec.data.select([a, b]),
-        metric=ranking.spec.metric,
-        prior=ranking.spec.prior,
-        paired=given.paired,
-        labels=given.labels,
-        pos_label=given.pos_label,
-    )
-    answered = Answer(
-        values=ranking.raw_draws[[ranking.names.index(a), ranking.names.index(b)]],
-        of_models=(None, None),
-        of_difference=None,
-    )
-    return summarize_comparison(
-        spec,
-        answered,
-        rope=ranking.rope,
-        prob=ranking.leader.hdi.prob,
-        seed=ranking.seed,
-        verb="compare within rank",
-    )
-
-
-def rank_with_rope(ranking: Ranking, rope: RopeLike | None) -> Ranking:
-    """Judge the draws of a ranking under another ROPE."""
-    spec = ranking.spec
-    order = [ranking.names.index(name) for name in spec.view.models]
-    return summarize_ranking(
-        spec,
-        ranking.draws[order],
-        ranking.raw_draws[order],
-        rope=rope_for(spec, rope),
-        prob=ranking.leader.hdi.prob,
-        seed=ranking.seed,
-        n_jobs=-1,
-    )

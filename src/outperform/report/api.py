@@ -15,8 +15,8 @@ from typing import Any, Protocol
 
 from outperform import __version__
 from outperform._files import write_atomically
-from outperform.comparison.again import ComparisonTable
 from outperform.comparison.items import ItemTable
+from outperform.comparison.result import Comparison, ComparisonTable
 from outperform.display.cards import details_html, folded, marked_terms, style
 from outperform.display.colours import with_colours
 from outperform.display.document import Document
@@ -29,7 +29,6 @@ from outperform.inference.spec import Spec
 from outperform.report.items import items_html, named_items
 from outperform.report.sections import comparison_part
 from outperform.results.base import FoldDetails
-from outperform.results.comparison import Comparison
 from outperform.suite.result import SuiteComparison, SuiteRanking
 
 _PAPERS = {

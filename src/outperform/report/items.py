@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from outperform.comparison.items import ItemTable
+from outperform.comparison.result import Comparison
 from outperform.data.scores import Scores
 from outperform.display.formats import Column
 from outperform.display.numbers import for_text, true_minus
 from outperform.display.pictures import Html, element
 from outperform.findings import counted as n_of
-from outperform.results.comparison import Comparison
 
 MOST = 500
 _LONGEST = 400  # characters of a text

@@ -13,6 +13,7 @@ import numpy as np
 
 from outperform._typing import Distribution, FloatArray
 from outperform.comparison.coverage import coverage_sentence
+from outperform.comparison.result import Comparison
 from outperform.decision.rope import Rope
 from outperform.display import facts as read
 from outperform.display import numbers
@@ -44,7 +45,6 @@ from outperform.display.sentences import bayes_factor_text, headline, rope_curve
 from outperform.inference.spec import counted
 from outperform.inference.summary import finding_facts
 from outperform.inference.views import of_one_class
-from outperform.results.comparison import Comparison
 from outperform.results.schemas import ComparisonFacts
 
 # The slider

@@ -9,20 +9,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from outperform.comparison.again import ComparisonTable
     from outperform.comparison.coverage import Coverage, ExpectedCoverage, Setting, Traits
     from outperform.comparison.curves import Band, Curve
     from outperform.comparison.estimators import ComparisonDisplay
     from outperform.comparison.items import ItemRow, ItemTable
     from outperform.comparison.joint import Joint
     from outperform.comparison.ratio import Ratio
-    from outperform.crossval.api import Correlation
+    from outperform.comparison.result import ComparisonTable, CrossDetails
     from outperform.decision.bayes_factor import BayesFactor
     from outperform.decision.intervals import Interval
     from outperform.decision.ranks import Regret
     from outperform.decision.rope import CurveStep, Masses
     from outperform.gates.result import Check, Gate, Guard
     from outperform.gates.rule import Judgement
+    from outperform.inference.folds import Correlation
     from outperform.inference.suite import Difference
     from outperform.monitor.result import Look, Stop
     from outperform.planning.power import Power
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from outperform.ranking.pairs import Pair
     from outperform.ranking.result import RankedModel, Ranking
     from outperform.results.base import (
-        CrossDetails,
         DatasetDifference,
         FoldDetails,
         ModelRuns,
@@ -56,10 +55,10 @@ _HOMES = {
     "Chain": "posterior.pymc.sampling",
     "Check": "gates.result",
     "ComparisonDisplay": "comparison.estimators",
-    "ComparisonTable": "comparison.again",
-    "Correlation": "crossval.api",
+    "ComparisonTable": "comparison.result",
+    "Correlation": "inference.folds",
     "Coverage": "comparison.coverage",
-    "CrossDetails": "results.base",
+    "CrossDetails": "comparison.result",
     "Curve": "comparison.curves",
     "CurveStep": "decision.rope",
     "DatasetDifference": "results.base",

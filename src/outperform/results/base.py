@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from outperform._typing import ArrowTable, PandasFrame, PolarsFrame
-from outperform.data.outcomes import Outcomes
+from outperform._typing import (
+    ArrowTable,
+    FloatArray,
+    PandasFrame,
+    PolarsFrame,
+)
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import TWO_THIRDS, Decision
 from outperform.display.cards import Notebook
@@ -21,54 +24,13 @@ from outperform.display.layout import Page, plain
 from outperform.display.sentences import captioned
 from outperform.display.table import Table
 from outperform.findings import Finding
+from outperform.inference.folds import Correlation, Folds
 from outperform.inference.summary import decision_facts, interval_facts
+from outperform.posterior.fold_scores import FoldScores, HierarchicalDraws, RankWeights
+from outperform.posterior.predictive import Trained
 
 if TYPE_CHECKING:
-    from outperform.crossval.api import Correlation
-    from outperform.crossval.folds import Folds
-    from outperform.crossval.scores import Drawn
-    from outperform.results.comparison import Comparison
-    from outperform.results.schemas import (
-        ComparisonDetailFacts,
-        EstimateDetailFacts,
-        FoldFacts,
-        RunFacts,
-        ScoreFacts,
-        UnpairedFacts,
-    )
-    from outperform.runs import RunDraws
-
-
-_HOMES = {
-    "at_prevalence": "comparison.again",
-    "compare_classes": "comparison.again",
-    "compare_ranked": "ranking.api",
-    "compare_score_suite": "crossval.api",
-    "compare_suite": "suite.api",
-    "curve": "comparison.curves",
-    "estimate_at_prevalence": "comparison.again",
-    "expected_coverage": "comparison.coverage",
-    "coverage_sentence": "comparison.coverage",
-    "fragility": "sensitivity.fragility",
-    "items": "comparison.items",
-    "joint": "comparison.joint",
-    "more_data": "planning.power",
-    "needed_to_decide": "planning.power",
-    "rank_suite": "suite.api",
-    "ratio": "comparison.ratio",
-    "rank_with_rope": "ranking.api",
-    "sensitivity": "sensitivity.api",
-    "to_datatree": "comparison.datatree",
-    "with_label_errors": "comparison.again",
-    "with_metric": "comparison.again",
-    "with_rope": "comparison.again",
-}
-
-
-def verb(name: str) -> Callable[..., Any]:
-    """Return a verb that takes a result, loaded on first use."""
-    found: Callable[..., Any] = getattr(import_module(f"outperform.{_HOMES[name]}"), name)
-    return found
+    from outperform.results.schemas import EstimateDetailFacts, FoldFacts, RunFacts, ScoreFacts
 
 
 class Tabular(Notebook):
@@ -149,21 +111,10 @@ class FoldDetails:
     folds: Folds
     correlation: Correlation
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CrossDetails(FoldDetails):
-    """The folds on which ``cross_compare`` compared two estimators; see :class:`FoldDetails`.
-
-    Parameters
-    ----------
-    unpaired
-        The same folds as the paper compares them: as if each model had its own items.
-    outcomes
-        What was seen in each fold.
-    """
-
-    unpaired: Comparison
-    outcomes: tuple[Outcomes, ...]
+    @property
+    def verb(self) -> str:
+        """The verb that makes such comparisons."""
+        return "bcv_compare"
 
 
 class VarianceFrom(NamedTuple):
@@ -221,6 +172,15 @@ class Side(NamedTuple):
         return self.n > 1 and len(set(self.places)) == 1
 
 
+class RunDraws(NamedTuple):
+    """Draws of each run's metric, of each model's mean over all runs, and of A − B."""
+
+    values: FloatArray  # (n_models, n_draws)
+    a: Trained
+    b: Trained
+    difference: Trained
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunDetails:
     """The training runs by which two models were compared.
@@ -241,6 +201,11 @@ class RunDetails:
     drawn: RunDraws = field(repr=False)
     variance_from: VarianceFrom
     pooled: PooledRuns
+
+    @property
+    def verb(self) -> str:
+        """The verb that makes such comparisons."""
+        return "compare_runs"
 
     @property
     def n_runs(self) -> tuple[int, int]:
@@ -335,6 +300,26 @@ class NextDataset(NamedTuple):
     hdi: Interval
 
 
+class Drawn(NamedTuple):
+    """The folds of each data set, and what was drawn from their posterior."""
+
+    datasets: Mapping[str, FoldScores]
+    means: FloatArray  # (2, n_draws): of A and of B over these data sets
+    hierarchy: HierarchicalDraws | None = None  # of several data sets
+    ranks: RankWeights | None = None  # of one score a data set
+    verb: str = "compare_scores"
+
+    @property
+    def folds(self) -> tuple[FoldScores, ...]:
+        """The folds of each data set."""
+        return tuple(self.datasets.values())
+
+    @property
+    def constant(self) -> tuple[str, ...]:
+        """The data sets on which all folds have the same difference."""
+        return tuple(key for key, one in self.datasets.items() if np.ptp(one.differences) == 0)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreDetails:
     """The data sets by whose scores ``compare_scores`` or ``cross_compare`` compared two models.
@@ -360,24 +345,13 @@ class ScoreDetails:
     drawn: Drawn = field(repr=False)
     noticed: tuple[Finding, ...] = field(repr=False)
 
+    @property
+    def verb(self) -> str:
+        """The verb that made the comparison."""
+        return self.drawn.verb
 
-ComparisonDetails: TypeAlias = FoldDetails | CrossDetails | RunDetails | ScoreDetails
+
 EstimateDetails: TypeAlias = FoldDetails | ModelRuns
-
-
-def verb_of(details: ComparisonDetails | None) -> str:
-    """Return the verb that makes comparisons of this kind."""
-    match details:
-        case None:
-            return "compare"
-        case RunDetails():
-            return "compare_runs"
-        case ScoreDetails():
-            return details.drawn.verb
-        case CrossDetails():
-            return "cross_compare"
-        case FoldDetails():
-            return "bcv_compare"
 
 
 def withhold(decision: Decision, hdi: Interval, findings: tuple[Finding, ...]) -> Decision:
@@ -403,55 +377,17 @@ def estimate_details(details: EstimateDetails | None) -> EstimateDetailFacts:
                 }
             }
         case FoldDetails():
-            return {"folds": _fold_facts(details)}
+            return {"folds": fold_facts(details)}
 
 
-def comparison_details(c: Comparison) -> ComparisonDetailFacts:
-    """Return what a comparison knows more as plain values."""
-    match c.details:
-        case None:
-            return {}
-        case RunDetails():
-            return {"runs": _run_facts(c.details)}
-        case ScoreDetails():
-            return {"scores": _score_facts(c.details)}
-        case CrossDetails(unpaired=other):
-            return {**_of_folds(c, c.details), "unpaired": _beside(other)}
-        case FoldDetails():
-            return _of_folds(c, c.details)
-
-
-def _of_folds(c: Comparison, details: FoldDetails) -> ComparisonDetailFacts:
-    return {
-        "p_h0": c.p_h0,
-        "p_h1": c.p_h1,
-        "accepted": c.accepted,
-        "folds": _fold_facts(details),
-    }
-
-
-def _fold_facts(details: FoldDetails) -> FoldFacts:
+def fold_facts(details: FoldDetails) -> FoldFacts:
     """Return the design of the folds."""
     m, correlation = details.folds.m, details.correlation
     return {"m": m, "correlation": str(correlation), "worth": correlation.worth(m)}
 
 
-def _beside(other: Comparison) -> UnpairedFacts:
-    return {
-        "mean": other.mean,
-        "sd": other.sd,
-        "hdi": interval_facts(other.hdi),
-        "decision": {"name": other.decision.name, "symbol": other.decision.symbol},
-        "p_h0": other.p_h0,
-        "p_h1": other.p_h1,
-        "accepted": other.accepted,
-        "exact": other.exact,
-        "n_draws": other.draws.size,
-        "signature": other.signature,
-    }
-
-
-def _run_facts(details: RunDetails) -> RunFacts:
+def run_facts(details: RunDetails) -> RunFacts:
+    """Return how the variance divides, and what pooling the runs would have said."""
     pooled, share = details.pooled, details.variance_from
     return {
         "n": list(details.n_runs),
@@ -469,7 +405,8 @@ def _run_facts(details: RunDetails) -> RunFacts:
     }
 
 
-def _score_facts(details: ScoreDetails) -> ScoreFacts:
+def score_facts(details: ScoreDetails) -> ScoreFacts:
+    """Return what is known of each data set, and of one more."""
     following = details.next_dataset
     return {
         "datasets": [

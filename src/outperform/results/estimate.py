@@ -27,7 +27,10 @@ from outperform.display.sentences import (
 from outperform.display.table import Table
 from outperform.errors import UsageError
 from outperform.findings import Finding
-from outperform.inference.spec import Spec
+from outperform.inference import diagnostics, engine
+from outperform.inference.disagreements import repeated_findings
+from outperform.inference.engine import Answer
+from outperform.inference.spec import Spec, counted, elsewhere
 from outperform.inference.summary import (
     SCHEMA,
     chain_facts,
@@ -35,10 +38,13 @@ from outperform.inference.summary import (
     interval_facts,
     is_defined,
     n_effective,
+    seed_name,
+    sign,
     spec_facts,
+    summarize,
 )
 from outperform.posterior.pymc.sampling import Chain
-from outperform.results.base import EstimateDetails, ModelRuns, Tabular, estimate_details, verb
+from outperform.results.base import EstimateDetails, ModelRuns, Tabular, estimate_details
 
 if TYPE_CHECKING:
     from outperform.results.schemas import EstimateFacts
@@ -139,8 +145,14 @@ class Estimate(Tabular):
                 "this estimate belongs to a comparison; call at_prevalence() on that, and take "
                 "its a or b"
             )
-        found: Estimate = verb("estimate_at_prevalence")(self, shares)
-        return found
+        return answer_one(
+            elsewhere(counted(self.spec), shares),
+            verb="estimate",
+            prob=self.hdi.prob,
+            n_draws=self.draws.size,
+            seed=self.seed,
+            n_jobs=-1,
+        )
 
     def pdf(self, t: ArrayLike) -> FloatArray:
         """Return the posterior density at each value, where there is a closed form.
@@ -236,3 +248,70 @@ class Estimate(Tabular):
 
     def __repr__(self) -> str:
         return f"Estimate({estimate_headline(self.to_dict())})"
+
+
+def answer_one(
+    spec: Spec,
+    *,
+    verb: str,
+    prob: float,
+    n_draws: int,
+    seed: np.random.SeedSequence,
+    n_jobs: int | None,
+) -> Estimate:
+    """Draw, and conclude on one model."""
+    (answered,) = engine.answer([spec], n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+    signature = sign(verb, spec, rope=None, prob=prob, n_draws=n_draws, seed=seed_name(seed))
+    (seen,) = engine.observed(spec)
+    return one_estimate(
+        spec,
+        answered,
+        0,
+        observed=seen,
+        prob=prob,
+        signature=signature,
+        checked=True,
+        seed=seed,
+    )
+
+
+def one_estimate(
+    spec: Spec,
+    answered: Answer,
+    place: int,
+    *,
+    observed: float,
+    prob: float,
+    signature: str,
+    checked: bool = False,
+    seed: np.random.SeedSequence | None = None,
+) -> Estimate:
+    """Wrap one model's posterior; findings are worked out only where it stands alone."""
+    draws, exact = answered.values[place], answered.of_models[place]
+    chain = answered.chains[place] if answered.chains else None
+    numbers = summarize(np.sort(draws), exact, prob, chain=chain)
+    name = spec.data.models[place]
+    findings: tuple[Finding, ...] = ()
+    if checked:
+        pulled = {name: (observed, numbers.mean, numbers.sd)}
+        findings = (
+            *diagnostics.table_findings(spec),
+            *diagnostics.pull_findings(spec, pulled),
+            *repeated_findings(spec, numbers.sd, models=(place,)),
+        )
+    return Estimate(
+        name=name,
+        spec=spec,
+        observed=observed,
+        mean=numbers.mean,
+        sd=numbers.sd,
+        mcse=numbers.mcse,
+        hdi=numbers.hdi,
+        eti=numbers.eti,
+        draws=draws,
+        distribution=exact,
+        findings=findings,
+        signature=signature,
+        chain=chain,
+        seed=seed,
+    )

@@ -444,7 +444,7 @@ class ProportionFacts(TypedDict):
     shapes: NotRequired[list[float]]
 
 
-class SliceCountFacts(CellFacts):
+class SliceCountFacts(CountFacts):
     """The counts of every slice."""
 
     by: list[str]

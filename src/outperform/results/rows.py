@@ -32,7 +32,7 @@ from outperform.findings import counted, listed
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import Spec
 from outperform.inference.summary import rope_facts, spec_facts
-from outperform.results.comparison import Comparison
+from outperform.results.compared import Compared
 
 _IN_TEXT = (
     "n_true", "sign_test_p", "observed", "mean", "sd", "hdi_low", "hdi_high", "p_below_zero",
@@ -67,7 +67,7 @@ _FLAGS = {
 }
 
 
-def full_table(what: str, keys: Sequence[Label], comparisons: Sequence[Comparison]) -> Table:
+def full_table(what: str, keys: Sequence[Label], comparisons: Sequence[Compared]) -> Table:
     """Return all columns, with words in them."""
     rows = [_row(what, key, one) for key, one in zip(keys, comparisons, strict=True)]
     columns = _columns(what, comparisons)
@@ -96,7 +96,7 @@ def compact_table(full: Table, keys: Iterable[str] | None = None) -> Table:
     return Table(columns, rows, title=chosen.title, notes=tuple(notes))
 
 
-def _headline(what: str, comparisons: Sequence[Comparison]) -> str:
+def _headline(what: str, comparisons: Sequence[Compared]) -> str:
     """Count the decisions."""
     first = comparisons[0]
     a, b = (for_text(name, limit=30) for name in first.names)
@@ -110,7 +110,7 @@ def _headline(what: str, comparisons: Sequence[Comparison]) -> str:
     return f"{a} against {b} in {many}: {', '.join(parts)}"
 
 
-def document(what: str, full: Table, comparisons: Sequence[Comparison]) -> Document:
+def document(what: str, full: Table, comparisons: Sequence[Compared]) -> Document:
     """Return how many are decided which way, and a row each with its interval.
 
     On a card, classes come in the order of the difference.
@@ -143,7 +143,7 @@ def document(what: str, full: Table, comparisons: Sequence[Comparison]) -> Docum
     )
 
 
-def _span(one: Comparison) -> Span:
+def _span(one: Compared) -> Span:
     return Span(
         low=one.hdi.low,
         high=one.hdi.high,
@@ -168,7 +168,7 @@ def _flag_notes(what: str, full: Table, shown: Table) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def caption(what: str, comparisons: Sequence[Comparison], *, limit: int | None = None) -> str:
+def caption(what: str, comparisons: Sequence[Compared], *, limit: int | None = None) -> str:
     """Return what is compared, on what, with which prior, interval and ROPE."""
     first = comparisons[0]
     facts = {"names": list(first.names), **spec_facts(first.spec)}
@@ -187,7 +187,7 @@ def caption(what: str, comparisons: Sequence[Comparison], *, limit: int | None =
     )
 
 
-def _measured(comparisons: Sequence[Comparison]) -> str:
+def _measured(comparisons: Sequence[Compared]) -> str:
     """Return the interval and the ROPE, or all of them where they differ."""
     ropes = _distinct(read.rope_text({"rope": rope_facts(one.rope)}) for one in comparisons)
     return f"{100 * comparisons[0].hdi.prob:g}% HDI, ROPE {' and '.join(ropes)}"
@@ -212,7 +212,7 @@ def _is_shown(flag: str, table: Table) -> bool:
     return flag != "bayes_factor_is_a_bound" or "log10_bf10" in table.keys
 
 
-def _columns(what: str, comparisons: Sequence[Comparison]) -> tuple[Column, ...]:
+def _columns(what: str, comparisons: Sequence[Compared]) -> tuple[Column, ...]:
     sampled = [one.draws.size for one in comparisons if not one.exact]
     n_draws = min(sampled, default=None)
     hdi = f"{100 * comparisons[0].hdi.prob:g}% HDI"
@@ -239,7 +239,7 @@ def _p_value(value: float) -> str:
     return "<0.001" if value < 0.0005 else f"{value:.3f}"
 
 
-def _row(what: str, key: Label, comparison: Comparison) -> dict[str, Any]:
+def _row(what: str, key: Label, comparison: Compared) -> dict[str, Any]:
     factor = comparison.bayes_factor
     return {
         what: key if isinstance(key, str) else str(key),
@@ -259,7 +259,7 @@ def _row(what: str, key: Label, comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _flags(comparison: Comparison, factor: BayesFactor | None) -> list[str]:
+def _flags(comparison: Compared, factor: BayesFactor | None) -> list[str]:
     """Name the findings that concern this row alone."""
     flags = [finding.name for finding in comparison.findings if finding.name in _FLAGS]
     if factor is not None and factor.bound is not None:

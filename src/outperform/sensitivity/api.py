@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from outperform.comparison.again import ask_also, with_label_errors
 from outperform.data.prevalence import LabelErrorsLike
 from outperform.decision.rope import Decision, Rope, RopeLike
 from outperform.errors import OutperformError, ResourceError, UsageError, param
@@ -18,11 +17,9 @@ from outperform.posterior.registry import PRIORS, get_prior
 from outperform.posterior.rng import counted_steps
 from outperform.progress import in_steps
 from outperform.results.base import ScoreDetails
+from outperform.results.compared import Comparable, Compared
 from outperform.sensitivity.fragility import fragility
 from outperform.sensitivity.result import Sensitivity, dependence_findings, more_than_prior
-
-if TYPE_CHECKING:
-    from outperform.results.comparison import Comparison
 
 
 class Choice(NamedTuple):
@@ -83,12 +80,12 @@ _MOST_DRAWS = 20_000  # to ask some twenty times in a second
 
 
 def sensitivity(
-    own: Comparison,
+    own: Comparable,
     *,
     priors: Mapping[str, object] | None,
     ropes: Sequence[RopeLike] | None,
     label_errors: Sequence[LabelErrorsLike] | None = None,
-) -> Sensitivity:
+) -> Sensitivity[Comparable]:
     """Ask a comparison again under other priors, ROPEs and label errors; its own come first."""
     if isinstance(own.details, ScoreDetails):
         raise UsageError("scores of folds have one prior; use with_rope() for other ROPEs")
@@ -120,7 +117,7 @@ def sensitivity(
 
 
 def _add_usual(
-    found: dict[str, Comparison],
+    found: dict[str, Comparable],
     asked: Spec,
     usual: Mapping[Choice, str],
     finish: Callable[[], None],
@@ -135,7 +132,7 @@ def _add_usual(
             spec = _ask(own, choice)
             changed = more_than_prior(asked, spec)
             if changed is None:
-                found[name] = ask_also(own, spec, rope=own.rope, seed=own.seed)
+                found[name] = own._ask(spec, rope=own.rope, seed=own.seed)
             else:
                 left_out[name] = _reason(changed)
         except OutperformError as error:
@@ -151,7 +148,7 @@ def _reason(message: str) -> str:
 
 
 def _add_named(
-    found: dict[str, Comparison],
+    found: dict[str, Comparable],
     asked: Spec,
     named: Mapping[Choice, str],
     finish: Callable[[], None],
@@ -178,12 +175,12 @@ def _rates(label_errors: Sequence[LabelErrorsLike] | None) -> Sequence[LabelErro
 
 
 def _add_rates(
-    found: dict[str, Comparison], rates: Sequence[LabelErrorsLike], finish: Callable[[], None]
+    found: dict[str, Comparable], rates: Sequence[LabelErrorsLike], finish: Callable[[], None]
 ) -> dict[str, str]:
     """Add the comparison with wrong gold labels, with its own prior; return that it is more."""
     own, apart = next(iter(found.values())), {}
     for one in rates:
-        again = with_label_errors(own, one)
+        again = own.with_label_errors(one)
         taken = counted(again.spec).data._label_errors
         name = f"wrong labels: {'0%' if taken is None else taken}"
         found[name], apart[name] = again, "gold labels are taken to be wrong"
@@ -191,7 +188,7 @@ def _add_rates(
     return apart
 
 
-def _fragility(own: Comparison) -> Iterator[Finding]:
+def _fragility(own: Compared) -> Iterator[Finding]:
     """Yield how many wrong gold labels would change the decision, where that is quickly known."""
     quick = isinstance(own.spec, LabelSpec) and own.spec.view.n_classes <= 2
     if not quick or own.draws.size > _MOST_DRAWS:
@@ -202,7 +199,7 @@ def _fragility(own: Comparison) -> Iterator[Finding]:
         return  # groups, pools, folds and whatever else has no such number
 
 
-def _ask(own: Comparison, choice: Choice) -> Spec:
+def _ask(own: Compared, choice: Choice) -> Spec:
     """Ask what the comparison asked, with its pairing, under another prior."""
     spec = own.spec
     given = spec.choices._asdict()
@@ -216,11 +213,11 @@ def _ask(own: Comparison, choice: Choice) -> Spec:
     )
 
 
-def _ask_named(own: Comparison, choice: Choice, name: str) -> tuple[Spec, Comparison]:
+def _ask_named(own: Comparable, choice: Choice, name: str) -> tuple[Spec, Comparable]:
     """Ask under a prior that the user named; what goes wrong goes wrong under that name."""
     try:
         spec = _ask(own, choice)
-        return spec, ask_also(own, spec, rope=own.rope, seed=own.seed)
+        return spec, own._ask(spec, rope=own.rope, seed=own.seed)
     except OutperformError as error:
         raise type(error)(f"prior {name!r}: {error}") from error
 
@@ -231,7 +228,7 @@ def _refuse_twice(names: Iterable[str], taken: Sequence[str]) -> None:
             raise UsageError(f"{name!r} is the name of another prior; call yours something else")
 
 
-def _refuse_long(own: Comparison, choice: Choice) -> None:
+def _refuse_long(own: Compared, choice: Choice) -> None:
     """Refuse to draw a cell for each pair of predictions where that takes minutes."""
     spec = own.spec
     if choice.prior.shapes is None or not isinstance(spec, LabelSpec):
@@ -245,7 +242,7 @@ def _refuse_long(own: Comparison, choice: Choice) -> None:
         )
 
 
-def _ropes(own: Comparison, ropes: Sequence[RopeLike] | None) -> tuple[Rope, ...]:
+def _ropes(own: Compared, ropes: Sequence[RopeLike] | None) -> tuple[Rope, ...]:
     """Return the ROPEs, the comparison's own among them, from the narrowest to the widest."""
     if ropes is None:
         found = _usual_ropes(own)
@@ -257,7 +254,7 @@ def _ropes(own: Comparison, ropes: Sequence[RopeLike] | None) -> tuple[Rope, ...
     return tuple(sorted(by_ends.values(), key=lambda rope: (rope.high - rope.low, rope.low)))
 
 
-def _usual_ropes(own: Comparison) -> list[Rope]:
+def _usual_ropes(own: Compared) -> list[Rope]:
     """Return the multiples of the comparison's own ROPE that its metric allows."""
     bounds, found = own.spec.metric.bounds, []
     widest = float("inf") if bounds is None else bounds[1] - bounds[0]
@@ -268,7 +265,7 @@ def _usual_ropes(own: Comparison) -> list[Rope]:
     return found
 
 
-def _decisions(one: Comparison, ropes: Sequence[Rope]) -> tuple[Decision, ...]:
+def _decisions(one: Compared, ropes: Sequence[Rope]) -> tuple[Decision, ...]:
     return tuple(
         one.decision
         if (rope.low, rope.high) == (one.rope.low, one.rope.high)

@@ -25,8 +25,8 @@ from outperform.findings import counted as n_of
 from outperform.inference import changes, disagreements, engine
 from outperform.inference.spec import LabelSpec, counted, make_label_spec
 from outperform.inference.summary import SCHEMA, decision_facts, summarize
-from outperform.results.base import Tabular, verb_of
-from outperform.results.comparison import Comparison
+from outperform.results.base import Tabular
+from outperform.results.compared import Compared, verb_of
 
 if TYPE_CHECKING:
     from outperform.results.feature_schemas import FragilityFacts
@@ -184,7 +184,7 @@ class _Move(NamedTuple):
 class _Search:
     """The tables that changed gold labels would give, and what each of them decides."""
 
-    def __init__(self, own: Comparison, spec: LabelSpec) -> None:
+    def __init__(self, own: Compared, spec: LabelSpec) -> None:
         self.own, self.spec = own, spec
         table = spec.data.tables[0]
         cells: list[Cell] = [tuple(cell) for cell in table.cells.tolist()]
@@ -275,7 +275,7 @@ class _Search:
         return [end for end in ends if end[0] in end[1:]]
 
 
-def fragility(own: Comparison) -> Fragility:
+def fragility(own: Compared) -> Fragility:
     """Return the fewest gold labels that would have to be wrong to change the decision."""
     spec = _checked(own)
     search = _Search(own, spec)
@@ -301,7 +301,7 @@ def fragility(own: Comparison) -> Fragility:
     )
 
 
-def _checked(own: Comparison) -> LabelSpec:
+def _checked(own: Compared) -> LabelSpec:
     spec, asked_by = counted(own.spec), verb_of(own.details)
     data = spec.data
     why = None

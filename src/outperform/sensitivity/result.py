@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic
 
 from outperform._typing import Axes, FigureSize
 from outperform.decision.rope import Decision, Rope
@@ -38,9 +38,9 @@ from outperform.inference.summary import (
 )
 from outperform.results import facts
 from outperform.results.base import Tabular
+from outperform.results.compared import Comparable, Compared
 
 if TYPE_CHECKING:
-    from outperform.results.comparison import Comparison
     from outperform.results.feature_schemas import PriorFacts, SensitivityFacts
     from outperform.results.schemas import Ends
 
@@ -290,7 +290,7 @@ def more_than_prior(own: Spec, other: Spec) -> str | None:
 
 
 def dependence_findings(
-    rows: Mapping[str, Comparison], apart: Mapping[str, str]
+    rows: Mapping[str, Compared], apart: Mapping[str, str]
 ) -> Iterator[Finding]:
     """Yield ``decision_depends_on_prior`` where another prior decides otherwise.
 
@@ -322,48 +322,48 @@ def dependence_findings(
         yield finding("monte_carlo_too_coarse/prior", priors=listed([name, *unsettled]))
 
 
-def _firm(comparison: Comparison) -> Decision | None:
+def _firm(comparison: Compared) -> Decision | None:
     return comparison.decision if comparison.decision.decided else None
 
 
-def _is_coarse(comparison: Comparison) -> bool:
+def _is_coarse(comparison: Compared) -> bool:
     return any(
         one.name == "monte_carlo_too_coarse" and one.level == "warning"
         for one in comparison.findings
     )
 
 
-def pulls(comparison: Comparison) -> bool:
+def pulls(comparison: Compared) -> bool:
     """Return whether a proper prior moves the difference by more than half a posterior sd."""
     moved = is_pulled(comparison.observed, comparison.mean, comparison.sd)
     return _has_prior(comparison) and comparison.spec.prior.name != "learned" and moved
 
 
-def _weighs(other: Comparison, own: Comparison) -> bool:
+def _weighs(other: Compared, own: Compared) -> bool:
     """Return whether another decision speaks against the own one rather than its prior."""
     return _has_prior(other) and (pulls(own) or not pulls(other))
 
 
-def _has_prior(comparison: Comparison) -> bool:
+def _has_prior(comparison: Compared) -> bool:
     spec = comparison.spec
     return spec.prior.proper or spec.prior.own is not None
 
 
-def _said(comparison: Comparison) -> str:
+def _said(comparison: Compared) -> str:
     words = f"{comparison.decision.symbol} ({comparison.decision.words})"
     if not _has_prior(comparison):
         return f"{words}, without a prior"
     return f"{words}, and pulls" if pulls(comparison) else words
 
 
-def _explained(comparisons: Iterable[Comparison]) -> str:
+def _explained(comparisons: Iterable[Compared]) -> str:
     if not any(map(pulls, comparisons)):
         return ""
     return " A prior pulls if it moves the difference by more than half a posterior sd."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
-class Sensitivity(Tabular):
+class Sensitivity(Tabular, Generic[Comparable]):
     """One comparison under several priors and ROPEs, its own prior first.
 
     Parameters
@@ -393,7 +393,7 @@ class Sensitivity(Tabular):
     """
 
     priors: tuple[str, ...]
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[Comparable, ...]
     ropes: tuple[Rope, ...]
     decisions: tuple[tuple[Decision, ...], ...]
     left_out: Mapping[str, str]
@@ -401,16 +401,16 @@ class Sensitivity(Tabular):
     findings: tuple[Finding, ...]
 
     @property
-    def own(self) -> Comparison:
+    def own(self) -> Comparable:
         """The comparison that was asked again."""
         return self.comparisons[0]
 
-    def __getitem__(self, prior: str) -> Comparison:
+    def __getitem__(self, prior: str) -> Comparable:
         if prior not in self.priors:
             raise UsageError(unknown_name("prior", prior, self.priors))
         return self.comparisons[self.priors.index(prior)]
 
-    def __iter__(self) -> Iterator[Comparison]:
+    def __iter__(self) -> Iterator[Comparable]:
         return iter(self.comparisons)
 
     def __len__(self) -> int:
@@ -474,7 +474,7 @@ class Sensitivity(Tabular):
 
 
 def _row_facts(
-    name: str, one: Comparison, decisions: tuple[Decision, ...], *, own: bool
+    name: str, one: Compared, decisions: tuple[Decision, ...], *, own: bool
 ) -> PriorFacts:
     prior = one.spec.prior
     return {

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
 from outperform import metrics
 from outperform._missing import is_missing, unmasked
 from outperform._typing import ColumnLike, IntArray, Label, Seed, SeedSequence, Source
-from outperform.comparison.api import answer_spec, two_models
+from outperform.comparison.result import answer_spec
 from outperform.data.labels import frame_columns, is_frame
 from outperform.data.missing import MissingTexts
 from outperform.data.outcomes import Outcomes
@@ -34,6 +34,7 @@ from outperform.inference.spec import (
     make_spec,
     refuse_prevalence,
     rope_for,
+    two_models,
 )
 from outperform.inference.spelling import changes, listed_predictions, readings, unless_told
 from outperform.inference.summary import seed_name, sign
@@ -42,7 +43,7 @@ from outperform.io.read import Reading, numbers_of, read, read_rows
 from outperform.metrics.score_metric import MetricLike
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child, seed_sequence
-from outperform.posterior.slices import pool_slices
+from outperform.posterior.slices import coupled, pool_slices
 from outperform.slices.result import SliceComparison
 from outperform.slices.summary import (
     Parts,
@@ -78,7 +79,17 @@ def slice_findings(
 
 
 _DRAWS = 4_000
-_MOST_OF_SCORES = 300  # the covariance of all slices is inverted for every spread
+_MOST_POOLED = 300  # the covariance of all slices is inverted for every spread
+
+
+class _Asked(TypedDict):
+    """What is asked of every slice."""
+
+    rope: Rope
+    prob: float
+    n_draws: int
+    seed: SeedSequence
+    n_jobs: int | None
 
 
 def compare_slices(
@@ -187,7 +198,7 @@ def compare_slices(
         labels=labels,
         pos_label=pos_label,
     )
-    return _answer(
+    return _answer_labels(
         spec,
         rope=rope_for(spec, rope),
         prob=prob,
@@ -331,62 +342,66 @@ def _divided(scores: Scores, columns: Mapping[str, Any]) -> Parts:
     places: dict[tuple[str, ...], list[int]] = {}
     for place, key in enumerate(zip(*texts, strict=True)):
         places.setdefault(key, []).append(place)
-    if len(places) > _MOST_OF_SCORES:
+    _refuse_many(len(places), "scores")
+    keys = tuple(sorted(places))
+    data = tuple(_of_rows(scores, np.array(places[key])) for key in keys)
+    return Parts(by=tuple(columns), keys=keys, data=data)
+
+
+def _refuse_many(n_slices: int, of: str) -> None:
+    if n_slices > _MOST_POOLED:
         raise UsageError(
-            f"{len(places):,} slices of scores are too many, at most {_MOST_OF_SCORES} are pooled; "
+            f"{n_slices:,} slices of {of} are too many, at most {_MOST_POOLED} are pooled; "
             "divide the items by fewer columns"
         )
-    keys = tuple(sorted(places))
-    rows = tuple(np.array(places[key]) for key in keys)
-    sizes = np.array([scores._take(one).n for one in rows])
-    return Parts(by=tuple(columns), keys=keys, rows=rows, n=sizes)
 
 
 def _answer_scores(
-    spec: ScoreSpec,
-    parts: Parts,
-    *,
-    rope: Rope,
-    prob: float,
-    n_draws: int,
-    whole_draws: int,
-    seed: SeedSequence,
-    n_jobs: int | None,
+    spec: ScoreSpec, parts: Parts, *, whole_draws: int, **asked: Unpack[_Asked]
 ) -> SliceComparison:
-    """Draw every slice on its own, and pool the differences."""
-    own, seen = np.empty((len(parts.keys), n_draws)), np.empty((2, len(parts.keys)))
-    for place, (key, rows) in enumerate(zip(parts.keys, parts.rows, strict=True)):
-        part = _of_rows(spec.data, rows)
+    rows = _rows_of_parts(spec, parts, **asked)
+    return _concluded(spec, parts.by, rows, whole_draws=whole_draws, **asked)
+
+
+def _rows_of_parts(spec: Spec, parts: Parts, **asked: Unpack[_Asked]) -> tuple[SliceRow, ...]:
+    """Draw every slice on its own, and pool the differences.
+
+    This is the way where items are not independent or are no labels: what slices teach each
+    other comes from their draws, in which a group has one weight, and not from counts of items.
+    """
+    n_draws, seed = asked["n_draws"], asked["seed"]
+    rope, prob = asked["rope"], asked["prob"]
+    own, observed = np.empty((len(parts.keys), n_draws)), np.empty((2, len(parts.keys)))
+    for place, (key, part) in enumerate(zip(parts.keys, parts.data, strict=True)):
         try:
-            asked = make_spec(part, metric=spec.metric, **spec.choices._asdict())
+            question = make_spec(part, metric=spec.metric, **spec.choices._asdict())
         except DataError as error:
             raise DataError(f"slice {', '.join(key)}: {error}") from error
         (drawn,) = engine.answer(
-            [asked], n_draws=n_draws, seed=child(seed, 2 + place), n_jobs=n_jobs
+            [question], n_draws=n_draws, seed=child(seed, 2 + place), n_jobs=asked["n_jobs"]
         )
         own[place] = drawn.values[0] - drawn.values[1]
-        seen[:, place] = engine.observed(asked)
-    pooled = pool_differences(own, parts.n, rope=rope, prob=prob, seed=child(seed, 1))
-    rows_of = summarize_rows(
+        observed[:, place] = engine.observed(question)
+    together = own
+    if isinstance(spec, LabelSpec):
+        together = coupled(own, spec.data, child(seed, 2 + len(parts.keys)))
+    pooled = pool_differences(
+        together,
+        parts.n_units,
+        rope=rope,
+        prob=prob,
+        seed=child(seed, 1),
+        together=together is not own,
+    )
+    return summarize_rows(
         spec,
         parts,
         pooled.numbers,
-        observed=seen,
+        observed=observed,
         like_whole=pooled.like_whole,
         rope=rope,
         prob=prob,
         n_draws=n_draws,
-    )
-    return _concluded(
-        spec,
-        parts.by,
-        rows_of,
-        rope=rope,
-        prob=prob,
-        n_draws=n_draws,
-        whole_draws=whole_draws,
-        seed=seed,
-        n_jobs=n_jobs,
     )
 
 
@@ -398,52 +413,37 @@ def _of_rows(scores: Scores, rows: IntArray) -> Scores:
     return replace(part, group=np.unique(part.group, return_inverse=True)[1].ravel())
 
 
-def _answer(
-    spec: LabelSpec,
-    *,
-    rope: Rope,
-    prob: float,
-    n_draws: int,
-    whole_draws: int,
-    seed: SeedSequence,
-    n_jobs: int | None,
+def _answer_labels(
+    spec: LabelSpec, *, whole_draws: int, **asked: Unpack[_Asked]
 ) -> SliceComparison:
-    slices = _slices_of(spec)
-    asked: dict[str, Any] = {"rope": rope, "prob": prob, "n_draws": n_draws}
-    asked |= {"seed": seed, "n_jobs": n_jobs}
+    by = _slices_of(spec).by
     rows, spelled = _withheld(spec, _rows(spec, **asked), **asked)
-    return _concluded(spec, slices.by, rows, whole_draws=whole_draws, spelled=spelled, **asked)
+    return _concluded(spec, by, rows, whole_draws=whole_draws, spelled=spelled, **asked)
 
 
-def _rows(
-    spec: LabelSpec,
-    *,
-    rope: Rope,
-    prob: float,
-    n_draws: int,
-    seed: SeedSequence,
-    n_jobs: int | None,
-) -> tuple[SliceRow, ...]:
+def _rows(spec: LabelSpec, **asked: Unpack[_Asked]) -> tuple[SliceRow, ...]:
     """Draw every slice, pulled toward the others."""
     slices = _slices_of(spec)
+    if spec.view.groups is not None:
+        _refuse_many(len(slices), "groups or weights")
+        data = tuple(spec.data.slice(*key) for key in slices)
+        return _rows_of_parts(spec, Parts(by=slices.by, keys=slices.keys, data=data), **asked)
     posterior = pool_slices(spec.view, prior=spec.prior)
-    drawn = draw_slices(
-        posterior, spec, rope=rope, prob=prob, n_draws=n_draws, seed=seed, n_jobs=n_jobs
-    )
+    drawn = draw_slices(posterior, spec, **asked)
     return summarize_rows(
         spec,
         slices,
         drawn,
         observed=observe(spec, slices),
         like_whole=posterior.learned.like_whole,
-        rope=rope,
-        prob=prob,
-        n_draws=n_draws,
+        rope=asked["rope"],
+        prob=asked["prob"],
+        n_draws=asked["n_draws"],
     )
 
 
 def _withheld(
-    spec: LabelSpec, rows: tuple[SliceRow, ...], **asked: Any
+    spec: LabelSpec, rows: tuple[SliceRow, ...], **asked: Unpack[_Asked]
 ) -> tuple[tuple[SliceRow, ...], tuple[Finding, ...]]:
     """Withhold decisions that depend on how predictions are spelled that are never true."""
     findings = []
@@ -477,17 +477,19 @@ def _concluded(
     by: tuple[str, ...],
     rows: tuple[SliceRow, ...],
     *,
-    rope: Rope,
-    prob: float,
-    n_draws: int,
     whole_draws: int,
-    seed: SeedSequence,
-    n_jobs: int | None,
     spelled: tuple[Finding, ...] = (),
+    **asked: Unpack[_Asked],
 ) -> SliceComparison:
     """Put the whole beside the slices."""
+    rope, prob, n_draws, seed = asked["rope"], asked["prob"], asked["n_draws"], asked["seed"]
     whole = answer_spec(
-        spec, rope=rope, prob=prob, n_draws=whole_draws, seed=child(seed, 0), n_jobs=n_jobs
+        spec,
+        rope=rope,
+        prob=prob,
+        n_draws=whole_draws,
+        seed=child(seed, 0),
+        n_jobs=asked["n_jobs"],
     )
     signed = sign(
         "compare_slices",
@@ -509,9 +511,9 @@ def _concluded(
 
 def _slices_of(spec: LabelSpec) -> Slices:
     slices = spec.view.slices
-    if slices is None or spec.view.groups is not None:
+    if slices is None:
         raise UsageError(
-            "slices are compared item by item and paired; outcomes with groups or "
-            "without shared items cannot be compared slice by slice"
+            "slices are compared item by item; outcomes without shared items cannot be compared "
+            "slice by slice"
         )
     return slices

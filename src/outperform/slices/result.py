@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from outperform._typing import Axes, FigureSize
+from outperform.comparison.result import Comparison
 from outperform.decision.rope import Decision, Rope
 from outperform.display import facts as read
 from outperform.display import numbers
@@ -39,7 +40,6 @@ from outperform.inference.summary import (
     spec_facts,
 )
 from outperform.results.base import Tabular
-from outperform.results.comparison import Comparison
 from outperform.slices.summary import SliceRow, count_decisions
 
 if TYPE_CHECKING:

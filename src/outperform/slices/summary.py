@@ -12,6 +12,7 @@ import numpy as np
 
 from outperform._typing import AnyArray, FloatArray, IntArray, SeedSequence
 from outperform.data.pool import Slices
+from outperform.data.scores import Scores
 from outperform.decision.hdi import Ends, narrowest_rows
 from outperform.decision.intervals import Interval
 from outperform.decision.ranks import MassRows, Spreads, masses_rows, spreads_rows
@@ -27,7 +28,7 @@ from outperform.decision.rope import (
 from outperform.errors import DataError
 from outperform.inference.diagnostics import SAFE_ERRORS
 from outperform.inference.disagreements import never_match
-from outperform.inference.spec import LabelSpec, Spec
+from outperform.inference.spec import Data, LabelSpec, Spec
 from outperform.metrics.confusion import Margins
 from outperform.posterior.base import Sums
 from outperform.posterior.hierarchical import pool_normal
@@ -394,15 +395,33 @@ def summarize_rows(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Parts:
-    """Slices of scores: their keys, the rows of each, and how many items these are."""
+    """Slices that are each asked alone: their keys, their data, items and units.
+
+    A unit is what is weighed as one: an item, or a group of them.
+    """
 
     by: tuple[str, ...]
     keys: tuple[tuple[str, ...], ...]
-    rows: tuple[IntArray, ...]
-    n: IntArray
+    data: tuple[Data, ...]
 
     def __iter__(self) -> Iterator[tuple[str, ...]]:
         return iter(self.keys)
+
+    @property
+    def n(self) -> IntArray:
+        """How many items each slice has."""
+        return np.array([part.n for part in self.data])
+
+    @property
+    def n_units(self) -> IntArray:
+        """How many units each slice has."""
+        return np.array([_n_units(part) for part in self.data])
+
+
+def _n_units(part: Data) -> int:
+    if isinstance(part, Scores):
+        return part.n if part.n_groups is None else part.n_groups
+    return part.n if part.groups is None else part.groups.n
 
 
 class PooledSlices(NamedTuple):
@@ -413,22 +432,30 @@ class PooledSlices(NamedTuple):
 
 
 def pool_differences(
-    own: FloatArray, n: IntArray, *, rope: Rope, prob: float, seed: SeedSequence
+    own: FloatArray,
+    n: IntArray,
+    *,
+    rope: Rope,
+    prob: float,
+    seed: SeedSequence,
+    together: bool = False,
 ) -> PooledSlices:
-    """Pool draws of A − B in independent slices ``(n_slices, n_draws)``, and sum them up.
+    """Pool draws of A − B in slices ``(n_slices, n_draws)``, and sum them up.
 
     Parameters
     ----------
     own
         Draws as the items of each slice alone give them.
     n
-        How many items each has.
+        How many items, or groups of them, each has.
     rope, prob
         What is asked of the draws.
     seed
         Of the prior's part of the draws.
+    together
+        Whether a group may lie in several slices, so that the draws of slices are joint.
     """
-    pooled, like_whole = pool_normal(own, n, seed)
+    pooled, like_whole = pool_normal(own, n, seed, together=together)
     numbers, alone = (_numbers_of(one, rope, prob) for one in (pooled, own))
     below, above = numbers.ends.high < rope.low, numbers.ends.low > rope.high
     wrong = 1 - np.where(below, numbers.masses.below, numbers.masses.above)

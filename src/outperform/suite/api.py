@@ -18,7 +18,7 @@ import numpy as np
 
 from outperform import __version__
 from outperform._typing import FloatArray, Seed, SeedSequence
-from outperform.comparison.api import summarize_comparison
+from outperform.comparison.result import Comparison, summarize_comparison
 from outperform.decision.hdi import narrowest
 from outperform.decision.intervals import Interval, check_prob
 from outperform.decision.ranks import (
@@ -64,15 +64,14 @@ from outperform.inference.suite import (
 from outperform.inference.summary import seed_name, summarize
 from outperform.posterior.hierarchical import PARTS, learn_spread, pool_models
 from outperform.posterior.rng import child, seed_sequence
-from outperform.ranking.api import (
+from outperform.ranking.result import (
+    Ranking,
     check_many_draws,
     is_worse,
     joint_draws,
     make_joint_spec,
     summarize_ranking,
 )
-from outperform.ranking.result import Ranking
-from outperform.results.comparison import Comparison
 from outperform.suite.result import (
     SuiteComparison,
     SuiteModel,
@@ -135,7 +134,7 @@ def compare_suite(
 
 def rank_suite(
     suite: Suite,
-    models: Sequence[str] | None,
+    models: Any,
     *,
     hdi_prob: float,
     n_draws: int | None,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from outperform._typing import Axes, FigureSize, FloatArray
+from outperform.comparison.result import Comparison
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision, Rope, probability_error
 from outperform.display.document import Document
@@ -19,7 +20,7 @@ from outperform.display.sentences import headline
 from outperform.display.table import Table
 from outperform.errors import UsageError, unknown_name
 from outperform.findings import Finding
-from outperform.inference.suite import Difference, Scale, difference_facts
+from outperform.inference.suite import Difference, Scale, difference_facts, measure
 from outperform.inference.summary import (
     SCHEMA,
     decision_facts,
@@ -29,7 +30,6 @@ from outperform.inference.summary import (
 )
 from outperform.ranking.result import Ranking
 from outperform.results.base import Tabular
-from outperform.results.comparison import Comparison
 from outperform.suite.text import (
     comparison_document,
     rank_document,
@@ -45,14 +45,6 @@ if TYPE_CHECKING:
         SuiteModelFacts,
         SuiteRankingFacts,
     )
-
-
-def measure(scale: Scale, metrics: set[str], n_tasks: int) -> str:
-    """Return what the mean over tasks is of, in words."""
-    what = next(iter(metrics)) if len(metrics) == 1 and scale == "metric" else "difference"
-    if scale == "rope":
-        what = "difference in ROPEs"
-    return f"mean {what} over {n_tasks} tasks"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)

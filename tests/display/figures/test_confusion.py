@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 
 from outperform.display.forest_figure import draw_confusion
 from outperform.errors import UsageError
+from tests.display.payloads import every_payload
 
 A, B = np.array([[90, 10], [20, 80]]), np.array([[85, 15], [20, 80]])
 
@@ -139,7 +140,10 @@ def test_payloads_are_text(three, payloads, written):
 
 
 @pytest.mark.filterwarnings("ignore:Glyph")
+@every_payload
 def test_payloads_are_names_and_no_more(three, payload):
+    for ax in three:
+        ax.clear()
     axes = draw_confusion(A, B, labels=["a", "b"], names=(payload, payload), axes=three)
     for ax in axes:
         assert not ax.title.get_parse_math()

@@ -5,6 +5,7 @@ import pytest
 
 from outperform.display.rope_figure import draw_factor, factor_window
 from outperform.errors import UsageError
+from tests.display.payloads import attack, every_payload
 
 GRID = np.linspace(-0.2, 0.3, 301)
 AFTER = GRID, np.exp(-0.5 * ((GRID - 0.05) / 0.02) ** 2) / (0.02 * np.sqrt(2 * np.pi))
@@ -116,7 +117,10 @@ def test_prior_and_posterior_differ_without_colours(ax, told, null, grey):
     assert line.is_dashed()
 
 
-def test_payloads_are_text(ax, attacked, null):
+@every_payload
+def test_payloads_are_text(ax, null, facts, payload):
+    ax.clear()
+    attacked = attack(facts, payload)
     told = {**attacked, "hdi": {"low": 0.01, "high": 0.09, "prob": 0.95}}
     draw_factor(AFTER, BEFORE, facts=told, null=null, ax=ax)
     for text in [*ax.texts, ax.xaxis.label]:

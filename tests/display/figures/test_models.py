@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from outperform.display.posterior_figure import draw_models
+from tests.display.payloads import attack, every_payload
 
 RNG = np.random.default_rng(8)
 A, B = RNG.normal(0.6023, 0.0055, 5_000), RNG.normal(0.7109, 0.0051, 5_000)
@@ -52,7 +53,10 @@ def test_an_undefined_observed_value_is_not_drawn(ax, facts, marks):
     assert marks(ax, "D") == [0.7125]
 
 
-def test_payloads_are_text(ax, attacked):
+@every_payload
+def test_payloads_are_text(ax, facts, payload):
+    ax.clear()
+    attacked = attack(facts, payload)
     draw_models(A, B, facts=attacked, ax=ax)
     for text in [*ax.get_yticklabels(), ax.xaxis.label, *ax.texts]:
         assert not text.get_parse_math()

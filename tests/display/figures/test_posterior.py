@@ -15,6 +15,7 @@ from scipy.stats import norm
 
 from outperform.display.posterior_figure import plot_posterior
 from outperform.errors import UsageError
+from tests.display.payloads import attack, every_payload
 from tests.loops import each
 
 RNG = np.random.default_rng(20)
@@ -123,7 +124,10 @@ def test_awkward_draws_are_drawn(ax, facts, draws):
 
 
 @pytest.mark.filterwarnings("ignore:Glyph")
-def test_payloads_are_text_and_not_formulas(ax, attacked):
+@every_payload
+def test_payloads_are_text_and_not_formulas(ax, facts, payload):
+    ax.clear()
+    attacked = attack(facts, payload)
     attacked["metric_label"] = attacked["metric_label"][:50]
     plot_posterior(DRAWS, facts=attacked, ax=ax)
     ax.figure.draw_without_rendering()

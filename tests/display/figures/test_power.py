@@ -5,6 +5,7 @@ import pytest
 
 from outperform.errors import UsageError
 from outperform.planning.text import plot_power
+from tests.display.payloads import every_payload
 
 SIZES, POWER, ERROR = [500, 1500, 3000], [0.3, 0.7, 0.95], [0.02, 0.02, 0.01]
 
@@ -54,7 +55,9 @@ def test_one_size_without_errors(ax):
     ax.figure.draw_without_rendering()
 
 
+@every_payload
 def test_payloads_are_text(ax, payload):
+    ax.clear()
     plot_power(SIZES, POWER, goal="≫", label=payload, ax=ax)
     for text in ax.texts:
         assert not text.get_parse_math()

@@ -99,8 +99,8 @@ def test_names_are_mere_text(draw, ax, written):
     assert all(not text.get_parse_math() for text in written(ax) if "$" in text.get_text())
 
 
+@pytest.mark.parametrize("n", [2, 10, pytest.param(50, marks=pytest.mark.slow)])
 @each("draw", [plot_ranks, plot_decisions])
-@each("n", [2, 10, 50])
 def test_figures_of_their_own_have_room(draw, n, written, outside, crowded):
     ax = draw(make(n))
     try:

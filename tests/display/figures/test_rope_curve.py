@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from outperform.display.rope_figure import draw_rope_curve, widest_rope
+from tests.display.payloads import attack, every_payload
 
 
 def bands(ax):
@@ -104,7 +105,10 @@ def test_nothing_touches_in_one_column(ax, facts, crowded, outside, written):
     assert outside(ax, written) == []
 
 
-def test_payloads_are_text(ax, attacked):
+@every_payload
+def test_payloads_are_text(ax, facts, payload):
+    ax.clear()
+    attacked = attack(facts, payload)
     draw_rope_curve(facts=attacked, ax=ax)
     assert not ax.xaxis.label.get_parse_math()
     assert "\u202e" not in ax.get_xlabel()

@@ -16,9 +16,10 @@ from outperform.posterior.exact.beta import (
     rough_deviance,
     stirling_error,
 )
+from tests.loops import each
 
 
-@pytest.mark.parametrize("shape", [1e-300, 1e-20, 1e-3, 0.5, 1.0, 9.99, 10.0, 123.4, 1e5, 1e12])
+@each("shape", [1e-300, 1e-20, 1e-3, 0.5, 1.0, 9.99, 10.0, 123.4, 1e5, 1e12])
 def test_stirling_error_is_what_stirling_leaves(shape):
     with mp.workdps(60):
         z = mp.mpf(shape)
@@ -26,7 +27,7 @@ def test_stirling_error_is_what_stirling_leaves(shape):
     assert stirling_error(shape) == pytest.approx(float(exact), rel=2e-14, abs=2e-16)
 
 
-@pytest.mark.parametrize("value", [-0.4, -0.1, -1e-8, 1e-12, 1e-3, 0.25, 0.4])
+@each("value", [-0.4, -0.1, -1e-8, 1e-12, 1e-3, 0.25, 0.4])
 def test_log1p_minus_has_all_its_digits(value):
     with mp.workdps(60):
         exact = mp.log1p(mp.mpf(value)) - mp.mpf(value)
@@ -63,7 +64,7 @@ def test_the_rough_deviance_is_the_same_function():
     assert rough_deviance(12.0, 3.0, x, 1.0 - x) == pytest.approx(exact, abs=1e-12)
 
 
-@pytest.mark.parametrize(
+@each(
     ("a", "b", "x"),
     [
         (1e-300, 1.0, 0.5),

@@ -8,6 +8,7 @@ import pytest
 from scipy.special import betainc
 
 from outperform.posterior.exact.beta import beta_quantile, lower_tail, upper_tail
+from tests.loops import each
 
 
 def tail_by_series(a: float, b: float, x: mp.mpf) -> mp.mpf:
@@ -22,7 +23,7 @@ def tail_by_series(a: float, b: float, x: mp.mpf) -> mp.mpf:
     return edge * total
 
 
-@pytest.mark.parametrize(
+@each(
     ("a", "b", "x"),
     [
         (0.5, 700.0, 1e-4),
@@ -41,7 +42,7 @@ def test_the_lower_tail_below_the_mean(a, b, x):
     assert found == pytest.approx(float(exact), rel=3e-13)
 
 
-@pytest.mark.parametrize(
+@each(
     ("a", "b", "y"),
     [
         (1e5, 0.5, 3e-5),
@@ -69,9 +70,7 @@ def test_all_ranges_at_once_are_the_same_as_one_by_one():
         assert lower_tail(a, b, x.reshape(2, 4), y.reshape(2, 4)).ravel() == pytest.approx(apart)
 
 
-@pytest.mark.parametrize(
-    ("a", "b"), [(0.01, 0.3), (3.0, 40.0), (800.0, 900.0), (1.0, 1e6), (2e4, 5e6), (1e12, 1e12)]
-)
+@each(("a", "b"), [(0.01, 0.3), (3.0, 40.0), (800.0, 900.0), (1.0, 1e6), (2e4, 5e6), (1e12, 1e12)])
 def test_both_tails_add_up(a, b):
     odds = a / b * np.exp(np.linspace(-3, 3, 25) * np.sqrt(1 / a + 1 / b))
     x, y = odds / (1 + odds), 1 / (1 + odds)
@@ -89,10 +88,8 @@ def test_the_reason_for_all_this_scipy_alone_is_wrong_at_a_trillion():
     assert abs(float(betainc(a, b, x)) / exact - 1) > abs(found / exact - 1)
 
 
-@pytest.mark.parametrize("level", [1e-290, 1e-12, 0.01, 0.5, 0.97])
-@pytest.mark.parametrize(
-    ("a", "b"), [(0.3, 7.0), (1.0, 1.0), (1e3, 1e9), (1e9, 1e3), (1_000.0, 0.5), (1e12, 1e12)]
-)
+@each("level", [1e-290, 1e-12, 0.01, 0.5, 0.97])
+@each(("a", "b"), [(0.3, 7.0), (1.0, 1.0), (1e3, 1e9), (1e9, 1e3), (1_000.0, 0.5), (1e12, 1e12)])
 def test_the_quantile_inverts_the_tail(a, b, level):
     x, y = beta_quantile(a, b, level)
     back = float(lower_tail(a, b, np.array([x]), np.array([y]))[0])

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from outperform.errors import UsageError
 from outperform.posterior.exact.difference import DirichletDifference
 from outperform.posterior.exact.share import Share
+from tests.loops import each
 
 ORACLES = [
     ((12, 5, 83), 1.620900472005208, 0.951873779296875, 0.0495988855278),
@@ -124,7 +125,7 @@ def test_shapes_are_checked():
         DirichletDifference(1.0, 1.0, -2.0)
 
 
-@pytest.mark.parametrize("t", [1e-9, 0.01, 0.1, 0.6, 0.999])
+@each("t", [1e-9, 0.01, 0.1, 0.6, 0.999])
 def test_shapes_of_one_half_have_an_elementary_form(t):
     # S is uniform and 2U - 1 a cosine, so the density is arccosh(1/t)/pi.
     d = DirichletDifference(0.5, 0.5, 1.0)

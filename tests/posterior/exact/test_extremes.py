@@ -10,6 +10,7 @@ import pytest
 from outperform.posterior.exact.difference import DirichletDifference, IndependentDifference
 from outperform.posterior.exact.f_score import WeightedShare
 from outperform.posterior.exact.share import Share
+from tests.loops import each
 
 SHAPES = (1e-300, 1e-12, 1e-3, 0.5, 30.0, 1e12)
 VALUES = (1e-300, 1e-9, 0.3, 0.9, 1 - 1e-15)
@@ -29,14 +30,14 @@ def check(distribution, values):
         assert lowest <= distribution.quantile(level) <= highest
 
 
-@pytest.mark.parametrize("weight", [1.0, 0.5])
-@pytest.mark.parametrize("a", SHAPES)
+@each("weight", [1.0, 0.5])
+@each("a", SHAPES)
 def test_shares(a, weight):
     for b in SHAPES:
         check(Share(a, b, weight), VALUES)
 
 
-@pytest.mark.parametrize("a1", SHAPES)
+@each("a1", SHAPES)
 def test_dirichlet_differences(a1):
     for a2, a3 in itertools.product((1e-300, 0.5, 1e12), (0.0, 1e-300, 30.0)):
         check(DirichletDifference(a1, a2, a3), (-0.9, -1e-9, 0.0, 1e-9, 0.3))

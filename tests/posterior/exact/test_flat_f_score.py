@@ -11,6 +11,7 @@ from outperform.errors import UsageError
 from outperform.posterior.exact.difference import IndependentDifference
 from outperform.posterior.exact.f_score import FlatFScore, WeightedShare
 from outperform.posterior.exact.share import Share
+from tests.loops import each
 
 PRIOR = FlatFScore((1.0, 1.0), (1.0, 1.0), (1.0, 1.0))
 
@@ -20,7 +21,7 @@ def prior_sf(t: float) -> float:
     return t / (2 - t) * (x * x * math.log1p(1 / x) + x - math.log1p(x)) / 2
 
 
-@pytest.mark.parametrize("t", [1e-6, 0.01, 0.2, 0.5, 0.8, 0.97])
+@each("t", [1e-6, 0.01, 0.2, 0.5, 0.8, 0.97])
 def test_before_data_there_is_a_closed_form(t):
     assert PRIOR.sf(t) == pytest.approx(prior_sf(t), rel=2e-13)
 

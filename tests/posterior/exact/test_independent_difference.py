@@ -12,6 +12,7 @@ from outperform.errors import UsageError
 from outperform.posterior.exact.difference import IndependentDifference
 from outperform.posterior.exact.f_score import WeightedShare
 from outperform.posterior.exact.share import Share
+from tests.loops import each
 
 
 def f1(tp: int, fp: int, fn: int) -> Share:
@@ -98,7 +99,7 @@ def test_the_two_orders_of_integration_agree():
             assert one == pytest.approx(two, rel=3e-12, abs=1e-290)
 
 
-@pytest.mark.parametrize("shape", [1e-300, 1e-6, 0.01, 0.3, 1.0, 50.0, 1e12])
+@each("shape", [1e-300, 1e-6, 0.01, 0.3, 1.0, 50.0, 1e12])
 def test_equals_are_even(shape):
     share = Share(shape, 2 * shape)
     assert IndependentDifference(share, share).sf(0.0) == pytest.approx(0.5, abs=1e-10)

@@ -11,6 +11,7 @@ from outperform.posterior.exact import difference as room
 from outperform.posterior.exact.difference import IndependentDifference
 from outperform.posterior.exact.f_score import WeightedShare
 from outperform.posterior.exact.share import Share, many_counts
+from tests.loops import each
 
 Z = (-4.99, -3.5, -2.0, -0.5, 0.0, 1.3, 3.0, 4.99)
 
@@ -61,8 +62,8 @@ def test_it_is_the_general_way(monkeypatch, least, most, n_pairs, tolerance):
     assert n_asked > 4 * n_pairs
 
 
-@pytest.mark.parametrize("swap", [False, True])
-@pytest.mark.parametrize(
+@each("swap", [False, True])
+@each(
     ("x", "y"),
     [
         (Share(60.0, 55.0), Share(4e6, 2e6, 0.5)),

@@ -9,9 +9,10 @@ import pytest
 from scipy.special import betaln, gammaln
 
 from outperform.posterior.exact.quadrature import log_integral, log_integrals
+from tests.loops import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("a", "b"),
     [(1.0, 1.0), (0.5, 0.5), (3.0, 200.0), (0.1, 9.0), (1e-3, 2.0), (1e-6, 1e-9), (40.0, 0.02)],
 )
@@ -23,8 +24,8 @@ def test_beta_integrals_whatever_the_powers_at_the_ends(a, b):
     assert found == pytest.approx(float(betaln(a, b)), rel=1e-13, abs=1e-13)
 
 
-@pytest.mark.parametrize("sd", [1.0, 1e-3, 1e-6])
-@pytest.mark.parametrize("centre", [1e-4, 0.3, 0.999])
+@each("sd", [1.0, 1e-3, 1e-6])
+@each("centre", [1e-4, 0.3, 0.999])
 def test_a_bell_of_any_width_at_any_place(centre, sd):
     lower, upper = (-centre / sd, (1 - centre) / sd)
 

@@ -10,9 +10,10 @@ import pytest
 from outperform.posterior.exact.f_score import OddsProduct, WeightedShare
 from outperform.posterior.exact.share import Share
 from outperform.posterior.exact.tabulated import tabulate
+from tests.loops import each
 
 
-@pytest.mark.parametrize(
+@each(
     "shapes",
     [
         (81.0, 11.0, 0.2, 21.0, 0.8),

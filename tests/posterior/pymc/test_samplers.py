@@ -7,6 +7,7 @@ import pytest
 
 from outperform.errors import UsageError
 from outperform.posterior.pymc.sampling import Chain, PyMC, diagnose
+from tests.loops import each
 
 
 def test_the_papers_metropolis_has_50000_draws():
@@ -17,7 +18,7 @@ def test_each_chain_draws_as_many():
     assert PyMC(draws=251, chains=3).n_draws == 753
 
 
-@pytest.mark.parametrize(
+@each(
     ("chosen", "says"),
     [
         ({"sampler": "nutts"}, "did you mean 'nuts'"),
@@ -48,7 +49,7 @@ def test_a_good_chain_converged():
     assert chain().converged
 
 
-@pytest.mark.parametrize(
+@each(
     ("changed", "says"),
     [
         ({"rhat": 1.02}, "R-hat is 1.020"),

@@ -228,11 +228,6 @@ def pair(
     findings = compared + _without_score(answers, names, score, naming, on_null)
     findings += _without_partner(answers, naming, on_missing)
     kept = sorted(next(iter(answers.values())))
-    if by and naming.repeated:
-        raise UsageError(
-            "slices cannot keep repeated answers to one item together yet; keep one answer, e.g. "
-            f"with {param('where=', {'epoch': 1})}, or leave {param('by=')} out"
-        )
     together: list[Any] | None = [answer.item for answer in kept] if naming.repeated else None
     if groups is not None:
         together = _field(every, groups, kept)

@@ -1,0 +1,1209 @@
+"""``Comparison``: numbers, decision, findings, what it can be asked; and how draws become one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+
+from outperform._typing import (
+    AnyArray,
+    Axes,
+    DataTree,
+    Distribution,
+    FigureSize,
+    FloatArray,
+    Label,
+    Seed,
+)
+from outperform.data.outcomes import Outcomes
+from outperform.data.prevalence import LabelErrors, LabelErrorsLike, PrevalenceLike
+from outperform.data.sources import batches_differ
+from outperform.data.views import in_weights, refuse_label_errors, true_codes
+from outperform.decision.bayes_factor import BayesFactor
+from outperform.decision.intervals import Interval
+from outperform.decision.ranks import Regret, regret_from_distribution, regret_from_draws
+from outperform.decision.rope import (
+    CurveStep,
+    Decision,
+    Masses,
+    Rope,
+    RopeLike,
+    decide,
+    masses_of,
+    probability_error,
+    rope_curve,
+    sd_error,
+)
+from outperform.display.document import Document
+from outperform.display.formats import latex_label
+from outperform.display.paragraphs import Length, paragraph
+from outperform.display.pictures import outline
+from outperform.display.posterior_figure import plot_posterior
+from outperform.display.screen import comparison_document
+from outperform.display.sentences import (
+    captioned,
+    comparison_caption,
+    comparison_table,
+    headline,
+    results_table,
+)
+from outperform.display.table import Table
+from outperform.errors import UndefinedBayesFactor, UsageError, unknown_name
+from outperform.findings import Finding, is_serious
+from outperform.inference import diagnostics, disagreements, engine
+from outperform.inference.changes import uneven_findings
+from outperform.inference.disagreements import repeated_findings
+from outperform.inference.engine import Answer
+from outperform.inference.spec import (
+    LabelSpec,
+    Spec,
+    counted,
+    elsewhere,
+    make_label_spec,
+    make_spec,
+    rope_for,
+)
+from outperform.inference.spelling import (
+    SPELLED,
+    AsRight,
+    ask_as_right,
+    interpret_two,
+    spelling_findings,
+    unless_told,
+)
+from outperform.inference.summary import (
+    chain_findings,
+    interval_factor,
+    n_effective,
+    point_factor,
+    seed_name,
+    sign,
+    summarize,
+)
+from outperform.inference.views import of_one_class
+from outperform.metrics.score_metric import MetricLike
+from outperform.posterior.pymc.sampling import Chain
+from outperform.posterior.rng import child
+from outperform.results import facts, rows
+from outperform.results.base import (
+    FoldDetails,
+    RunDetails,
+    ScoreDetails,
+    Tabular,
+    withhold,
+)
+from outperform.results.compared import ComparisonDetails, unpaired_facts, verb_of
+from outperform.results.estimate import Estimate, one_estimate
+from outperform.results.facts import comparison_facts, headline_facts, plot_forest
+
+if TYPE_CHECKING:
+    from outperform.comparison.coverage import ExpectedCoverage
+    from outperform.comparison.curves import Curve, Kind
+    from outperform.comparison.items import ItemTable
+    from outperform.comparison.joint import Joint
+    from outperform.comparison.ratio import Ratio
+    from outperform.planning.result import Plan
+    from outperform.posterior.registry import PriorLike
+    from outperform.results.schemas import ComparisonFacts, TableFacts
+    from outperform.sensitivity.fragility import Fragility
+    from outperform.sensitivity.result import Sensitivity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class Comparison(Tabular):
+    """The posterior of A − B in a metric, and what it says.
+
+    Parameters
+    ----------
+    spec
+        What was asked of which outcomes.
+    a, b
+        Each classifier's own posterior.
+    observed
+        The plug-in difference, equal to scikit-learn's; at other class proportions that at these.
+    mean, sd, mcse
+        Of A − B, and the Monte Carlo error of the mean (0 if exact).
+    hdi, eti
+        The narrowest and the equal-tailed interval.
+    rope
+        The region of practical equivalence.
+    decision
+        The decision.
+    draws
+        Draws of A − B, independent unless a chain drew them.
+    distribution
+        The closed form, where there is one.
+    findings
+        Findings.
+    signature
+        What makes the result repeatable.
+    seed
+        The seed of the draws.
+    chain
+        What the chain says of itself that drew; None where the draws are independent.
+    details
+        What folds (:class:`FoldDetails`, :class:`CrossDetails`), training runs
+        (:class:`RunDetails`) or scores of folds (:class:`ScoreDetails`) know more; None for any
+        other comparison.
+    """
+
+    spec: Spec
+    a: Estimate
+    b: Estimate
+    observed: float
+    mean: float
+    sd: float
+    mcse: float
+    hdi: Interval
+    eti: Interval
+    rope: Rope
+    _masses: Masses
+    decision: Decision
+    draws: FloatArray = field(repr=False)
+    distribution: Distribution | None
+    findings: tuple[Finding, ...]
+    signature: str
+    seed: np.random.SeedSequence
+    chain: Chain | None = None
+    details: ComparisonDetails | None = None
+    # What would be said if predictions that are never true were right.
+    _as_right: tuple[AsRight, ...] = ()
+
+    # What the posterior says
+
+    @property
+    def metric(self) -> str:
+        """The metric's name."""
+        return self.spec.metric.name
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The names of A and of B."""
+        return self.a.name, self.b.name
+
+    @property
+    def n(self) -> int:
+        """The number of items."""
+        return self.spec.n
+
+    @property
+    def exact(self) -> bool:
+        """Whether the numbers come from a closed form."""
+        return self.distribution is not None
+
+    @property
+    def p_worse(self) -> float:
+        """The probability that A is worse than B by more than the ROPE."""
+        return self._masses.below if self.spec.metric.greater_is_better else self._masses.above
+
+    @property
+    def p_equivalent(self) -> float:
+        """The probability that the difference lies in the ROPE."""
+        return self._masses.inside
+
+    @property
+    def p_better(self) -> float:
+        """The probability that A is better than B by more than the ROPE."""
+        return self._masses.above if self.spec.metric.greater_is_better else self._masses.below
+
+    @property
+    def p_greater(self) -> float:
+        """The probability that A − B is above zero."""
+        return self._masses.greater
+
+    @property
+    def n_effective(self) -> float:
+        """How many independent draws the draws are worth."""
+        return n_effective(self.draws, self.chain)
+
+    @property
+    def errors(self) -> dict[str, float]:
+        """The Monte Carlo error of the mean, the sd, each probability and regret; 0 if exact."""
+        of_probability = {
+            name: 0.0 if self.exact else probability_error(getattr(self, name), self.n_effective)
+            for name in ("p_worse", "p_equivalent", "p_better", "p_greater")
+        }
+        of_sd = 0.0 if self.exact else sd_error(self.draws, self.n_effective)
+        lost = Regret(a=0.0, b=0.0) if self.exact else self.regret
+        of_regret = {"regret_a": lost.mcse_a, "regret_b": lost.mcse_b}
+        return {"mean": self.mcse, "sd": of_sd, **of_probability, **of_regret}
+
+    @property
+    def regret(self) -> Regret:
+        """What choosing A, and what choosing B, loses on average, in the metric's own units."""
+        better = self.spec.metric.greater_is_better
+        if self.distribution is None:
+            return regret_from_draws(
+                self.draws, greater_is_better=better, n_effective=self.n_effective
+            )
+        return regret_from_distribution(self.distribution, greater_is_better=better)
+
+    def rope_curve(self) -> tuple[CurveStep, ...]:
+        """Return the decision for every half-width of the ROPE.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> seen = op.Outcomes.from_correct({"a": [1] * 90 + [0] * 10, "b": [1] * 60 + [0] * 40})
+        >>> c = op.compare(seen, "a", "b", metric="accuracy", rope=0.01)
+        >>> [step.decision.symbol for step in c.rope_curve()]
+        ['≫', '>', '?', '~', '≈']
+        """
+        better = self.spec.metric.greater_is_better
+        posterior = np.sort(self.draws) if self.distribution is None else self.distribution
+        steps = rope_curve(self.hdi, self.rope, posterior, greater_is_better=better)
+        return _merged(replace(step, decision=self._allowed(step.decision)) for step in steps)
+
+    def _allowed(self, decision: Decision) -> Decision:
+        """Return a decision as far as data and chain allow it, whatever the interval says."""
+        chains = (self.a.chain, self.b.chain, self.chain)
+        if any(one is not None and not one.converged for one in chains):
+            return Decision.UNDECIDED
+        if any(one.name == SPELLED for one in self.findings if one.level == "serious"):
+            return Decision.UNDECIDED
+        if batches_differ(self.findings):
+            return Decision.UNDECIDED
+        if isinstance(self.details, RunDetails):
+            a, b = (side.places for side in self.details.sides)
+            return disagreements.allow_runs(self.spec, decision, self.hdi, (a, b))[0]
+        if isinstance(self.details, ScoreDetails):
+            return Decision.UNDECIDED if is_serious(self.details.noticed) else decision
+        allowed, _ = disagreements.allow(self.spec, decision, self.hdi)
+        return withhold(allowed, self.hdi, self.findings)
+
+    @property
+    def bayes_factor(self) -> BayesFactor | None:
+        """The Bayes factor of the interval null; None without a proper prior or a ROPE of width."""
+        if isinstance(self.details, RunDetails):  # the prior of how far runs spread is improper
+            return None
+        n_draws = None if self.exact else int(self.n_effective)
+        return interval_factor(self.spec, self.rope, self._masses, n_draws=n_draws)
+
+    def point_null(self, *, method: Literal["exact", "kde"] = "exact") -> BayesFactor:
+        """Return the Bayes factor of "no difference at all", where it exists.
+
+        Parameters
+        ----------
+        method
+            ``"exact"``: a ratio of exact densities. ``"kde"``: as the papers
+            published it, from kernel density estimates of the draws.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> counts = [12, 5, 83]
+        >>> seen = op.Outcomes.from_counts([1, 1, 1], {"a": [1, 0, 1], "b": [0, 1, 1]}, counts)
+        >>> asked = {"metric": "recall", "rope": 0.01, "pos_label": 1}
+        >>> c = op.compare(seen, "a", "b", prior="uniform", **asked)
+        >>> print(round(c.point_null().bf01, 6))
+        1.6209
+        """
+        self._refuse_factor_of_runs()
+        return point_factor(self.spec, self.distribution, self.draws, method=method, seed=self.seed)
+
+    def _refuse_factor_of_runs(self) -> None:
+        if isinstance(self.details, RunDetails):
+            raise UndefinedBayesFactor(
+                "the prior of how far runs spread is improper, so a comparison of runs has no "
+                "Bayes factor"
+            )
+
+    @property
+    def p_h0(self) -> float:
+        """The probability that B is no better than A, H₀ of the Bayes test of folds."""
+        self._refuse_without_folds("p_h0")
+        return self._masses.greater
+
+    @property
+    def p_h1(self) -> float:
+        """The probability that B is better than A, H₁ of the Bayes test of folds."""
+        self._refuse_without_folds("p_h1")
+        if self.distribution is not None:
+            return self.distribution.cdf(0.0)
+        return 1.0 - self._masses.greater
+
+    @property
+    def accepted(self) -> str:
+        """What the Bayes test of folds accepts: the likelier of ``"H0"`` and ``"H1"``."""
+        return "H1" if self.p_h1 > self.p_h0 else "H0"
+
+    def _refuse_without_folds(self, name: str) -> None:
+        if not isinstance(self.details, FoldDetails):
+            raise UsageError(
+                f"{name} belongs to the Bayes test of blocked cross-validation, see bcv_compare "
+                "and cross_compare; p_greater is the probability that A − B is above zero"
+            )
+
+    def confusions(self) -> tuple[AnyArray, AnyArray]:
+        """Return the confusion matrices of A and of B, true classes as rows; of runs the means."""
+        seen = counted(self.spec).data
+        if isinstance(self.details, RunDetails):
+            of_a, of_b = (
+                np.mean([seen.confusion(seen.models[place]) for place in side.places], axis=0)
+                for side in self.details.sides
+            )
+            return of_a, of_b
+        if seen.pool is not None:  # the labelled items stand for the pool
+            seen = in_weights(seen)
+        a, b = (seen.confusion(name) for name in seen.models)
+        return a, b
+
+    # Words, tables, pictures
+
+    def to_dict(self) -> ComparisonFacts:
+        """Return everything but the draws as plain values, with a schema version."""
+        from outperform.planning.power import needed_to_decide
+
+        needed = needed_to_decide(self)
+        known = comparison_facts(self, None if needed is None else needed.to_dict())
+        if isinstance(self.details, CrossDetails):
+            known["unpaired"] = unpaired_facts(self.details.unpaired)
+        return known
+
+    def report(self, *, length: Length = "medium") -> str:
+        """Return a paragraph for a paper.
+
+        Parameters
+        ----------
+        length
+            ``"medium"``: estimate, interval, direction, practical significance, caveats and
+            method. ``"long"``: the Bayes factor too. ``"short"``: the estimate, its interval, the
+            decision, and what stands against it.
+        """
+        return paragraph(self.to_dict(), length=length)
+
+    def table(self) -> Table:
+        """Return the comparison as a table of one row with the papers' columns."""
+        return results_table([self.to_dict()])
+
+    def to_markdown(self) -> str:
+        """Return A, B and the difference as a Markdown table."""
+        return comparison_table(self.to_dict()).to_markdown()
+
+    def _latex_table(self) -> Table:
+        facts = self.to_dict()
+        caption = comparison_caption(facts)
+        return captioned(comparison_table(facts), caption)
+
+    def _latex_label(self) -> str:
+        return latex_label(*self.names, self.metric)
+
+    def _document(self) -> Document:
+        return comparison_document(
+            self.to_dict(),
+            draws=self.draws,
+            distribution=self.distribution,
+            coverage=self._coverage,
+        )
+
+    def _coverage(self) -> str | None:
+        from outperform.comparison.coverage import coverage_sentence
+
+        return coverage_sentence(self)
+
+    def _markdown(self) -> str:
+        """Return a passage with everything, as the command line writes it."""
+        told = self.to_dict()
+        return self._document().markdown(headline(told), comparison_table(told))
+
+    def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
+        """Draw the posterior in its three parts, with HDI, ROPE and the three percentages.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw into; new ones if None. They are returned.
+        size
+            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
+        """
+        shape = outline(self.draws, self.distribution)
+        return plot_posterior(shape, facts=facts.figure_facts(self), ax=ax, size=size)
+
+    def plot_factor(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
+        """Draw prior and posterior of the difference, and what that does to both nulls.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw into; new ones if None. They are returned.
+        size
+            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
+        """
+        self._refuse_factor_of_runs()
+        return facts.plot_factor(self, ax, size)
+
+    def plot_rope_curve(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
+        """Draw the three probabilities and the decision for every half-width of the ROPE.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw into; new ones if None. They are returned.
+        size
+            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
+        """
+        return facts.plot_rope_curve(self, ax, size)
+
+    def plot_models(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
+        """Draw each classifier's own posterior with HDI and observed value.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw into; new ones if None. They are returned.
+        size
+            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
+        """
+        return facts.plot_models(self, ax, size)
+
+    def plot_runs(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
+        """Draw the observed value of each training run under the posterior of its model's mean.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw into; new ones if None. They are returned.
+        size
+            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
+        """
+        if not isinstance(self.details, RunDetails):
+            raise UsageError("there are no training runs to draw, see compare_runs; use plot()")
+        return facts.plot_models(self, ax, size)
+
+    def plot_confusion(
+        self,
+        axes: Sequence[Axes] | None = None,
+        *,
+        normalise: bool = False,
+        labels: Sequence[Label] | None = None,
+        size: FigureSize = "text",
+    ) -> Sequence[Axes]:
+        """Draw both confusion matrices and, as a third panel, where they differ.
+
+        Parameters
+        ----------
+        axes
+            Three axes to draw into; new ones if None. They are returned.
+        normalise
+            Whether each row is shown as per cent of its sum over the classes shown.
+        labels
+            The classes to show; all if None.
+        size
+            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
+        """
+        return facts.plot_confusion(self, axes, normalise=normalise, labels=labels, size=size)
+
+    # The same data, asked again
+
+    def _under(self, rope: Rope) -> Comparison:
+        """Judge the same draws under another ROPE."""
+        chains = (self.a.chain, self.b.chain, self.chain)
+        answer = Answer(
+            values=np.stack([self.a.draws, self.b.draws]),
+            of_models=(self.a.distribution, self.b.distribution),
+            of_difference=self.distribution,
+            chains=tuple(chain for chain in chains if chain is not None),
+        )
+        return self._conclude(
+            self.spec, answer, rope=rope, seed=self.seed, as_right=self._as_right or None
+        )
+
+    def _ask(self, spec: Spec, *, rope: Rope, seed: np.random.SeedSequence) -> Comparison:
+        """Answer another question about the same data."""
+        (answer,) = self._ask_together([spec], rope=rope, seed=seed)
+        return answer
+
+    def _ask_together(
+        self, specs: Sequence[Spec], *, rope: Rope, seed: np.random.SeedSequence
+    ) -> tuple[Comparison, ...]:
+        """Answer questions about one table of the same data from the same draws."""
+        chosen, n_draws = specs[0].choices.engine, self.draws.size
+        if chosen is not None and chosen != self.spec.choices.engine:
+            n_draws = chosen.n_draws
+        answers = engine.answer(specs, n_draws=n_draws, seed=seed, n_jobs=-1)
+        return tuple(
+            self._conclude(spec, answer, rope=rope, seed=seed)
+            for spec, answer in zip(specs, answers, strict=True)
+        )
+
+    def _conclude(
+        self,
+        spec: Spec,
+        answer: Answer,
+        *,
+        rope: Rope,
+        seed: np.random.SeedSequence,
+        as_right: tuple[AsRight, ...] | None = None,
+    ) -> Comparison:
+        """Conclude from draws as this comparison did; folds and runs have their own ways."""
+        return summarize_comparison(
+            spec,
+            answer,
+            rope=rope,
+            prob=self.hdi.prob,
+            seed=seed,
+            verb=verb_of(self.details),
+            as_right=as_right,
+        )
+
+    @classmethod
+    def _from(cls, plain: Comparison, **known: Any) -> Self:
+        """Return a comparison of this kind that says what another says, and what is known more."""
+        return cls(**{each.name: getattr(plain, each.name) for each in fields(plain)} | known)
+
+    def with_rope(self, rope: RopeLike | None) -> Comparison:
+        """Return the same comparison under another ROPE; nothing is drawn again.
+
+        Parameters
+        ----------
+        rope
+            A half-width or a pair.
+        """
+        return self._under(rope if isinstance(rope, Rope) else rope_for(self.spec, rope))
+
+    def with_metric(self, metric: MetricLike, *, rope: RopeLike | None = None) -> Comparison:
+        """Return the same comparison in another metric; nothing is counted again.
+
+        Parameters
+        ----------
+        metric
+            A name, a metric object or a function of a confusion array.
+        rope
+            The ROPE; by default that of this comparison, unless one of the metrics is a cost.
+        """
+        if isinstance(self.details, ScoreDetails):
+            raise UsageError(
+                f"these are scores of one metric; call {verb_of(self.details)}() with the other one"
+            )
+        spec = make_spec(
+            self.spec.data,
+            metric=metric,
+            counting=self.spec.counting,
+            **self.spec.choices._asdict(),
+        )
+        priced = [each.costs is not None for each in (self.spec, spec)]
+        if rope is None and not self.rope.default and not any(priced):
+            rope = self.rope
+        return self._ask(spec, rope=rope_for(spec, rope), seed=self.seed)
+
+    def at_prevalence(self, shares: PrevalenceLike) -> Comparison:
+        """Return the same comparison at other class proportions; nothing is counted again.
+
+        Parameters
+        ----------
+        shares
+            The share of the positive class, a mapping from classes to shares or to counts, a
+            distribution, or None for the proportions of the data; as for
+            :meth:`Outcomes.at_prevalence`.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> seen = op.Outcomes.from_confusion(
+        ...     {"a": [[95, 5], [30, 70]], "b": [[80, 20], [10, 90]]}, labels=["ok", "fraud"])
+        >>> c = op.compare(seen, "a", "b", pos_label="fraud", rope=0.01, random_state=0)
+        >>> c.decision.symbol, c.at_prevalence(0.02).decision.symbol
+        ('<', '≫')
+        """
+        spec, asked_by = counted(self.spec), verb_of(self.details)
+        if asked_by != "compare":
+            raise UsageError(
+                f"{asked_by} answers at the class proportions of the data; at others, compare "
+                "outcomes at_prevalence()"
+            )
+        return self._ask(elsewhere(spec, shares), rope=self.rope, seed=self.seed)
+
+    def with_label_errors(self, rates: LabelErrorsLike | None) -> Comparison:
+        """Return the same comparison if some gold labels are wrong; nothing is counted again.
+
+        Parameters
+        ----------
+        rates
+            The share that is wrong, a mapping from true classes to shares, or a matrix P(gold |
+            truth); None if all are right. Given the truth, errors and predictions are independent.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> c = op.compare([1] * 50 + [0] * 50, [1] * 45 + [0] * 50 + [1] * 5,
+        ...                [1] * 38 + [0] * 50 + [1] * 12, metric="accuracy", rope=0.01)
+        >>> print(round(c.a.observed, 3), round(c.with_label_errors(0.05).a.observed, 3))
+        0.9 0.944
+        """
+        spec, asked_by = counted(self.spec), verb_of(self.details)
+        if asked_by != "compare":
+            raise UsageError(
+                f"{asked_by} believes the gold labels; compare two models on one test set to state "
+                "label errors"
+            )
+        data, named = spec.data, spec.choices.labels or ()
+        errors = None
+        if rates is not None:
+            refuse_label_errors(data)
+            true = {data.labels[code] for code in true_codes(data).tolist()}
+            existing = data.labels if data.n_classes == 2 else [*true, *named]
+            errors = LabelErrors.from_param(rates, data, existing)
+        stated = make_label_spec(
+            replace(data, _label_errors=errors),
+            metric=spec.metric,
+            counting=spec.counting,
+            **spec.choices._asdict(),
+        )
+        return self._ask(stated, rope=self.rope, seed=self.seed)
+
+    def more_data(
+        self,
+        *,
+        goal: str | Decision = "decided",
+        target: float = 0.8,
+        most: int | None = None,
+        n_simulations: int = 100,
+        n_draws: int | None = None,
+        random_state: Seed = None,
+        n_jobs: int | None = None,
+    ) -> Plan:
+        """Return how many more items would probably decide: from face value to the safe number.
+
+        Every simulated future draws a world from the posterior and items from that world,
+        adds them to those that are there, and decides again. What an undecided comparison prints
+        is the same range by normal theory, which takes no time and is not corrected by
+        simulations. :func:`plan` is about new items that are analysed alone, so its numbers
+        differ from these.
+
+        Parameters
+        ----------
+        goal
+            ``"decided"``, a firm decision such as ``"≫"``, or ``"not_worse"``.
+        target
+            The wanted probability.
+        most
+            No more items than this are considered; a hundred times those that there are by
+            default.
+        n_simulations
+            The most futures that are simulated.
+        n_draws
+            Draws of each.
+        random_state
+            None, a whole number, a SeedSequence, a Generator or a RandomState.
+        n_jobs
+            How much to do at a time: None means 1, as in scikit-learn, and -1 all cores that this
+            process may use; the draws do not depend on it.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> counts = [12, 5, 83]
+        >>> seen = op.Outcomes.from_counts([1, 1, 1], {"a": [1, 0, 1], "b": [0, 1, 1]}, counts)
+        >>> c = op.compare(seen, "a", "b", metric="recall", rope=0.01, pos_label=1)
+        >>> more = c.more_data(random_state=0)
+        >>> more.seen, more.least is not None
+        (100, True)
+        """
+        from outperform.planning.power import more_data
+
+        return more_data(
+            self,
+            goal=goal,
+            target=target,
+            most=most,
+            n_simulations=n_simulations,
+            n_draws=n_draws,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+
+    def by_class(self) -> ComparisonTable:
+        """Return one comparison per class, each class against the rest: the papers' table.
+
+        A class that is never true has no row, unless it was named in ``labels``.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> c = op.compare(list("aabbcc"), list("aabbca"), list("abbccc"), metric="f1_macro")
+        >>> c.by_class().keys
+        ('a', 'b', 'c')
+        """
+        spec = counted(self.spec)
+        metric, given = of_one_class(spec.metric), spec.choices
+        # A class that is never true has nothing to find, unless somebody named it.
+        named = () if given.labels is None else given.labels
+        true = set(true_codes(spec.data).tolist()) or set(range(spec.data.n_classes))
+        labels = tuple(
+            label for code, label in enumerate(spec.data.labels) if code in true or label in named
+        )
+        specs = [
+            make_label_spec(
+                spec.data,
+                metric=metric,
+                prior=given.prior,
+                paired=given.paired,
+                labels=None,
+                pos_label=label,
+                counting=spec.counting,
+            )
+            for label in labels
+        ]
+        return ComparisonTable(what="class", keys=labels, comparisons=self._by_class(specs))
+
+    def _by_class(self, specs: Sequence[LabelSpec]) -> tuple[Comparison, ...]:
+        """Answer one spec per class; those that tell all classes apart share their draws."""
+        answers: dict[int, Comparison] = {}
+        whole = [code for code, spec in enumerate(specs) if spec.view.n_classes > 2]
+        if whole:
+            together = self._ask_together(
+                [specs[code] for code in whole], rope=self.rope, seed=child(self.seed, whole[0])
+            )
+            answers.update(zip(whole, together, strict=True))
+        for code, spec in enumerate(specs):
+            if code not in answers:
+                # One stream per class, so that a class's row does not depend on the others.
+                answers[code] = self._ask(spec, rope=self.rope, seed=child(self.seed, code))
+        return tuple(answers[code] for code in range(len(specs)))
+
+    def sensitivity(
+        self,
+        *,
+        priors: Mapping[str, PriorLike] | None = None,
+        ropes: Sequence[RopeLike] | None = None,
+        label_errors: Sequence[LabelErrorsLike] | None = None,
+    ) -> Sensitivity[Comparison]:
+        """Return the decision and the interval under other priors, ROPEs and label errors.
+
+        The draws come from the same seed. A finding says if the decision depends on the prior.
+
+        Parameters
+        ----------
+        priors
+            Besides the usual ones, names and priors as for :func:`compare`, PyMC models too.
+        ropes
+            Half-widths or pairs; by default half, once, twice and four times the ROPE.
+        label_errors
+            Rates of wrong gold labels, each as for :meth:`with_label_errors`.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> seen = op.Outcomes.from_correct({"a": [1] * 90 + [0] * 10, "b": [1] * 60 + [0] * 40})
+        >>> c = op.compare(seen, "a", "b", metric="accuracy", rope=0.01, random_state=0)
+        >>> found = c.sensitivity(priors={"strong": 5.0}, ropes=[0.05, 0.2])
+        >>> print("".join(decision.symbol for decision in found.decisions[0]))
+        ≫≫≫
+        >>> found["strong"].decision
+        <Decision.BETTER: '≫'>
+        """
+        from outperform.sensitivity.api import sensitivity
+
+        return sensitivity(self, priors=priors, ropes=ropes, label_errors=label_errors)
+
+    def to_datatree(self) -> DataTree:
+        """Return the draws as ArviZ takes them: an xarray ``DataTree``.
+
+        Its groups are ``posterior`` with ``value`` and ``difference``, ``prior`` with the same
+        where the prior is proper, and ``observed_data`` with ``value`` and, of up to 1,000
+        classes, ``confusion``; :func:`from_datatree` takes it back.
+        """
+        from outperform.comparison.datatree import to_datatree
+
+        return to_datatree(self)
+
+    def items(
+        self,
+        *,
+        which: Literal["flips", "all"] = "flips",
+        top: int | None = None,
+        columns: Mapping[str, object] | None = None,
+    ) -> ItemTable:
+        """Return the items that set the models apart, the most influential first.
+
+        The influence of an item is the observed A − B less what it would be without the item, in
+        the metric's own units; the interval moves by about as much.
+
+        Parameters
+        ----------
+        which
+            ``"flips"``: the items that only one of the models got right. ``"all"``: every item.
+        top
+            How many at most; all if None.
+        columns
+            What else to show, by name: a mapping from ids to values; or, of items without ids,
+            a value for each in the order of the rows.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> c = op.compare([1, 0, 1, 0], [1, 0, 1, 1], [1, 1, 0, 0], metric="accuracy", rope=0.05)
+        >>> for one in c.items(columns={"text": ["hi", "buy", "yo", "win"]}):
+        ...     print(one.id, one.right, round(one.influence, 3), one.columns["text"])
+        3 B -0.417 win
+        1 A 0.25 buy
+        2 A 0.25 yo
+        """
+        from outperform.comparison.items import items
+
+        return items(self, which=which, top=top, columns=columns)
+
+    def fragility(self) -> Fragility:
+        """Return how many gold labels would have to be wrong to change the decision.
+
+        It is the fewest if they are wrong in the most adverse way, every other thing being as it
+        is: a new gold label is one of the classes that are ever true, and the classes that are
+        averaged over stay the same. Where only right or wrong is known, a wrong label makes
+        whoever was right wrong, and may make right whoever was wrong.
+
+        For accuracy with a closed form every table with fewer changes is asked, if there are at
+        most 100 of them, and the number is exact. Else each label that is changed is the one
+        that moves the observed difference most, and the number is one that does.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> new, old = [1] * 90 + [0] * 10, [1] * 70 + [0] * 30
+        >>> seen = op.Outcomes.from_correct({"new": new, "old": old})
+        >>> op.compare(seen, "new", "old", rope=0.01).fragility().n
+        6
+        """
+        from outperform.sensitivity.fragility import fragility
+
+        return fragility(self)
+
+    def expected_coverage(self) -> ExpectedCoverage:
+        """Return how often 95% intervals held the truth in the nearest simulated setting.
+
+        The coverage map of the documentation is looked up: the number of classes and of items
+        that are nearest on the log scale, then how even the classes are, then how far right
+        answers of both models are correlated. Nothing is simulated, and how often models are
+        right is not looked at. Refused where no setting is of this kind: the map is of two
+        models on one test set of labels, paired, with the default prior, in twelve metrics.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> seen = op.Outcomes.from_counts(
+        ...     [0, 0, 0, 1, 1, 1], {"new": [0, 0, 1, 1, 1, 0], "old": [0, 1, 1, 1, 0, 0]},
+        ...     [75, 5, 20, 70, 8, 22])
+        >>> c = op.compare(seen, "new", "old", metric="accuracy", rope=0.01)
+        >>> print(c.expected_coverage().setting)
+        2 classes, even, 200 items, nearly equal models
+        """
+        from outperform.comparison.coverage import expected_coverage
+
+        return expected_coverage(self)
+
+    def ratio(self, *, rope: RopeLike) -> Ratio:
+        """Return the same comparison as A / B, in per cent; nothing is drawn again.
+
+        Refused where B is not surely above 0.
+
+        Parameters
+        ----------
+        rope
+            The ratios that do not matter: a half-width around one such as 0.05, or a pair such
+            as (0.9, 1.1).
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> old, new = [2.0, 3.0, 7.0, 4.0] * 25, [1.0, 2.0, 4.0, 3.0] * 25
+        >>> c = op.compare(None, new, old, metric="mean_cost", rope=0.1, random_state=1)
+        >>> found = c.ratio(rope=0.05)
+        >>> found.decision.symbol, round(found.mean, 2)
+        ('≫', 0.63)
+        """
+        from outperform.comparison.ratio import ratio
+
+        return ratio(self, rope=rope)
+
+    def curve(self, kind: Kind) -> Curve:
+        """Return a curve of both models, and of A − B, with simultaneous bands.
+
+        Drawn from 4,000 weightings of the items; half an item of each class is added above all
+        scores and below all (in each bin of a calibration curve), so that no band has zero width.
+
+        Parameters
+        ----------
+        kind
+            ``"roc"``, ``"precision_recall"``, ``"calibration"`` (ten bins of equal width) or
+            ``"net_benefit"`` (at every threshold that ten items reach in both models).
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> y, a, b = [1, 0, 1, 0] * 30, [0.9, 0.1, 0.6, 0.5] * 30, [0.6, 0.7, 0.4, 0.1] * 30
+        >>> c = op.compare(y, a, b, metric="roc_auc", rope=0.01, random_state=1)
+        >>> c.curve("roc").apart.any()
+        np.True_
+        """
+        from outperform.comparison.curves import curve
+
+        return curve(self, kind)
+
+    def __repr__(self) -> str:
+        return f"Comparison({self.decision.symbol} {headline(headline_facts(self))})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrossDetails(FoldDetails):
+    """The folds on which ``cross_compare`` compared two estimators; see :class:`FoldDetails`.
+
+    Parameters
+    ----------
+    unpaired
+        The same folds as the paper compares them: as if each model had its own items.
+    outcomes
+        What was seen in each fold.
+    """
+
+    unpaired: Comparison
+    outcomes: tuple[Outcomes, ...]
+
+    @property
+    def verb(self) -> str:
+        """The verb that makes such comparisons."""
+        return "cross_compare"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class ComparisonTable(Tabular):
+    """Comparisons with a key each, as a table with the papers' columns.
+
+    Parameters
+    ----------
+    what
+        What the keys are: ``"class"`` or ``"metric"``.
+    keys
+        One for each comparison.
+    comparisons
+        The comparisons.
+
+    Examples
+    --------
+    >>> import outperform as op
+    >>> card = op.scorecard([1, 0, 1, 0], [1, 0, 1, 1], [1, 1, 0, 0],
+    ...                     metrics=["recall", "accuracy"], rope=0.05, random_state=1)
+    >>> card["recall"].names
+    ('A', 'B')
+    >>> len(card)
+    2
+    """
+
+    what: str
+    keys: tuple[Label, ...]
+    comparisons: tuple[Comparison, ...]
+
+    def __getitem__(self, key: Label) -> Comparison:
+        if key not in self.keys:
+            raise UsageError(unknown_name(self._noun, key, map(str, self.keys)))
+        return self.comparisons[self.keys.index(key)]
+
+    def __iter__(self) -> Iterator[Comparison]:
+        return iter(self.comparisons)
+
+    def __len__(self) -> int:
+        return len(self.comparisons)
+
+    def table(self) -> Table:
+        """Return the rows: p-values, posterior, decision."""
+        return rows.full_table(self.what, self.keys, self.comparisons)
+
+    def to_latex(
+        self,
+        *,
+        columns: Sequence[str] | None = None,
+        caption: str | None = None,
+        label: str | None = None,
+    ) -> str:
+        """Return the rows as a LaTeX table, with symbols for decisions and letters for findings.
+
+        All columns together lie on their side; a few of them stand upright.
+
+        Parameters
+        ----------
+        columns
+            The columns to show, by their names in a data frame; all if None.
+        caption
+            Plain text for the caption; by default what is compared, with which prior and ROPE.
+        label
+            What the paper's references call the table; made of the names if None.
+        """
+        table = rows.compact_table(self.table(), columns)
+        return captioned(table, caption).to_latex(label=label or self._latex_label())
+
+    def _document(self) -> Document:
+        return rows.document(self.what, self.table(), self.comparisons)
+
+    def to_dict(self) -> TableFacts:
+        """Return all comparisons as plain values, with a schema version."""
+        return {
+            "schema": 1,
+            "kind": "comparisons",
+            "by": self.what,
+            "keys": list(self.keys),
+            "comparisons": [comparison.to_dict() for comparison in self.comparisons],
+        }
+
+    def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
+        """Draw one interval a comparison, in the order of the keys, with its decision.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw into; new ones if None. They are returned.
+        size
+            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
+        """
+        return plot_forest(self.what, self.keys, self.comparisons, ax, size=size)
+
+    def joint(self, one: str | Ratio, other: str | Ratio) -> Joint:
+        """Return how probable it is that A is better, equivalent or worse in two metrics at once.
+
+        Both are read off the same weights of the items, so that what they share counts.
+
+        Parameters
+        ----------
+        one, other
+            Two metrics of a scorecard, each with its ROPE; or the ratio of one of them,
+            ``card[metric].ratio(rope=…)``.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> seen = op.Outcomes.from_statistics({
+        ...     "small": {"right": [1, 1, 0, 1] * 50, "cents": [1, 2, 1, 2] * 50},
+        ...     "large": {"right": [1, 1, 1, 0] * 50, "cents": [4, 3, 5, 4] * 50}})
+        >>> card = op.scorecard(seen, "small", "large", metrics=["mean:right", "mean_cost:cents"],
+        ...                     rope={"mean:right": 0.2, "mean_cost:cents": 0.5}, random_state=1)
+        >>> found = card.joint("mean:right", "mean_cost:cents")
+        >>> found.decision, found.p("equivalent", "better") > 0.99
+        ('dominates', True)
+        """
+        from outperform.comparison.joint import joint
+
+        return joint(self._part(one), self._part(other), what=self.what)
+
+    def _part(self, metric: str | Ratio) -> Comparison | Ratio:
+        if isinstance(metric, str):
+            return self[metric]
+        if not any(metric.of is each for each in self):
+            raise UsageError(
+                "this ratio is not of a comparison of this scorecard; use card[…].ratio()"
+            )
+        return metric
+
+    def __repr__(self) -> str:
+        symbols = "".join(comparison.decision.symbol for comparison in self.comparisons)
+        return f"ComparisonTable(by {self._noun}, {len(self)} comparisons: {symbols})"
+
+    @property
+    def _noun(self) -> str:
+        return rows.noun(self.what, self.comparisons[0].spec)
+
+    def _latex_label(self) -> str:
+        first = self.comparisons[0]
+        metric = () if self.what == "metric" else (first.metric,)
+        return latex_label(*first.names, *metric, "by", self._noun)
+
+
+def summarize_comparison(
+    spec: Spec,
+    answered: Answer,
+    *,
+    rope: Rope,
+    prob: float,
+    seed: np.random.SeedSequence,
+    verb: str = "compare",
+    as_right: tuple[AsRight, ...] | None = None,
+) -> Comparison:
+    """Turn draws and closed forms into numbers, a decision and findings.
+
+    ``as_right`` is what would be said if predictions that are never true were right, where that
+    is known from another ROPE.
+    """
+    n_draws = answered.values.shape[1]
+    signature = sign(verb, spec, rope=str(rope), prob=prob, n_draws=n_draws, seed=seed_name(seed))
+    a, b = (
+        one_estimate(spec, answered, place, observed=seen, prob=prob, signature=signature)
+        for place, seen in enumerate(engine.observed(spec))
+    )
+    draws = answered.values[0] - answered.values[1]
+    ordered, exact = np.sort(draws), answered.of_difference
+    chain = answered.chains[-1] if answered.chains else None
+    numbers = summarize(ordered, exact, prob, signed=True, chain=chain)
+    masses = masses_of(ordered if exact is None else exact, rope)
+    worth = n_effective(ordered, chain) if exact is None else None
+    decision = decide(numbers.hdi, rope, masses, greater_is_better=spec.metric.greater_is_better)
+    decision, few = disagreements.allow(spec, decision, numbers.hdi)
+    if not all(one.converged for one in answered.chains):
+        decision = Decision.UNDECIDED
+    if as_right is None:
+        interpret = interpret_two(prob=prob, n_draws=n_draws, seed=seed)
+        as_right = ask_as_right(spec, interpret)
+    spelled = tuple(spelling_findings(decision, as_right, rope))
+    if is_serious(spelled) or batches_differ(spec.data.findings):
+        decision = Decision.UNDECIDED
+    stated = isinstance(spec, LabelSpec) and spec.view_errors is not None
+    uneven = uneven_findings(spec, decision, numbers.hdi, rope) if stated else ()
+    levels = {one.name: (one.observed, one.mean, one.sd) for one in (a, b)}
+    difference = (a.observed - b.observed, numbers.mean, numbers.sd)
+    findings = (
+        *diagnostics.rope_findings(rope),
+        *chain_findings(answered.chains),
+        *unless_told(diagnostics.table_findings(spec), spelled),
+        *spelled,
+        *diagnostics.pull_findings(spec, levels, difference),
+        *([] if few is None else [few]),
+        *diagnostics.interval_findings(spec, numbers, rope, masses, n_draws=worth),
+        *uneven,
+        *repeated_findings(spec, numbers.sd),
+    )
+    return Comparison(
+        spec=spec,
+        a=a,
+        b=b,
+        observed=a.observed - b.observed,
+        mean=numbers.mean,
+        sd=numbers.sd,
+        mcse=numbers.mcse,
+        hdi=numbers.hdi,
+        eti=numbers.eti,
+        rope=rope,
+        _masses=masses,
+        decision=decision,
+        draws=draws,
+        distribution=exact,
+        findings=findings,
+        signature=signature,
+        seed=seed,
+        chain=chain,
+        _as_right=as_right,
+    )
+
+
+def answer_spec(
+    spec: Spec,
+    *,
+    rope: Rope,
+    prob: float,
+    n_draws: int,
+    seed: np.random.SeedSequence,
+    n_jobs: int | None,
+    verb: str = "compare",
+) -> Comparison:
+    """Draw, and conclude."""
+    (answered,) = engine.answer(
+        [spec], n_draws=engine.check_draws(n_draws), seed=seed, n_jobs=n_jobs
+    )
+    return summarize_comparison(spec, answered, rope=rope, prob=prob, seed=seed, verb=verb)
+
+
+def _merged(steps: Iterable[CurveStep]) -> tuple[CurveStep, ...]:
+    found: list[CurveStep] = []
+    for step in steps:
+        if found and found[-1].decision is step.decision:
+            found[-1] = replace(found[-1], stop=step.stop)
+        else:
+            found.append(step)
+    return tuple(found)

@@ -1,0 +1,250 @@
+"""Folds of blocked cross-validation: what was counted in each, and how they are correlated."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Real
+from typing import TypeAlias
+
+import numpy as np
+
+from outperform._typing import AnyArray, FloatArray
+from outperform.data.views import code_of
+from outperform.errors import UsageError, either, param, unknown_name
+from outperform.inference.score_spec import Counting, Scale
+from outperform.inference.spec import LabelSpec
+from outperform.metrics.confusion import Margins
+
+# What Wang et al. (2014, 2017) found: 0 ≤ ρ₁ ≤ 1/2 and 1/4 ≤ ρ₂ ≤ 1/2.
+_RHO1 = (0.0, 0.5)
+_RHO2 = (0.25, 0.5)
+_NODES = 5
+
+_NAMES = ("averaged", "integrated", "full")
+
+CorrelationLike: TypeAlias = "str | tuple[float, float] | Correlation"
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """A treatment of the correlation between folds, as a value.
+
+    Parameters
+    ----------
+    name
+        ``"averaged"``, the paper's: w averaged over ρ₁ ~ U(0, ½), ρ₂ ~ U(¼, ½);
+        ``"integrated"``: the posterior averaged over them instead, a mixture;
+        ``"full"``: ρ₁ = ρ₂ = 1, w = 1/2m; ``"fixed"``: see :meth:`fixed`.
+    rho1, rho2
+        The correlations of ``"fixed"``.
+
+    Examples
+    --------
+    >>> import outperform as op
+    >>> print(round(op.results.Correlation("averaged").worth(3), 6))
+    0.368802
+    >>> op.results.Correlation.fixed(0.2, 0.4)
+    Correlation.fixed(0.2, 0.4)
+    """
+
+    name: str = "averaged"
+    rho1: float | None = None
+    rho2: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.name not in (*_NAMES, "fixed"):
+            raise UsageError(unknown_name("correlation", self.name, (*_NAMES, "fixed")))
+        known = [rho for rho in (self.rho1, self.rho2) if rho is not None]
+        if len(known) != (2 if self.name == "fixed" else 0):
+            raise UsageError(
+                either(
+                    "only the correlation 'fixed' takes rho1 and rho2, and it needs both; e.g. "
+                    "Correlation.fixed(0.2, 0.4)",
+                    f"{param('correlation=', 'fixed')} needs two numbers that only the library "
+                    "takes; use averaged, integrated or full",
+                )
+            )
+        if not all(isinstance(rho, Real) and 0.0 <= rho <= 1.0 for rho in known):
+            raise UsageError(f"correlations lie between 0 and 1; got {self.rho1!r}, {self.rho2!r}")
+
+    @classmethod
+    def fixed(cls, rho1: float, rho2: float) -> Correlation:
+        """Take both correlations as known.
+
+        Parameters
+        ----------
+        rho1
+            Between the two folds of one repetition.
+        rho2
+            Between folds of different repetitions.
+        """
+        return cls("fixed", rho1, rho2)
+
+    @classmethod
+    def from_param(cls, correlation: CorrelationLike) -> Correlation:
+        """Take a name, a pair of correlations or a treatment.
+
+        Parameters
+        ----------
+        correlation
+            ``"averaged"``, ``"integrated"``, ``"full"``, ``(rho1, rho2)`` or a treatment.
+        """
+        if isinstance(correlation, Correlation):
+            return correlation
+        if isinstance(correlation, str):
+            return cls(correlation)
+        if isinstance(correlation, (tuple, list)) and len(correlation) == 2:
+            return cls.fixed(*correlation)
+        raise UsageError(
+            f"correlation must be one of {', '.join(map(repr, _NAMES))}, or a pair (rho1, rho2); "
+            f"got {correlation!r}"
+        )
+
+    def counting(self, m: int) -> Counting:
+        """Return how often each item is counted, and what each count is worth.
+
+        Parameters
+        ----------
+        m
+            The number of repetitions of two-fold cross-validation.
+        """
+        one = (Scale(factor=self.worth(m), share=1.0),)
+        return Counting(times=int(m), scales=_integrated(m) if self.name == "integrated" else one)
+
+    def worth(self, m: int) -> float:
+        """Return what one counted item is worth, on average.
+
+        Parameters
+        ----------
+        m
+            The number of repetitions of two-fold cross-validation.
+        """
+        if not isinstance(m, (int, np.integer)) or isinstance(m, bool) or m < 1:
+            raise UsageError(f"m must be a whole number of repetitions, 1 or more; got {m!r}")
+        if self.name == "full":
+            return 1.0 / (2 * m)
+        if self.rho1 is not None and self.rho2 is not None:
+            return 1.0 / (1.0 + self.rho1 + 2 * (m - 1) * self.rho2)
+        return _averaged(m)
+
+    def __repr__(self) -> str:
+        fixed = f".fixed({self.rho1:g}, {self.rho2:g})" if self.name == "fixed" else None
+        return f"Correlation{fixed or f'({self.name!r})'}"
+
+    def __str__(self) -> str:
+        return f"fixed({self.rho1:g}, {self.rho2:g})" if self.name == "fixed" else self.name
+
+
+def _averaged(m: int) -> float:
+    """Return E[1/(1 + ρ₁ + c ρ₂)], c = 2(m − 1), in closed form: ∫ln is x ln x − x."""
+    c = 2.0 * (m - 1)
+    if m == 1:
+        return 2.0 * math.log(1.5)
+    corners = (
+        (sign_1 * sign_2) * (x := 1.0 + rho1 + c * rho2) * math.log(x)
+        for rho1, sign_1 in zip(_RHO1, (-1, 1), strict=True)
+        for rho2, sign_2 in zip(_RHO2, (-1, 1), strict=True)
+    )
+    return 8.0 / c * math.fsum(corners)
+
+
+def _integrated(m: int) -> tuple[Scale, ...]:
+    """Return Gauss–Legendre nodes over both correlations, which miss w by less than 1e-9."""
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    places = [
+        [(low + high + (high - low) * node) / 2 for node in nodes] for low, high in (_RHO1, _RHO2)
+    ]
+    rho2_nodes = list(zip(places[1], weights / 2, strict=True)) if m > 1 else [(0.0, 1.0)]
+    return tuple(
+        Scale(factor=float(1.0 / (1.0 + rho1 + 2 * (m - 1) * rho2)), share=float(share_1 * share_2))
+        for rho1, share_1 in zip(places[0], weights / 2, strict=True)
+        for rho2, share_2 in rho2_nodes
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Folds:
+    """Hits, true and predicted counts of each model and class in each of the 2m folds.
+
+    Parameters
+    ----------
+    hits, actual, predicted
+        Of shape ``(n_models, n_classes, 2m)``; folds 2j and 2j + 1 are the two
+        halves of repetition j.
+    """
+
+    hits: AnyArray
+    actual: AnyArray
+    predicted: AnyArray
+
+    @property
+    def m(self) -> int:
+        """The number of repetitions."""
+        return int(self.hits.shape[2]) // 2
+
+    def values(self, spec: LabelSpec) -> FloatArray:
+        """Return the metric of each model in each fold, ``(n_models, 2m)``."""
+        return self._evaluate(spec, self._of_view(spec))
+
+    def repetitions(self, spec: LabelSpec) -> FloatArray:
+        """Return the metric of each model over each whole repetition, ``(n_models, m)``."""
+        return self._evaluate(spec, [_pairs(one) for one in self._of_view(spec)])
+
+    def repetition_counts(self, spec: LabelSpec) -> FloatArray:
+        """Return tp, fp and fn of whole repetitions, ``(n_models, n_classes, 3, m)``."""
+        hits, actual, predicted = (_pairs(one) for one in self._of_view(spec))
+        return np.stack([hits, predicted - hits, actual - hits], axis=2).astype(np.float64)
+
+    def triples(self, spec: LabelSpec) -> AnyArray | None:
+        """Return tp, fp and fn, ``(n_models, 3, 2m)``, where a metric needs no more."""
+        if not _of_one_class(spec):
+            return None
+        hits, actual, predicted = (one[:, 0] for one in self._of_view(spec))
+        return np.stack([hits, predicted - hits, actual - hits], axis=1)
+
+    @staticmethod
+    def _evaluate(spec: LabelSpec, sums: list[AnyArray]) -> FloatArray:
+        classes = None if _of_one_class(spec) else _classes(spec)
+        return np.stack(
+            [
+                spec.measured.evaluate(
+                    Margins(hits=hits, actual=actual, predicted=predicted), classes
+                )
+                for hits, actual, predicted in zip(*sums, strict=True)
+            ]
+        )
+
+    def _of_view(self, spec: LabelSpec) -> list[AnyArray]:
+        """Return the sums over the classes that the spec's view has."""
+        sums = [self.hits, self.actual, self.predicted]
+        if not _of_one_class(spec):
+            return sums
+        kept = _positive_types(spec)
+        return [one[:, kept].sum(axis=1, keepdims=True) for one in sums]
+
+
+def _pairs(counts: AnyArray) -> AnyArray:
+    """Add up the two folds of each repetition, on the last axis."""
+    return np.asarray(counts[..., 0::2] + counts[..., 1::2])
+
+
+SCORES_OF_COUNTS = ("precision", "recall", "fbeta", "jaccard")
+
+
+def _of_one_class(spec: LabelSpec) -> bool:
+    """Say whether tp, fp and fn are all that the metric needs."""
+    return spec.positive is not None and spec.measured.score in SCORES_OF_COUNTS
+
+
+def _classes(spec: LabelSpec) -> tuple[int, ...] | None:
+    if spec.pos_label is None:
+        return spec.classes
+    return (code_of(spec.data, spec.pos_label),)
+
+
+def _positive_types(spec: LabelSpec) -> list[int]:
+    if spec.pos_label is not None:
+        return [code_of(spec.data, spec.pos_label)]
+    labels = spec.choices.labels or spec.data.labels
+    return [code_of(spec.data, label) for label in labels]

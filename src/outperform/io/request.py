@@ -1,0 +1,566 @@
+"""What ``read`` is asked, and who answers: the first of ``SOURCE_TYPES`` that knows the source."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any, NamedTuple, get_args
+
+from outperform.data.missing import MissingTexts
+from outperform.data.outcomes import Outcomes
+from outperform.data.sources import with_source
+from outperform.errors import UsageError, param, unknown_name
+from outperform.io.catalogue import LOGS, SOURCES
+from outperform.io.columnar import listed
+from outperform.io.count import count
+from outperform.io.count_tables import holds_outcomes, read_shards
+from outperform.io.databases import SCHEMES, Database, count_database, known_database
+from outperform.io.databases import SUFFIXES as DATABASE_SUFFIXES
+from outperform.io.formats import (
+    FORMATS,
+    OPTIONS,
+    PACKINGS,
+    STORES,
+    Dialect,
+    DialectOptions,
+    Option,
+    Storage,
+    called,
+    check_options,
+)
+from outperform.io.frames import Frame, count_frame, known_frame
+from outperform.io.group_by import OnNull, TableQuery, name_models
+from outperform.io.join import GOLD, Join, OnMissing, join
+from outperform.io.logs.read import read_evaluations, recognized
+from outperform.io.logs.samples import LONG
+from outperform.io.paths import SUFFIXES, stem
+from outperform.io.sources import scheme_of
+from outperform.io.tables import Table, Where, check_columns, check_where, opened
+
+Models = Sequence[str] | Mapping[str, str] | None
+Correct = str | Models
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """The arguments of ``read`` besides the source."""
+
+    truth: str | None = None
+    models: Models = None
+    correct: Correct = None
+    id: str | None = None
+    model: str | None = None
+    label: str | None = None
+    score: str | Mapping[str, str] | None = None
+    by: str | Sequence[str] | None = None
+    where: Where = None
+    count: str | None = None
+    weight: str | None = None
+    groups: str | None = None
+    table: str | None = None
+    query: str | None = None
+    on_missing: OnMissing = "raise"
+    on_null: OnNull = "raise"
+    skip_failed: bool = False
+    latest: bool = False
+    format: str | None = None
+    separator: str | None = None
+    quote: str | None = '"'
+    header: bool = True
+    encoding: str = "utf-8"
+    storage_options: Storage | None = None
+    na_values: Sequence[str] | None = None
+    empty_is_label: bool = False
+
+    def __post_init__(self) -> None:
+        MissingTexts.from_param(self.na_values, self.empty_is_label)
+        check_format(self.format)
+        _check_choice("on_missing", self.on_missing, get_args(OnMissing))
+        _check_choice("on_null", self.on_null, get_args(OnNull))
+        check_where(self.where)
+        self._check_correct()
+        self._check_groups()
+        if self.weight is not None and self.weight == self.count:
+            raise UsageError(
+                f"{self.weight!r} is either how many items a row stands for, {param('count=')}, or "
+                f"how much an item matters, {param('weight=')}; give one of them"
+            )
+        self.dialect()
+
+    def _check_correct(self) -> None:
+        if self.correct is None:
+            return
+        if not isinstance(self.correct, str):
+            check_columns(self.correct, "correct")
+        others = [name for name in ("truth", "models", "label") if getattr(self, name) is not None]
+        if others:
+            names = " and ".join(param(f"{name}=") for name in others)
+            raise UsageError(
+                f"{param('correct=')} names columns that say right or wrong, which have neither a "
+                f"truth nor predictions; leave {names} out"
+            )
+
+    def _check_groups(self) -> None:
+        if self.groups is None:
+            return
+        if not isinstance(self.groups, str):
+            raise UsageError(
+                f"{param('groups')} must name a column, e.g. {param('groups=', 'user_id')}; got "
+                f"{self.groups!r}"
+            )
+        named = (self.truth, self.label, self.count, self.weight, *self.columns_by_model.values())
+        if self.groups in named:
+            raise UsageError(
+                f"every column has one role; {param('groups=', self.groups)} has another one "
+                "already"
+            )
+
+    @property
+    def missing(self) -> MissingTexts:
+        """Which texts are missing values."""
+        return MissingTexts.from_param(self.na_values, self.empty_is_label)
+
+    @property
+    def is_of_logs(self) -> bool:
+        """Whether the source is said to be logs of evaluations."""
+        return self.format is not None and self.format not in FORMATS
+
+    def given(self, *without: str) -> dict[str, Any]:
+        """Return what differs from the default, by name."""
+        return {
+            field.name: getattr(self, field.name)
+            for field in fields(self)
+            if field.name not in without and getattr(self, field.name) != field.default
+        }
+
+    def dialect(self, columns: Sequence[str] | None = None) -> Dialect:
+        """Return how files are to be read, and which of their columns."""
+        return Dialect(
+            format=None if self.is_of_logs else self.format,
+            separator=self.separator,
+            quote=self.quote,
+            header=self.header,
+            encoding=self.encoding,
+            columns=None if columns is None else tuple(columns),
+            storage=self.storage_options,
+            missing=self.missing,
+        )
+
+    @property
+    def slice_names(self) -> tuple[str, ...]:
+        """The columns that divide the items."""
+        names = (self.by,) if isinstance(self.by, str) else self.by
+        if names is None:
+            return ()
+        if not isinstance(names, (list, tuple)) or not all(isinstance(one, str) for one in names):
+            raise UsageError(
+                f"{param('by')} must name columns, e.g. {param('by=', ['country'])}; got "
+                f"{self.by!r}"
+            )
+        if not names or len(set(names)) != len(names):
+            raise UsageError(f"{param('by')} must name each column once; got {self.by!r}")
+        return tuple(names)
+
+    @property
+    def columns_by_model(self) -> dict[str, str]:
+        """The columns of the models that were named: predictions, or right or wrong."""
+        named = self.models if self.correct is None else self.correct
+        if isinstance(named, Mapping):
+            return dict(named)
+        return {name: name for name in ([named] if isinstance(named, str) else named or ())}
+
+    @property
+    def wanted(self) -> list[str]:
+        """The columns of one table that were named."""
+        models = self.columns_by_model.values()
+        others = (self.truth, *models, self.id, self.count, self.weight, self.groups)
+        named = [name for name in others if name is not None]
+        return [*named, *self.slice_names, *(self.where or ())]
+
+    def of(self, table: Table | Frame) -> TableQuery:
+        """Return which columns of one table are what."""
+        if self.correct is None:
+            check_names(self.models, self.truth, table)
+        for name in self.wanted:
+            table.column(name)
+        models = self.columns_by_model
+        named = self.models is not None or self.correct is not None
+        if not named:
+            wanted = {*self.wanted}
+            models = {name: name for name in table.names if name not in wanted}
+            odd = [name for name in models if table.column(name).family == "other"]
+            if odd:
+                why = f"{odd[0]!r} is of type {table.column(odd[0]).type}"
+                rest = [name for name in models if name not in odd]
+                raise UsageError(name_models(table.name, why, rest))
+        if not models:
+            raise UsageError(f"{table.name} has no column of predictions besides {self.wanted}")
+        return TableQuery(
+            truth=self.truth,
+            models=models,
+            named=named,
+            id=self.id,
+            by=self.slice_names,
+            where=self.where,
+            count=self.count,
+            weight=self.weight,
+            groups=self.groups,
+            on_null=self.on_null,
+            missing=self.missing,
+            text_file=isinstance(table, Table) and any(scan.is_text for scan in table.scans),
+        )
+
+    def join(self) -> Join:
+        """Return how files are to be joined."""
+        label = self.label if self.correct is None else self.correct
+        if self.id is None or label is None:
+            raise UsageError(
+                "files of several models are joined on an id: name the columns with "
+                f"{param('id=')} and {param('label=')}, or with {param('id=')} and "
+                f"{param('correct=')} if they say right or wrong"
+            )
+        if not isinstance(label, str):
+            raise UsageError(
+                "files that are joined have one column each that says right or wrong: name it, "
+                f"e.g. {param('correct=', 'correct')}; got {self.correct!r}"
+            )
+        return Join(
+            id=self.id,
+            label=label,
+            truth=self.truth,
+            correct=self.correct is not None,
+            groups=self.groups,
+            on_missing=self.on_missing,
+            on_null=self.on_null,
+            missing=self.missing,
+        )
+
+
+def check_names(models: Any, truth: str | None, table: Table | Frame) -> None:
+    """Refuse names of columns that are none, or that are given twice."""
+    if truth is None:
+        raise UsageError(_no_truth(table))
+    if models is None:
+        return
+    check_columns(models, "models")
+    columns = list(models.values() if isinstance(models, Mapping) else models)
+    if truth in columns:
+        models = ", ".join(map(repr, columns))
+        raise UsageError(f"every column has one role; got the truth {truth!r} and models {models}")
+
+
+def _no_truth(table: Table | Frame) -> str:
+    """Return the sentence for a truth that nobody named: which columns there are."""
+    names = list(table.names)
+    guess = next((name for name in names if name.lower() in ("label", *GOLD)), "label")
+    return (
+        f"name the column of the true labels, e.g. {param('truth=', guess)}; if the models' "
+        f"columns say right or wrong, name these with {param('correct=')}. Columns of "
+        f"{table.name}: {listed(names)}"
+    )
+
+
+def check_format(name: str | None) -> None:
+    """Refuse a format that is neither of tables nor of logs, those of plug-ins included."""
+    if name is not None and name not in FORMATS and name not in LOGS:
+        raise UsageError(unknown_name("format", name, (*FORMATS, *LOGS.names())))
+
+
+def _check_choice(what: str, value: object, known: Sequence[str]) -> None:
+    if value not in known:
+        raise UsageError(unknown_name(what, value, known))
+
+
+_FILES = {"format", "separator", "quote", "header", "encoding", "storage_options"}
+_NULLS = {"on_null", "na_values", "empty_is_label"}
+_TABLE = {"truth", "models", "correct", "id", "by", "where", "count", "weight", "groups", *_NULLS}
+
+
+class SourceType(NamedTuple):
+    """One kind of source: how to tell it, how to read it, and what can be asked of it."""
+
+    find: Callable[[Any, Request], Any]  # what is to be read, or None if it is something else
+    read: Callable[[Any, Request], Outcomes]
+    knows: set[str]
+    refusal: Callable[[str], str]  # of arguments that it does not know
+
+    def refuse_others(self, request: Request) -> None:
+        """Refuse arguments that mean nothing here."""
+        others = [name for name in request.given() if name not in self.knows]
+        if others:
+            called = dict.fromkeys("dialect" if name in OPTIONS else name for name in others)
+            names = " and ".join(param(f"{name}=") for name in called)
+            raise UsageError(self.refusal(names))
+
+
+# What is known without a plug-in: libraries of frames, types of Python, addresses, endings.
+_LIBRARIES = {
+    *("builtins", "io", "_io", "gzip", "pandas", "polars", "pyarrow", "duckdb", "narwhals"),
+    *("modin", "cudf", "dask", "ibis", "pyspark", "sqlframe"),
+}
+_SCHEMES = {*STORES, *SCHEMES}
+_SUFFIXES = {"", *SUFFIXES, *PACKINGS, *DATABASE_SUFFIXES}
+
+
+def open_source(source: Any) -> Any:
+    """Return what can be read: what a source of the catalogue opens, anything else as it is.
+
+    Plug-ins are asked only about what nothing built in knows.
+    """
+    if type(source) in (list, tuple):
+        return type(source)(_open(one) if _is_path(one) else one for one in source)
+    if type(source) is dict:
+        return {name: _open(one) if _is_path(one) else one for name, one in source.items()}
+    return _open(source)
+
+
+def _is_path(source: object) -> bool:
+    return isinstance(source, (str, os.PathLike)) and source != "-"
+
+
+def _open(source: Any) -> Any:
+    for name in SOURCES.built_in:
+        if SOURCES.get(name).knows(source):
+            return SOURCES.get(name).open_checked(source)
+    if _is_path(source):
+        scheme = scheme_of(source)
+        known = (
+            Path(source).suffix.lower() in _SUFFIXES
+            if scheme is None
+            else scheme.partition("+")[0] in _SCHEMES
+        )
+    else:
+        known = hasattr(source, "read") or (type(source).__module__.partition(".")[0] in _LIBRARIES)
+    for added in () if known else SOURCES.added():
+        if added.knows(source):
+            return added.open_checked(source)
+    return source
+
+
+def read_source(given: object, request: Request) -> Outcomes:
+    """Read a source as the first type that knows it."""
+    source = open_source(given)
+    for source_type in SOURCE_TYPES:
+        found = source_type.find(source, request)
+        if found is not None:
+            break
+    if isinstance(found, Frame) and _is_path(given):
+        found = replace(found, name=called(given))
+    source_type.refuse_others(request)
+    outcomes = source_type.read(found, request)
+    if outcomes.sources:  # which outcomes that were counted before know themselves
+        return outcomes
+    name = found.name if isinstance(found, (Database, Frame)) else called(source)
+    return with_source(outcomes, name, weighted=request.weight is not None)
+
+
+def columns_of(
+    source: object,
+    *,
+    format: str | None = None,
+    dialect: DialectOptions | None = None,
+    storage_options: Mapping[str, Option] | None = None,
+) -> str | None:
+    """Return the names of the columns of files for a message; None for what is read only once.
+
+    Parameters
+    ----------
+    source
+        A path, a folder or a pattern, as for :func:`outperform.read`.
+    format, dialect, storage_options
+        As for :func:`outperform.read`.
+    """
+    source = open_source(source)
+    frame = _frame(source, Request())
+    if frame is not None:
+        return listed(frame.names)
+    if source == "-" or known_database(source, table=None, query=None) is not None:
+        return None
+    storage = Storage.of(storage_options)
+    asked = Dialect(format=format, storage=storage, **check_options(dialect))
+    with opened({"": source}, [], asked) as tables:
+        return listed(tables.tables[""].names)
+
+
+# Logs of evaluations
+
+
+def _logs(source: object, request: Request) -> Any:
+    told = request.is_of_logs or (request.format is None and recognized(source))
+    return source if told else None
+
+
+def _long(source: object, request: Request) -> Any:
+    return source if request.format == LONG else None
+
+
+def _read_logs(source: object, request: Request) -> Outcomes:
+    long = {"id": request.id, "model": request.model, "dialect": request.dialect()}
+    return read_evaluations(
+        source,
+        format=request.format,
+        by=request.slice_names,
+        groups=request.groups,
+        score=request.score,
+        models=request.models,
+        where=request.where,
+        on_missing=request.on_missing,
+        on_null=request.on_null,
+        skip_failed=request.skip_failed,
+        latest=request.latest,
+        **(long if request.format == LONG else {}),
+    )
+
+
+# Gold and a file per model
+
+
+def _joined(source: object, request: Request) -> tuple[Join, Any] | None:
+    is_list = isinstance(source, (list, tuple)) and len(source) > 1
+    of_files = isinstance(request.correct, str) and is_list
+    is_join = request.label is not None or isinstance(source, Mapping) or of_files
+    return (request.join(), source) if is_join else None
+
+
+def _read_join(found: tuple[Join, object], request: Request) -> Outcomes:
+    asked, sources = found[0], _named(found[1], fewest=1 if found[0].correct else 2)
+    named = (asked.id, asked.label, asked.truth, asked.groups)
+    columns = [name for name in named if name is not None]
+    # Which columns tell the separator is not the same for gold and for models.
+    with opened(sources, [asked.id], request.dialect(columns)) as tables:
+        return tables.ask(lambda found, engine: join(found, asked, engine))
+
+
+def _named(source: object, *, fewest: int) -> Mapping[str, Any]:
+    if isinstance(source, Mapping):
+        for name in source:
+            if not isinstance(name, str):
+                raise UsageError(f"names of files must be text; got {name!r}")
+        sources: Mapping[str, Any] = source
+    elif isinstance(source, (list, tuple)):
+        names = [stem(one) for one in source]
+        if len(set(names)) != len(names):
+            raise UsageError(
+                f"files of the same name need names: {{'gold': …, 'bert': …}}; got {names}"
+            )
+        sources = dict(zip(names, source, strict=True))
+    else:
+        raise UsageError(f"{param('label=')} is for a join: give gold and one file per model")
+    if len(sources) < fewest:
+        raise UsageError(f"a join needs gold and at least one model; got {list(sources)}")
+    return sources
+
+
+# Outcomes that were counted before
+
+
+def _shards(source: object, request: Request) -> Any:
+    counted = request.truth is None and holds_outcomes(source, request.storage_options)
+    return source if counted else None
+
+
+def _read_shards(source: object, request: Request) -> Outcomes:
+    return read_shards(source, request.models, request.storage_options)
+
+
+# One table: of a database, in a frame, in files
+
+
+def _database(source: object, request: Request) -> Database | None:
+    if request.models is not None:
+        check_columns(request.models, "models")
+    return known_database(source, table=request.table, query=request.query)
+
+
+def _read_database(database: Database, request: Request) -> Outcomes:
+    return count_database(database, request.of)
+
+
+def _frame(source: object, request: Request) -> Frame | None:
+    is_path = isinstance(source, (str, os.PathLike, list, tuple))
+    return None if is_path else known_frame(source)
+
+
+def _read_frame(frame: Frame, request: Request) -> Outcomes:
+    return count_frame(frame, request.of(frame))
+
+
+def _files(source: object, request: Request) -> Any:
+    return source
+
+
+def _read_files(source: object, request: Request) -> Outcomes:
+    named = request.models is not None or request.correct is not None
+    dialect = request.dialect(request.wanted if named else None)
+    with opened({"": source}, request.wanted, dialect) as tables:
+        return tables.ask(lambda found, engine: count(found[""], request.of(found[""]), engine))
+
+
+def _as_long(names: str) -> str:
+    """Return what to say if a column of models is named of a table that is not said to be long."""
+    if param("model=") not in names:
+        return ""
+    return (
+        f"{names} can be given for a table with one row for each item and model; if it is one, say "
+        f"so with {param('format=', 'long')}"
+    )
+
+
+_OF_LOGS = {"score", "models", "where", "by", "groups", "on_missing", "on_null"}
+SOURCE_TYPES = (
+    SourceType(
+        _long,
+        _read_logs,
+        {"id", "model", *_OF_LOGS, *_FILES, *_NULLS},
+        lambda names: (
+            f"{names} cannot be asked of a table with one row for each item and model, which says "
+            f"right or wrong; its columns are {param('id=')}, {param('model=')} and "
+            f"{param('score=')}"
+        ),
+    ),
+    SourceType(
+        _logs,
+        _read_logs,
+        {"format", "skip_failed", "latest", *_OF_LOGS},
+        lambda names: (
+            f"{names} cannot be asked of logs of evaluations, which know their own columns; choose "
+            f"with {param('score=')}, {param('models=')} and {param('where=')}"
+        ),
+    ),
+    SourceType(
+        _joined,
+        _read_join,
+        {"id", "label", "correct", "truth", "groups", "on_missing", *_NULLS, *_FILES},
+        lambda names: f"{names} can be given for one table; in a join every file is a model",
+    ),
+    SourceType(
+        _shards,
+        _read_shards,
+        {"models", "storage_options"},
+        lambda names: f"{names} must be asked before outcomes are counted",
+    ),
+    SourceType(
+        _database,
+        _read_database,
+        {"table", "query", *_TABLE},
+        lambda names: f"{names} are for files and logs, not for a database",
+    ),
+    SourceType(
+        _frame,
+        _read_frame,
+        _TABLE,
+        lambda names: _as_long(names) or f"{names} are for files and logs, not for a frame",
+    ),
+    SourceType(
+        _files,
+        _read_files,
+        _TABLE | _FILES,
+        lambda names: (
+            _as_long(names)
+            or f"{names} is for joins or logs, not for one table; files are joined with "
+            f"{param('id=')} and {param('label=')}, and logs read with {param('format=')}"
+        ),
+    ),
+)

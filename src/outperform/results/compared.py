@@ -1,0 +1,213 @@
+"""What features read of a comparison, and what comparisons of folds, runs and scores know more.
+
+A feature such as ``c.more_data()`` takes the question and its answer as they are listed here. It
+lies beneath the class ``Comparison``, which imports it.
+"""
+
+# ruff: noqa: D102 -- the class Comparison says what each of them is.
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, Self, TypeAlias, TypeVar
+
+import numpy as np
+
+from outperform._typing import AnyArray, Distribution, FloatArray
+from outperform.data.prevalence import LabelErrorsLike
+from outperform.decision.bayes_factor import BayesFactor
+from outperform.decision.intervals import Interval
+from outperform.decision.ranks import Regret
+from outperform.decision.rope import CurveStep, Decision, Rope, RopeLike
+from outperform.findings import Finding
+from outperform.inference.spec import Spec
+from outperform.inference.summary import interval_facts
+from outperform.posterior.pymc.sampling import Chain
+from outperform.results.base import (
+    FoldDetails,
+    RunDetails,
+    ScoreDetails,
+    fold_facts,
+    run_facts,
+    score_facts,
+)
+from outperform.results.estimate import Estimate
+
+if TYPE_CHECKING:
+    from outperform.results.schemas import ComparisonDetailFacts, ComparisonFacts, UnpairedFacts
+
+
+class Compared(Protocol):
+    """A question about two models and its answer; see :class:`Comparison`."""
+
+    @property
+    def spec(self) -> Spec: ...
+
+    @property
+    def a(self) -> Estimate: ...
+
+    @property
+    def b(self) -> Estimate: ...
+
+    @property
+    def names(self) -> tuple[str, str]: ...
+
+    @property
+    def metric(self) -> str: ...
+
+    @property
+    def n(self) -> int: ...
+
+    @property
+    def observed(self) -> float: ...
+
+    @property
+    def mean(self) -> float: ...
+
+    @property
+    def sd(self) -> float: ...
+
+    @property
+    def mcse(self) -> float: ...
+
+    @property
+    def hdi(self) -> Interval: ...
+
+    @property
+    def eti(self) -> Interval: ...
+
+    @property
+    def rope(self) -> Rope: ...
+
+    @property
+    def decision(self) -> Decision: ...
+
+    @property
+    def p_worse(self) -> float: ...
+
+    @property
+    def p_equivalent(self) -> float: ...
+
+    @property
+    def p_better(self) -> float: ...
+
+    @property
+    def p_greater(self) -> float: ...
+
+    @property
+    def regret(self) -> Regret: ...
+
+    @property
+    def errors(self) -> dict[str, float]: ...
+
+    @property
+    def bayes_factor(self) -> BayesFactor | None: ...
+
+    @property
+    def draws(self) -> FloatArray: ...
+
+    @property
+    def n_effective(self) -> float: ...
+
+    @property
+    def distribution(self) -> Distribution | None: ...
+
+    @property
+    def exact(self) -> bool: ...
+
+    @property
+    def chain(self) -> Chain | None: ...
+
+    @property
+    def p_h0(self) -> float: ...
+
+    @property
+    def p_h1(self) -> float: ...
+
+    @property
+    def accepted(self) -> str: ...
+
+    @property
+    def findings(self) -> tuple[Finding, ...]: ...
+
+    @property
+    def signature(self) -> str: ...
+
+    @property
+    def seed(self) -> np.random.SeedSequence: ...
+
+    @property
+    def details(self) -> ComparisonDetails | None: ...
+
+    def rope_curve(self) -> tuple[CurveStep, ...]:
+        """Return the decision for every half-width of the ROPE."""
+        ...
+
+    def confusions(self) -> tuple[AnyArray, AnyArray]:
+        """Return the confusion matrices of A and of B, true classes as rows."""
+        ...
+
+    def to_dict(self) -> ComparisonFacts:
+        """Return everything but the draws as plain values."""
+        ...
+
+    def with_rope(self, rope: RopeLike | None) -> Self:
+        """Return the same comparison under another ROPE; nothing is drawn again."""
+        ...
+
+    def with_label_errors(self, rates: LabelErrorsLike | None) -> Self:
+        """Return the same comparison if some gold labels are wrong."""
+        ...
+
+    def _ask(self, spec: Spec, *, rope: Rope, seed: np.random.SeedSequence) -> Self:
+        """Return the answer to another question about the same data."""
+        ...
+
+
+Comparable = TypeVar("Comparable", bound=Compared)
+"""The kind of comparison that was asked, and that comes back when it is asked again."""
+
+
+ComparisonDetails: TypeAlias = FoldDetails | RunDetails | ScoreDetails
+
+
+def verb_of(details: ComparisonDetails | None) -> str:
+    """Return the verb that makes comparisons of this kind."""
+    return "compare" if details is None else details.verb
+
+
+def comparison_details(c: Compared) -> ComparisonDetailFacts:
+    """Return what a comparison knows more as plain values."""
+    match c.details:
+        case None:
+            return {}
+        case RunDetails():
+            return {"runs": run_facts(c.details)}
+        case ScoreDetails():
+            return {"scores": score_facts(c.details)}
+        case FoldDetails():
+            return _of_folds(c, c.details)
+
+
+def _of_folds(c: Compared, details: FoldDetails) -> ComparisonDetailFacts:
+    return {
+        "p_h0": c.p_h0,
+        "p_h1": c.p_h1,
+        "accepted": c.accepted,
+        "folds": fold_facts(details),
+    }
+
+
+def unpaired_facts(other: Compared) -> UnpairedFacts:
+    """Return what the paper's comparison of the same folds says."""
+    return {
+        "mean": other.mean,
+        "sd": other.sd,
+        "hdi": interval_facts(other.hdi),
+        "decision": {"name": other.decision.name, "symbol": other.decision.symbol},
+        "p_h0": other.p_h0,
+        "p_h1": other.p_h1,
+        "accepted": other.accepted,
+        "exact": other.exact,
+        "n_draws": other.draws.size,
+        "signature": other.signature,
+    }
