@@ -27,7 +27,7 @@ class Room:
     random: bool = False
 
 
-GROUND = {"_catalogue", "_typing", "_files", "_missing", "errors", "findings", "progress"}
+GROUND = {"_catalogue", "_json", "_typing", "_files", "_missing", "errors", "findings", "progress"}
 # What knows nothing of a comparison: numbers in, numbers or text out.
 TOOLS = {"metrics", "decision", "nhst", "display"}
 ANSWER = GROUND | TOOLS | {"data", "posterior", "inference"}

@@ -9,11 +9,13 @@ from pathlib import Path
 from string import Formatter
 from typing import Literal, cast
 
+from outperform._json import written
 from outperform.errors import unknown_name
 
 Level = Literal["note", "warning", "serious"]
 
 
+@written("name level message")
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One finding about a result.

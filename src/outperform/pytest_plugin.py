@@ -132,7 +132,7 @@ class OutperformGate:
         __tracebackhide__ = True
         from outperform.data.outcomes import Outcomes
         from outperform.data.scores import Scores
-        from outperform.io.count_tables import holds_outcomes
+        from outperform.io.counted_files import holds_outcomes
 
         counted = isinstance(y_true, (Outcomes, Scores))
         named = baseline is None or isinstance(baseline, str)

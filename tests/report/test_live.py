@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from outperform._json import to_json
 from outperform.decision.rope import Rope
 from outperform.display import facts as read
 from outperform.display.numbers import true_minus
 from outperform.display.sentences import headline
-from outperform.inference.summary import finding_facts
 from outperform.results.facts import headline_facts
 from tests.loops import each
 from tests.report.kinds import KINDS
@@ -24,7 +24,7 @@ def said(comparison):
     findings = comparison.findings + (() if factor is None else factor.findings)
     facts = headline_facts(comparison) | {  # to_dict() would work out much besides
         "exact": comparison.exact,
-        "findings": finding_facts(findings),
+        "findings": [to_json(one) for one in findings],
         "n_draws": comparison.draws.size,
         **{f"p_{name}": getattr(comparison, f"p_{name}") for name in SHARES},
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from jsonschema import Draft202012Validator, ValidationError
 
 import outperform as op
 from outperform.errors import UsageError
-from outperform.results.feature_schemas import FACTS
+from outperform.results.schemas import Kind
 from tests.loops import each
 
 ROOT = Path(__file__).parents[2]
@@ -159,7 +160,7 @@ def checked(kind, facts):
     Draft202012Validator(op.results.json_schema(kind)).validate(written)
 
 
-@each("kind", FACTS)
+@each("kind", MAKER.CLASSES)
 def test_the_schemas_are_made_of_the_types(kind):
     file = ROOT / "src/outperform/results/json_schemas" / f"{kind}.json"
     assert file.read_text(encoding="utf-8") == MAKER.text_of(kind), "run scripts/make_schemas.py"
@@ -179,7 +180,7 @@ def test_a_monitor_is_what_its_schema_says(tmp_path):
 
 
 def test_every_kind_is_checked():
-    assert {name.split()[0] for name in RESULTS} | {"monitor"} == set(FACTS)
+    assert {name.split()[0] for name in RESULTS} | {"monitor"} == set(get_args(Kind))
 
 
 @pytest.mark.parametrize(

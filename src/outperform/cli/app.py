@@ -235,7 +235,8 @@ def _update(
         raise UsageError("--never-true is asked of what was counted; give it to the gate instead")
     # Loaded late, so that help and completion stay fast.
     from outperform.findings import counted
-    from outperform.io.formats import Storage, check_options
+    from outperform.io.addresses import Storage
+    from outperform.io.formats import check_options
     from outperform.io.request import Request
     from outperform.io.store import update
 

@@ -8,20 +8,17 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from math import log, sqrt
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
+from typing import Literal, NamedTuple, TypedDict
 
 import numpy as np
 
 from outperform import metrics
+from outperform._json import Plain, written
 from outperform._typing import AnyArray
 from outperform.data.views import true_codes
 from outperform.errors import UsageError
 from outperform.inference.spec import LabelSpec, counted
-from outperform.inference.summary import SCHEMA
 from outperform.results.compared import Compared, verb_of
-
-if TYPE_CHECKING:
-    from outperform.results.schemas import CoverageFacts, ShareFacts, TraitFacts
 
 _PROB = 0.95
 _FEW = 200  # of so many, a share of 95% has a standard error of 1.5%
@@ -42,6 +39,7 @@ _OUTSIDE = {
 _BEYOND_CLASSES, _BEYOND_ITEMS = 2, 3
 
 
+@written()
 class Setting(NamedTuple):
     """A simulated setting.
 
@@ -69,6 +67,7 @@ class Setting(NamedTuple):
         return f"{self.classes} classes, {balance}, {self.items:,} items, {dependence}"
 
 
+@written()
 class Traits(NamedTuple):
     """What a test set looks like.
 
@@ -87,6 +86,7 @@ class Traits(NamedTuple):
     right: float
 
 
+@written("held repetitions share error")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
     """How many intervals held the truth.
@@ -117,8 +117,9 @@ class Coverage:
         return f"{100 * self.share:.1f} ± {100 * self.error:.1f}%"
 
 
+@written(kind="coverage")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExpectedCoverage:
+class ExpectedCoverage(Plain):
     """How often 95% intervals held the truth in the simulated setting nearest to a comparison.
 
     Parameters
@@ -153,25 +154,6 @@ class ExpectedCoverage:
     level: Coverage
     outside: tuple[str, ...]
 
-    def to_dict(self) -> CoverageFacts:
-        """Return everything as plain values, with a schema version."""
-        return {
-            "schema": SCHEMA,
-            "kind": "coverage",
-            "metric": self.metric,
-            "setting": {
-                "classes": self.setting.classes,
-                "balance": self.setting.balance,
-                "items": self.setting.items,
-                "dependence": self.setting.dependence,
-            },
-            "there": _trait_facts(self.there),
-            "here": _trait_facts(self.here),
-            "difference": _share_facts(self.difference),
-            "level": _share_facts(self.level),
-            "outside": list(self.outside),
-        }
-
     def __str__(self) -> str:
         n = self.difference.repetitions
         label = metrics.get(self.metric).label
@@ -186,19 +168,6 @@ class ExpectedCoverage:
         )
         beyond = " or ".join(_OUTSIDE[one] for one in self.outside)
         return f"{said} No setting has {beyond}." if beyond else said
-
-
-def _trait_facts(one: Traits) -> TraitFacts:
-    return {"evenness": one.evenness, "correlation": one.correlation, "right": one.right}
-
-
-def _share_facts(one: Coverage) -> ShareFacts:
-    return {
-        "held": one.held,
-        "repetitions": one.repetitions,
-        "share": one.share,
-        "error": one.error,
-    }
 
 
 # What a test set looks like

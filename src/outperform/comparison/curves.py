@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
+from outperform._json import written
 from outperform._typing import Axes, BoolArray, FigureSize, FloatArray, IntArray
 from outperform.display.curve_figure import draw_curve
 from outperform.display.document import Document, Rows
@@ -18,14 +19,10 @@ from outperform.errors import UsageError, unknown_name
 from outperform.inference.items import refuse_hours
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.score_views import items_of, probabilities, unit_influence
-from outperform.inference.summary import SCHEMA
 from outperform.posterior.bootstrap import draw_items
 from outperform.posterior.rng import child
 from outperform.results.base import RunDetails, ScoreDetails, Tabular
 from outperform.results.compared import Compared
-
-if TYPE_CHECKING:
-    from outperform.results.suite_schemas import BandFacts, CurveFacts
 
 Kind: TypeAlias = Literal["roc", "precision_recall", "calibration", "net_benefit"]
 
@@ -40,14 +37,24 @@ _LONGEST = 12  # a name in a table that 80 columns hold
 _SHOWN = {"x", "a", "b", "difference", "difference_lower", "difference_upper"}
 # A threshold that fewer items reach has a net benefit that rests on a handful.
 _LEAST_ABOVE = 10
+
+
+class _Axes(NamedTuple):
+    """What the two axes of a curve show."""
+
+    x: str
+    y: str
+
+
 _AXES = {
-    "roc": ("false positive rate", "true positive rate"),
-    "precision_recall": ("recall", "precision"),
-    "calibration": ("predicted probability", "share of positives"),
-    "net_benefit": ("threshold", "net benefit"),
+    "roc": _Axes("false positive rate", "true positive rate"),
+    "precision_recall": _Axes("recall", "precision"),
+    "calibration": _Axes("predicted probability", "share of positives"),
+    "net_benefit": _Axes("threshold", "net benefit"),
 }
 
 
+@written()
 class Band(NamedTuple):
     """A curve on a grid, and a band that holds the whole of it with the given probability.
 
@@ -68,6 +75,9 @@ class Band(NamedTuple):
     upper: FloatArray
 
 
+@written(
+    "curve=kind names x=_axes.x y=_axes.y grid a b difference prob n_draws signature", kind="curve"
+)
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Curve(Tabular):
     """A curve of A and of B from the same weights of items, and their difference.
@@ -114,27 +124,13 @@ class Curve(Tabular):
     signature: str
 
     @property
+    def _axes(self) -> _Axes:
+        return _AXES[self.kind]
+
+    @property
     def apart(self) -> BoolArray:
         """Where the band of the difference leaves out zero."""
         return np.asarray((self.difference.lower > 0) | (self.difference.upper < 0))
-
-    def to_dict(self) -> CurveFacts:
-        """Return grid, curves and bands as plain values, with a schema version."""
-        return {
-            "schema": SCHEMA,
-            "kind": "curve",
-            "curve": self.kind,
-            "names": list(self.names),
-            "x": _AXES[self.kind][0],
-            "y": _AXES[self.kind][1],
-            "grid": self.grid.tolist(),
-            "a": _band_facts(self.a),
-            "b": _band_facts(self.b),
-            "difference": _band_facts(self.difference),
-            "prob": self.prob,
-            "n_draws": self.n_draws,
-            "signature": self.signature,
-        }
 
     def report(self) -> str:
         """Return where the curves differ, in one sentence."""
@@ -223,16 +219,6 @@ class Curve(Tabular):
 
     def __repr__(self) -> str:
         return f"Curve({self.kind}: {self.report()})"
-
-
-def _band_facts(band: Band) -> BandFacts:
-    return {
-        "observed": band.observed.tolist(),
-        "mean": band.mean.tolist(),
-        "mcse": band.mcse.tolist(),
-        "lower": band.lower.tolist(),
-        "upper": band.upper.tolist(),
-    }
 
 
 def curve(own: Compared, kind: Kind) -> Curve:

@@ -6,10 +6,11 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from outperform._json import MaybeNaN, written
 from outperform._typing import AnyArray, FloatArray, IntArray
 from outperform.data.items import MOST_ITEMS, Items
 from outperform.data.scores import Scores
@@ -24,14 +25,10 @@ from outperform.inference import changes
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.score_views import only_values, probabilities, values_of
 from outperform.inference.spec import LabelSpec
-from outperform.inference.summary import SCHEMA, decision_facts
 from outperform.metrics.sums import TARGETS, CombinedMeans
 from outperform.metrics.weighted import WeightedMean
 from outperform.results.base import Tabular
 from outperform.results.compared import Compared, verb_of
-
-if TYPE_CHECKING:
-    from outperform.results.feature_schemas import ItemsFacts
 
 Which = Literal["flips", "all"]
 _DIGITS = 6  # of influences: one of many items moves little
@@ -70,6 +67,23 @@ class ItemRow:
     columns: Mapping[str, object] = field(default_factory=dict)
 
 
+@written()
+class Agreement(NamedTuple):
+    """How many items both models, only A, only B and neither got right.
+
+    Parameters
+    ----------
+    both, only_a, only_b, neither
+        The four numbers.
+    """
+
+    both: int
+    only_a: int
+    only_b: int
+    neither: int
+
+
+@written("names metric which n right observed decision room rows=_plain_rows", kind="items")
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class ItemTable(Tabular):
     """The items behind a comparison, those that move the difference most first.
@@ -114,10 +128,10 @@ class ItemTable(Tabular):
     which: Which
     rows: tuple[ItemRow, ...]
     n: int
-    right: tuple[int, int, int, int]
+    right: Agreement
     observed: float
     decision: Decision
-    room: float
+    room: MaybeNaN
     scored: bool = False
 
     def __iter__(self) -> Iterator[ItemRow]:
@@ -149,22 +163,10 @@ class ItemTable(Tabular):
         known = key in ("id", "right", "influence") or key not in _KEYS
         return known or any(getattr(one, key) is not None for one in self.rows)
 
-    def to_dict(self) -> ItemsFacts:
-        """Return the rows as plain values, with a schema version."""
-        both, only_a, only_b, neither = self.right
-        return {
-            "schema": SCHEMA,
-            "kind": "items",
-            "names": list(self.names),
-            "metric": self.metric,
-            "which": self.which,
-            "n": self.n,
-            "right": {"both": both, "only_a": only_a, "only_b": only_b, "neither": neither},
-            "observed": self.observed,
-            "decision": decision_facts(self.decision),
-            "room": None if np.isnan(self.room) else self.room,
-            "rows": self.table().to_dict()["rows"],
-        }
+    @property
+    def _plain_rows(self) -> list[dict[str, str | int | float | None]]:
+        rows: list[dict[str, str | int | float | None]] = self.table().to_dict()["rows"]
+        return rows
 
     @property
     def _headline(self) -> str:
@@ -300,12 +302,11 @@ def _who(right: AnyArray, names: tuple[str, str]) -> str:
     return names[0] if a > b else names[1]
 
 
-def _agreement(right: AnyArray) -> tuple[int, int, int, int]:
+def _agreement(right: AnyArray) -> Agreement:
     a, b = right.T
     both, neither = (a == b, a != a) if right.dtype != bool else (a & b, ~a & ~b)
     parts = (both, a > b, b > a, neither)
-    one, two, three, four = (int(np.count_nonzero(part)) for part in parts)
-    return one, two, three, four
+    return Agreement(*(int(np.count_nonzero(part)) for part in parts))
 
 
 def room(own: Compared, sign: float | None = None) -> float:

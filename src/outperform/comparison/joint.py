@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
+from outperform._json import written
 from outperform._typing import Axes, FigureSize, FloatArray
 from outperform.comparison.ratio import LONGEST, Ratio, per_cent
 from outperform.decision.rope import Decision, probability_error
@@ -23,25 +24,39 @@ from outperform.inference.engine import weighs_units
 from outperform.inference.items import draw_scores
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import Spec
-from outperform.inference.summary import (
-    SCHEMA,
-    decision_facts,
-    finding_facts,
-    interval_facts,
-    rope_facts,
-)
 from outperform.results.base import Tabular
 from outperform.results.compared import Compared
 from outperform.results.facts import headline_facts
-
-if TYPE_CHECKING:
-    from outperform.results.suite_schemas import JointFacts
 
 Event: TypeAlias = Literal["better", "equivalent", "worse"]
 Verdict: TypeAlias = Literal["dominates", "equivalent", "trade_off", "dominated", "undecided"]
 EVENTS: tuple[Event, ...] = get_args(Event)
 
 
+@written("metric=of.metric contrast rope=of.rope mean=of.mean hdi=of.hdi decision=of.decision")
+class JointPart(NamedTuple):
+    """One of two metrics that are asked jointly.
+
+    Parameters
+    ----------
+    of
+        The comparison, or the ratio.
+    """
+
+    of: Compared | Ratio
+
+    @property
+    def contrast(self) -> Literal["difference", "ratio"]:
+        """Whether it is A − B or A / B."""
+        return "ratio" if isinstance(self.of, Ratio) else "difference"
+
+
+@written(
+    "names metrics=_parts events probabilities mcse p_better_in_both "
+    "p_dominates p_equivalent p_trade_off p_dominated p_not_worse errors decision prob "
+    "n_draws findings signature",
+    kind="joint",
+)
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Joint(Tabular):
     """How probable it is that A is better, equivalent or worse in two metrics at once.
@@ -72,7 +87,7 @@ class Joint(Tabular):
 
     one: Compared | Ratio
     other: Compared | Ratio
-    probabilities: FloatArray
+    probabilities: Annotated[FloatArray, 2]
     draws: FloatArray = field(repr=False)
     prob: float
     findings: tuple[Finding, ...]
@@ -86,6 +101,32 @@ class Joint(Tabular):
     def names(self) -> tuple[str, str]:
         """The names of A and of B."""
         return self.one.names
+
+    @property
+    def _parts(self) -> tuple[JointPart, JointPart]:
+        """The two metrics."""
+        return JointPart(self.one), JointPart(self.other)
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """What rows and columns of the probabilities stand for."""
+        return EVENTS
+
+    @property
+    def n_draws(self) -> int:
+        """The number of draws."""
+        return int(self.draws.shape[1])
+
+    @property
+    def mcse(self) -> tuple[tuple[float, ...], ...]:
+        """The Monte Carlo error of each probability."""
+        table = self.probabilities.tolist()
+        return tuple(tuple(probability_error(p, self.n_draws) for p in row) for row in table)
+
+    @property
+    def signature(self) -> str:
+        """What makes the result repeatable."""
+        return _comparison(self.one).signature
 
     def p(self, one: Event, other: Event) -> float:
         """Return the probability that A is so in the one metric and so in the other.
@@ -156,41 +197,6 @@ class Joint(Tabular):
             "equivalent": self.p_equivalent,
             "trade_off": self.p_trade_off,
             "dominated": self.p_dominated,
-        }
-
-    def to_dict(self) -> JointFacts:
-        """Return everything but the draws as plain values, with a schema version."""
-        n = self.draws.shape[1]
-        return {
-            "schema": SCHEMA,
-            "kind": "joint",
-            "names": list(self.names),
-            "metrics": [
-                {
-                    "metric": one.metric,
-                    "contrast": "ratio" if isinstance(one, Ratio) else "difference",
-                    "rope": rope_facts(one.rope),
-                    "mean": one.mean,
-                    "hdi": interval_facts(one.hdi),
-                    "decision": decision_facts(one.decision),
-                }
-                for one in (self.one, self.other)
-            ],
-            "events": list(EVENTS),
-            "probabilities": self.probabilities.tolist(),
-            "mcse": [[probability_error(p, n) for p in row] for row in self.probabilities.tolist()],
-            "p_better_in_both": self.p_better_in_both,
-            "p_dominates": self.p_dominates,
-            "p_equivalent": self.p_equivalent,
-            "p_trade_off": self.p_trade_off,
-            "p_dominated": self.p_dominated,
-            "p_not_worse": self.p_not_worse,
-            "errors": self.errors,
-            "decision": self.decision,
-            "prob": self.prob,
-            "n_draws": n,
-            "findings": finding_facts(self.findings),
-            "signature": _comparison(self.one).signature,
         }
 
     def report(self) -> str:

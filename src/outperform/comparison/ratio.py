@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
+from outperform._json import to_json, written
 from outperform._typing import Axes, FigureSize, FloatArray
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import (
@@ -33,18 +34,10 @@ from outperform.inference import disagreements
 from outperform.inference.diagnostics import interval_findings
 from outperform.inference.spelling import SPELLED
 from outperform.inference.summary import (
-    SCHEMA,
-    decision_facts,
-    finding_facts,
-    interval_facts,
-    rope_facts,
     summarize,
 )
 from outperform.results.base import RunDetails, Tabular
 from outperform.results.compared import Compared
-
-if TYPE_CHECKING:
-    from outperform.results.suite_schemas import RatioFacts
 
 LONGEST = 30
 _SAID = {"metric", "sd", "decision"}  # the sentence has them, or the interval
@@ -60,6 +53,13 @@ class _Told(Protocol):
     def findings(self) -> tuple[Finding, ...]: ...
 
 
+@written(
+    "names metric metric_label=of.spec.metric.label "
+    "greater_is_better=of.spec.metric.greater_is_better observed mean sd mcse hdi eti rope "
+    "p_worse p_equivalent p_better p_greater errors n_draws=draws.size decision findings "
+    "signature=of.signature",
+    kind="ratio",
+)
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Ratio(Tabular):
     """The posterior of A / B in a metric, and what it says.
@@ -156,33 +156,6 @@ class Ratio(Tabular):
     def _greater(self) -> bool:
         return self.of.spec.metric.greater_is_better
 
-    def to_dict(self) -> RatioFacts:
-        """Return everything but the draws as plain values, with a schema version."""
-        return {
-            "schema": SCHEMA,
-            "kind": "ratio",
-            "names": list(self.names),
-            "metric": self.metric,
-            "metric_label": self.of.spec.metric.label,
-            "greater_is_better": self._greater,
-            "observed": self.observed,
-            "mean": self.mean,
-            "sd": self.sd,
-            "mcse": self.mcse,
-            "hdi": interval_facts(self.hdi),
-            "eti": interval_facts(self.eti),
-            "rope": rope_facts(self.rope),
-            "p_worse": self.p_worse,
-            "p_equivalent": self.p_equivalent,
-            "p_better": self.p_better,
-            "p_greater": self.p_greater,
-            "errors": self.errors,
-            "n_draws": self.draws.size,
-            "decision": decision_facts(self.decision),
-            "findings": finding_facts(self.findings),
-            "signature": self.of.signature,
-        }
-
     def report(self) -> str:
         """Return the answer in one sentence."""
         return self._sentence()
@@ -266,8 +239,8 @@ class Ratio(Tabular):
             "mean": 100 * (self.mean - 1),
             "sd": 100 * self.sd,
             "observed": 100 * (self.observed - 1),
-            "hdi": interval_facts(_from_one(self.hdi, per=100)),
-            "rope": rope_facts(_from_one(self.rope, per=100)),
+            "hdi": to_json(_from_one(self.hdi, per=100)),
+            "rope": to_json(_from_one(self.rope, per=100)),
         }
         draws = 100 * (self.draws - 1)
         return draw_ratio(draws, facts=facts, title=self._sentence(), ax=ax, size=size)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Literal, Self
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 
+from outperform._json import MaybeNaN, written
 from outperform._typing import (
     AnyArray,
     Axes,
@@ -95,9 +97,9 @@ from outperform.results.base import (
     Tabular,
     withhold,
 )
-from outperform.results.compared import ComparisonDetails, unpaired_facts, verb_of
+from outperform.results.compared import ComparisonDetails, verb_of
 from outperform.results.estimate import Estimate, one_estimate
-from outperform.results.facts import comparison_facts, headline_facts, plot_forest
+from outperform.results.facts import headline_facts, plot_forest
 
 if TYPE_CHECKING:
     from outperform.comparison.coverage import ExpectedCoverage
@@ -105,14 +107,39 @@ if TYPE_CHECKING:
     from outperform.comparison.items import ItemTable
     from outperform.comparison.joint import Joint
     from outperform.comparison.ratio import Ratio
+    from outperform.planning.power import Needed
     from outperform.planning.result import Plan
     from outperform.posterior.registry import PriorLike
-    from outperform.results.schemas import ComparisonFacts, TableFacts
     from outperform.sensitivity.fragility import Fragility
     from outperform.sensitivity.result import Sensitivity
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+@written()
+class FoldTest(NamedTuple):
+    """The Bayes test of folds.
+
+    Parameters
+    ----------
+    p_h0, p_h1
+        The probability that B is no better than A, and that it is better.
+    accepted
+        The likelier of ``"H0"`` and ``"H1"``.
+    """
+
+    p_h0: float
+    p_h1: float
+    accepted: str
+
+
+@written(
+    "names *spec paired=spec.paired observed observed_defined=_defined mean sd mcse hdi eti "
+    "rope p_worse p_equivalent p_better p_greater regret errors n_draws=draws.size chain? "
+    "exact decision rope_curve needed?=_needed bayes_factor a b findings=_all_findings "
+    "signature runs?=_runs scores?=_scores *_fold_test folds?=_folds unpaired?=_unpaired{mean "
+    "sd hdi decision{name symbol} p_h0 p_h1 accepted exact n_draws=draws.size signature}",
+    kind="comparison",
+)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Comparison(Tabular):
     """The posterior of A − B in a metric, and what it says.
 
@@ -153,7 +180,7 @@ class Comparison(Tabular):
     spec: Spec
     a: Estimate
     b: Estimate
-    observed: float
+    observed: MaybeNaN
     mean: float
     sd: float
     mcse: float
@@ -231,7 +258,7 @@ class Comparison(Tabular):
         of_regret = {"regret_a": lost.mcse_a, "regret_b": lost.mcse_b}
         return {"mean": self.mcse, "sd": of_sd, **of_probability, **of_regret}
 
-    @property
+    @cached_property
     def regret(self) -> Regret:
         """What choosing A, and what choosing B, loses on average, in the metric's own units."""
         better = self.spec.metric.greater_is_better
@@ -274,7 +301,7 @@ class Comparison(Tabular):
         allowed, _ = disagreements.allow(self.spec, decision, self.hdi)
         return withhold(allowed, self.hdi, self.findings)
 
-    @property
+    @cached_property
     def bayes_factor(self) -> BayesFactor | None:
         """The Bayes factor of the interval null; None without a proper prior or a ROPE of width."""
         if isinstance(self.details, RunDetails):  # the prior of how far runs spread is improper
@@ -351,17 +378,47 @@ class Comparison(Tabular):
         a, b = (seen.confusion(name) for name in seen.models)
         return a, b
 
-    # Words, tables, pictures
+    # What is written besides
 
-    def to_dict(self) -> ComparisonFacts:
-        """Return everything but the draws as plain values, with a schema version."""
+    @property
+    def _defined(self) -> bool:
+        """Whether the data define both plug-in values; a value that is 0/0 is 0 by convention."""
+        return self.a.observed_defined and self.b.observed_defined
+
+    @cached_property
+    def _needed(self) -> Needed | None:
+        """About how many more items would decide, by normal theory; None if that is not known."""
         from outperform.planning.power import needed_to_decide
 
-        needed = needed_to_decide(self)
-        known = comparison_facts(self, None if needed is None else needed.to_dict())
-        if isinstance(self.details, CrossDetails):
-            known["unpaired"] = unpaired_facts(self.details.unpaired)
-        return known
+        return needed_to_decide(self)
+
+    @property
+    def _all_findings(self) -> tuple[Finding, ...]:
+        """Findings, those about the Bayes factor last."""
+        factor = self.bayes_factor
+        return self.findings if factor is None else (*self.findings, *factor.findings)
+
+    @property
+    def _runs(self) -> RunDetails | None:
+        return self.details if isinstance(self.details, RunDetails) else None
+
+    @property
+    def _scores(self) -> ScoreDetails | None:
+        return self.details if isinstance(self.details, ScoreDetails) else None
+
+    @property
+    def _folds(self) -> FoldDetails | None:
+        return self.details if isinstance(self.details, FoldDetails) else None
+
+    @property
+    def _unpaired(self) -> Comparison | None:
+        return self.details.unpaired if isinstance(self.details, CrossDetails) else None
+
+    @property
+    def _fold_test(self) -> FoldTest | None:
+        return None if self._folds is None else FoldTest(self.p_h0, self.p_h1, self.accepted)
+
+    # Words, tables, pictures
 
     def report(self, *, length: Length = "medium") -> str:
         """Return a paragraph for a paper.
@@ -966,6 +1023,7 @@ class CrossDetails(FoldDetails):
         return "cross_compare"
 
 
+@written("by=what keys comparisons", kind="comparisons")
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class ComparisonTable(Tabular):
     """Comparisons with a key each, as a table with the papers' columns.
@@ -1034,16 +1092,6 @@ class ComparisonTable(Tabular):
 
     def _document(self) -> Document:
         return rows.document(self.what, self.table(), self.comparisons)
-
-    def to_dict(self) -> TableFacts:
-        """Return all comparisons as plain values, with a schema version."""
-        return {
-            "schema": 1,
-            "kind": "comparisons",
-            "by": self.what,
-            "keys": list(self.keys),
-            "comparisons": [comparison.to_dict() for comparison in self.comparisons],
-        }
 
     def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
         """Draw one interval a comparison, in the order of the keys, with its decision.

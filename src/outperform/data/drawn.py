@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple, TypeAlias, cast, get_args
 
 import numpy as np
 
+from outperform._json import IntRows, written
 from outperform._missing import unmasked
 from outperform._typing import AnyArray, BoolArray, ColumnLike, FloatArray, IntArray
 from outperform.data.labels import only_column
@@ -87,6 +88,7 @@ def read_chances(values: object, labelled: BoolArray) -> FloatArray:
     return chances
 
 
+@written()
 class Chances(NamedTuple):
     """People's rows with the probability that each had of being labelled.
 
@@ -95,7 +97,7 @@ class Chances(NamedTuple):
     items are known.
     """
 
-    cells: IntArray
+    cells: IntRows
     counts: AnyArray
     chance: FloatArray
     expected: FloatArray | None

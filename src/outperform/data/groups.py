@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from outperform._json import written
 from outperform._missing import is_missing, unmasked
 from outperform._typing import AnyArray, ColumnLike, FloatArray, IntArray
 from outperform.data.table import as_counts, count_rows, distinct_rows, total
@@ -33,6 +34,7 @@ def effective_size(sizes: FloatArray, repeats: FloatArray | float = 1.0) -> floa
     return float((repeats * shares).sum()) ** 2 / float((repeats * np.square(shares)).sum())
 
 
+@written("pattern cell times?=_whole_times repeats weights?=_weights")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Groups:
     """Patterns of cells, and how many groups show each.
@@ -68,6 +70,16 @@ class Groups:
     def n(self) -> int:
         """The number of groups."""
         return total(self.repeats)
+
+    @property
+    def _whole_times(self) -> IntArray | None:
+        """How often one group of the pattern holds the cell."""
+        return None if self.weighted else self.times
+
+    @property
+    def _weights(self) -> FloatArray | None:
+        """How much importance weight of the cell one group of the pattern holds."""
+        return self.times if self.weighted else None
 
     @property
     def weighted(self) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypedDict
 
 import numpy as np
 
+from outperform._json import IntRows, written
 from outperform._missing import is_missing, unmasked
 from outperform._typing import AnyArray, BoolArray, FloatArray, IntArray, Label
 from outperform.data.drawn import (
@@ -31,12 +32,15 @@ from outperform.findings import counted
 
 if TYPE_CHECKING:
     from outperform.data.outcomes import Outcomes
-    from outperform.results.feature_schemas import PoolFacts
 
 MOST_MODELS = 3
 """So many models have joint verdicts that some labels can stand for."""
 
 
+@written(
+    "cells=strata counts people=both{cells counts} drawn? chances?{cells counts "
+    "probabilities=chance expected?}"
+)
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Judged(Pool):
     """How a judge would count all items, and how people count some of them.
@@ -69,7 +73,7 @@ class Judged(Pool):
     CHOSEN: ClassVar[str] = "were judged, and people labelled some of them"
 
     @property
-    def strata(self) -> IntArray:
+    def strata(self) -> IntRows:
         """The judge's cells, ``(n_strata, 1 + n_models)``."""
         return np.column_stack([self.truth, self.cells])
 
@@ -204,25 +208,6 @@ class Judged(Pool):
         found: FloatArray = np.zeros(len(self.cells))
         np.add.at(found, self.stratum, self._worth * values[place_rows(self.human, table.cells)])
         return found
-
-    def to_dict(self) -> PoolFacts:
-        """Return both tables as JSON-able values."""
-        facts: PoolFacts = {
-            "cells": self.strata.tolist(),
-            "counts": self.counts.tolist(),
-            "people": {"cells": self.both.cells.tolist(), "counts": self.both.counts.tolist()},
-        }
-        if self.drawn is not None:
-            facts["drawn"] = self.drawn
-        if self.chances is not None:
-            facts["chances"] = {
-                "cells": self.chances.cells.tolist(),
-                "counts": self.chances.counts.tolist(),
-                "probabilities": self.chances.chance.tolist(),
-            }
-            if self.chances.expected is not None:
-                facts["chances"]["expected"] = self.chances.expected.tolist()
-        return facts
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], table: Table, *, n_labels: int) -> Judged:

@@ -6,11 +6,12 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from outperform._files import MOST, shown
+from outperform._json import Json
 from outperform._typing import AnyArray, IntArray, Label
 from outperform.data import serialization
 from outperform.data.constructors import Constructors
@@ -38,10 +39,6 @@ from outperform.data.views import (
 )
 from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.findings import Finding
-
-if TYPE_CHECKING:
-    from outperform.results.feature_schemas import OutcomesFacts
-
 
 Kind = Literal["classes", "correct", "spans", "label_sets"]
 
@@ -520,7 +517,7 @@ class Outcomes(Constructors):
 
     # In and out
 
-    def to_dict(self) -> OutcomesFacts:
+    def to_dict(self) -> Json:
         """Return the table as plain JSON-able values, with its sources and a checksum."""
         return serialization.to_dict(self)
 

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from outperform._json import IntRows, written
 from outperform._missing import is_missing, unmasked
 from outperform._typing import AnyArray, FloatArray, IntArray
 from outperform.data.labels import Column, read_column
 from outperform.data.table import Table, as_counts, count_rows, place_rows, total
 from outperform.errors import DataError, UsageError, unknown_name
 
-if TYPE_CHECKING:
-    from outperform.results.feature_schemas import PoolFacts, SliceCountFacts
 
-
+@written("cells counts")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Pool:
     """How many items of a pool have each pair of predictions, labelled or not.
@@ -35,7 +34,7 @@ class Pool:
         How many items of the pool each stratum holds, the labelled ones included.
     """
 
-    cells: IntArray
+    cells: IntRows
     counts: AnyArray
     # What to say of the items in an error.
     CHOSEN: ClassVar[str] = "were chosen from a pool by the predictions of both models"
@@ -107,10 +106,6 @@ class Pool:
         found = np.zeros(len(self.cells))
         np.add.at(found, self.strata_of(table.cells[:, 1:]), table.counts * values)
         return found
-
-    def to_dict(self) -> PoolFacts:
-        """Return the pool as JSON-able values."""
-        return {"cells": self.cells.tolist(), "counts": self.counts.tolist()}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], table: Table, *, n_labels: int) -> Pool:
@@ -213,6 +208,7 @@ def labelled_rows(y_true: Any, which: Any, n_pool: int) -> tuple[Any, IntArray]:
 Key = tuple[str, ...]
 
 
+@written("by keys *table")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Slices:
     """Counts of (slice, truth, prediction of each model), only for what occurred.
@@ -299,15 +295,6 @@ class Slices:
             tables.append(Table(moved, one.table.counts, one.table.groups))
         table = tables[0].plus(tables[1], n_labels=max(n_labels, len(keys)))
         return replace(self, keys=keys, table=table)
-
-    def to_dict(self) -> SliceCountFacts:
-        """Return the slices as plain JSON-able values."""
-        return {
-            "by": list(self.by),
-            "keys": [list(key) for key in self.keys],
-            "cells": self.table.cells.tolist(),
-            "counts": self.table.counts.tolist(),
-        }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, n_labels: int, width: int) -> Slices:

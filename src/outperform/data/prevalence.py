@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from outperform._json import written
 from outperform._typing import Drawable, FloatArray, Items, Label
 from outperform.data.views import code_of
 from outperform.errors import DataError, UsageError, param
@@ -17,7 +18,6 @@ from outperform.findings import listed, quoted
 
 if TYPE_CHECKING:
     from outperform.data.outcomes import Outcomes
-    from outperform.results.feature_schemas import ProportionFacts
 
 
 # The models' own prior of the class proportions, so that counts of the test set itself
@@ -31,6 +31,7 @@ _MOST_SHOWN = 6
 PrevalenceLike: TypeAlias = "float | Items | Drawable | Prevalence"
 
 
+@written("labels shares shapes?")
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Prevalence:
     """The shares of classes where the models are to be used.
@@ -109,21 +110,9 @@ class Prevalence:
             return "counts"
         return "known" if self.distribution is None else "distribution"
 
-    def to_dict(self) -> ProportionFacts:
-        """Return it as plain values; a distribution cannot be written."""
-        if self.distribution is not None:
-            raise UsageError(
-                "class proportions that are a distribution cannot be written; write the outcomes "
-                "at_prevalence(None), and call at_prevalence() again when they are read"
-            )
-        plain: ProportionFacts = {"labels": list(self.labels), "shares": list(self.shares)}
-        if self.shapes is not None:
-            plain["shapes"] = list(self.shapes)
-        return plain
-
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], labels: Sequence[Label]) -> Prevalence:
-        """Take back what :meth:`to_dict` gave, and see that it fits the classes.
+        """Take back what was stored, and see that it fits the classes.
 
         Parameters
         ----------
@@ -283,6 +272,25 @@ _MOST_CLASSES = 100
 LabelErrorsLike: TypeAlias = "float | Items | ArrayLike | LabelErrors"
 
 
+@written()
+class ErrorRates(NamedTuple):
+    """How often the gold labels of true classes are taken to be wrong.
+
+    Parameters
+    ----------
+    classes
+        The classes that have any wrong label.
+    rates
+        The share that is wrong, one per class.
+    same
+        Whether every class has the same rate and errors are spread evenly.
+    """
+
+    classes: tuple[Label, ...]
+    rates: tuple[float, ...]
+    same: bool
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LabelErrors:
     """How often the gold label of an item is wrong, by its true class.
@@ -351,6 +359,12 @@ class LabelErrors:
         """The share of wrong gold labels in each true class that has any."""
         wrong = 1.0 - self.matrix.diagonal()
         return {label: float(rate) for label, rate in zip(self.labels, wrong, strict=True) if rate}
+
+    @property
+    def known(self) -> ErrorRates:
+        """The rates above zero, for reports."""
+        rates = self.rates
+        return ErrorRates(tuple(rates), tuple(rates.values()), self.same is not None)
 
     @property
     def inverse(self) -> FloatArray:

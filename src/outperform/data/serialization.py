@@ -6,11 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, cast, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 
 from outperform import _files as read
+from outperform._json import Json, to_json, written
 from outperform._typing import AnyArray, IntArray, Label
 from outperform.data.drawn import DRAWN
 from outperform.data.groups import Groups
@@ -28,12 +29,6 @@ from outperform.findings import Finding, Level, restored
 if TYPE_CHECKING:
     from outperform.data.outcomes import Outcomes
     from outperform.data.scores import Scores
-    from outperform.results.feature_schemas import (
-        CountFacts,
-        GroupFacts,
-        OutcomesContent,
-        OutcomesFacts,
-    )
 
 
 FORMAT: Final = "outperform/outcomes"
@@ -293,31 +288,81 @@ def _fit(
         raise DataError("every statistic needs one name")
 
 
-def content(outcomes: Outcomes) -> OutcomesContent:
+_CONTENT = "format schema kind models labels tables findings sets? pool? slices?"
+_UNSIGNED = f"{_CONTENT} sources prevalence? never_true?"
+
+
+@written(f"{_UNSIGNED} sha256")
+class StoredOutcomes(NamedTuple):
+    """Outcomes as they are stored.
+
+    Parameters
+    ----------
+    kind, models, labels
+        As of :class:`Outcomes`.
+    tables
+        One table for all models if they are paired, else one per model.
+    findings
+        Name, level and message of each.
+    sets
+        The labels of each set, as codes, where items have several.
+    pool, slices, prevalence, never_true
+        As of :class:`Outcomes`, if there are any.
+    sources
+        Where the counts come from.
+    sha256
+        The checksum of all other fields.
+    """
+
+    kind: Literal["classes", "correct", "spans", "label_sets"]
+    models: tuple[str, ...]
+    labels: tuple[Label, ...]
+    tables: tuple[Table, ...]
+    findings: tuple[tuple[str, Level, str], ...]
+    sets: tuple[tuple[int, ...], ...] | None
+    pool: Pool | Judged | None
+    slices: Slices | None
+    sources: tuple[Source, ...]
+    prevalence: Prevalence | None
+    never_true: tuple[Label, ...] | None
+    sha256: str = ""
+
+    @property
+    def format(self) -> Literal["outperform/outcomes"]:
+        """What these plain values are."""
+        return FORMAT
+
+    @property
+    def schema(self) -> int:
+        """Their version."""
+        return SCHEMA
+
+
+def _stored(outcomes: Outcomes) -> StoredOutcomes:
+    return StoredOutcomes(
+        kind=outcomes.kind,
+        models=outcomes.models,
+        labels=outcomes.labels,
+        # Effective counts stay as they are, so that equality sees them; they are not read back.
+        tables=outcomes.tables,
+        findings=tuple((one.name, one.level, one.message) for one in outcomes.findings),
+        sets=outcomes.sets if outcomes.kind == "label_sets" else None,
+        pool=outcomes.pool,
+        slices=outcomes.slices,
+        sources=outcomes.sources,
+        prevalence=outcomes.prevalence,
+        never_true=outcomes.never_true or None,
+    )
+
+
+def content(outcomes: Outcomes) -> Json:
     """Return what was seen as JSON-able values, without where it came from."""
-    plain: OutcomesContent = {
-        "format": FORMAT,
-        "schema": SCHEMA,
-        "kind": outcomes.kind,
-        "models": list(outcomes.models),
-        "labels": list(outcomes.labels),
-        "tables": [_table_to_dict(table) for table in outcomes.tables],
-        "findings": [[one.name, one.level, one.message] for one in outcomes.findings],
-    }
-    if outcomes.kind == "label_sets":
-        plain["sets"] = [list(one) for one in outcomes.sets]
-    if outcomes.pool is not None:
-        plain["pool"] = outcomes.pool.to_dict()
-    if outcomes.slices is not None:
-        plain["slices"] = outcomes.slices.to_dict()
-        if outcomes.slices.table.groups is not None:
-            plain["slices"]["groups"] = _groups_to_dict(outcomes.slices.table.groups)
-    return plain
+    return to_json(_stored(outcomes), _CONTENT)
 
 
-def to_dict(outcomes: Outcomes) -> OutcomesFacts:
+def to_dict(outcomes: Outcomes) -> Json:
     """Return outcomes as JSON-able values with a checksum; whole numbers stay whole."""
-    return cast("OutcomesFacts", read.signed(_unsigned(outcomes)))
+    return read.signed(_unsigned(outcomes))
 
 
 def to_short_json(outcomes: Outcomes) -> tuple[str, str]:
@@ -325,22 +370,19 @@ def to_short_json(outcomes: Outcomes) -> tuple[str, str]:
     return read.signed_text(_unsigned(outcomes))
 
 
-def _unsigned(outcomes: Outcomes) -> dict[str, object]:
+def _unsigned(outcomes: Outcomes) -> Json:
     groups = [table.groups for table in outcomes.tables if table.groups is not None]
     if any((one.times < 0).any() for one in groups):
         raise UsageError(
             "outcomes with a latent truth cannot be stored; store the labels of the annotators"
         )
+    if outcomes.prevalence is not None and outcomes.prevalence.distribution is not None:
+        raise UsageError(
+            "class proportions that are a distribution cannot be written; write the outcomes "
+            "at_prevalence(None), and call at_prevalence() again when they are read"
+        )
     sources = sorted(origins(outcomes), key=lambda one: (one.name, one.sha256))
-    plain: dict[str, object] = {
-        **content(outcomes),
-        "sources": [one.to_dict() for one in sources],
-    }
-    if outcomes.prevalence is not None:
-        plain["prevalence"] = outcomes.prevalence.to_dict()
-    if outcomes.never_true:
-        plain["never_true"] = list(outcomes.never_true)
-    return plain
+    return to_json(_stored(outcomes)._replace(sources=tuple(sources)), _UNSIGNED)
 
 
 def from_dict(data: Mapping[str, object]) -> dict[str, Any]:
@@ -416,7 +458,7 @@ def _slices(data: Mapping[str, object], tables: Sequence[Table], n_codes: int) -
         table = _with_groups(slices.table, cast("IntArray", data["cells"]), groups)
         slices = replace(slices, table=table)
     whole = slices.whole(n_labels=n_codes)
-    if len(tables) != 1 or _table_to_dict(whole) != _table_to_dict(tables[0]):
+    if len(tables) != 1 or to_json(whole) != to_json(tables[0]):
         raise DataError("the slices do not add up to the whole")
     return slices
 
@@ -453,22 +495,6 @@ def _table(
     if len(table.cells) != len(cells):
         raise DataError("a cell occurs twice, or its count is zero")
     return table if groups is None else _with_groups(table, cells, groups)
-
-
-def _table_to_dict(table: Table) -> CountFacts:
-    # Effective counts stay as they are, so that equality sees them; they are not read back.
-    plain: CountFacts = {"cells": table.cells.tolist(), "counts": table.counts.tolist()}
-    if table.groups is not None:
-        plain["groups"] = _groups_to_dict(table.groups)
-    return plain
-
-
-def _groups_to_dict(groups: Groups) -> GroupFacts:
-    names = ("pattern", "cell", "times", "repeats")
-    plain = {name: getattr(groups, name).tolist() for name in names}
-    if groups.weighted:
-        plain["weights"] = plain.pop("times")
-    return cast("GroupFacts", plain)
 
 
 def _with_groups(table: Table, cells: IntArray, data: Mapping[str, Any]) -> Table:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from outperform._json import to_json, written
 from outperform._typing import AnyArray
 from outperform.data.labels import LABEL_FINDINGS, label_findings, sort_labels
 from outperform.data.missing import TEXT_FINDINGS, label_findings_of
@@ -22,7 +23,6 @@ from outperform.findings import Finding, clauses, counted, finding, listed
 if TYPE_CHECKING:
     from outperform.data.outcomes import Outcomes
     from outperform.data.scores import Scores
-    from outperform.results.feature_schemas import SourceFacts
 
 
 TWINS = "repeated_sources"
@@ -34,6 +34,7 @@ BATCHES = ("batches_differ", "version_changed")
 _SHOWN = 3
 
 
+@written("name n sha256 telling")
 @dataclass(frozen=True, slots=True)
 class Source:
     """One thing that was counted: a file, several, a frame, a table of a database, arrays.
@@ -58,10 +59,6 @@ class Source:
     sha256: str
     telling: bool
     file: str = field(default="", compare=False)
-
-    def to_dict(self) -> SourceFacts:
-        """Return it as plain values."""
-        return {"name": self.name, "n": self.n, "sha256": self.sha256, "telling": self.telling}
 
 
 def origins(outcomes: Outcomes) -> tuple[Source, ...]:
@@ -230,9 +227,7 @@ def refuse_unlike(one: Outcomes, other: Outcomes) -> None:
 def _same_pool(one: Outcomes, other: Outcomes) -> bool:
     other = other.select(one.models)
     return one.labels == other.labels and (
-        one.pool is not None
-        and other.pool is not None
-        and one.pool.to_dict() == other.pool.to_dict()
+        one.pool is not None and other.pool is not None and to_json(one.pool) == to_json(other.pool)
     )
 
 

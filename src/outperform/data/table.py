@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from outperform._json import IntRows, written
 from outperform._missing import unmasked
 from outperform._typing import AnyArray, ColumnLike, FloatArray, IntArray
 from outperform.errors import DataError
@@ -196,6 +197,7 @@ class ClassCounts(NamedTuple):
     predicted: AnyArray  # (n_classes,) the prediction is the class
 
 
+@written("cells counts groups?")
 @dataclass(frozen=True, eq=False)
 class Table:
     """Counts of (truth, prediction of each model), only for what occurred.
@@ -212,7 +214,7 @@ class Table:
         Which of them were seen together, if that is known, or how much each matters.
     """
 
-    cells: IntArray
+    cells: IntRows
     counts: AnyArray
     groups: Groups | None = None
 

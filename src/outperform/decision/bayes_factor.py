@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from outperform._json import written
 from outperform._typing import Distribution, FloatArray
 from outperform.decision.rope import probability_error
 from outperform.errors import UndefinedBayesFactor
@@ -24,6 +25,7 @@ _CLEAR_ERRORS = 2.0
 KDE_FINDING = finding("kde_bayes_factor")
 
 
+@written("bf01 log10_bf10 kind method bound mcse")
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class BayesFactor:
     """Evidence for the null over the alternative (bf01) or the other way round (bf10).

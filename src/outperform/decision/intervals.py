@@ -8,10 +8,12 @@ from typing import Literal
 
 import numpy as np
 
+from outperform._json import written
 from outperform._typing import FloatArray
 from outperform.errors import UsageError, param
 
 
+@written("low high prob mcse_low mcse_high")
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Interval:
     """A credible interval.

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from outperform._json import written
 from outperform._typing import AnyArray, Distribution, FloatArray
 from outperform.decision.rope import Masses, Rope, mean_error, probability_error
 
@@ -151,6 +152,7 @@ _NODES = 24
 _FAR = math.sqrt(72.0)
 
 
+@written("a b")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Regret:
     """What choosing A, and what choosing B, loses on average, in the metric's own units.

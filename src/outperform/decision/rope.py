@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from outperform._json import written
 from outperform._typing import Distribution, FloatArray
 from outperform.decision.intervals import Interval
 from outperform.errors import UsageError, param
@@ -23,6 +24,7 @@ _TOO_WIDE, _TOO_WIDE_BOTH_WAYS = 0.5, 0.25
 RopeLike: TypeAlias = "float | Sequence[float] | Rope"
 
 
+@written()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rope:
     """Differences between ``low`` and ``high`` are too small to matter.
@@ -260,6 +262,7 @@ TWO_THIRDS = 2 / 3
 """The posterior mass from which on a result that is not firm leans to a side."""
 
 
+@written("name symbol words")
 class Decision(Enum):
     """What the posterior and the region of practical equivalence say together.
 
@@ -412,6 +415,7 @@ def margin(hdi: Interval, rope: Rope) -> tuple[float, float]:
     return min(gaps, key=lambda gap: gap[0] / gap[1] if gap[1] > 0 else math.inf)
 
 
+@written("decision=decision.name symbol=decision.symbol from=start to=stop")
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class CurveStep:
     """One stretch of ROPE half-widths that share a decision.

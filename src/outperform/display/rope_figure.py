@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.typing import ColorType
 
-    from outperform.results.schemas import ComparisonFacts, CurveFacts, Ends, FactorFacts
-
 
 _WORDS = {
     "BETTER": "better",
@@ -119,11 +117,11 @@ def widest_rope(facts: Facts) -> float:
     return float(1.25 * max(*changes, 1.1 * _chosen(facts["rope"]), 1e-9))
 
 
-def _chosen(rope: Ends) -> float:
+def _chosen(rope: Facts) -> float:
     return float(rope["high"]) if rope["low"] == -rope["high"] else 1.0
 
 
-def _draw_band(ax: Axes, stretch: CurveFacts, stop: float) -> None:
+def _draw_band(ax: Axes, stretch: Facts, stop: float) -> None:
     low = stretch["from"]
     high = stop if stretch["to"] is None else stretch["to"]
     if high <= low:
@@ -216,7 +214,7 @@ class PointNull(TypedDict):
     """The densities at zero before and after the data, and the Bayes factor of the point null."""
 
     density: tuple[float, float] | None
-    point: FactorFacts | None
+    point: Facts | None
 
 
 class Null(PointNull):
@@ -229,7 +227,7 @@ def draw_factor(
     posterior: ArrayLike | tuple[ArrayLike, ArrayLike],
     prior: ArrayLike | tuple[ArrayLike, ArrayLike],
     *,
-    facts: ComparisonFacts,
+    facts: Facts,
     null: Null,
     ax: Axes | None = None,
     size: FigureSize = "text",
@@ -286,7 +284,7 @@ def draw_factor(
     return ax
 
 
-def factor_window(facts: ComparisonFacts) -> tuple[float, float]:
+def factor_window(facts: Facts) -> tuple[float, float]:
     """Return what the figure must show: the posterior but for its tails, the ROPE and zero.
 
     Examples
@@ -327,9 +325,7 @@ def _floor(after: Shape, before: Shape, null: Null) -> float:
     return max(min(shown), deepest)
 
 
-def _draw_shapes(
-    ax: Axes, facts: ComparisonFacts, after: Shape, before: Shape, floor: float
-) -> None:
+def _draw_shapes(ax: Axes, facts: Facts, after: Shape, before: Shape, floor: float) -> None:
     after.fill(ax, facts, floor=floor)
     ax.plot(
         before.grid,
@@ -359,7 +355,7 @@ def _draw_densities(ax: Axes, null: Null, floor: float) -> None:
     ax.plot([0], [max(after, floor)], "o" if after > floor else "v", mfc=shade, **edge)
 
 
-def _grown(facts: ComparisonFacts, null: Null) -> str:
+def _grown(facts: Facts, null: Null) -> str:
     """Say which claim the data made likelier, and how much."""
     factor = facts.get("bayes_factor")
     if null["inside"] is not None and factor is not None:
@@ -369,7 +365,7 @@ def _grown(facts: ComparisonFacts, null: Null) -> str:
     return "Prior and posterior of the difference"
 
 
-def _of_interval(facts: ComparisonFacts, null: Null) -> str:
+def _of_interval(facts: Facts, null: Null) -> str:
     factor = facts.get("bayes_factor")
     if null["inside"] is None or factor is None:
         return "interval null: the ROPE has no width, or no mass before the data"

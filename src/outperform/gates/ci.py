@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
+from outperform.display.facts import Facts
 from outperform.display.numbers import for_json, for_text
 from outperform.gates.result import Gate
 from outperform.gates.text import check_name, check_sentence, gate_findings
-
-if TYPE_CHECKING:
-    from outperform.results.feature_schemas import CheckFacts, GateFacts
-
 
 _COMMANDS = {"pass": "notice", "undecided": "warning", "fail": "error"}
 
@@ -58,14 +54,12 @@ def gate_junit(gate: Gate, *, allow_undecided: bool = False) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, "unicode")
 
 
-def _tag(check: CheckFacts, marks: Mapping[str, str]) -> str | None:
+def _tag(check: Facts, marks: Mapping[str, str]) -> str | None:
     tag = marks.get(check["judgement"])
     return "skipped" if tag is not None and check.get("advisory") else tag
 
 
-def _test_case(
-    suite: ElementTree.Element, facts: GateFacts, check: CheckFacts, tag: str | None
-) -> None:
+def _test_case(suite: ElementTree.Element, facts: Facts, check: Facts, tag: str | None) -> None:
     names = {"classname": "outperform.gate", "name": check_name(check), "time": "0"}
     case = ElementTree.SubElement(suite, "testcase", names)
     sentence = check_sentence(facts, check)
@@ -80,7 +74,7 @@ def _test_case(
     output.text = "\n".join([sentence, *lines, for_text(check["comparison"]["signature"])])
 
 
-def _findings(check: CheckFacts) -> list[str]:
+def _findings(check: Facts) -> list[str]:
     found = gate_findings([check])
     return [f"{level}: {message} [{name}]" for level, message, name in found]
 

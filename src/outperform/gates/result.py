@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import NamedTuple, TypeAlias
 
+from outperform._json import Plain, written
 from outperform._typing import Label
 from outperform.comparison.result import Comparison, answer_spec
 from outperform.decision.rope import RopeLike
@@ -32,14 +33,8 @@ from outperform.gates.text import (
     gate_sentences,
     gate_table,
 )
-from outperform.inference.summary import SCHEMA, finding_facts
 from outperform.metrics.score_metric import MetricLike
 from outperform.planning.power import Needed
-
-if TYPE_CHECKING:
-    from outperform.results.feature_schemas import CheckFacts, GateFacts
-    from outperform.results.suite_schemas import TaskCheckFacts
-
 
 _MOST_TIMES, _MOST_DRAWS = 16, 1_000_000
 # Too little evidence is what undecided means; other serious findings say that something is wrong.
@@ -91,8 +86,31 @@ class Guard:
         return cls(metric=guard[0], label=guard[1], rope=guard[2])
 
 
+@written()
+class TaskCheck(NamedTuple):
+    """What a check of a suite has besides; see :class:`Check`.
+
+    Parameters
+    ----------
+    task
+        The task of a suite that it is about.
+    advisory
+        Whether it is only shown and never decides.
+    n_checks
+        How many tasks can fail the gate.
+    """
+
+    task: str
+    advisory: bool
+    n_checks: int
+
+
+@written(
+    "guard=guarded class=guard.label require judgement=judgement.value edge more_items needed "
+    "withheld near_edge findings comparison *_of_suite"
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class Check(Plain):
     """One comparison of a gate and what is required of it.
 
     Parameters
@@ -149,35 +167,35 @@ class Check:
         return findings_of(self.comparison, self.require)
 
     @property
+    def guarded(self) -> bool:
+        """Whether it is about a guard and not about the main metric."""
+        return self.guard is not None
+
+    @property
+    def edge(self) -> float:
+        """The edge of the ROPE that the interval must clear."""
+        return edge_of(self.comparison, self.require)
+
+    @property
+    def near_edge(self) -> bool:
+        """Whether other draws might move the interval over that edge."""
+        return claim_of(self.comparison, self.require).near_edge is not None
+
+    @property
+    def _of_suite(self) -> TaskCheck | None:
+        if self.task is None:
+            return None
+        return TaskCheck(self.task, self.advisory, self.n_checks)
+
+    @property
     def withheld(self) -> tuple[str, ...]:
         """The serious findings, which withhold the judgement whatever the interval says."""
         return serious(self.findings)
 
-    def to_dict(self) -> CheckFacts:
-        """Return everything but the draws as plain values."""
-        return {
-            "guard": self.guard is not None,
-            "class": None if self.guard is None else self.guard.label,
-            "require": self.require,
-            "judgement": self.judgement.value,
-            "edge": edge_of(self.comparison, self.require),
-            "more_items": self.more_items,
-            "needed": None if self.needed is None else self.needed.to_dict(),
-            "withheld": list(self.withheld),
-            "near_edge": claim_of(self.comparison, self.require).near_edge is not None,
-            "findings": finding_facts(self.findings),
-            "comparison": self.comparison.to_dict(),
-            **self._of_suite(),
-        }
 
-    def _of_suite(self) -> TaskCheckFacts:
-        if self.task is None:
-            return {}
-        return {"task": self.task, "advisory": self.advisory, "n_checks": self.n_checks}
-
-
+@written("names=main.names judgement=judgement.value require checks findings", kind="gate")
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
-class Gate(Notebook):
+class Gate(Plain, Notebook):
     """Whether the candidate may replace the baseline, and why.
 
     Parameters
@@ -192,6 +210,11 @@ class Gate(Notebook):
     def main(self) -> Comparison:
         """The comparison that the gate is about."""
         return self.checks[0].comparison
+
+    @property
+    def require(self) -> Require:
+        """What is required of the main metric."""
+        return self.checks[0].require
 
     @property
     def guards(self) -> tuple[Comparison, ...]:
@@ -227,18 +250,6 @@ class Gate(Notebook):
     def findings(self) -> tuple[Finding, ...]:
         """The findings of all checks, each once."""
         return tuple(dict.fromkeys(one for check in self.checks for one in check.findings))
-
-    def to_dict(self) -> GateFacts:
-        """Return everything but the draws as plain values, with a schema version."""
-        return {
-            "schema": SCHEMA,
-            "kind": "gate",
-            "names": list(self.main.names),
-            "judgement": self.judgement.value,
-            "require": self.checks[0].require,
-            "checks": [check.to_dict() for check in self.checks],
-            "findings": finding_facts(self.findings),
-        }
 
     def report(self) -> str:
         """Return the judgement in one sentence for each check."""

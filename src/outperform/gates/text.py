@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from outperform.display import facts as read
 from outperform.display import numbers
 from outperform.display.document import Document, Note, Rows
+from outperform.display.facts import Facts
 from outperform.display.formats import Column, text_column
 from outperform.display.numbers import for_markdown, for_text, true_minus
 from outperform.display.pictures import span
 from outperform.display.sentences import more_items
 from outperform.display.table import Table
 from outperform.findings import counted, listed
-
-if TYPE_CHECKING:
-    from outperform.results.feature_schemas import CheckFacts, GateFacts
-
 
 _LIMIT = 40
 _STREAM = re.compile(r"(\bseed=\d+)[.\d]*")
@@ -37,7 +33,7 @@ _CLAUSES = {
 }
 
 
-def gate_headline(facts: GateFacts) -> str:
+def gate_headline(facts: Facts) -> str:
     """Return the judgement of a gate on one line.
 
     Examples
@@ -60,7 +56,7 @@ def gate_headline(facts: GateFacts) -> str:
     return for_text(f"{_HEADS[judgement]}: {clauses}.")
 
 
-def _tasks_clause(facts: GateFacts) -> str:
+def _tasks_clause(facts: Facts) -> str:
     """Return on how many tasks of a suite each judgement fell, and which decide."""
     a, b = read.names(facts, limit=_LIMIT)
     deciding = [check for check in facts["checks"] if not check.get("advisory")]
@@ -73,7 +69,7 @@ def _tasks_clause(facts: GateFacts) -> str:
     return f"{a} against {b} {what} on {len(concerned)} of {n}: {named}"
 
 
-def check_name(check: CheckFacts) -> str:
+def check_name(check: Facts) -> str:
     """Return what a check is about: the metric, and the class unless it is 1 or True.
 
     Examples
@@ -92,7 +88,7 @@ def check_name(check: CheckFacts) -> str:
     )
 
 
-def check_sentence(facts: GateFacts, check: CheckFacts) -> str:
+def check_sentence(facts: Facts, check: Facts) -> str:
     """Return what one check says, the numbers behind it, and what would decide it.
 
     Examples
@@ -111,7 +107,7 @@ def check_sentence(facts: GateFacts, check: CheckFacts) -> str:
     return said[:1].upper() + said[1:] if ours else said
 
 
-def gate_sentences(facts: GateFacts) -> list[str]:
+def gate_sentences(facts: Facts) -> list[str]:
     """Return the judgement and a sentence for each check.
 
     Examples
@@ -133,7 +129,7 @@ def gate_sentences(facts: GateFacts) -> list[str]:
     return [gate_headline(facts), *(check_sentence(facts, one) for one in checks)]
 
 
-def gate_table(facts: GateFacts) -> Table:
+def gate_table(facts: Facts) -> Table:
     """Return one row for each check: the difference, its HDI, the ROPE, the judgement."""
     prob = read.hdi_label(facts["checks"][0]["comparison"])
     columns = (
@@ -148,7 +144,7 @@ def gate_table(facts: GateFacts) -> Table:
     return Table(columns, tuple(_row(check) for check in facts["checks"]))
 
 
-def gate_document(facts: GateFacts) -> Document:
+def gate_document(facts: Facts) -> Document:
     """Return a gate: judgement, checks with their intervals, sentences, findings."""
     checks = facts["checks"]
     compared, table = [check["comparison"] for check in checks], gate_table(facts)
@@ -188,19 +184,19 @@ def gate_document(facts: GateFacts) -> Document:
     )
 
 
-def _measured(checks: Sequence[CheckFacts]) -> str:
+def _measured(checks: Sequence[Facts]) -> str:
     """Return the interval and the ROPE, or all of them where they differ."""
     ropes = dict.fromkeys(read.rope_text(check["comparison"]) for check in checks)
     return f"{read.hdi_label(checks[0]['comparison'])}, ROPE {' and '.join(ropes)}"
 
 
-def _deciding(facts: GateFacts) -> list[CheckFacts]:
+def _deciding(facts: Facts) -> list[Facts]:
     """Return the checks of a suite that keep it from passing."""
     found = [check for check in facts["checks"] if check["judgement"] == facts["judgement"]]
     return [] if facts["judgement"] == "pass" else [one for one in found if not one["advisory"]]
 
 
-def _rates(facts: GateFacts) -> str:
+def _rates(facts: Facts) -> str:
     """Return how often a policy over several tasks is wrong, at most."""
     first = facts["checks"][0]
     share = numbers.percent((1 - first["comparison"]["hdi"]["prob"]) / 2)
@@ -211,7 +207,7 @@ def _rates(facts: GateFacts) -> str:
     )
 
 
-def gate_markdown(facts: GateFacts) -> str:
+def gate_markdown(facts: Facts) -> str:
     """Return a gate in GitHub's Markdown; nothing in it that came from data is markup."""
     parts = [
         f"### {_MARKS[facts['judgement']]} {for_markdown(gate_headline(facts), inline=True)}",
@@ -232,7 +228,7 @@ def gate_markdown(facts: GateFacts) -> str:
     return "\n\n".join([*parts, f"<sub>{signatures}</sub>"])
 
 
-def gate_findings(checks: Sequence[CheckFacts]) -> list[tuple[str, str, str]]:
+def gate_findings(checks: Sequence[Facts]) -> list[tuple[str, str, str]]:
     """Return level, message and name of each finding once, the gravest first.
 
     A finding that not all checks share says which it is about.
@@ -249,20 +245,20 @@ def gate_findings(checks: Sequence[CheckFacts]) -> list[tuple[str, str, str]]:
     return sorted(every, key=lambda finding: _LEVELS.index(finding[0]))
 
 
-def _said(facts: GateFacts, check: CheckFacts) -> str:
+def _said(facts: Facts, check: Facts) -> str:
     reason = _reason(check)
     if check["withheld"] and not check.get("near_edge"):
         reason = f"the decision is withheld ({', '.join(check['withheld'])})"
     return for_text(f"{_clause(facts, check)}: {reason}.{_more(check)}")
 
 
-def _clause(facts: GateFacts, check: CheckFacts) -> str:
+def _clause(facts: Facts, check: Facts) -> str:
     a, b = read.names(facts, limit=_LIMIT)
     clause = _CLAUSES[check["require"], check["judgement"]]
     return clause.format(a=a, b=b, what=check_name(check))
 
 
-def _reason(check: CheckFacts) -> str:
+def _reason(check: Facts) -> str:
     comparison, judgement = check["comparison"], check["judgement"]
     places, hdi = read.digits(comparison), comparison["hdi"]
     interval = numbers.interval(hdi["low"], hdi["high"], places, sign=True)
@@ -285,7 +281,7 @@ def _reason(check: CheckFacts) -> str:
     return f"the whole {name} lies {side} {edge}"
 
 
-def _beyond(check: CheckFacts) -> bool:
+def _beyond(check: Facts) -> bool:
     """Return whether one task alone would fail."""
     hdi, greater = check["comparison"]["hdi"], check["comparison"].get("greater_is_better", True)
     beyond = hdi["high"] < check["edge"] if greater else hdi["low"] > check["edge"]
@@ -296,12 +292,12 @@ def _edge(value: float) -> str:
     return f"{value:+.6g}".replace("-", "−") if value else "0"
 
 
-def _more(check: CheckFacts) -> str:
+def _more(check: Facts) -> str:
     needed = check.get("needed")
     return "" if needed is None else f" {more_items(needed, check['comparison'])}"
 
 
-def _difference(facts: GateFacts) -> str:
+def _difference(facts: Facts) -> str:
     a, b = read.names(facts, limit=_LIMIT)
     ways: dict[str, list[str]] = {}
     for check in facts["checks"]:
@@ -312,7 +308,7 @@ def _difference(facts: GateFacts) -> str:
     return for_text(f"{a} − {b}{ending}")
 
 
-def _row(check: CheckFacts) -> dict[str, object]:
+def _row(check: Facts) -> dict[str, object]:
     comparison = check["comparison"]
     places, hdi, rope = read.digits(comparison), comparison["hdi"], comparison["rope"]
     observed, decision = comparison["observed"], comparison["decision"]
@@ -328,7 +324,7 @@ def _row(check: CheckFacts) -> dict[str, object]:
     }
 
 
-def _short_name(check: CheckFacts) -> str:
+def _short_name(check: Facts) -> str:
     """Return the name of a check in a table; of a suite that of its task."""
     if "task" not in check:
         return check_name(check)

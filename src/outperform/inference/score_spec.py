@@ -8,14 +8,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from time import perf_counter
-from typing import NamedTuple, cast
+from typing import Literal, NamedTuple, cast
 
 import numpy as np
 
 from outperform import metrics
+from outperform._json import written
 from outperform._typing import AnyArray, FloatArray, Label
 from outperform.data.groups import effective_size
 from outperform.data.outcomes import Outcomes
+from outperform.data.prevalence import LabelErrors, Prevalence
 from outperform.data.scores import Scores
 from outperform.data.views import clear_positive, code_of
 from outperform.errors import DataError, UsageError, either, param
@@ -24,6 +26,7 @@ from outperform.inference.score_views import (
     Merged,
     arranged,
     count_apart,
+    joined,
     merged,
     prepare_all,
     unit_influence,
@@ -41,7 +44,7 @@ from outperform.metrics.weighted import (
     WeightedMean,
 )
 from outperform.posterior.base import PriorModel
-from outperform.posterior.bootstrap import Influence, known_spread
+from outperform.posterior.bootstrap import MANY_UNITS, Influence, Limit, known_spread
 from outperform.posterior.pymc.sampling import PyMC
 from outperform.posterior.registry import PRIORS, PriorLike, get_prior
 from outperform.posterior.tails import Tail, tail_of
@@ -73,6 +76,22 @@ class Counting(NamedTuple):
 ONCE = Counting()
 
 
+@written()
+class Averaged(NamedTuple):
+    """How many classes are averaged over, and what chose them.
+
+    Parameters
+    ----------
+    n
+        The number of classes, types or labels.
+    by
+        ``"truth"``: those that occur in it. ``"labels"``: those that were named.
+    """
+
+    n: int
+    by: Literal["truth", "labels"]
+
+
 class Choices(NamedTuple):
     """What the user chose and did not choose, so that it can be asked again."""
 
@@ -83,6 +102,12 @@ class Choices(NamedTuple):
     engine: PyMC | None = None
 
 
+@written(
+    "metric=metric.name metric_label=metric.label greater_is_better=metric.greater_is_better "
+    "costs? n unit n_groups? n_effective? n_pool? n_classes n_types n_labels? averaged_over? "
+    "pos_label prevalence?{classes=labels shares source n_counted} "
+    "label_errors?=label_errors.known prior=prior.name"
+)
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BaseSpec:
     """What is asked of which data, be they labels or scores; everything in it has been checked.
@@ -121,6 +146,36 @@ class BaseSpec:
     findings: tuple[Finding, ...]
     classes: tuple[int, ...] | None = None
     counting: Counting = ONCE
+
+    @property
+    def n_classes(self) -> int | None:
+        """The number of classes; None for spans, which have types, and for label sets."""
+        return self.data.n_classes if self.data.kind in ("classes", "correct", "scores") else None
+
+    @property
+    def n_types(self) -> int | None:
+        """The number of types of spans; None for anything else."""
+        return self.data.n_classes if self.data.kind == "spans" else None
+
+    @property
+    def n_labels(self) -> int | None:
+        """The number of labels of items that have several; None for anything else."""
+        return self.data.n_classes if self.data.kind == "label_sets" else None
+
+    @property
+    def averaged_over(self) -> Averaged | None:
+        """How many classes are averaged over, and what chose them; None without an average."""
+        return None
+
+    @property
+    def prevalence(self) -> Prevalence | None:
+        """Class proportions that replaced those of the data."""
+        return None
+
+    @property
+    def label_errors(self) -> LabelErrors | None:
+        """How often the gold labels are taken to be wrong; None if they are right."""
+        return None
 
 
 @contextmanager
@@ -439,6 +494,18 @@ class ScoreSpec(BaseSpec):
         return tuple(by_size if one is None else one.df() for one in self.influences)
 
     @cached_property
+    def limits(self) -> tuple[Limit | None, ...]:
+        """Which units are drawn one by one, where there are many, of each of the influences."""
+        if self.units.n <= MANY_UNITS:
+            return (None,) * len(self.influences)
+        apart = [self.prepared] if self.paired else [(one,) for one in self.prepared]
+        sums = [joined(ready) for ready in apart]
+        return tuple(
+            None if one is None else one.limit(moved, self.units.counts)
+            for one, moved in zip(sums, self.influences, strict=True)
+        )
+
+    @cached_property
     def fit_of_votes(self) -> votes.FitCheck | None:
         """How well strengths explain the votes they were fitted to; None where none are fitted."""
         values = self.data.values[0]
@@ -503,6 +570,12 @@ class ScoreSpec(BaseSpec):
         return np.asarray(self.view.truth == self.positive)
 
 
+def adds_up(metric: ScoreMetric, scores: Scores) -> bool:
+    """Return whether rows are weighed in the order of their numbers: of sums, and of many means."""
+    mean = metric.score in ("mean", "log_loss", "brier_score") and metric.bins is None
+    return metric.sums is not None or (mean and scores.n_rows > MANY_UNITS)
+
+
 def units_of(scores: Scores, repeats: FloatArray | None = None) -> Units:
     """Return what is weighed; ``repeats`` says how many groups each group stands for."""
     counts = None if scores.counts is None else scores.counts.astype(np.float64)
@@ -539,7 +612,7 @@ def make_score_spec(
     if asked.function is not None or asked.bins is not None:
         view = Merged(scores, None)
     else:
-        view = Merged(arranged(scores), None) if asked.sums is None else merged(scores)
+        view = merged(scores) if adds_up(asked, scores) else Merged(arranged(scores), None)
     spec = ScoreSpec(
         data=scores,
         view=view.scores,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -27,7 +28,7 @@ from outperform.metrics.weighted import (
     brier_losses,
     log_losses,
 )
-from outperform.posterior.bootstrap import Influence, MoreWeights, jackknife
+from outperform.posterior.bootstrap import MANY_UNITS, Influence, Limit, MoreWeights, jackknife
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -229,6 +230,10 @@ def tied_share(ranking: Ranking, view: Scores) -> float:
     return float(positive @ level / (positive.sum() * negative.sum()))
 
 
+# Of more models than this the pairs are not looked at one by one.
+_MOST_PAIRED = 8
+
+
 class Joined(NamedTuple):
     """The sums of several models or metrics, beside each other."""
 
@@ -246,6 +251,25 @@ class Joined(NamedTuple):
                 start = stop
             found.append(part.own_row(values))
         return np.stack(found)
+
+    def limit(self, influence: Influence | None, shapes: FloatArray) -> Limit | None:
+        """Return which units are drawn one by one where there are many; None for all.
+
+        Neither the mean of a statistic, nor a value, nor the difference of two may lose more of
+        its skewness than can be told.
+        """
+        if influence is None or self.added is not None or not isinstance(self.held, np.ndarray):
+            return None
+        if self.held.shape[1] <= MANY_UNITS:
+            return None
+        rows, start = [*influence.moved], 0
+        rows += [a - b for a, b in combinations(influence.moved[:_MOST_PAIRED], 2)]
+        for part in self.parts:
+            *sums, weight = self.held[start : start + part.terms.shape[1] + 1]
+            total = weight @ shapes
+            rows += [one - (one @ shapes / total) * weight for one in sums]
+            start += len(sums) + 1
+        return Limit.of(self.held, np.stack(rows), shapes)
 
     def unchecked(self) -> Joined:
         """Return the same, with NaN where a user's function has no value."""
@@ -285,11 +309,27 @@ def _held(part: CombinedMeans) -> csr_array | FloatArray:
     return items.T if isinstance(items, np.ndarray) else items.T.tocsr()
 
 
+def _as_sums(ready: Prepared) -> Prepared:
+    """Return a mean over many units as the metric of one sum that it is."""
+    if not isinstance(ready, WeightedMean) or ready.units.n <= MANY_UNITS:
+        return ready
+    return CombinedMeans(
+        name="mean",
+        terms=ready.values[:, None],
+        sums=OfSums(columns=(), combine=only),
+        units=ready.units,
+        bounds=(-np.inf, np.inf),
+    )
+
+
 def joined(ready: Sequence[Prepared]) -> Joined | None:
-    """Return what is prepared as sums beside each other; None where some are no sums."""
+    """Return what is prepared as sums beside each other; None where some are no sums.
+
+    A mean is one sum. It is so treated where there are many units.
+    """
     from scipy.sparse import vstack
 
-    parts = tuple(one for one in ready if isinstance(one, CombinedMeans))
+    parts = tuple(one for one in map(_as_sums, ready) if isinstance(one, CombinedMeans))
     if len(parts) < len(ready):
         return None
     own = [

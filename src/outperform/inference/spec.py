@@ -13,7 +13,7 @@ from outperform._typing import ColumnLike, IntArray, Label, LabelsLike, Seed
 from outperform.data.build import of_labels
 from outperform.data.missing import UNDECLARED, MissingTexts
 from outperform.data.outcomes import Outcomes
-from outperform.data.prevalence import LabelErrors, PrevalenceLike
+from outperform.data.prevalence import LabelErrors, Prevalence, PrevalenceLike
 from outperform.data.scores import Scores
 from outperform.data.views import true_codes
 from outperform.decision.rope import Rope, RopeLike
@@ -22,6 +22,7 @@ from outperform.findings import Finding, finding
 from outperform.findings import counted as n_of
 from outperform.inference.score_spec import (
     ONCE,
+    Averaged,
     BaseSpec,
     Choices,
     Counting,
@@ -158,6 +159,24 @@ class LabelSpec(BaseSpec):
     def costs(self) -> metrics.Costs | None:
         """What each pair of truth and prediction costs, in the order of the classes; or None."""
         return self.measured.costs
+
+    @property
+    def averaged_over(self) -> Averaged | None:
+        """How many classes are averaged over, and what chose them; None without an average."""
+        if self.share is not None or not self.measured.over_classes:
+            return None
+        n = self.view.n_classes if self.classes is None else len(self.classes)
+        return Averaged(n, "truth" if self.choices.labels is None else "labels")
+
+    @property
+    def prevalence(self) -> Prevalence | None:
+        """Class proportions that replaced those of the data."""
+        return self.data.prevalence
+
+    @property
+    def label_errors(self) -> LabelErrors | None:
+        """How often the gold labels are taken to be wrong; None if they are right."""
+        return self.data._label_errors
 
     @property
     def rope_hint(self) -> str | None:

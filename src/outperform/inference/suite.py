@@ -6,11 +6,12 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from scipy import special
 
+from outperform._json import written
 from outperform._missing import unmasked
 from outperform._typing import FloatArray, ModelsLike
 from outperform.data.outcomes import Outcomes
@@ -22,11 +23,7 @@ from outperform.decision.rope import Decision, Rope, RopeLike
 from outperform.errors import UsageError, param, unknown_name
 from outperform.findings import quoted
 from outperform.inference.spec import Data, Spec, rope_for
-from outperform.inference.summary import decision_facts, interval_facts, rope_facts
 from outperform.metrics.score_metric import MetricLike
-
-if TYPE_CHECKING:
-    from outperform.results.suite_schemas import DifferenceFacts
 
 Scale = Literal["metric", "rope"]
 Weighting = Literal["equal", "size"]
@@ -397,6 +394,7 @@ FEWEST_TASKS = 4
 LEAST_SCALE = 1e-12
 
 
+@written("mean sd mcse hdi rope p_worse p_equivalent p_better p_greater decision errors")
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Difference:
     """What a posterior of a difference says.
@@ -436,23 +434,6 @@ class Difference:
     def __repr__(self) -> str:
         mean = f"{self.mean:+.4f}".replace("-", "−")
         return f"Difference({self.decision.symbol} {mean}, {self.hdi})"
-
-
-def difference_facts(one: Difference) -> DifferenceFacts:
-    """Return a difference as plain values."""
-    return {
-        "mean": one.mean,
-        "sd": one.sd,
-        "mcse": one.mcse,
-        "hdi": interval_facts(one.hdi),
-        "rope": rope_facts(one.rope),
-        "p_worse": one.p_worse,
-        "p_equivalent": one.p_equivalent,
-        "p_better": one.p_better,
-        "p_greater": one.p_greater,
-        "decision": decision_facts(one.decision),
-        "errors": dict(one.errors),
-    }
 
 
 def freedom_of(weights: FloatArray) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from outperform.decision.bayes_factor import (
 )
 from outperform.decision.hdi import exact_hdi, narrowest
 from outperform.decision.intervals import Interval, equal_tailed
-from outperform.decision.rope import Decision, Masses, Rope, mean_error
+from outperform.decision.rope import Masses, Rope, mean_error
 from outperform.errors import UndefinedBayesFactor, UsageError
 from outperform.findings import Finding, clauses, counted, finding
 from outperform.inference import engine
@@ -30,26 +30,6 @@ from outperform.metrics.votes import VOTES
 from outperform.metrics.votes import method as votes_method
 from outperform.posterior.pymc.sampling import Chain
 from outperform.posterior.rng import child
-
-if TYPE_CHECKING:
-    from outperform.results.schemas import (
-        DecisionFacts,
-        FactorFacts,
-        FindingFacts,
-        IntervalFacts,
-        OfAverage,
-        OfChain,
-        OfCosts,
-        OfLabelErrors,
-        OfLabels,
-        OfPrevalence,
-        RopeFacts,
-        Sizes,
-        SpecFacts,
-    )
-
-
-SCHEMA = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,11 +78,6 @@ def n_effective(draws: FloatArray, chain: Chain | None) -> float:
     return float(draws.size) if chain is None else chain.n_effective
 
 
-def chain_facts(chain: Chain | None) -> OfChain:
-    """Return what a chain says of itself as plain values, if one drew."""
-    return {} if chain is None else {"chain": chain.to_dict()}
-
-
 def chain_findings(chains: Sequence[Chain]) -> Iterator[Finding]:
     """Yield what the chains of A, of B and of the difference say of themselves."""
     if not chains:
@@ -122,77 +97,6 @@ def chain_findings(chains: Sequence[Chain]) -> Iterator[Finding]:
         yield finding("chain_not_converged", faults=clauses(faults))
 
 
-def interval_facts(interval: Interval) -> IntervalFacts:
-    """Return an interval as plain values."""
-    return {
-        "low": interval.low,
-        "high": interval.high,
-        "prob": interval.prob,
-        "mcse_low": interval.mcse_low,
-        "mcse_high": interval.mcse_high,
-    }
-
-
-def rope_facts(rope: Rope) -> RopeFacts:
-    """Return a ROPE as plain values."""
-    return {"low": rope.low, "high": rope.high, "default": rope.default}
-
-
-def decision_facts(decision: Decision) -> DecisionFacts:
-    """Return a decision as plain values."""
-    return {"name": decision.name, "symbol": decision.symbol, "words": decision.words}
-
-
-def finding_facts(findings: tuple[Finding, ...]) -> list[FindingFacts]:
-    """Return findings as plain values."""
-    return [{"name": one.name, "level": one.level, "message": one.message} for one in findings]
-
-
-def spec_facts(spec: Spec) -> SpecFacts:
-    """Return what was asked as plain values."""
-    costs: OfCosts = {} if spec.costs is None else {"costs": spec.costs.to_dict()}
-    sizes: Sizes = {}
-    if spec.n_groups is not None:
-        sizes["n_groups"] = spec.n_groups
-    if spec.n_effective is not None:
-        sizes["n_effective"] = spec.n_effective
-    if spec.n_pool is not None:
-        sizes["n_pool"] = spec.n_pool
-    labels: OfLabels = {}
-    if spec.data.kind == "label_sets":
-        labels["n_labels"] = spec.data.n_classes
-    return {
-        "metric": spec.metric.name,
-        "metric_label": spec.metric.label,
-        "greater_is_better": spec.metric.greater_is_better,
-        **costs,
-        "n": spec.n,
-        "unit": spec.unit,
-        **sizes,
-        "n_classes": _n_if(spec, "classes", "correct", "scores"),
-        "n_types": _n_if(spec, "spans"),
-        **labels,
-        **_average_facts(spec),
-        "pos_label": spec.pos_label,
-        **_prevalence_facts(spec),
-        **_error_facts(spec),
-        "prior": spec.prior.name,
-    }
-
-
-def _n_if(spec: Spec, *kinds: str) -> int | None:
-    """Return how many classes, types or labels there are, if such outcomes were asked."""
-    return spec.data.n_classes if spec.data.kind in kinds else None
-
-
-def _average_facts(spec: Spec) -> OfAverage:
-    """Return what an average over classes is an average over."""
-    if not isinstance(spec, LabelSpec) or spec.share is not None or not spec.measured.over_classes:
-        return {}
-    n = spec.view.n_classes if spec.classes is None else len(spec.classes)
-    return {"averaged_over": {"n": n, "by": "truth" if spec.choices.labels is None else "labels"}}
-
-
 def is_defined(spec: Spec, model: str) -> bool:
     """Return whether the data define the plug-in value, or it is 0/0 and 0 by convention."""
     if isinstance(spec, ScoreSpec):
@@ -203,44 +107,12 @@ def is_defined(spec: Spec, model: str) -> bool:
     return any(count_of(counts, model, part, positive=spec.positive) for part in form.parts)
 
 
-def _prevalence_facts(spec: Spec) -> OfPrevalence:
-    """Return the class proportions that replaced those of the data, if any did."""
-    given = getattr(spec.data, "prevalence", None)
-    if given is None:
-        return {}
-    return {
-        "prevalence": {
-            "classes": list(given.labels),
-            "shares": list(given.shares),
-            "source": given.source,
-            "n_counted": given.n_counted,
-        }
-    }
-
-
-def _error_facts(spec: Spec) -> OfLabelErrors:
-    """Return how often gold labels are taken to be wrong, if they are."""
-    given = spec.data._label_errors if isinstance(spec, LabelSpec) else None
-    if given is None:
-        return {}
-    rates = given.rates
-    return {
-        "label_errors": {
-            "classes": list(rates),
-            "rates": list(rates.values()),
-            "same": given.same is not None,
-        }
-    }
-
-
 def _errors(spec: Spec) -> str:
-    given = spec.data._label_errors if isinstance(spec, LabelSpec) else None
-    return "" if given is None else f"label_errors={given}"
+    return "" if spec.label_errors is None else f"label_errors={spec.label_errors}"
 
 
 def _prevalence(spec: Spec) -> str:
-    given = getattr(spec.data, "prevalence", None)
-    return "" if given is None else f"prevalence={given}"
+    return "" if spec.prevalence is None else f"prevalence={spec.prevalence}"
 
 
 def _votes(spec: Spec) -> str:
@@ -364,17 +236,3 @@ def _refuse_divergent(spec: LabelSpec) -> None:
             "so the prior density of their difference at zero is infinite and the point null has "
             "no Bayes factor; use the interval null, c.bayes_factor"
         )
-
-
-def factor_facts(factor: BayesFactor | None) -> FactorFacts | None:
-    """Return a Bayes factor as plain values."""
-    if factor is None:
-        return None
-    return {
-        "bf01": factor.bf01,
-        "log10_bf10": factor.log10_bf10,
-        "kind": factor.kind,
-        "method": factor.method,
-        "bound": factor.bound,
-        "mcse": factor.mcse,
-    }

@@ -12,24 +12,15 @@ from outperform.data.missing import MissingTexts
 from outperform.data.outcomes import Outcomes
 from outperform.data.sources import with_source
 from outperform.errors import UsageError, param, unknown_name
+from outperform.io.addresses import STORES, Option, Storage, called
 from outperform.io.catalogue import LOGS, SOURCES
 from outperform.io.columnar import listed
+from outperform.io.compression import PACKINGS
 from outperform.io.count import count
-from outperform.io.count_tables import holds_outcomes, read_shards
+from outperform.io.counted_files import holds_outcomes, read_shards
 from outperform.io.databases import SCHEMES, Database, count_database, known_database
 from outperform.io.databases import SUFFIXES as DATABASE_SUFFIXES
-from outperform.io.formats import (
-    FORMATS,
-    OPTIONS,
-    PACKINGS,
-    STORES,
-    Dialect,
-    DialectOptions,
-    Option,
-    Storage,
-    called,
-    check_options,
-)
+from outperform.io.formats import FORMATS, OPTIONS, Dialect, DialectOptions, check_options
 from outperform.io.frames import Frame, count_frame, known_frame
 from outperform.io.group_by import OnNull, TableQuery, name_models
 from outperform.io.join import GOLD, Join, OnMissing, join

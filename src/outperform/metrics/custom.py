@@ -5,19 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from outperform._json import Plain, written
 from outperform._typing import AnyArray, CostsLike, FloatArray, Label
 from outperform.errors import UsageError, param, unknown_name
 from outperform.findings import quoted
 from outperform.metrics.weighted import Evaluate, Units
-
-if TYPE_CHECKING:
-    from outperform.results.schemas import CostFacts
-
 
 ConfusionFunction: TypeAlias = Callable[[FloatArray], ArrayLike]
 
@@ -227,8 +224,44 @@ class Ordinal:
 _MOST_NAMED = 8
 
 
+@written()
+class PairCosts(NamedTuple):
+    """Costs of some pairs.
+
+    Parameters
+    ----------
+    pairs
+        Truth, prediction and cost; all other pairs cost nothing.
+    unit
+        What the costs are counted in.
+    """
+
+    pairs: tuple[tuple[Label, Label, float], ...]
+    unit: str | None
+
+
+@written()
+class MatrixCosts(NamedTuple):
+    """Costs of all pairs.
+
+    Parameters
+    ----------
+    labels
+        The class of each row and column; null for those of the data, in their order.
+    matrix
+        The cost of each pair, rows the truth.
+    unit
+        What the costs are counted in.
+    """
+
+    labels: tuple[Label, ...] | None
+    matrix: tuple[tuple[float, ...], ...]
+    unit: str | None
+
+
+@written("*_given")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Costs:
+class Costs(Plain):
     """A cost for every pair of true and predicted class; called with a confusion array.
 
     Parameters
@@ -253,6 +286,12 @@ class Costs:
     labels: tuple[Label, ...] | None = None
     pairs: tuple[tuple[Label, Label, float], ...] = ()
     unit: str | None = None
+
+    @property
+    def _given(self) -> PairCosts | MatrixCosts:
+        if self.matrix is None:
+            return PairCosts(self.pairs, self.unit)
+        return MatrixCosts(self.labels, self.matrix, self.unit)
 
     @classmethod
     def from_param(
@@ -344,13 +383,6 @@ class Costs:
         """Return the mean cost of each table ``(n_classes, n_classes, n)``, rows the truth."""
         total = np.einsum("jkn,jk->n", confusion, np.array(self.matrix))
         return np.asarray(total / confusion.sum(axis=(0, 1)))
-
-    def to_dict(self) -> CostFacts:
-        """Return the costs as plain JSON-able values."""
-        if self.matrix is None:
-            return {"pairs": [list(pair) for pair in self.pairs], "unit": self.unit}
-        labels = None if self.labels is None else list(self.labels)
-        return {"labels": labels, "matrix": [list(row) for row in self.matrix], "unit": self.unit}
 
 
 def _matrix(costs: object) -> tuple[tuple[float, ...], ...]:

@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast, overload
+from typing import cast, overload
 
 import numpy as np
 
 from outperform import metrics
+from outperform._json import Json, to_json, written
 from outperform._typing import Axes, FigureSize, Label, LabelsLike, ModelsLike, Seed
 from outperform.comparison.api import compare
 from outperform.comparison.result import Comparison
@@ -31,7 +32,6 @@ from outperform.errors import DataError, OutperformError, UsageError, param
 from outperform.findings import Finding, clauses, counted, finding, listed
 from outperform.gates.rule import check_level
 from outperform.inference.spec import OfTwo, data_of
-from outperform.inference.summary import SCHEMA, finding_facts
 from outperform.inference.views import chosen_metric
 from outperform.metrics.score_metric import MetricLike
 from outperform.monitor.batches import History, Seen, check_key, check_versions
@@ -47,10 +47,6 @@ from outperform.monitor.text import (
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child, seed_sequence
 from outperform.results.base import Tabular
-
-if TYPE_CHECKING:
-    from outperform.results.feature_schemas import MonitorFacts
-
 
 _SHOWN = 3
 _FEW_DRAWS = 100  # of comparisons whose observed values only are read
@@ -145,6 +141,11 @@ class _Asked(OfTwo, total=False):
     never_true: Sequence[Label] | None
 
 
+@written(
+    "names=_names n_batches=_made stop=_stop_now stopped=_stopped_at looks=_looks "
+    "comparison=_reported findings=_findings",
+    kind="monitor",
+)
 class Monitor(Tabular):
     """A comparison of two models that is watched while labels come in.
 
@@ -208,6 +209,8 @@ class Monitor(Tabular):
 
     __slots__ = ("_asked", "_classes", "_differing", "_history", "_kept", "_looks", "_made",
                  "_prevalence", "_seed", "_unanswered", "a", "b", "folder", "stop")  # fmt: skip
+    _looks: list[Look]
+    _made: int
 
     def __init__(
         self,
@@ -241,7 +244,7 @@ class Monitor(Tabular):
         self._prevalence = prevalence
         self._seed = seed_sequence(random_state)
         self._history = History(self.folder, (a, b))
-        self._looks: list[Look] = []
+        self._looks = []
         self._unanswered: dict[str, str] = {}
         self._made = 0  # batches looked at
         self._kept: dict[int, Comparison] = {}  # of the stop and of the last look
@@ -570,22 +573,31 @@ class Monitor(Tabular):
 
     # Words, tables, pictures
 
-    def to_dict(self) -> MonitorFacts:
+    @property
+    def _names(self) -> tuple[str, str]:
+        return self.a, self.b
+
+    @property
+    def _stopped_at(self) -> int | None:
+        """The number of the look at which the rule held first."""
+        return next((look.number for look in self._looks if look.holds), None)
+
+    @property
+    def _reported(self) -> Comparison | None:
+        """The comparison to report."""
+        return self._shown() if self._looks else None
+
+    @property
+    def _stop_now(self) -> Stop | None:
+        """When to stop, with the number that the ROPE gives by default."""
+        if self.stop is None or not self._looks:
+            return self.stop
+        return replace(self.stop, at=self.stop.threshold(self._shown()))
+
+    def to_dict(self) -> Json:
         """Return all looks, and the comparison to report, as plain values."""
         self._look()  # once, or a batch that comes meanwhile would be in one part only
-        first = next((look.number for look in self._looks if look.holds), None)
-        shown = self._shown() if self._looks else None
-        return {
-            "schema": SCHEMA,
-            "kind": "monitor",
-            "names": [self.a, self.b],
-            "n_batches": self._made,
-            "stop": None if self.stop is None else self.stop.to_dict(shown),
-            "stopped": first,
-            "looks": [look.to_dict() for look in self._looks],
-            "comparison": None if shown is None else shown.to_dict(),
-            "findings": finding_facts(self._findings()),
-        }
+        return to_json(self)
 
     def table(self) -> Table:
         """Return one row a look."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
-import numpy as np
-
+from outperform._json import MaybeNaN, Plain, written
 from outperform.comparison.result import Comparison
 from outperform.data.sources import GATED
 from outperform.decision.bayes_factor import BayesFactor
@@ -16,11 +15,6 @@ from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision
 from outperform.errors import UsageError, either, param, unknown_name
 from outperform.gates.rule import Judgement, judge, withheld
-from outperform.inference.summary import decision_facts, factor_facts, interval_facts
-
-if TYPE_CHECKING:
-    from outperform.results.feature_schemas import LookFacts, StopFacts
-
 
 Rule = Literal["width", "decision", "bayes_factor"]
 StopLike: TypeAlias = "Rule | tuple[Rule, float] | Stop"
@@ -28,6 +22,7 @@ _OF_ROPE = 0.8  # an interval of that share of the ROPE can lie inside it
 _STRONG = 10.0
 
 
+@written()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stop:
     """When a monitored experiment may stop.
@@ -105,17 +100,6 @@ class Stop:
             )
         return _OF_ROPE * comparison.rope.width
 
-    def to_dict(self, comparison: Comparison | None) -> StopFacts:
-        """Return rule and number as plain values.
-
-        Parameters
-        ----------
-        comparison
-            Whose ROPE gives the default, if there is one yet.
-        """
-        at = self.at if comparison is None else self.threshold(comparison)
-        return {"rule": self.rule, "at": at}
-
     def holds(self, comparison: Comparison) -> bool:
         """Return whether the rule holds of a comparison.
 
@@ -152,8 +136,12 @@ class Stop:
         return abs(factor.log_bf01) >= math.log(at)
 
 
+@written(
+    "number key n mean sd p_worse p_equivalent p_better observed hdi width=hdi.width decision "
+    "bayes_factor judgement=judgement.value holds"
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class Look(Plain):
     """What a comparison said after a batch; the comparison itself is ``monitor.at(number)``.
 
     Parameters
@@ -186,7 +174,7 @@ class Look:
     number: int
     key: str
     n: int
-    observed: float
+    observed: MaybeNaN
     mean: float
     sd: float
     hdi: Interval
@@ -197,26 +185,6 @@ class Look:
     bayes_factor: BayesFactor | None
     judgement: Judgement
     holds: bool
-
-    def to_dict(self) -> LookFacts:
-        """Return everything as plain values."""
-        return {
-            "number": self.number,
-            "key": self.key,
-            "n": self.n,
-            "mean": self.mean,
-            "sd": self.sd,
-            "p_worse": self.p_worse,
-            "p_equivalent": self.p_equivalent,
-            "p_better": self.p_better,
-            "observed": None if np.isnan(self.observed) else self.observed,
-            "hdi": interval_facts(self.hdi),
-            "width": self.hdi.width,
-            "decision": decision_facts(self.decision),
-            "bayes_factor": factor_facts(self.bayes_factor),
-            "judgement": self.judgement.value,
-            "holds": self.holds,
-        }
 
 
 def look_at(comparison: Comparison, *, number: int, key: str, stop: Stop | None) -> Look:

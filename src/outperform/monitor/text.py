@@ -9,6 +9,7 @@ from outperform._typing import FigureSize
 from outperform.display import facts as read
 from outperform.display import figure_style, numbers
 from outperform.display.document import Document, Rows, brief
+from outperform.display.facts import Facts
 from outperform.display.formats import (
     count_column,
     number_column,
@@ -28,16 +29,13 @@ from outperform.findings import counted
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from outperform.results.feature_schemas import LookFacts, MonitorFacts, StopFacts
-    from outperform.results.schemas import Ends
-
 
 _LONGEST_KEY = 24
 _IN_TEXT = ("look", "batch", "n", "mean", "hdi_low", "hdi_high", "bayes_factor", "decision", "stop")
 _IN_CARD = ("batch", "decision", "n", "mean", "hdi", "bayes_factor", "stop")
 
 
-def looks_table(facts: MonitorFacts) -> Table:
+def looks_table(facts: Facts) -> Table:
     """Return one row a look.
 
     Examples
@@ -72,7 +70,7 @@ def looks_table(facts: MonitorFacts) -> Table:
     return Table(columns, rows, title=f"{read.difference(facts)}, look by look")
 
 
-def _row(look: LookFacts, facts: MonitorFacts) -> dict[str, Any]:
+def _row(look: Facts, facts: Facts) -> dict[str, Any]:
     factor = look["bayes_factor"]
     return {
         "look": look["number"],
@@ -94,7 +92,7 @@ def _row(look: LookFacts, facts: MonitorFacts) -> dict[str, Any]:
     }
 
 
-def look_line(look: LookFacts) -> str:
+def look_line(look: Facts) -> str:
     """Return one look as a line for a terminal.
 
     Examples
@@ -118,7 +116,7 @@ def look_line(look: LookFacts) -> str:
     )
 
 
-def stop_words(stop: StopFacts) -> str:
+def stop_words(stop: Facts) -> str:
     """Return a rule to stop by in words.
 
     Examples
@@ -135,7 +133,7 @@ def stop_words(stop: StopFacts) -> str:
     return f"the Bayes factor is at least {stop['at'] or 10:g} for or against the ROPE"
 
 
-def monitor_headline(facts: MonitorFacts, *, limit: int | None = None) -> str:
+def monitor_headline(facts: Facts, *, limit: int | None = None) -> str:
     """Return how far it is and what it says.
 
     Examples
@@ -149,7 +147,7 @@ def monitor_headline(facts: MonitorFacts, *, limit: int | None = None) -> str:
     return f"{_where(facts)}: {headline(facts['comparison'], limit=limit)}"
 
 
-def _where(facts: MonitorFacts) -> str:
+def _where(facts: Facts) -> str:
     """Say at which look the answer stands, and why."""
     if facts["stopped"] is not None and facts["stop"] is not None:
         return f"stopped at look {facts['stopped']}, when {stop_words(facts['stop'])}"
@@ -158,7 +156,7 @@ def _where(facts: MonitorFacts) -> str:
     return f"look {number}{waiting}"
 
 
-def monitor_document(facts: MonitorFacts) -> Document:
+def monitor_document(facts: Facts) -> Document:
     """Return what it says now, and every look with its interval."""
     full, now = looks_table(facts), facts["comparison"]
     rope = None if now is None else now["rope"]
@@ -178,7 +176,7 @@ def monitor_document(facts: MonitorFacts) -> Document:
     )
 
 
-def monitor_paragraph(facts: MonitorFacts) -> str:
+def monitor_paragraph(facts: Facts) -> str:
     """Return how it was watched, and the comparison where it stopped, for a paper."""
     if not facts["looks"] or facts["comparison"] is None:
         return f"{monitor_headline(facts)}."
@@ -199,7 +197,7 @@ _BARS = 40  # more of them are one black area
 _APART = 0.05  # of the picture's width, for two decisions
 
 
-def plot_looks(*, facts: MonitorFacts, ax: Axes | None = None, size: FigureSize = "text") -> Axes:
+def plot_looks(*, facts: Facts, ax: Axes | None = None, size: FigureSize = "text") -> Axes:
     """Draw mean and HDI after each batch, the ROPE, and where the rule to stop first held.
 
     Each interval has the colour of its decision.
@@ -251,7 +249,7 @@ def plot_looks(*, facts: MonitorFacts, ax: Axes | None = None, size: FigureSize 
     return ax
 
 
-def _limit(ax: Axes, looks: list[LookFacts], rope: Ends) -> None:
+def _limit(ax: Axes, looks: list[Facts], rope: Facts) -> None:
     """Show the ROPE and all intervals but the first wide ones in full."""
     last = looks[-1]["hdi"]
     most = _TALLEST * max(last["high"] - last["low"], rope["high"] - rope["low"])
@@ -262,7 +260,7 @@ def _limit(ax: Axes, looks: list[LookFacts], rope: Ends) -> None:
     ax.set_ylim(low - margin, high + 1.6 * margin)
 
 
-def _write_decisions(ax: Axes, looks: list[LookFacts]) -> None:
+def _write_decisions(ax: Axes, looks: list[Facts]) -> None:
     """Write the decision over the looks at which it changed."""
     for n, symbol in _changes(looks):
         shade = figure_style.colour(ax, tone(symbol))
@@ -280,7 +278,7 @@ def _write_decisions(ax: Axes, looks: list[LookFacts]) -> None:
         )
 
 
-def _changes(looks: list[LookFacts]) -> list[tuple[int, str]]:
+def _changes(looks: list[Facts]) -> list[tuple[int, str]]:
     """Return where the decision became another; of those close together the one that stayed."""
     kept: list[tuple[int, str]] = []
     for look in looks:
@@ -294,7 +292,7 @@ def _changes(looks: list[LookFacts]) -> list[tuple[int, str]]:
     return kept
 
 
-def _mark_stop(ax: Axes, facts: MonitorFacts) -> None:
+def _mark_stop(ax: Axes, facts: Facts) -> None:
     if facts["stopped"] is None:
         return
     n = next(look["n"] for look in facts["looks"] if look["number"] == facts["stopped"])
@@ -308,7 +306,7 @@ def _mark_stop(ax: Axes, facts: MonitorFacts) -> None:
     )
 
 
-def _finish(ax: Axes, facts: MonitorFacts) -> None:
+def _finish(ax: Axes, facts: Facts) -> None:
     asked = facts["comparison"]
     assert asked is not None  # or there would be nothing to draw
     ax.set_xlim(left=0)

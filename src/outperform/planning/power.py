@@ -6,11 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import TYPE_CHECKING, NamedTuple, TypeGuard
+from typing import NamedTuple, TypeGuard
 
 import numpy as np
 
 from outperform import __version__
+from outperform._json import written
 from outperform._typing import Axes, FigureSize, FloatArray, Label, Seed
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
@@ -25,7 +26,7 @@ from outperform.inference.items import left_in_pool
 from outperform.inference.score_spec import ONCE, ScoreSpec
 from outperform.inference.spec import LabelSpec, Spec
 from outperform.inference.suite import Suite
-from outperform.inference.summary import SCHEMA, seed_name
+from outperform.inference.summary import seed_name
 from outperform.metrics.score_metric import MetricLike
 from outperform.planning.api import Analysis, the_world
 from outperform.planning.goals import (
@@ -54,11 +55,8 @@ from outperform.progress import in_steps
 from outperform.results.base import Tabular
 from outperform.results.compared import Compared
 
-if TYPE_CHECKING:
-    from outperform.results.feature_schemas import PowerFacts
-    from outperform.results.schemas import NeededFacts
 
-
+@written("goal sizes power mcse n_simulations signature", kind="power")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Power(Tabular):
     """How often the goal was reached at each size.
@@ -85,19 +83,6 @@ class Power(Tabular):
     goal: str
     n_simulations: int
     signature: str
-
-    def to_dict(self) -> PowerFacts:
-        """Return everything as plain values, with a schema version."""
-        return {
-            "schema": SCHEMA,
-            "kind": "power",
-            "goal": self.goal,
-            "sizes": list(self.sizes),
-            "power": self.power.tolist(),
-            "mcse": self.mcse.tolist(),
-            "n_simulations": self.n_simulations,
-            "signature": self.signature,
-        }
 
     def table(self) -> Table:
         """Return one row a size."""
@@ -305,6 +290,7 @@ _MOST_TIMES = 100
 _DRAWS = 400
 
 
+@written()
 class Needed(NamedTuple):
     """About how many more items reach a goal: from the data at face value to the safe number.
 
@@ -326,15 +312,6 @@ class Needed(NamedTuple):
     least: int | None
     probability: float
     most: int
-
-    def to_dict(self) -> NeededFacts:
-        """Return it as plain values."""
-        return {
-            "n": self.n,
-            "least": self.least,
-            "probability": self.probability,
-            "most": self.most,
-        }
 
 
 def outlook_of(comparison: Compared, *, stays: float = 0.0) -> Outlook:

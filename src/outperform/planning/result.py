@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
 
 from outperform import __version__
+from outperform._json import MaybeNaN, written
 from outperform._missing import is_missing, unmasked
 from outperform._typing import (
     Axes,
@@ -28,7 +29,7 @@ from outperform.display.table import Table
 from outperform.errors import DataError, UsageError
 from outperform.findings import Finding, finding
 from outperform.inference.diagnostics import rope_findings
-from outperform.inference.summary import SCHEMA, finding_facts, rope_facts, seed_name
+from outperform.inference.summary import seed_name
 from outperform.planning.goals import Outlook, World, grid_of_sizes
 from outperform.planning.sample_size import Curve, Point, Search
 from outperform.planning.text import (
@@ -43,15 +44,17 @@ from outperform.planning.text import (
 )
 from outperform.results.base import Tabular
 
-if TYPE_CHECKING:
-    from outperform.results.feature_schemas import PlanFacts, ProposalFacts, StratumFacts
-
-
 # A simulation error of n above this share of it is worth a finding; of a pilot, where the range
 # from face value to the safe number is wide, it takes more.
 _COARSE, _COARSE_OF_RANGE = 0.1, 0.5
 
 
+@written(
+    "names metric metric_label goal target rope n n_error least least_error tasks reached "
+    "error highest seen items=curve.outlook.items most width=_width detectable=_detectable "
+    "sizes shares errors widths=_widths n_simulations findings signature",
+    kind="plan",
+)
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Plan(Tabular):
     """The number of items at which the wanted decision comes with the wanted probability.
@@ -181,39 +184,24 @@ class Plan(Tabular):
         sd = outlook.sd * shrunk
         return float(edge + self.curve.widening * reach * shrunk + ndtri(self.target) * sd)
 
-    def to_dict(self) -> PlanFacts:
-        """Return everything as plain values, with a schema version."""
-        n = (self.least if self.n is None else self.n) or None
-        return {
-            "schema": SCHEMA,
-            "kind": "plan",
-            "names": list(self.names),
-            "metric": self.metric,
-            "metric_label": self.metric_label,
-            "goal": self.goal,
-            "target": self.target,
-            "rope": rope_facts(self.rope),
-            "n": self.n,
-            "n_error": self.n_error,
-            "least": self.least,
-            "least_error": self.least_error,
-            "tasks": dict(self.tasks),
-            "reached": self.reached,
-            "error": self.error,
-            "highest": self.highest,
-            "seen": self.seen,
-            "items": self.curve.outlook.items,
-            "most": self.most,
-            "width": None if n is None else self.width(n),
-            "detectable": None if n is None else self.detectable(n),
-            "sizes": list(self.sizes),
-            "shares": self.shares.tolist(),
-            "errors": self.errors.tolist(),
-            "widths": [None if np.isnan(one) else one for one in self.widths.tolist()],
-            "n_simulations": self.n_simulations,
-            "findings": finding_facts(self.findings),
-            "signature": self.signature,
-        }
+    @property
+    def _size(self) -> int | None:
+        return (self.least if self.n is None else self.n) or None
+
+    @property
+    def _width(self) -> float | None:
+        """The expected width of the interval at n, or at least if n is None."""
+        return None if self._size is None else self.width(self._size)
+
+    @property
+    def _detectable(self) -> float | None:
+        """The smallest difference that would be found better at that size."""
+        return None if self._size is None else self.detectable(self._size)
+
+    @property
+    def _widths(self) -> tuple[MaybeNaN, ...]:
+        """The mean width of the intervals at each simulated size."""
+        return tuple(self.widths.tolist())
 
     def report(self) -> str:
         """Return a paragraph for a paper or a grant: how many items, and how that was found."""
@@ -361,6 +349,7 @@ def _check_size(n: int) -> int:
     return int(n)
 
 
+@written("a b n_pool n_proposed judge?")
 class Stratum(NamedTuple):
     """All items of the pool with the same two predictions, of which a judge says the same.
 
@@ -380,22 +369,16 @@ class Stratum(NamedTuple):
     n_proposed: int
     judge: Label | None = None
 
-    def to_dict(self) -> StratumFacts:
-        """Return it as plain values."""
-        facts: StratumFacts = {
-            "a": self.a,
-            "b": self.b,
-            "n_pool": self.n_pool,
-            "n_proposed": self.n_proposed,
-        }
-        return facts if self.judge is None else {**facts, "judge": self.judge}
-
     @property
     def agree(self) -> bool:
         """Whether both models say the same, or are both right or both wrong by the judge."""
         return self.a == self.b
 
 
+@written(
+    "names metric n_pool n_proposed n_apart n_proposed_apart strata items signature judge?=_judge",
+    kind="proposal",
+)
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Proposal(Tabular):
     """Which items of a pool to label so that two models are told apart with few labels.
@@ -441,6 +424,28 @@ class Proposal(Tabular):
     def n_pool(self) -> int:
         """The number of items in the pool."""
         return sum(one.n_pool for one in self.strata)
+
+    @property
+    def n_proposed(self) -> int:
+        """The number of items to label."""
+        return len(self.items)
+
+    @property
+    def n_apart(self) -> int:
+        """The number of items in the pool on which the models differ."""
+        return sum(one.n_pool for one in self.strata if not one.agree)
+
+    @property
+    def n_proposed_apart(self) -> int:
+        """The number of items to label on which the models differ."""
+        return sum(one.n_proposed for one in self.strata if not one.agree)
+
+    @property
+    def _judge(self) -> Literal["classes", "verdicts"] | None:
+        """What a judge gives: classes, or verdicts on the models."""
+        if self.verdicts:
+            return "verdicts"
+        return None if self.judge is None else "classes"
 
     def outcomes(self, y_true: ColumnLike | ModelsLike) -> Outcomes:
         """Count the proposed items once they, or the first of them, are labelled.
@@ -497,25 +502,6 @@ class Proposal(Tabular):
         for place, value in zip(self.items[:n].tolist(), said, strict=True):
             column[place] = value
         return column
-
-    def to_dict(self) -> ProposalFacts:
-        """Return everything but the predictions as plain values, with a schema version."""
-        facts: ProposalFacts = {
-            "schema": SCHEMA,
-            "kind": "proposal",
-            "names": list(self.names),
-            "metric": self.metric,
-            "n_pool": self.n_pool,
-            "n_proposed": len(self.items),
-            "n_apart": sum(one.n_pool for one in self.strata if not one.agree),
-            "n_proposed_apart": sum(one.n_proposed for one in self.strata if not one.agree),
-            "strata": [one.to_dict() for one in self.strata],
-            "items": self.items.tolist(),
-            "signature": self.signature,
-        }
-        if self.verdicts or self.judge is not None:
-            facts["judge"] = "verdicts" if self.verdicts else "classes"
-        return facts
 
     def table(self) -> Table:
         """Return one row a stratum, those with most to label first."""

@@ -12,6 +12,7 @@ from outperform._typing import FigureSize, FloatArray, Label
 from outperform.display import facts as read
 from outperform.display import figure_style, numbers
 from outperform.display.document import Chances, Document, Note, Rows
+from outperform.display.facts import Facts
 from outperform.display.formats import count_column, number_column, text_column
 from outperform.display.numbers import for_text
 from outperform.display.pictures import OPEN, TONES
@@ -21,14 +22,13 @@ from outperform.errors import UsageError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from outperform.results.feature_schemas import PlanFacts, ProposalFacts
 
 _MOST_TASKS = 12
 _MOST_ROWS = 12
 _NAME = 30
 
 
-def plan_headline(facts: PlanFacts) -> str:
+def plan_headline(facts: Facts) -> str:
     """Return the answer of a plan on one line.
 
     Examples
@@ -75,22 +75,22 @@ def plan_headline(facts: PlanFacts) -> str:
     return f"{n}{more} items: {goal} with a probability of {low}."
 
 
-def is_range(facts: PlanFacts) -> bool:
+def is_range(facts: Facts) -> bool:
     """Return whether the safe number of items is more than an error above that at face value."""
     least, n = facts["least"], facts["n"]
     if least is None or n is None:
-        return least != n
-    return n - least > facts["n_error"]
+        return bool(least != n)
+    return bool(n - least > facts["n_error"])
 
 
-def _with_error(facts: PlanFacts, key: Literal["n", "least"]) -> str | None:
+def _with_error(facts: Facts, key: Literal["n", "least"]) -> str | None:
     n, error = facts[key], facts["n_error" if key == "n" else "least_error"]
     if n is None:
         return None
     return numbers.count(n) + (f" ± {numbers.count(round(error))}" if round(error) else "")
 
 
-def plan_paragraph(facts: PlanFacts) -> str:
+def plan_paragraph(facts: Facts) -> str:
     """Return a plan as a paragraph: the number, what it is for, and how it was found."""
     a, b = read.names(facts)
     rope = read.rope_text(facts)
@@ -121,7 +121,7 @@ def plan_paragraph(facts: PlanFacts) -> str:
     return " ".join([*parts, f"Method: {for_text(facts['signature'])}"])
 
 
-def plan_table(facts: PlanFacts) -> Table:
+def plan_table(facts: Facts) -> Table:
     """Return one row for each size that was simulated."""
     rows = [
         {"n": n, "share": share, "error": error, "width": width}
@@ -138,7 +138,7 @@ def plan_table(facts: PlanFacts) -> Table:
     return Table(columns, tuple(rows), title=f"Probability of {_outcome(facts)}")
 
 
-def _details(facts: PlanFacts) -> list[tuple[str, str]]:
+def _details(facts: Facts) -> list[tuple[str, str]]:
     a, b = read.names(facts, limit=30)
     details = [
         ("difference", f"{a} − {b} in {read.metric(facts)}; ROPE {read.rope_text(facts)}"),
@@ -169,7 +169,7 @@ _RANGE = (
 _ALONE = "They are analysed alone, without those of the pilot."
 
 
-def _then(facts: PlanFacts) -> str:
+def _then(facts: Facts) -> str:
     """Return at which size the interval was predicted."""
     if not is_range(facts):
         return "then"
@@ -177,13 +177,13 @@ def _then(facts: PlanFacts) -> str:
     return f"with {numbers.count(n or 0)}{' more' if facts['seen'] else ''} items"
 
 
-def _tasks(facts: PlanFacts) -> str:
+def _tasks(facts: Facts) -> str:
     each = [f"{for_text(name)} {numbers.count(n)}" for name, n in facts["tasks"].items()]
     rest = f" and {len(each) - _MOST_TASKS} more" if len(each) > _MOST_TASKS else ""
     return f"{', '.join(each[:_MOST_TASKS])}{rest}"
 
 
-def plan_document(sizes: FloatArray, probability: FloatArray, facts: PlanFacts) -> Document:
+def plan_document(sizes: FloatArray, probability: FloatArray, facts: Facts) -> Document:
     """Return a plan: the answer, the curve, what was simulated."""
     items, table = "more items" if facts["seen"] else "items", plan_table(facts)
     points = list(zip(facts["sizes"], facts["shares"], facts["errors"], strict=True))
@@ -210,7 +210,7 @@ def plan_document(sizes: FloatArray, probability: FloatArray, facts: PlanFacts) 
     )
 
 
-def _without_method(facts: PlanFacts) -> str:
+def _without_method(facts: Facts) -> str:
     return plan_paragraph(facts).partition(" Method: ")[0]
 
 
@@ -223,15 +223,15 @@ _WORDS = {
 }
 
 
-def _in_words(facts: PlanFacts) -> str:
+def _in_words(facts: Facts) -> str:
     return _WORDS.get(facts["goal"], for_text(facts["goal"]))
 
 
-def _goal(facts: PlanFacts) -> str:
+def _goal(facts: Facts) -> str:
     return for_text(facts["goal"]).replace("_", " ")
 
 
-def _outcome(facts: PlanFacts) -> str:
+def _outcome(facts: Facts) -> str:
     return "a decision" if facts["goal"] == "decided" else _goal(facts)
 
 
@@ -308,7 +308,7 @@ def plot_plan(
     sizes: ArrayLike,
     probability: ArrayLike,
     *,
-    facts: PlanFacts,
+    facts: Facts,
     least: ArrayLike | None = None,
     label: str | None = None,
     ax: Axes | None = None,
@@ -414,7 +414,7 @@ def _draw_curve(
         figure_style.outlined(ax, name, where, shift, color=shade, family=family, **side)
 
 
-def proposal_headline(facts: ProposalFacts) -> str:
+def proposal_headline(facts: Facts) -> str:
     """Return what is proposed in one sentence.
 
     Examples
@@ -439,7 +439,7 @@ def proposal_headline(facts: ProposalFacts) -> str:
     )
 
 
-def proposal_table(facts: ProposalFacts) -> Table:
+def proposal_table(facts: Facts) -> Table:
     """Return one row a stratum, those with most to label first.
 
     Examples
@@ -474,7 +474,7 @@ def proposal_table(facts: ProposalFacts) -> Table:
     return Table(columns, rows, title=f"Items to label for {facts['metric']}")
 
 
-def proposal_document(facts: ProposalFacts) -> Document:
+def proposal_document(facts: Facts) -> Document:
     """Return the sentence and the strata, those with most to label first."""
     whole = proposal_table(facts)
     more = ""
@@ -491,6 +491,6 @@ def proposal_document(facts: ProposalFacts) -> Document:
     )
 
 
-def _ordered(facts: ProposalFacts) -> list[read.Facts]:
+def _ordered(facts: Facts) -> list[Facts]:
     """Return the strata, those with most to label first."""
     return sorted(facts["strata"], key=lambda one: -one["n_proposed"])

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from outperform._json import MaybeNaN, written
 from outperform._typing import FigureSize, FloatArray
 from outperform.decision.hdi import narrowest
 from outperform.decision.intervals import Interval
@@ -54,6 +55,7 @@ Matrix = tuple[tuple["Pair | None", ...], ...]
 """A pair for each row − column; None on the diagonal."""
 
 
+@written()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
     """The difference A − B between two of the models, as if there were no others.
@@ -68,13 +70,13 @@ class Pair:
         The plug-in difference.
     mean, sd, mcse
         Of A − B, and the Monte Carlo error of the mean.
-    hdi
-        The narrowest interval.
     p_worse, p_equivalent, p_better
         The probabilities that A is worse than B by more than the ROPE, that the
         difference lies in it, and that A is better.
     p_greater
         The probability that A − B is above zero.
+    hdi
+        The narrowest interval.
     decision
         The decision.
     withheld
@@ -84,15 +86,15 @@ class Pair:
     """
 
     names: tuple[str, str]
-    observed: float
+    observed: MaybeNaN
     mean: float
     sd: float
     mcse: float
-    hdi: Interval
     p_worse: float
     p_equivalent: float
     p_better: float
     p_greater: float
+    hdi: Interval
     decision: Decision
     withheld: bool
     coarse: bool

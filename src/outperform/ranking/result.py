@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from outperform._json import MaybeNaN, to_json, written
 from outperform._typing import (
     Axes,
     FigureSize,
@@ -46,14 +47,8 @@ from outperform.inference.spec import (
 )
 from outperform.inference.spelling import unless_told
 from outperform.inference.summary import (
-    SCHEMA,
-    decision_facts,
-    finding_facts,
-    interval_facts,
-    rope_facts,
     seed_name,
     sign,
-    spec_facts,
 )
 from outperform.posterior.hierarchical import pool_models
 from outperform.posterior.registry import PriorLike
@@ -83,87 +78,13 @@ from outperform.ranking.text import (
 from outperform.results.base import Tabular
 from outperform.results.estimate import Estimate, one_estimate
 
-if TYPE_CHECKING:
-    from outperform.results.feature_schemas import ModelFacts, PairFacts, RankingFacts
-
-
-def ranking_facts(ranking: Ranking, *, pairs: bool = True) -> RankingFacts:
-    """Return everything but the draws, with a schema version."""
-    rope, spec = ranking.rope, ranking.spec
-    return {
-        "schema": SCHEMA,
-        "kind": "ranking",
-        "names": list(ranking.names),
-        **spec_facts(spec),
-        "paired": spec.paired,
-        "rope": rope_facts(rope),
-        "hdi_prob": ranking.leader.hdi.prob,
-        "n_draws": ranking.draws.shape[1],
-        "leader": ranking.leader.name,
-        "tied": list(ranking.tied),
-        "p_missed": ranking.p_missed,
-        "models": [_model_facts(row) for row in ranking.rows],
-        "decisions": [
-            [None if decision is None else decision.symbol for decision in row]
-            for row in ranking.decisions
-        ],
-        "pairs": [pair_facts(one) for one in above_diagonal(ranking.pairs)] if pairs else [],
-        "findings": finding_facts(ranking.findings),
-        "signature": ranking.signature,
-    }
-
-
-def _model_facts(row: RankedModel) -> ModelFacts:
-    return {
-        "name": row.name,
-        "observed": _number(row.observed),
-        "mean": row.mean,
-        "sd": row.sd,
-        "mcse": row.mcse,
-        "hdi": interval_facts(row.hdi),
-        "raw": {
-            "mean": row.raw.mean,
-            "sd": row.raw.sd,
-            "mcse": row.raw.mcse,
-            "hdi": interval_facts(row.raw.hdi),
-        },
-        "p_best": row.p_best,
-        "p_practically_best": row.p_practically_best,
-        "p_rank": row.p_rank.tolist(),
-        "expected_rank": row.expected_rank,
-        "regret": row.regret,
-        "errors": row.errors,
-        "decision": None if row.decision is None else decision_facts(row.decision),
-        "tied": row.tied,
-    }
-
-
-def pair_facts(pair: Pair) -> PairFacts:
-    """Return one difference as plain values."""
-    return {
-        "names": list(pair.names),
-        "observed": _number(pair.observed),
-        "mean": pair.mean,
-        "sd": pair.sd,
-        "mcse": pair.mcse,
-        "p_worse": pair.p_worse,
-        "p_equivalent": pair.p_equivalent,
-        "p_better": pair.p_better,
-        "p_greater": pair.p_greater,
-        "hdi": interval_facts(pair.hdi),
-        "decision": decision_facts(pair.decision),
-        "withheld": pair.withheld,
-        "coarse": pair.coarse,
-    }
-
-
-def _number(value: float) -> float | None:
-    return None if np.isnan(value) else value
-
-
 _ON_A_SCREEN = 20
 
 
+@written(
+    "name observed mean sd mcse hdi raw{mean sd mcse hdi} p_best p_practically_best p_rank "
+    "expected_rank regret errors decision tied"
+)
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class RankedModel:
     """One model among the others.
@@ -208,7 +129,7 @@ class RankedModel:
         return self.estimate.name
 
     @property
-    def observed(self) -> float:
+    def observed(self) -> MaybeNaN:
         """The plug-in value, equal to scikit-learn's."""
         return self.estimate.observed
 
@@ -256,6 +177,12 @@ class RankedModel:
         )
 
 
+@written(
+    "names *spec paired=spec.paired rope hdi_prob=leader.hdi.prob n_draws=_n_draws "
+    "leader=leader.name tied p_missed models=rows decisions=_symbols pairs=_pairs findings "
+    "signature",
+    kind="ranking",
+)
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Ranking(Tabular):
     """The joint posterior of many models in a metric, and what it says.
@@ -372,6 +299,23 @@ class Ranking(Tabular):
         )
 
     @property
+    def _n_draws(self) -> int:
+        """The number of draws."""
+        return int(self.draws.shape[1])
+
+    @property
+    def _symbols(self) -> tuple[tuple[str | None, ...], ...]:
+        """The decision on row − column for each two models, as a symbol."""
+        return tuple(
+            tuple(None if one is None else one.symbol for one in row) for row in self.decisions
+        )
+
+    @property
+    def _pairs(self) -> tuple[Pair, ...]:
+        """The difference of each two models, the one that comes first as A."""
+        return tuple(above_diagonal(self.pairs))
+
+    @property
     def differences(self) -> FloatArray:
         """The mean of row − column for each two models, before pooling."""
         return mean_matrix(self.pairs)
@@ -444,18 +388,14 @@ class Ranking(Tabular):
 
     # Words, tables, pictures
 
-    def to_dict(self) -> RankingFacts:
-        """Return everything but the draws as plain values, with a schema version."""
-        return ranking_facts(self)
-
     def table(self) -> Table:
         """Return one row a model, the leader first."""
         return ranking_table(self.to_dict())
 
     def pair_table(self) -> Table:
         """Return one row for each two models, the one that comes first as A."""
-        facts = [pair_facts(pair) for pair in above_diagonal(self.pairs)]
-        return pairs_table(ranking_facts(self, pairs=False), facts)
+        facts = self.to_dict()
+        return pairs_table(facts, facts["pairs"])
 
     def text(self, top: int | None = _ON_A_SCREEN) -> str:
         """Return the answer for a terminal.
@@ -514,9 +454,9 @@ class Ranking(Tabular):
         size
             How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
         """
-        rope = rope_facts(self.rope)
+        rope = to_json(self.rope)
         rows = [
-            {**pair_facts(self.pair(name, self.leader.name)), "key": name, "rope": rope}
+            {**to_json(self.pair(name, self.leader.name)), "key": name, "rope": rope}
             for name in self.names[1:]
         ]
         metric = self.spec.metric
@@ -534,7 +474,8 @@ class Ranking(Tabular):
         return ranking_title(self.to_dict(), limit=SHORT_NAME)
 
     def __repr__(self) -> str:
-        return f"Ranking({ranking_headline(ranking_facts(self, pairs=False))})"
+        facts = to_json(self, "names *spec n_draws=_n_draws tied p_missed models=rows")
+        return f"Ranking({ranking_headline(facts)})"
 
 
 _POOLING_STREAM = 1 << 31  # beyond the blocks of draws

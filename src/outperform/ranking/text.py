@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from outperform.display import facts as read
 from outperform.display import numbers
 from outperform.display.document import Document, Note, Rows, brief, legend
+from outperform.display.facts import Facts
 from outperform.display.formats import (
     Column,
     count_column,
@@ -24,10 +25,6 @@ from outperform.display.pictures import span
 from outperform.display.sentences import best_words
 from outperform.display.table import Table
 from outperform.findings import counted, listed
-
-if TYPE_CHECKING:
-    from outperform.results.feature_schemas import RankingFacts
-
 
 _LONGEST_NAME = 24
 _MOST_IN_MATRIX = 12
@@ -56,7 +53,7 @@ _PLACES = ("observed", "raw_mean", "mean", "sd", "hdi_low", "hdi_high")
 # One row a model
 
 
-def ranking_table(facts: RankingFacts) -> Table:
+def ranking_table(facts: Facts) -> Table:
     """Return one row a model, the leader first.
 
     Examples
@@ -106,7 +103,7 @@ def _row(place: int, model: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def pairs_table(facts: RankingFacts, pairs: Sequence[Mapping[str, Any]]) -> Table:
+def pairs_table(facts: Facts, pairs: Sequence[Mapping[str, Any]]) -> Table:
     """Return one row for each two models.
 
     Examples
@@ -152,7 +149,7 @@ def pairs_table(facts: RankingFacts, pairs: Sequence[Mapping[str, Any]]) -> Tabl
     return Table(columns, rows, title=f"A − B: {_caption(facts)}")
 
 
-def _caption(facts: RankingFacts) -> str:
+def _caption(facts: Facts) -> str:
     way = read.direction(facts)
     details = [*read.method(facts)[:2], _measured(facts)]
     models = f"{numbers.count(len(facts['models']))} models"
@@ -160,11 +157,11 @@ def _caption(facts: RankingFacts) -> str:
     return f"{models} in {measure}, on {read.sample(facts)} ({', '.join(details)})"
 
 
-def _measured(facts: RankingFacts) -> str:
+def _measured(facts: Facts) -> str:
     return f"{numbers.percent(facts['hdi_prob'])} HDI, ROPE {read.rope_text(facts)}"
 
 
-def _pooling(facts: RankingFacts) -> str:
+def _pooling(facts: Facts) -> str:
     """Return which numbers are pooled; nothing if none are."""
     if all(model["raw"]["mean"] == model["mean"] for model in facts["models"]):
         return ""
@@ -175,7 +172,7 @@ def _pooling(facts: RankingFacts) -> str:
     )
 
 
-def _could_be_best(facts: RankingFacts) -> str:
+def _could_be_best(facts: Facts) -> str:
     """Return what it means that a model is worse than the leader and yet not ruled out."""
     if not any(map(_worse_yet_tied, facts["models"])):
         return ""
@@ -188,7 +185,7 @@ def _could_be_best(facts: RankingFacts) -> str:
 # Sentences
 
 
-def ranking_headline(facts: RankingFacts, *, limit: int | None = None) -> str:
+def ranking_headline(facts: Facts, *, limit: int | None = None) -> str:
     """Return who is best, who could be best too, and how many are worse.
 
     Examples
@@ -205,7 +202,7 @@ def ranking_headline(facts: RankingFacts, *, limit: int | None = None) -> str:
     return f"{line}; {_worse(worse, len(others))} worse." if worse else f"{line}."
 
 
-def ranking_title(facts: RankingFacts, *, limit: int | None = None) -> str:
+def ranking_title(facts: Facts, *, limit: int | None = None) -> str:
     r"""Return who is best and who is tied with it, over a figure.
 
     Examples
@@ -219,7 +216,7 @@ def ranking_title(facts: RankingFacts, *, limit: int | None = None) -> str:
     return _leader(facts, limit).replace("(P ", "(P\N{NO-BREAK SPACE}")
 
 
-def _leader(facts: RankingFacts, limit: int | None) -> str:
+def _leader(facts: Facts, limit: int | None) -> str:
     leader, *others = facts["models"]
     name = for_text(leader["name"], limit=limit)
     chance = numbers.probability(leader["p_best"], n_draws=facts["n_draws"])
@@ -257,7 +254,7 @@ def _listed(
     return listed(shown, most=_MOST_NAMED)
 
 
-def tied_sentence(facts: RankingFacts) -> str:
+def tied_sentence(facts: Facts) -> str:
     """Return how probably the best model is not among those tied.
 
     Examples
@@ -273,7 +270,7 @@ def tied_sentence(facts: RankingFacts) -> str:
     return f"P(the best is none of the {numbers.count(len(facts['tied']))} tied) {missed}."
 
 
-def ranking_paragraph(facts: RankingFacts) -> str:
+def ranking_paragraph(facts: Facts) -> str:
     """Return a paragraph for a paper: the answer, what tied means, and the method."""
     leader, hdi = facts["models"][0], f"{numbers.percent(facts['hdi_prob'])} HDI"
     ends = numbers.interval(leader["hdi"]["low"], leader["hdi"]["high"])
@@ -311,7 +308,7 @@ def _worse_yet_tied(model: Mapping[str, Any]) -> bool:
 # The document
 
 
-def ranking_document(facts: RankingFacts, *, top: int | None = None) -> Document:
+def ranking_document(facts: Facts, *, top: int | None = None) -> Document:
     """Return the headline, the models, the matrix of decisions, and the findings.
 
     Parameters
@@ -362,7 +359,7 @@ def ranking_document(facts: RankingFacts, *, top: int | None = None) -> Document
     )
 
 
-def ranking_page(facts: RankingFacts) -> Table:
+def ranking_page(facts: Facts) -> Table:
     """Return the columns that fit a page, with symbols for decisions and what they mean below."""
     full = ranking_table(facts)
     named = tuple({**row, "model": for_text(row["model"], limit=_LONGEST_NAME)} for row in full)
@@ -378,7 +375,7 @@ def ranking_page(facts: RankingFacts) -> Table:
     )
 
 
-def _matrix(facts: RankingFacts) -> Table:
+def _matrix(facts: Facts) -> Table:
     """Return the decisions on row − column, models by their places."""
     names = [for_text(name) for name in facts["names"]]
     places = [str(place) for place in range(1, len(names) + 1)]

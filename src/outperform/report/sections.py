@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from outperform._json import to_json
 from outperform._typing import Distribution, FloatArray
 from outperform.comparison.coverage import coverage_sentence
 from outperform.comparison.result import Comparison
@@ -43,16 +44,12 @@ from outperform.display.pictures import (
 from outperform.display.rope_figure import widest_rope
 from outperform.display.sentences import bayes_factor_text, headline, rope_curve_sentence
 from outperform.inference.spec import counted
-from outperform.inference.summary import finding_facts
 from outperform.inference.views import of_one_class
-from outperform.results.schemas import ComparisonFacts
 
 # The slider
 
 
-def rope_positions(
-    comparison: Comparison, facts: ComparisonFacts, *, most: int
-) -> tuple[list[Rope], int]:
+def rope_positions(comparison: Comparison, facts: Facts, *, most: int) -> tuple[list[Rope], int]:
     """Return ROPEs from narrow to wide, at most about ``most``, and where the chosen one is.
 
     They run over half-widths, or over multiples of a ROPE that is not symmetric, in steps of
@@ -140,7 +137,7 @@ class Live:
         }
 
 
-def answer_everywhere(comparison: Comparison, facts: ComparisonFacts, *, most: int) -> Live:
+def answer_everywhere(comparison: Comparison, facts: Facts, *, most: int) -> Live:
     """Ask a comparison again for every place of the slider."""
     ropes, chosen = rope_positions(comparison, facts, most=most)
     quick = _remembering(comparison)
@@ -160,7 +157,7 @@ def _answer(comparison: Comparison, base: Facts) -> Answer:
         **base,
         "rope": {"low": rope.low, "high": rope.high, "default": rope.default},
         "decision": {"name": decision.name, "symbol": decision.symbol, "words": decision.words},
-        "findings": finding_facts(comparison.findings + own),
+        "findings": [to_json(one) for one in comparison.findings + own],
         **{f"p_{word}": mass for word, mass in zip(SHARES, masses, strict=True)},
     }
     worse, equivalent, better = read.shares(facts).values()

@@ -5,10 +5,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from outperform._json import MaybeNaN, Plain, written
 from outperform._typing import (
     ArrowTable,
     FloatArray,
@@ -25,15 +26,11 @@ from outperform.display.sentences import captioned
 from outperform.display.table import Table
 from outperform.findings import Finding
 from outperform.inference.folds import Correlation, Folds
-from outperform.inference.summary import decision_facts, interval_facts
 from outperform.posterior.fold_scores import FoldScores, HierarchicalDraws, RankWeights
 from outperform.posterior.predictive import Trained
 
-if TYPE_CHECKING:
-    from outperform.results.schemas import EstimateDetailFacts, FoldFacts, RunFacts, ScoreFacts
 
-
-class Tabular(Notebook):
+class Tabular(Plain, Notebook):
     """A result whose numbers are rows: one source, every format."""
 
     __slots__ = ()
@@ -96,6 +93,7 @@ class Tabular(Notebook):
 _WITHHELD = {Decision.BETTER: Decision.LEANING_BETTER, Decision.WORSE: Decision.LEANING_WORSE}
 
 
+@written("m=folds.m correlation=_treatment worth")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoldDetails:
     """The folds of m×2 blocked cross-validation.
@@ -112,11 +110,22 @@ class FoldDetails:
     correlation: Correlation
 
     @property
+    def _treatment(self) -> str:
+        """How the correlation of the folds was treated."""
+        return str(self.correlation)
+
+    @property
+    def worth(self) -> float:
+        """How many items one counted item is worth, as folds overlap."""
+        return self.correlation.worth(self.folds.m)
+
+    @property
     def verb(self) -> str:
         """The verb that makes such comparisons."""
         return "bcv_compare"
 
 
+@written()
 class VarianceFrom(NamedTuple):
     """How the variance of the difference divides between the test set and the runs.
 
@@ -136,6 +145,7 @@ class VarianceFrom(NamedTuple):
     runs_high: float
 
 
+@written()
 class PooledRuns(NamedTuple):
     """What pooling the runs would have said, as if training could give no others.
 
@@ -181,6 +191,7 @@ class RunDraws(NamedTuple):
     difference: Trained
 
 
+@written("n=n_runs variance_from pooled")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunDetails:
     """The training runs by which two models were compared.
@@ -213,6 +224,7 @@ class RunDetails:
         return self.sides[0].n, self.sides[1].n
 
 
+@written("names=runs observed=run_values sd=run_sd")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRuns:
     """The training runs of one model, whose mean over all runs was estimated.
@@ -226,7 +238,7 @@ class ModelRuns:
     """
 
     runs: tuple[str, ...]
-    run_values: tuple[float, ...]
+    run_values: tuple[MaybeNaN, ...]
 
     @property
     def n_runs(self) -> int:
@@ -234,11 +246,12 @@ class ModelRuns:
         return len(self.runs)
 
     @property
-    def run_sd(self) -> float:
+    def run_sd(self) -> MaybeNaN:
         """The standard deviation of the observed values of the runs; NaN for a single one."""
         return float(np.std(self.run_values, ddof=1)) if self.n_runs > 1 else float("nan")
 
 
+@written()
 class DatasetDifference(NamedTuple):
     """The posterior of A − B on one data set, which learns from the others if there are any.
 
@@ -276,6 +289,7 @@ class DatasetDifference(NamedTuple):
     mcse_p: float
 
 
+@written()
 class NextDataset(NamedTuple):
     """What to expect of A − B on one more data set like these.
 
@@ -320,6 +334,7 @@ class Drawn(NamedTuple):
         return tuple(key for key, one in self.datasets.items() if np.ptp(one.differences) == 0)
 
 
+@written("datasets next_dataset signed_rank")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreDetails:
     """The data sets by whose scores ``compare_scores`` or ``cross_compare`` compared two models.
@@ -361,71 +376,3 @@ def withhold(decision: Decision, hdi: Interval, findings: tuple[Finding, ...]) -
         return decision
     # An HDI beyond the ROPE has at least its own mass there.
     return _WITHHELD[decision] if hdi.prob >= TWO_THIRDS else Decision.UNDECIDED
-
-
-def estimate_details(details: EstimateDetails | None) -> EstimateDetailFacts:
-    """Return what an estimate knows more as plain values."""
-    match details:
-        case None:
-            return {}
-        case ModelRuns():
-            return {
-                "runs": {
-                    "names": list(details.runs),
-                    "observed": [_number(value) for value in details.run_values],
-                    "sd": _number(details.run_sd),
-                }
-            }
-        case FoldDetails():
-            return {"folds": fold_facts(details)}
-
-
-def fold_facts(details: FoldDetails) -> FoldFacts:
-    """Return the design of the folds."""
-    m, correlation = details.folds.m, details.correlation
-    return {"m": m, "correlation": str(correlation), "worth": correlation.worth(m)}
-
-
-def run_facts(details: RunDetails) -> RunFacts:
-    """Return how the variance divides, and what pooling the runs would have said."""
-    pooled, share = details.pooled, details.variance_from
-    return {
-        "n": list(details.n_runs),
-        "variance_from": {
-            "test_set": share.test_set,
-            "runs": share.runs,
-            "runs_low": share.runs_low,
-            "runs_high": share.runs_high,
-        },
-        "pooled": {
-            "sd": pooled.sd,
-            "hdi": interval_facts(pooled.hdi),
-            "decision": decision_facts(pooled.decision),
-        },
-    }
-
-
-def score_facts(details: ScoreDetails) -> ScoreFacts:
-    """Return what is known of each data set, and of one more."""
-    following = details.next_dataset
-    return {
-        "datasets": [
-            {**one._asdict(), "hdi": interval_facts(one.hdi)}  # type: ignore[typeddict-item]
-            for one in details.datasets
-        ],
-        "next_dataset": None
-        if following is None
-        else {
-            "p_worse": following.p_worse,
-            "p_equivalent": following.p_equivalent,
-            "p_better": following.p_better,
-            "mcse_p": following.mcse_p,
-            "likeliest": list(following.likeliest),
-            "hdi": interval_facts(following.hdi),
-        },
-        "signed_rank": None if details.signed_rank is None else list(details.signed_rank),
-    }
-
-
-def _number(value: float) -> float | None:
-    return None if np.isnan(value) else value

@@ -8,10 +8,11 @@ lies beneath the class ``Comparison``, which imports it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, Self, TypeAlias, TypeVar
+from typing import Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 
+from outperform._json import Json, MaybeNaN
 from outperform._typing import AnyArray, Distribution, FloatArray
 from outperform.data.prevalence import LabelErrorsLike
 from outperform.decision.bayes_factor import BayesFactor
@@ -20,20 +21,13 @@ from outperform.decision.ranks import Regret
 from outperform.decision.rope import CurveStep, Decision, Rope, RopeLike
 from outperform.findings import Finding
 from outperform.inference.spec import Spec
-from outperform.inference.summary import interval_facts
 from outperform.posterior.pymc.sampling import Chain
 from outperform.results.base import (
     FoldDetails,
     RunDetails,
     ScoreDetails,
-    fold_facts,
-    run_facts,
-    score_facts,
 )
 from outperform.results.estimate import Estimate
-
-if TYPE_CHECKING:
-    from outperform.results.schemas import ComparisonDetailFacts, ComparisonFacts, UnpairedFacts
 
 
 class Compared(Protocol):
@@ -58,7 +52,7 @@ class Compared(Protocol):
     def n(self) -> int: ...
 
     @property
-    def observed(self) -> float: ...
+    def observed(self) -> MaybeNaN: ...
 
     @property
     def mean(self) -> float: ...
@@ -146,7 +140,7 @@ class Compared(Protocol):
         """Return the confusion matrices of A and of B, true classes as rows."""
         ...
 
-    def to_dict(self) -> ComparisonFacts:
+    def to_dict(self) -> Json:
         """Return everything but the draws as plain values."""
         ...
 
@@ -173,41 +167,3 @@ ComparisonDetails: TypeAlias = FoldDetails | RunDetails | ScoreDetails
 def verb_of(details: ComparisonDetails | None) -> str:
     """Return the verb that makes comparisons of this kind."""
     return "compare" if details is None else details.verb
-
-
-def comparison_details(c: Compared) -> ComparisonDetailFacts:
-    """Return what a comparison knows more as plain values."""
-    match c.details:
-        case None:
-            return {}
-        case RunDetails():
-            return {"runs": run_facts(c.details)}
-        case ScoreDetails():
-            return {"scores": score_facts(c.details)}
-        case FoldDetails():
-            return _of_folds(c, c.details)
-
-
-def _of_folds(c: Compared, details: FoldDetails) -> ComparisonDetailFacts:
-    return {
-        "p_h0": c.p_h0,
-        "p_h1": c.p_h1,
-        "accepted": c.accepted,
-        "folds": fold_facts(details),
-    }
-
-
-def unpaired_facts(other: Compared) -> UnpairedFacts:
-    """Return what the paper's comparison of the same folds says."""
-    return {
-        "mean": other.mean,
-        "sd": other.sd,
-        "hdi": interval_facts(other.hdi),
-        "decision": {"name": other.decision.name, "symbol": other.decision.symbol},
-        "p_h0": other.p_h0,
-        "p_h1": other.p_h1,
-        "accepted": other.accepted,
-        "exact": other.exact,
-        "n_draws": other.draws.size,
-        "signature": other.signature,
-    }

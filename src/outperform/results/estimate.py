@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from outperform._json import MaybeNaN, written
 from outperform._typing import Axes, Distribution, FigureSize, FloatArray
 from outperform.data.prevalence import PrevalenceLike
 from outperform.decision.intervals import Interval
@@ -32,24 +32,21 @@ from outperform.inference.disagreements import repeated_findings
 from outperform.inference.engine import Answer
 from outperform.inference.spec import Spec, counted, elsewhere
 from outperform.inference.summary import (
-    SCHEMA,
-    chain_facts,
-    finding_facts,
-    interval_facts,
     is_defined,
     n_effective,
     seed_name,
     sign,
-    spec_facts,
     summarize,
 )
 from outperform.posterior.pymc.sampling import Chain
-from outperform.results.base import EstimateDetails, ModelRuns, Tabular, estimate_details
-
-if TYPE_CHECKING:
-    from outperform.results.schemas import EstimateFacts
+from outperform.results.base import EstimateDetails, FoldDetails, ModelRuns, Tabular
 
 
+@written(
+    "name *spec observed observed_defined mean sd mcse hdi eti errors n_draws=draws.size "
+    "chain? exact findings signature runs?=_runs folds?=_folds",
+    kind="estimate",
+)
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Estimate(Tabular):
     """The posterior of one classifier's metric.
@@ -85,7 +82,7 @@ class Estimate(Tabular):
 
     name: str
     spec: Spec
-    observed: float
+    observed: MaybeNaN
     mean: float
     sd: float
     mcse: float
@@ -114,6 +111,14 @@ class Estimate(Tabular):
         """The Monte Carlo error of the mean and of the sd; 0 if exact."""
         of_sd = 0.0 if self.exact else sd_error(self.draws, n_effective(self.draws, self.chain))
         return {"mean": self.mcse, "sd": of_sd}
+
+    @property
+    def _runs(self) -> ModelRuns | None:
+        return self.details if isinstance(self.details, ModelRuns) else None
+
+    @property
+    def _folds(self) -> FoldDetails | None:
+        return self.details if isinstance(self.details, FoldDetails) else None
 
     @property
     def observed_defined(self) -> bool:
@@ -180,29 +185,6 @@ class Estimate(Tabular):
         evaluate = np.vectorize(getattr(self.distribution, function), otypes=[np.float64])
         values: FloatArray = evaluate(np.asarray(t, dtype=np.float64))[()]
         return values
-
-    def to_dict(self) -> EstimateFacts:
-        """Return everything but the draws as plain values, with a schema version."""
-        return {
-            "schema": SCHEMA,
-            "kind": "estimate",
-            "name": self.name,
-            **spec_facts(self.spec),
-            "observed": None if np.isnan(self.observed) else self.observed,
-            "observed_defined": self.observed_defined,
-            "mean": self.mean,
-            "sd": self.sd,
-            "mcse": self.mcse,
-            "hdi": interval_facts(self.hdi),
-            "eti": interval_facts(self.eti),
-            "errors": self.errors,
-            "n_draws": self.draws.size,
-            **chain_facts(self.chain),
-            "exact": self.exact,
-            "findings": finding_facts(self.findings),
-            "signature": self.signature,
-            **estimate_details(self.details),
-        }
 
     def table(self) -> Table:
         """Return the numbers as a table of one row."""

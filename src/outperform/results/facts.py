@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from outperform._json import Json, to_json
 from outperform._typing import (
     AnyArray,
     Axes,
@@ -31,106 +31,31 @@ from outperform.errors import UndefinedBayesFactor
 from outperform.inference import engine
 from outperform.inference.spec import counted
 from outperform.inference.summary import (
-    SCHEMA,
-    chain_facts,
-    decision_facts,
-    factor_facts,
-    finding_facts,
-    interval_facts,
     point_factor,
-    rope_facts,
-    spec_facts,
 )
 from outperform.posterior.rng import child
-from outperform.results.compared import Compared, comparison_details
+from outperform.results.compared import Compared
 
-if TYPE_CHECKING:
-    from outperform.results.schemas import ComparisonFacts, CurveFacts, NeededFacts, OfNeeded
+HEADLINE = "names *spec mean sd hdi rope decision findings"
+"""What the one line needs: no Bayes factor, which may have to be drawn."""
 
-
-def comparison_facts(c: Compared, needed: NeededFacts | None) -> ComparisonFacts:
-    """Return everything but the draws, with a schema version."""
-    lost, factor = c.regret, c.bayes_factor
-    more: OfNeeded = {} if needed is None else {"needed": needed}
-    return {
-        "schema": SCHEMA,
-        "kind": "comparison",
-        "names": list(c.names),
-        **spec_facts(c.spec),
-        "paired": c.spec.paired,
-        "observed": None if np.isnan(c.observed) else c.observed,
-        "observed_defined": c.a.observed_defined and c.b.observed_defined,
-        "mean": c.mean,
-        "sd": c.sd,
-        "mcse": c.mcse,
-        "hdi": interval_facts(c.hdi),
-        "eti": interval_facts(c.eti),
-        "rope": rope_facts(c.rope),
-        "p_worse": c.p_worse,
-        "p_equivalent": c.p_equivalent,
-        "p_better": c.p_better,
-        "p_greater": c.p_greater,
-        "regret": {"a": lost.a, "b": lost.b},
-        "errors": c.errors,
-        "n_draws": c.draws.size,
-        **chain_facts(c.chain),
-        "exact": c.exact,
-        "decision": decision_facts(c.decision),
-        "rope_curve": curve_facts(c),
-        **more,
-        "bayes_factor": factor_facts(factor),
-        "a": c.a.to_dict(),
-        "b": c.b.to_dict(),
-        "findings": finding_facts(c.findings + (() if factor is None else factor.findings)),
-        "signature": c.signature,
-        **comparison_details(c),
-    }
+FIGURE = f"""{HEADLINE} observed p_worse p_equivalent p_better n_draws=draws.size chain? exact
+rope_curve"""
+"""What figures need besides: the probabilities, and what was observed."""
 
 
-def curve_facts(c: Compared) -> list[CurveFacts]:
-    """Return the decision for every half-width of the ROPE."""
-    return [
-        {
-            "decision": step.decision.name,
-            "symbol": step.decision.symbol,
-            "from": step.start,
-            "to": step.stop,
-        }
-        for step in c.rope_curve()
-    ]
+def headline_facts(c: Compared) -> Json:
+    """Return what the one line needs."""
+    return to_json(c, HEADLINE)
 
 
-def headline_facts(c: Compared) -> dict[str, Any]:
-    """Return what the one line needs: no Bayes factor, which may have to be drawn."""
-    return {
-        "names": list(c.names),
-        **spec_facts(c.spec),
-        "mean": c.mean,
-        "sd": c.sd,
-        "hdi": interval_facts(c.hdi),
-        "rope": rope_facts(c.rope),
-        "decision": {"name": c.decision.name, "symbol": c.decision.symbol},
-        "findings": finding_facts(c.findings),
-    }
+def figure_facts(c: Compared) -> Json:
+    """Return what figures need."""
+    return to_json(c, FIGURE)
 
 
 _PRIOR_DRAWS = 20_000
 _PRIOR_STREAM = 2**31  # the one from which point_null(method="kde") draws
-
-
-def figure_facts(c: Compared) -> dict[str, Any]:
-    """Return what figures need: the line's facts, the probabilities, what was observed."""
-    return {
-        **headline_facts(c),
-        "observed": None if np.isnan(c.observed) else c.observed,
-        "p_worse": c.p_worse,
-        "p_equivalent": c.p_equivalent,
-        "p_better": c.p_better,
-        "n_draws": c.draws.size,
-        **chain_facts(c.chain),
-        "exact": c.exact,
-        "rope_curve": curve_facts(c),
-    }
 
 
 def plot_factor(comparison: Compared, ax: Axes | None, size: FigureSize) -> Axes:
@@ -211,7 +136,10 @@ def plot_forest(
 ) -> Axes:
     """Draw one row for each comparison."""
     first = comparisons[0]
-    rows = [{"key": key, **_row(one)} for key, one in zip(keys, comparisons, strict=True)]
+    rows = [
+        {"key": key, **to_json(one, "mean observed hdi rope decision")}
+        for key, one in zip(keys, comparisons, strict=True)
+    ]
     same = all(one.metric == first.metric for one in comparisons)
     ways = {one.spec.metric.greater_is_better for one in comparisons}
     return draw_forest(
@@ -224,16 +152,6 @@ def plot_forest(
         ax=ax,
         size=size,
     )
-
-
-def _row(comparison: Compared) -> dict[str, Any]:
-    return {
-        "mean": comparison.mean,
-        "observed": None if np.isnan(comparison.observed) else comparison.observed,
-        "hdi": interval_facts(comparison.hdi),
-        "rope": rope_facts(comparison.rope),
-        "decision": {"name": comparison.decision.name, "symbol": comparison.decision.symbol},
-    }
 
 
 def _part(matrix: AnyArray, kept: list[int]) -> FloatArray:
@@ -265,7 +183,7 @@ def _point_null(comparison: Compared) -> PointNull:
     before = engine.prior_difference(spec)
     assert before is not None  # or there would be no factor
     assert after is not None
-    return {"density": (before.pdf(0.0), after.pdf(0.0)), "point": factor_facts(factor)}
+    return {"density": (before.pdf(0.0), after.pdf(0.0)), "point": to_json(factor)}
 
 
 def _outside(ordered: FloatArray, rope: Rope, widths: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from outperform import nhst
+from outperform._json import to_json
 from outperform._typing import Label
 from outperform.decision.bayes_factor import BayesFactor
 from outperform.decision.rope import Decision
@@ -31,7 +32,6 @@ from outperform.display.table import Table
 from outperform.findings import counted, listed
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import Spec
-from outperform.inference.summary import rope_facts, spec_facts
 from outperform.results.compared import Compared
 
 _IN_TEXT = (
@@ -171,8 +171,8 @@ def _flag_notes(what: str, full: Table, shown: Table) -> tuple[str, ...]:
 def caption(what: str, comparisons: Sequence[Compared], *, limit: int | None = None) -> str:
     """Return what is compared, on what, with which prior, interval and ROPE."""
     first = comparisons[0]
-    facts = {"names": list(first.names), **spec_facts(first.spec)}
-    metrics = _distinct(read.metric(spec_facts(one.spec)) for one in comparisons)
+    facts = to_json(first, "names *spec")
+    metrics = _distinct(read.metric(to_json(one.spec)) for one in comparisons)
     measured = f" in {metrics[0]}" if what != "metric" and len(metrics) == 1 else ""
     pairing = _distinct("paired" if one.spec.paired else "unpaired" for one in comparisons)
     priors = _distinct(for_text(one.spec.prior.name) for one in comparisons)
@@ -189,7 +189,7 @@ def caption(what: str, comparisons: Sequence[Compared], *, limit: int | None = N
 
 def _measured(comparisons: Sequence[Compared]) -> str:
     """Return the interval and the ROPE, or all of them where they differ."""
-    ropes = _distinct(read.rope_text({"rope": rope_facts(one.rope)}) for one in comparisons)
+    ropes = _distinct(read.rope_text(to_json(one, "rope")) for one in comparisons)
     return f"{100 * comparisons[0].hdi.prob:g}% HDI, ROPE {' and '.join(ropes)}"
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from outperform._json import written
 from outperform._typing import Distribution, FloatArray, Label
 from outperform.comparison.items import room
 from outperform.data.table import Table as Counts
@@ -24,12 +25,9 @@ from outperform.errors import UsageError
 from outperform.findings import counted as n_of
 from outperform.inference import changes, disagreements, engine
 from outperform.inference.spec import LabelSpec, counted, make_label_spec
-from outperform.inference.summary import SCHEMA, decision_facts, summarize
+from outperform.inference.summary import summarize
 from outperform.results.base import Tabular
 from outperform.results.compared import Compared, verb_of
-
-if TYPE_CHECKING:
-    from outperform.results.feature_schemas import FragilityFacts
 
 # So many tables are asked, one by one, to rule out that fewer labels would do.
 _MOST_TABLES = 100
@@ -39,6 +37,7 @@ _IN_BULK = 8  # of k changes, every so many-th part is made at once
 _ROUNDING = 1e-12
 
 
+@written()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelChange:
     """Gold labels that are changed in the same way.
@@ -62,6 +61,7 @@ class LabelChange:
     n: int
 
 
+@written("names n exact n_items decision other changes=_shown_changes", kind="fragility")
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Fragility(Tabular):
     """The fewest gold labels that would have to be wrong to change a decision.
@@ -121,28 +121,16 @@ class Fragility(Tabular):
         ]
         return Table(tuple(columns), tuple(rows), title=self.headline)
 
+    @property
+    def _shown_changes(self) -> tuple[LabelChange, ...]:
+        """Which labels these are, and what they would be, in words if need be."""
+        return tuple(replace(one, to=self._to(one)) for one in self.changes)
+
     def _to(self, change: LabelChange) -> Label:
         if not isinstance(change.to, tuple):
             return change.to
         right = [name for name, one in zip(self.names, change.to, strict=True) if one]
         return f"{' and '.join(right) or 'neither'} right"
-
-    def to_dict(self) -> FragilityFacts:
-        """Return everything as plain values, with a schema version."""
-        return {
-            "schema": SCHEMA,
-            "kind": "fragility",
-            "names": list(self.names),
-            "n": self.n,
-            "exact": self.exact,
-            "n_items": self.n_items,
-            "decision": decision_facts(self.decision),
-            "other": None if self.other is None else decision_facts(self.other),
-            "changes": [
-                {"truth": one.truth, "a": one.a, "b": one.b, "to": self._to(one), "n": one.n}
-                for one in self.changes
-            ],
-        }
 
     @property
     def headline(self) -> str:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic
+from typing import Any, Generic, NamedTuple
 
+from outperform._json import written
 from outperform._typing import Axes, FigureSize
 from outperform.decision.rope import Decision, Rope
 from outperform.display import facts as read
 from outperform.display import numbers
 from outperform.display.document import Document, Note, Rows, legend
+from outperform.display.facts import Facts
 from outperform.display.formats import (
     Column,
     latex_label,
@@ -28,22 +30,9 @@ from outperform.errors import UsageError, unknown_name
 from outperform.findings import Finding, clauses, counted, finding, listed
 from outperform.inference.diagnostics import is_pulled
 from outperform.inference.spec import Spec
-from outperform.inference.summary import (
-    SCHEMA,
-    decision_facts,
-    finding_facts,
-    interval_facts,
-    rope_facts,
-    spec_facts,
-)
 from outperform.results import facts
 from outperform.results.base import Tabular
 from outperform.results.compared import Comparable, Compared
-
-if TYPE_CHECKING:
-    from outperform.results.feature_schemas import PriorFacts, SensitivityFacts
-    from outperform.results.schemas import Ends
-
 
 _LONGEST_KEY = 22
 _SHORT = {"hdi_low": "HDI low", "hdi_high": "HDI high"}
@@ -55,7 +44,7 @@ _FLAGS = {
 }
 
 
-def sensitivity_headline(facts: SensitivityFacts) -> str:
+def sensitivity_headline(facts: Facts) -> str:
     """Return which priors say what, the comparison's own first.
 
     Examples
@@ -83,7 +72,7 @@ def sensitivity_headline(facts: SensitivityFacts) -> str:
     return "; ".join(parts) + "."
 
 
-def _title(facts: SensitivityFacts) -> str:
+def _title(facts: Facts) -> str:
     """Return how many priors say what, over a figure."""
     said = Counter(row["decision"]["words"].partition(",")[0] for row in facts["rows"])
     first, *rest = (f"{words} under {n}" for words, n in said.items())
@@ -92,7 +81,7 @@ def _title(facts: SensitivityFacts) -> str:
     return f"{read.names(facts, limit=_LONGEST_KEY)[0]} is {told}"
 
 
-def sensitivity_table(facts: SensitivityFacts) -> Table:
+def sensitivity_table(facts: Facts) -> Table:
     """Return one row a prior, with words in them; what else there is to say stands below.
 
     Parameters
@@ -108,7 +97,7 @@ def sensitivity_table(facts: SensitivityFacts) -> Table:
     )
 
 
-def sensitivity_page(facts: SensitivityFacts) -> Table:
+def sensitivity_page(facts: Facts) -> Table:
     """Return the same without words for decisions, which stand below, narrow enough for a page."""
     full = sensitivity_table(facts)
     columns = tuple(
@@ -119,7 +108,7 @@ def sensitivity_page(facts: SensitivityFacts) -> Table:
     return replace(full, columns=columns)
 
 
-def sensitivity_document(facts: SensitivityFacts) -> Document:
+def sensitivity_document(facts: Facts) -> Document:
     """Return the headline, one row per prior with its interval, the findings and the caption."""
     full, page = sensitivity_table(facts), sensitivity_page(facts)
     ropes = [_rope_key(rope) for rope in facts["ropes"]]
@@ -159,7 +148,7 @@ def sensitivity_document(facts: SensitivityFacts) -> Document:
     )
 
 
-def _caption(facts: SensitivityFacts, *, limit: int | None = None) -> str:
+def _caption(facts: Facts, *, limit: int | None = None) -> str:
     first = facts["rows"][0]
     return (
         f"{read.difference(facts, limit=limit)} in {read.measure(facts)} by prior, on "
@@ -168,7 +157,7 @@ def _caption(facts: SensitivityFacts, *, limit: int | None = None) -> str:
     )
 
 
-def _columns(facts: SensitivityFacts) -> tuple[Column, ...]:
+def _columns(facts: Facts) -> tuple[Column, ...]:
     rows = facts["rows"]
     digits = max(read.digits(row) for row in rows)
     n_draws = min((row["n_draws"] for row in rows if not row["exact"]), default=None)
@@ -192,19 +181,19 @@ def _mark(own: bool) -> str:
     return "*" if own else "–"
 
 
-def _rope_heading(facts: SensitivityFacts, rope: Ends) -> str:
+def _rope_heading(facts: Facts, rope: Facts) -> str:
     """Return a ROPE, marked if it is the comparison's own."""
     ends = rope["low"], rope["high"]
     own = ends == (facts["rope"]["low"], facts["rope"]["high"])
     return numbers.rope(*ends) + (" *" if own else "")
 
 
-def _rope_key(rope: Ends) -> str:
+def _rope_key(rope: Facts) -> str:
     low, high = rope["low"], rope["high"]
     return f"at_{high:.12g}" if low == -high else f"at_{low:.12g}_{high:.12g}"
 
 
-def _row(facts: SensitivityFacts, row: PriorFacts) -> dict[str, Any]:
+def _row(facts: Facts, row: Facts) -> dict[str, Any]:
     return {
         "prior": row["prior"],
         "own": row["own"],
@@ -224,7 +213,7 @@ def _row(facts: SensitivityFacts, row: PriorFacts) -> dict[str, Any]:
     }
 
 
-def _flags(facts: SensitivityFacts, row: PriorFacts) -> list[str]:
+def _flags(facts: Facts, row: Facts) -> list[str]:
     held = {
         "pulls": row["pulls"],
         "coarse": "monte_carlo_too_coarse" in row["findings"],
@@ -234,7 +223,7 @@ def _flags(facts: SensitivityFacts, row: PriorFacts) -> list[str]:
     return [name for name, holds in held.items() if holds]
 
 
-def _legend(facts: SensitivityFacts) -> list[str]:
+def _legend(facts: Facts) -> list[str]:
     """Return what the marks in the rows mean, and the symbols that stand for decisions."""
     shown = [decision for row in facts["rows"] for decision in row["decisions"]]
     symbols = legend((one["symbol"], one["words"]) for one in shown)
@@ -243,13 +232,13 @@ def _legend(facts: SensitivityFacts) -> list[str]:
     return ["* the comparison's own", symbols, *([meanings] if meanings else [])]
 
 
-def _notes(facts: SensitivityFacts) -> list[str]:
+def _notes(facts: Facts) -> list[str]:
     """Return the headline, what was left out, and the findings."""
     findings = [message for _, message, _ in read.findings(facts)]
     return [sensitivity_headline(facts), *findings, *_reasons(facts)]
 
 
-def _reasons(facts: SensitivityFacts) -> list[str]:
+def _reasons(facts: Facts) -> list[str]:
     """Say what was left out and what changes more than the prior, one line for each reason."""
     found = []
     why_not = {"left out": facts["left_out"], "more than another prior": facts["apart"]}
@@ -362,6 +351,53 @@ def _explained(comparisons: Iterable[Compared]) -> str:
     return " A prior pulls if it moves the difference by more than half a posterior sd."
 
 
+@written(
+    "prior own proper=comparison.spec.prior.proper shapes *comparison{mean sd mcse hdi "
+    "rope{low high} p_worse p_equivalent p_better p_greater exact n_draws=draws.size decision} "
+    "decisions pulls findings"
+)
+class PriorRow(NamedTuple):
+    """A comparison under one of the priors.
+
+    Parameters
+    ----------
+    prior
+        The name of the prior.
+    comparison
+        The comparison under it.
+    decisions
+        The decision at each ROPE.
+    own
+        Whether it is the prior of the comparison that was asked again.
+    """
+
+    prior: str
+    comparison: Compared
+    decisions: tuple[Decision, ...]
+    own: bool
+
+    @property
+    def shapes(self) -> str | None:
+        """The Dirichlet shapes of the prior, if it has any."""
+        shapes = self.comparison.spec.prior.shapes
+        return None if shapes is None else repr(shapes)
+
+    @property
+    def pulls(self) -> bool:
+        """Whether the prior moves the difference by more than half a posterior sd."""
+        return pulls(self.comparison)
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """The names of the findings that are more than notes."""
+        return tuple(one.name for one in self.comparison.findings if one.level != "note")
+
+
+@written(
+    "names=own.names *own.spec paired=own.spec.paired rope=own.rope ropes{low high} "
+    "rows=_rows left_out apart findings signature=own.signature",
+    kind="sensitivity",
+)
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Sensitivity(Tabular, Generic[Comparable]):
     """One comparison under several priors and ROPEs, its own prior first.
@@ -416,24 +452,11 @@ class Sensitivity(Tabular, Generic[Comparable]):
     def __len__(self) -> int:
         return len(self.comparisons)
 
-    def to_dict(self) -> SensitivityFacts:
-        """Return everything but the draws as plain values, with a schema version."""
-        own = self.own
+    @property
+    def _rows(self) -> tuple[PriorRow, ...]:
+        """The comparison under each prior."""
         rows = zip(self.priors, self.comparisons, self.decisions, strict=True)
-        return {
-            "schema": SCHEMA,
-            "kind": "sensitivity",
-            "names": list(own.names),
-            **spec_facts(own.spec),
-            "paired": own.spec.paired,
-            "rope": rope_facts(own.rope),
-            "ropes": [{"low": rope.low, "high": rope.high} for rope in self.ropes],
-            "rows": [_row_facts(*row, own=row[1] is own) for row in rows],
-            "left_out": dict(self.left_out),
-            "apart": dict(self.apart),
-            "findings": finding_facts(self.findings),
-            "signature": own.signature,
-        }
+        return tuple(PriorRow(*row, own=row[1] is self.own) for row in rows)
 
     def table(self) -> Table:
         """Return one row a prior."""
@@ -471,30 +494,3 @@ class Sensitivity(Tabular, Generic[Comparable]):
 
     def __repr__(self) -> str:
         return f"Sensitivity({sensitivity_headline(self.to_dict())})"
-
-
-def _row_facts(
-    name: str, one: Compared, decisions: tuple[Decision, ...], *, own: bool
-) -> PriorFacts:
-    prior = one.spec.prior
-    return {
-        "prior": name,
-        "own": own,
-        "proper": prior.proper,
-        "shapes": None if prior.shapes is None else repr(prior.shapes),
-        "mean": one.mean,
-        "sd": one.sd,
-        "mcse": one.mcse,
-        "hdi": interval_facts(one.hdi),
-        "rope": {"low": one.rope.low, "high": one.rope.high},
-        "p_worse": one.p_worse,
-        "p_equivalent": one.p_equivalent,
-        "p_better": one.p_better,
-        "p_greater": one.p_greater,
-        "exact": one.exact,
-        "n_draws": one.draws.size,
-        "decision": decision_facts(one.decision),
-        "decisions": [decision_facts(decision) for decision in decisions],
-        "pulls": pulls(one),
-        "findings": [finding.name for finding in one.findings if finding.level != "note"],
-    }

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
+from outperform._json import Json, to_json, written
 from outperform._typing import Axes, FigureSize
 from outperform.comparison.result import Comparison
 from outperform.decision.rope import Decision, Rope
@@ -32,19 +32,8 @@ from outperform.display.sentences import headline
 from outperform.display.table import Table
 from outperform.errors import UsageError, unknown_name
 from outperform.findings import Finding, counted
-from outperform.inference.summary import (
-    decision_facts,
-    finding_facts,
-    interval_facts,
-    rope_facts,
-    spec_facts,
-)
 from outperform.results.base import Tabular
 from outperform.slices.summary import SliceRow, count_decisions
-
-if TYPE_CHECKING:
-    from outperform.results.feature_schemas import SliceFacts, SlicesFacts
-
 
 _IN_TEXT = (
     "n", "observed", "own", "mean", "sd", "hdi", "p_worse", "p_equivalent", "p_better", "decision",
@@ -58,7 +47,7 @@ _OWN = (
 )  # fmt: skip
 
 
-def slices_table(facts: SlicesFacts, rows: Sequence[SliceFacts]) -> Table:
+def slices_table(facts: Facts, rows: Sequence[Facts]) -> Table:
     """Return one row a slice, in the order given.
 
     Examples
@@ -95,7 +84,7 @@ def _key_names(by: Sequence[str]) -> list[str]:
     return [f"by_{name}" if name in _OWN else name for name in by]
 
 
-def _columns(facts: SlicesFacts, keys: Sequence[str]) -> tuple[Column, ...]:
+def _columns(facts: Facts, keys: Sequence[str]) -> tuple[Column, ...]:
     a, b = read.names(facts)
     n_draws, hdi = facts["n_draws"], f"{numbers.percent(facts['hdi_prob'])} HDI"
     return (
@@ -120,7 +109,7 @@ def _columns(facts: SlicesFacts, keys: Sequence[str]) -> tuple[Column, ...]:
     )
 
 
-def _caption(facts: SlicesFacts, *, limit: int | None = None) -> str:
+def _caption(facts: Facts, *, limit: int | None = None) -> str:
     if "metric" not in facts:
         return read.difference(facts, limit=limit)
     by = " and ".join(for_text(name, limit=limit) for name in facts["by"])
@@ -169,7 +158,7 @@ def _are(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
-def slices_document(facts: SlicesFacts, rows: Sequence[SliceFacts], *, top: int | None) -> Document:
+def slices_document(facts: Facts, rows: Sequence[Facts], *, top: int | None) -> Document:
     """Return the headline, the whole, the most concerning slices with their intervals, findings.
 
     Parameters
@@ -236,6 +225,13 @@ _COLUMNS_OF_CARD = ("decision", "mean", "hdi", "observed", "n", "p_worse")
 _IN_FOREST = 20
 
 
+WITHOUT_ROWS = (
+    "by names *whole.spec rope hdi_prob=whole.hdi.prob n_draws n_slices counts=_counts "
+    "expected_wrong whole findings signature"
+)
+
+
+@written(f"{WITHOUT_ROWS} rows", kind="slices")
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class SliceComparison(Tabular):
     """A − B in every slice, the most concerning first.
@@ -323,6 +319,16 @@ class SliceComparison(Tabular):
         return count_decisions(self.rows)
 
     @property
+    def n_slices(self) -> int:
+        """The number of slices."""
+        return len(self.rows)
+
+    @property
+    def _counts(self) -> dict[str, int]:
+        """How many slices have each decision, by its name."""
+        return {decision.name: count for decision, count in self.counts.items()}
+
+    @property
     def expected_wrong(self) -> float:
         """How many of the slices called better or worse are expected to be neither.
 
@@ -357,31 +363,12 @@ class SliceComparison(Tabular):
         most = None if top is None else max(top, MOST_ROWS)
         return slices_document(self._facts(), self._row_facts(most), top=top)
 
-    def to_dict(self) -> SlicesFacts:
-        """Return everything as plain values, with a schema version."""
-        return self._facts(None)
+    def _facts(self) -> Json:
+        """Return everything but the rows, of which there may be very many."""
+        return to_json(self, WITHOUT_ROWS)
 
-    def _facts(self, top: int | None = 0) -> SlicesFacts:
-        return {
-            "schema": 1,
-            "kind": "slices",
-            "by": list(self.by),
-            "names": list(self.names),
-            **spec_facts(self.whole.spec),
-            "rope": rope_facts(self.rope),
-            "hdi_prob": self.whole.hdi.prob,
-            "n_draws": self.n_draws,
-            "n_slices": len(self.rows),
-            "counts": {decision.name: count for decision, count in self.counts.items()},
-            "expected_wrong": self.expected_wrong,
-            "whole": self.whole.to_dict(),
-            "findings": finding_facts(self.findings),
-            "signature": self.signature,
-            "rows": self._row_facts(top),
-        }
-
-    def _row_facts(self, top: int | None) -> list[SliceFacts]:
-        return [_facts_of(row) for row in self.rows[:top]]
+    def _row_facts(self, top: int | None) -> list[Json]:
+        return [to_json(row) for row in self.rows[:top]]
 
     def plot(
         self, ax: Axes | None = None, *, top: int = _IN_FOREST, size: FigureSize = "text"
@@ -397,7 +384,7 @@ class SliceComparison(Tabular):
         size
             How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
         """
-        rope = rope_facts(self.rope)
+        rope = to_json(self.rope)
         rows = [
             {**facts, "key": ", ".join(facts["key"]), "rope": rope}
             for facts in self._row_facts(top)
@@ -420,36 +407,5 @@ class SliceComparison(Tabular):
         return latex_label(*self.names, self.metric, "by", *self.by)
 
     def __repr__(self) -> str:
-        facts = {
-            "names": self.names,
-            "n_slices": len(self.rows),
-            "counts": {decision.name: count for decision, count in self.counts.items()},
-            "expected_wrong": self.expected_wrong,
-        }
+        facts = to_json(self, "names n_slices counts=_counts expected_wrong")
         return f"SliceComparison({slices_headline(facts)})"
-
-
-def _facts_of(row: SliceRow) -> SliceFacts:
-    return {
-        "key": list(row.key),
-        "n": row.n,
-        "observed_a": row.observed_a,
-        "observed_b": row.observed_b,
-        "observed": row.observed,
-        "mean": row.mean,
-        "sd": row.sd,
-        "mcse": row.mcse,
-        "p_worse": row.p_worse,
-        "p_equivalent": row.p_equivalent,
-        "p_better": row.p_better,
-        "p_greater": row.p_greater,
-        "errors": row.errors,
-        "p_wrong": row.p_wrong,
-        "like_whole": row.like_whole,
-        "coarse": row.coarse,
-        "hdi": interval_facts(row.hdi),
-        "decision": decision_facts(row.decision),
-        "own_hdi": interval_facts(row.own_hdi),
-        "own_decision": decision_facts(row.own_decision),
-        "disagrees": row.disagrees,
-    }

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from outperform._json import written
 from outperform._typing import AnyArray, FloatArray, IntArray, SeedSequence
 from outperform.data.pool import Slices
 from outperform.data.scores import Scores
@@ -36,6 +37,10 @@ from outperform.posterior.rng import Blocks, child, spread_blocks
 from outperform.posterior.slices import SlicesPosterior
 
 
+@written(
+    "key n observed_a observed_b observed mean sd mcse p_worse p_equivalent p_better "
+    "p_greater errors p_wrong like_whole coarse hdi decision own_hdi own_decision disagrees"
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SliceRow:
     """A − B in one slice.

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
 
+from outperform._json import written
 from outperform._typing import Axes, FigureSize, FloatArray
 from outperform.comparison.result import Comparison
 from outperform.decision.intervals import Interval
@@ -20,14 +21,7 @@ from outperform.display.sentences import headline
 from outperform.display.table import Table
 from outperform.errors import UsageError, unknown_name
 from outperform.findings import Finding
-from outperform.inference.suite import Difference, Scale, difference_facts, measure
-from outperform.inference.summary import (
-    SCHEMA,
-    decision_facts,
-    finding_facts,
-    interval_facts,
-    rope_facts,
-)
+from outperform.inference.suite import Difference, Scale, measure
 from outperform.ranking.result import Ranking
 from outperform.results.base import Tabular
 from outperform.suite.text import (
@@ -38,15 +32,69 @@ from outperform.suite.text import (
     task_table,
 )
 
-if TYPE_CHECKING:
-    from outperform.results.suite_schemas import (
-        DifferenceFacts,
-        SuiteFacts,
-        SuiteModelFacts,
-        SuiteRankingFacts,
-    )
+
+@written(
+    "task weight *comparison{metric n observed mean sd hdi rope p_worse p_equivalent p_better "
+    "decision errors} pooled findings=comparison.findings"
+)
+class TaskRow(NamedTuple):
+    """The comparison on one task of a suite.
+
+    Parameters
+    ----------
+    task
+        The task.
+    weight
+        Its weight.
+    comparison
+        The comparison on it alone.
+    pooled
+        Its difference, pulled toward the other tasks.
+    """
+
+    task: str
+    weight: float
+    comparison: Comparison
+    pooled: Difference
 
 
+@written()
+class RankedTask(NamedTuple):
+    """The ranking on one task of a suite, in short.
+
+    Parameters
+    ----------
+    task
+        The task.
+    weight
+        Its weight.
+    metric
+        Its metric.
+    n
+        The number of its items.
+    leader, tied
+        The best model, and all that could still be best.
+    means, mcse, observed
+        The posterior mean of each model alone, the Monte Carlo error, and the plug-in value.
+    """
+
+    task: str
+    weight: float
+    metric: str
+    n: int
+    leader: str
+    tied: tuple[str, ...]
+    means: Mapping[str, float]
+    mcse: Mapping[str, float]
+    observed: Mapping[str, float]
+
+
+@written(
+    "names metric greater_is_better scale n n_draws=draws.size observed mean sd mcse hdi rope "
+    "p_worse p_equivalent p_better p_greater decision errors win_rate win_rate_mcse new_tasks "
+    "tasks=_task_rows findings signature",
+    kind="suite",
+)
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class SuiteComparison(Difference, Tabular):
     """A − B on the tasks of a suite; its own numbers are those of the mean over these tasks.
@@ -105,52 +153,30 @@ class SuiteComparison(Difference, Tabular):
         return sum(self.weights[name] * share for name, share in better.items())
 
     @property
+    def metric(self) -> str:
+        """What the mean over tasks is of, in words."""
+        labels = {task.spec.metric.label for task in self.tasks.values()}
+        return measure(self.scale, labels, len(self.tasks))
+
+    @property
+    def greater_is_better(self) -> bool:
+        """Whether greater means are better."""
+        first = next(iter(self.tasks.values()))
+        return self.scale == "rope" or first.spec.metric.greater_is_better
+
+    @property
+    def _task_rows(self) -> tuple[TaskRow, ...]:
+        """The comparison on each task."""
+        return tuple(
+            TaskRow(name, self.weights[name], task, self.pooled[name])
+            for name, task in self.tasks.items()
+        )
+
+    @property
     def win_rate_mcse(self) -> float:
         """The Monte Carlo error of the win rate; the draws of tasks are independent."""
         own = (self.weights[name] * one.errors["p_greater"] for name, one in self.tasks.items())
         return math.hypot(*own)
-
-    def to_dict(self) -> SuiteFacts:
-        """Return everything but the draws as plain values, with a schema version."""
-        metrics = {task.spec.metric.label for task in self.tasks.values()}
-        return {
-            "schema": SCHEMA,
-            "kind": "suite",
-            "names": list(self.names),
-            "metric": measure(self.scale, metrics, len(self.tasks)),
-            "greater_is_better": _greater(self.scale, self.tasks),
-            "scale": self.scale,
-            "n": self.n,
-            "n_draws": self.draws.size,
-            "observed": self.observed,
-            **difference_facts(self),
-            "win_rate": self.win_rate,
-            "win_rate_mcse": self.win_rate_mcse,
-            "new_tasks": _optional(self.new_tasks),
-            "tasks": [
-                {
-                    "task": name,
-                    "weight": self.weights[name],
-                    "metric": task.spec.metric.name,
-                    "n": task.spec.n,
-                    "observed": task.observed,
-                    "mean": task.mean,
-                    "sd": task.sd,
-                    "hdi": interval_facts(task.hdi),
-                    "rope": rope_facts(task.rope),
-                    "p_worse": task.p_worse,
-                    "p_equivalent": task.p_equivalent,
-                    "p_better": task.p_better,
-                    "decision": decision_facts(task.decision),
-                    "errors": task.errors,
-                    "pooled": difference_facts(self.pooled[name]),
-                    "findings": finding_facts(task.findings),
-                }
-                for name, task in self.tasks.items()
-            ],
-            "findings": finding_facts(self.findings),
-            "signature": self.signature,
-        }
 
     def table(self) -> Table:
         """Return one row a task, then the mean over them, then tasks like these."""
@@ -192,6 +218,11 @@ class SuiteComparison(Difference, Tabular):
         return f"SuiteComparison({self.decision.symbol} {headline(self.to_dict())})"
 
 
+@written(
+    "name observed mean sd mcse hdi p_best p_rank p_practically_best p_best_new_tasks "
+    "expected_rank mean_rank mean_rank_hdi win_rate borda regret errors against_leader "
+    "new_tasks tied"
+)
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class SuiteModel:
     """One model among the others on a suite.
@@ -300,6 +331,11 @@ class SuiteModel:
         return f"SuiteModel({self.name}: P(best) {self.p_best:.3f}, win rate {self.win_rate:.3f})"
 
 
+@written(
+    "names metric greater_is_better scale n n_draws hdi_prob=leader.hdi.prob rope tied "
+    "models=rows tasks=_task_rows findings signature",
+    kind="suite_ranking",
+)
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class SuiteRanking(Tabular):
     """The joint posterior of many models on the tasks of a suite; the leader comes first.
@@ -374,39 +410,34 @@ class SuiteRanking(Tabular):
         """The number of items of all tasks."""
         return sum(task.n for task in self.tasks.values())
 
-    def to_dict(self) -> SuiteRankingFacts:
-        """Return everything but the draws as plain values, with a schema version."""
-        metrics = {task.spec.metric.label for task in self.tasks.values()}
-        return {
-            "schema": SCHEMA,
-            "kind": "suite_ranking",
-            "names": list(self.names),
-            "metric": measure(self.scale, metrics, len(self.tasks)),
-            "greater_is_better": self.greater_is_better,
-            "scale": self.scale,
-            "n": self.n,
-            "n_draws": self.draws.shape[1],
-            "hdi_prob": self.leader.hdi.prob,
-            "rope": rope_facts(self.rope),
-            "tied": list(self.tied),
-            "models": [_model_facts(row) for row in self.rows],
-            "tasks": [
-                {
-                    "task": name,
-                    "weight": self.weights[name],
-                    "metric": task.metric,
-                    "n": task.n,
-                    "leader": task.leader.name,
-                    "tied": list(task.tied),
-                    "means": {row.name: row.raw.mean for row in task.rows},
-                    "mcse": {row.name: row.raw.mcse for row in task.rows},
-                    "observed": {row.name: row.observed for row in task.rows},
-                }
-                for name, task in self.tasks.items()
-            ],
-            "findings": finding_facts(self.findings),
-            "signature": self.signature,
-        }
+    @property
+    def n_draws(self) -> int:
+        """The number of draws."""
+        return int(self.draws.shape[1])
+
+    @property
+    def metric(self) -> str:
+        """What the mean over tasks is of, in words."""
+        labels = {task.spec.metric.label for task in self.tasks.values()}
+        return measure(self.scale, labels, len(self.tasks))
+
+    @property
+    def _task_rows(self) -> tuple[RankedTask, ...]:
+        """The ranking on each task, in short."""
+        return tuple(
+            RankedTask(
+                task=name,
+                weight=self.weights[name],
+                metric=task.metric,
+                n=task.n,
+                leader=task.leader.name,
+                tied=task.tied,
+                means={row.name: row.raw.mean for row in task.rows},
+                mcse={row.name: row.raw.mcse for row in task.rows},
+                observed={row.name: row.observed for row in task.rows},
+            )
+            for name, task in self.tasks.items()
+        )
 
     def table(self) -> Table:
         """Return one row a model, the leader first."""
@@ -445,37 +476,3 @@ class SuiteRanking(Tabular):
 
     def __repr__(self) -> str:
         return f"SuiteRanking({rank_headline(self.to_dict())})"
-
-
-def _optional(one: Difference | None) -> DifferenceFacts | None:
-    return None if one is None else difference_facts(one)
-
-
-def _model_facts(row: SuiteModel) -> SuiteModelFacts:
-    return {
-        "name": row.name,
-        "observed": row.observed,
-        "mean": row.mean,
-        "sd": row.sd,
-        "mcse": row.mcse,
-        "hdi": interval_facts(row.hdi),
-        "p_best": row.p_best,
-        "p_rank": row.p_rank.tolist(),
-        "p_practically_best": row.p_practically_best,
-        "p_best_new_tasks": row.p_best_new_tasks,
-        "expected_rank": row.expected_rank,
-        "mean_rank": row.mean_rank,
-        "mean_rank_hdi": interval_facts(row.mean_rank_hdi),
-        "win_rate": row.win_rate,
-        "borda": row.borda,
-        "regret": row.regret,
-        "errors": row.errors,
-        "against_leader": _optional(row.against_leader),
-        "new_tasks": _optional(row.new_tasks),
-        "tied": row.tied,
-    }
-
-
-def _greater(scale: Scale, tasks: Mapping[str, Comparison]) -> bool:
-    first = next(iter(tasks.values()))
-    return scale == "rope" or first.spec.metric.greater_is_better

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from outperform._typing import FloatArray
 from outperform.display import facts as read
 from outperform.display import numbers
 from outperform.display.document import Document, Note, Posterior, Rows, brief, legend
+from outperform.display.facts import Facts
 from outperform.display.formats import (
     count_column,
     number_column,
@@ -24,9 +25,6 @@ from outperform.display.sentences import best_words, headline
 from outperform.display.table import Table
 from outperform.findings import counted, listed
 
-if TYPE_CHECKING:
-    from outperform.results.suite_schemas import SuiteFacts, SuiteModelFacts, SuiteRankingFacts
-
 _LIMIT = 24
 _PLACES = ("observed", "mean", "sd", "hdi_low", "hdi_high", "pooled")
 _TASK_FIRST = ("task", "decision", "mean", "hdi", "n", "observed", "metric", "pooled")
@@ -40,7 +38,7 @@ _CARD_TASK = ("task", "decision", "mean", "hdi", "observed", "n")
 _CARD_RANK = ("model", "decision", "p_best", "mean", "hdi", "observed")
 
 
-def task_table(facts: SuiteFacts) -> Table:
+def task_table(facts: Facts) -> Table:
     """Return one row a task, then the mean over these tasks, then tasks like these."""
     prob = f"{numbers.percent(facts['hdi']['prob'])} HDI"
     columns = (
@@ -83,7 +81,7 @@ def _task_row(name: str, one: Mapping[str, Any], **more: Any) -> dict[str, Any]:
     }
 
 
-def _caption(facts: SuiteFacts) -> str:
+def _caption(facts: Facts) -> str:
     return (
         f"{read.difference(facts, limit=_LIMIT)}, {facts['metric']} (paired, "
         f"{numbers.percent(facts['hdi']['prob'])} HDI, ROPE {read.rope_text(facts)}, "
@@ -108,7 +106,7 @@ def new_tasks_sentence(facts: Mapping[str, Any], names: tuple[str, str]) -> str:
     )
 
 
-def comparison_document(facts: SuiteFacts, draws: FloatArray) -> Document:
+def comparison_document(facts: Facts, draws: FloatArray) -> Document:
     """Return the answer on these tasks, on tasks like these, and the tasks."""
     full, names = task_table(facts), read.names(facts, limit=_LIMIT)
     new, said = facts["new_tasks"], f"On these tasks: {headline(facts, limit=_LIMIT)}"
@@ -173,7 +171,7 @@ _OF_MODEL = {
 # Many models
 
 
-def rank_table(facts: SuiteRankingFacts) -> Table:
+def rank_table(facts: Facts) -> Table:
     """Return one row a model, the leader first."""
     n_draws, prob = facts["n_draws"], f"{numbers.percent(facts['hdi_prob'])} HDI"
     columns = (
@@ -199,7 +197,7 @@ def rank_table(facts: SuiteRankingFacts) -> Table:
     rows = tuple(
         {
             "model": row["name"],
-            **{key: row[key] for key in own},  # type: ignore[literal-required]
+            **{key: row[key] for key in own},
             "hdi_low": row["hdi"]["low"],
             "hdi_high": row["hdi"]["high"],
             "decision": _said(row["against_leader"]),
@@ -214,14 +212,14 @@ def _said(one: Mapping[str, Any] | None, otherwise: str = "leader") -> str:
     return otherwise if one is None else f"{one['decision']['symbol']} {one['decision']['words']}"
 
 
-def _rank_caption(facts: SuiteRankingFacts) -> str:
+def _rank_caption(facts: Facts) -> str:
     return (
         f"{len(facts['models'])} models, {facts['metric']} ({numbers.count(facts['n'])} items, "
         f"{numbers.percent(facts['hdi_prob'])} HDI, ROPE {read.rope_text(facts)})"
     )
 
 
-def rank_headline(facts: SuiteRankingFacts, *, limit: int | None = None) -> str:
+def rank_headline(facts: Facts, *, limit: int | None = None) -> str:
     """Return who is best on these tasks, who is not shown to be worse, and who is best elsewhere.
 
     Examples
@@ -256,12 +254,12 @@ def rank_headline(facts: SuiteRankingFacts, *, limit: int | None = None) -> str:
     return f"{line}. On tasks like these: P(best) {numbers.probability(new, facts['n_draws'])}."
 
 
-def _is_worse(row: SuiteModelFacts) -> bool:
+def _is_worse(row: Facts) -> bool:
     against = row["against_leader"]
     return against is not None and against["decision"]["name"] == "WORSE"
 
 
-def _leaders(facts: SuiteRankingFacts) -> Table:
+def _leaders(facts: Facts) -> Table:
     """Return who leads on each task, and who could be best there too."""
     columns = (
         text_column("task"),
@@ -283,13 +281,13 @@ def _leaders(facts: SuiteRankingFacts) -> Table:
     return Table(columns, rows)
 
 
-def _against_leader(row: SuiteModelFacts) -> Span:
+def _against_leader(row: Facts) -> Span:
     """Return the interval of a model in the colour of its decision against the leader."""
     against = row["against_leader"]
     return span(row) if against is None else replace(span(row), tone=span(against).tone)
 
 
-def rank_document(facts: SuiteRankingFacts) -> Document:
+def rank_document(facts: Facts) -> Document:
     """Return the headline, the models, and who leads on each task."""
     full, hdi = rank_table(facts), f"{numbers.percent(facts['hdi_prob'])} HDI"
     known = [one["decision"] for row in facts["models"] if (one := row["against_leader"])]

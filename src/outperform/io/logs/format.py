@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar, overload
 
 from outperform._files import parse, shown
 from outperform.errors import DataError, OutperformError, UsageError, param, unknown_name
-from outperform.io.formats import PACKINGS, unpacked
+from outperform.io.compression import PACKINGS, unpacked
 from outperform.io.logs.samples import (
     FailedLog,
     Item,

@@ -16,7 +16,8 @@ from typing import Any, BinaryIO, cast
 
 from outperform._files import parse, shown
 from outperform.errors import DataError, UsageError
-from outperform.io.formats import Dialect, endless, limited, most_unpacked, unpack_zstd
+from outperform.io.compression import endless, limited, most_unpacked, unpack_zstd
+from outperform.io.formats import Dialect
 from outperform.io.frames import fetch_columns, known_frame
 from outperform.io.logs.format import LogFormat
 from outperform.io.logs.samples import (

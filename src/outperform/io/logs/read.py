@@ -13,8 +13,8 @@ from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
 from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.findings import Finding, clauses, finding
+from outperform.io.addresses import masked
 from outperform.io.catalogue import LOGS
-from outperform.io.formats import masked
 from outperform.io.group_by import OnNull
 from outperform.io.join import OnMissing
 from outperform.io.logs.format import LogFormat

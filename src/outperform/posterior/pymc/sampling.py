@@ -8,10 +8,11 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from outperform._json import Plain, written
 from outperform._typing import AnyArray, FloatArray
 from outperform.data.outcomes import Outcomes
 from outperform.errors import ResourceError, UsageError, param, require, unknown_name
@@ -26,9 +27,6 @@ from outperform.posterior.pymc.models import (
     unpaired,
 )
 from outperform.posterior.rng import n_workers
-
-if TYPE_CHECKING:
-    from outperform.results.schemas import ChainFacts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,8 +115,9 @@ FEWEST_EFFECTIVE = 400
 _TAILS = (0.05, 0.95)
 
 
+@written()
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chain:
+class Chain(Plain):
     """ArviZ's diagnostics of one number's draws.
 
     Parameters
@@ -149,17 +148,6 @@ class Chain:
     ess: float
     mcse: float
     divergences: int
-
-    def to_dict(self) -> ChainFacts:
-        """Return it as plain values."""
-        return {
-            "sampler": self.sampler,
-            "n_draws": self.n_draws,
-            "rhat": self.rhat,
-            "ess": self.ess,
-            "mcse": self.mcse,
-            "divergences": self.divergences,
-        }
 
     @property
     def converged(self) -> bool:

@@ -1,0 +1,380 @@
+"""Results as plain values, and their JSON Schemas: both are read off the classes themselves."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import Enum
+from functools import cache, cached_property
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    TypeAlias,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+import numpy as np
+from numpy.typing import NDArray
+
+Json: TypeAlias = dict[str, Any]
+"""Plain values by name: what ``to_dict`` returns, and what ``json.dumps`` takes."""
+
+MaybeNaN: TypeAlias = Annotated[float, None]
+"""A number that is NaN, and null in JSON, if the data do not define it."""
+
+IntRows: TypeAlias = Annotated[NDArray[np.int64], 2]
+"""Rows of whole numbers."""
+
+SCHEMA = 1
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_SIMPLE = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
+_CLASSES: dict[str, type] = {}
+_Class = TypeVar("_Class", bound=type)
+
+
+class Written(NamedTuple):
+    """What of a class is written, as text, and its kind if it is a result of its own."""
+
+    keys: str | None
+    kind: str | None
+    schema: int
+
+
+class Key(NamedTuple):
+    """One key: where its value is, and what of the value is written if not what its class says."""
+
+    name: str
+    path: tuple[str, ...]
+    in_place: bool
+    optional: bool
+    keys: tuple[Key, ...] | None
+
+
+def written(
+    keys: str | None = None, *, kind: str | None = None, schema: int = SCHEMA
+) -> Callable[[_Class], _Class]:
+    """Declare what ``to_dict`` writes of a class, and in which order.
+
+    Types and descriptions in the JSON Schema come from the annotations and the docstrings of the
+    class, so that a name is all that is needed here.
+
+    Parameters
+    ----------
+    keys
+        Names of fields, properties and methods without arguments, with spaces between them; by
+        default all fields. ``n=spec.n`` writes another attribute under the name ``n``,
+        ``chain?`` is left out if it is None, ``*spec`` writes the keys of ``spec`` in place, and
+        ``rope{low high}`` writes only these keys of ``rope``.
+    kind, schema
+        The kind of result and its version, written first; none for parts of results.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @written("low high width?")
+    ... @dataclass
+    ... class Ends:
+    ...     low: float
+    ...     high: float
+    ...     width: float | None = None
+    >>> to_json(Ends(0.1, float("nan")))
+    {'low': 0.1, 'high': None}
+    """
+
+    def declare(cls: _Class) -> _Class:
+        cast("Any", cls).__written__ = Written(keys, kind, schema)
+        _CLASSES[cls.__name__] = cls
+        return cls
+
+    return declare
+
+
+class Plain:
+    """A result with plain values; what they are is declared by :func:`written`."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> Json:
+        """Return everything but the draws as plain values, with a schema version."""
+        return to_json(self)
+
+
+def to_json(value: object, keys: str | None = None) -> Json:
+    """Return an object of a class that is written as plain values; NaN becomes None.
+
+    Parameters
+    ----------
+    value
+        The object.
+    keys
+        What to write of it, as for :func:`written`; by default what its class says.
+    """
+    found: Json = _plain(value, None if keys is None else _parsed(keys))
+    return found
+
+
+def _plain(value: Any, keys: tuple[Key, ...] | None) -> Any:
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return None if value != value else float(value)
+    cls: Any = type(value)
+    if hasattr(cls, "__written__"):
+        return _record(value, cls, _keys_of(cls) if keys is None else keys)
+    if isinstance(value, Mapping):
+        return {key: _plain(part, keys) for key, part in value.items()}
+    if isinstance(value, np.ndarray) and (value.dtype.kind != "f" or not np.isnan(value).any()):
+        return value.tolist()  # large tables take a while
+    if isinstance(value, np.ndarray | np.generic):
+        return _plain(value.tolist(), keys)
+    return [_plain(part, keys) for part in value]
+
+
+def _record(value: object, cls: Any, keys: tuple[Key, ...]) -> Json:
+    declared: Written = cls.__written__
+    found: Json = {}
+    if declared.kind is not None and keys is _keys_of(cls):
+        found = {"schema": declared.schema, "kind": declared.kind}
+    for key in keys:
+        part: Any = value
+        for name in key.path:
+            part = None if part is None else getattr(part, name)
+        if isinstance(part, types.MethodType):
+            part = part()
+        if key.in_place:
+            found |= {} if part is None else _plain(part, key.keys)
+        elif part is not None or not key.optional:
+            found[key.name] = _plain(part, key.keys)
+    return found
+
+
+@cache
+def _keys_of(cls: Any) -> tuple[Key, ...]:
+    declared: Written = cls.__written__
+    text = declared.keys
+    if text is None:
+        text = " ".join(name for name in _annotations(cls) if not name.startswith("_"))
+    return _parsed(text)
+
+
+@cache
+def _parsed(text: str) -> tuple[Key, ...]:
+    return _parse(iter(re.findall(r"[*]?[\w.?=]+|[{}]", text)))
+
+
+def _parse(words: Iterator[str]) -> tuple[Key, ...]:
+    found: list[Key] = []
+    for word in words:
+        if word == "}":
+            break
+        if word == "{":
+            found[-1] = found[-1]._replace(keys=_parse(words))
+            continue
+        name, _, path = word.lstrip("*").partition("=")
+        found.append(
+            Key(
+                name=name.rstrip("?"),
+                path=tuple((path or name.rstrip("?")).split(".")),
+                in_place=word.startswith("*"),
+                optional=name.endswith("?"),
+                keys=None,
+            )
+        )
+    return tuple(found)
+
+
+# Schemas
+
+
+def json_schema_of(cls: type) -> Json:
+    """Return the JSON Schema of what ``to_dict`` returns of a class."""
+    parts: dict[str, Json] = {}
+    whole = _object(cls, _keys_of(cls), parts)
+    return {"$schema": _DIALECT, "title": cls.__name__, **whole, "$defs": parts}
+
+
+def _object(cls: type, keys: tuple[Key, ...], parts: dict[str, Json]) -> Json:
+    properties, required = _properties(cls, keys, parts)
+    return {
+        "description": inspect.cleandoc(cls.__doc__ or "").partition("\n")[0],
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": False,
+    }
+
+
+def _properties(
+    cls: type, keys: tuple[Key, ...], parts: dict[str, Json]
+) -> tuple[dict[str, Json], list[str]]:
+    """Return the schema of each key, and the names of those that are always there."""
+    declared: Written = getattr(cls, "__written__", Written(None, None, SCHEMA))
+    properties: dict[str, Json] = {}
+    required = []
+    if declared.kind is not None and keys is _keys_of(cls):
+        properties = {"schema": {"type": "integer"}, "kind": {"enum": [declared.kind]}}
+        required = ["schema", "kind"]
+    for key in keys:
+        owner, hint, may_end = cls, None, False
+        for place, name in enumerate(key.path):
+            if place:
+                options = [one for one in _options(hint) if one is not type(None)]
+                may_end = may_end or len(options) < len(_options(hint))
+                owner = next((one for one in options if _has(one, name)), options[0])
+            hint = _hint(owner, name)
+        if key.in_place:
+            shared: list[str] | None = None
+            for option in _options(hint):
+                if option is type(None):
+                    shared = []
+                    continue
+                more, always = _properties(option, key.keys or _keys_of(option), parts)
+                properties |= more
+                shared = [one for one in always if shared is None or one in shared]
+            required += shared or []
+            continue
+        known = [*_options(hint), *([type(None)] if may_end else [])]
+        if key.optional:
+            known = [one for one in known if one is not type(None)]
+        schema = _union(known, key.keys, parts)
+        about = _description(owner, key.path[-1])
+        properties[key.name] = {**schema, "description": about} if about else schema
+        if not key.optional:
+            required.append(key.name)
+    return properties, required
+
+
+def _union(options: Sequence[Any], keys: tuple[Key, ...] | None, parts: dict[str, Json]) -> Json:
+    options = list(dict.fromkeys(options))
+    if len(options) == 1:
+        return _type(options[0], keys, parts)
+    if all(one in _SIMPLE for one in options):
+        return {"type": [_SIMPLE[one] for one in options]}
+    return {"anyOf": [_type(one, keys, parts) for one in options]}
+
+
+def _type(hint: Any, keys: tuple[Key, ...] | None, parts: dict[str, Json]) -> Json:
+    origin, arguments = get_origin(hint), get_args(hint)
+    if hasattr(hint, "__written__"):
+        if keys is not None:
+            return _object(hint, keys, parts)
+        if hint.__name__ not in parts:
+            parts[hint.__name__] = {}  # keeps its place
+            parts[hint.__name__] = _object(hint, _keys_of(hint), parts)
+        return {"$ref": f"#/$defs/{hint.__name__}"}
+    if hint in _SIMPLE:
+        return {"type": _SIMPLE[hint]}
+    if origin is Annotated:  # an array of so many dimensions
+        found = _type(arguments[0], keys, parts)
+        for _ in range(1, hint.__metadata__[0]):
+            found = {"type": "array", "items": found}
+        return found
+    if origin is Literal:
+        return {"enum": list(arguments)}
+    if origin is np.ndarray:
+        kind = get_args(arguments[1])[0]
+        known = [int, float] if kind is Any else [type(np.zeros(1, kind).tolist()[0])]
+        return {"type": "array", "items": _union(known, None, parts)}
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return {
+            "type": "object",
+            "additionalProperties": _union(_options(arguments[1]), keys, parts),
+        }
+    if isinstance(origin, type) and issubclass(origin, Sequence):
+        distinct = list(dict.fromkeys(one for part in arguments for one in _options(part)))
+        elements = [one for one in distinct if one is not Ellipsis]
+        return {"type": "array", "items": _union(elements, keys, parts)}
+    raise TypeError(f"no JSON Schema for {hint!r}")
+
+
+def _options(hint: Any) -> list[Any]:
+    """Return the types that an annotation allows."""
+    if get_origin(hint) in (Union, types.UnionType):
+        return [one for part in get_args(hint) for one in _options(part)]
+    if isinstance(hint, TypeVar):
+        return _options(hint.__bound__)
+    if hint is MaybeNaN:
+        return [float, type(None)]
+    return [type(None) if hint is None else hint]
+
+
+def _annotations(cls: type) -> dict[str, str]:
+    """Return the annotated fields of a class, those of its bases first."""
+    return {
+        name: text
+        for owner in reversed(cls.__mro__)
+        for name, text in inspect.get_annotations(owner).items()
+    }
+
+
+def _has(cls: Any, name: str) -> bool:
+    return hasattr(cls, name) or name in _annotations(cls) or issubclass(cls, Enum)
+
+
+def _hint(cls: type, name: str) -> Any:
+    """Return the type of a field, of a property, or of what a method returns."""
+    if get_origin(cls) is np.ndarray and name == "size":
+        return int
+    for owner in cls.__mro__:
+        text = inspect.get_annotations(owner).get(name)
+        member = owner.__dict__.get(name)
+        if issubclass(cls, Enum) and name in ("name", "value"):
+            return str
+        if text is None and member is None:
+            continue
+        if text is None:
+            text = _function(member).__annotations__["return"]
+        text = getattr(text, "__forward_arg__", text)  # as named tuples keep it
+        space = {**_CLASSES, **vars(sys.modules[owner.__module__])}
+        known = types.SimpleNamespace(__annotations__={name: text})
+        return get_type_hints(known, space, include_extras=True)[name]
+    raise TypeError(f"{cls.__name__} has no {name}")
+
+
+def _function(member: Any) -> Any:
+    if isinstance(member, property):
+        return member.fget
+    return member.func if isinstance(member, cached_property) else member
+
+
+def _description(cls: type, name: str) -> str:
+    """Return what the docstring of a class, or of its property, says about a name."""
+    for owner in cls.__mro__:
+        member = owner.__dict__.get(name)
+        if name in inspect.get_annotations(owner):
+            text = _parameters(owner).get(name)
+            if text:
+                return text
+        elif member is not None:
+            return _first(inspect.getdoc(_function(member)) or "")
+    return ""
+
+
+def _first(text: str) -> str:
+    return " ".join(text.partition("\n\n")[0].split())
+
+
+@cache
+def _parameters(cls: type) -> dict[str, str]:
+    """Return what the section of parameters says about each name."""
+    _, _, section = inspect.cleandoc(cls.__doc__ or "").partition("Parameters\n----------\n")
+    found: dict[str, list[str]] = {}
+    names: list[str] = []
+    for line in section.splitlines():
+        if re.match(r"\w+\n?$", line) and line in ("Examples", "Notes", "References", "See Also"):
+            break
+        if line and not line.startswith(" "):
+            names = [name.strip() for name in line.split(",")]
+        for name in names if line.startswith(" ") else ():
+            found.setdefault(name, []).append(line)
+    return {name: _first("\n".join(lines)) for name, lines in found.items()}
