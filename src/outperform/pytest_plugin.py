@@ -223,7 +223,7 @@ def _unpaired(
     """Put the candidate beside stored outcomes; what is only counted cannot be paired."""
     __tracebackhide__ = True
     from outperform.data.outcomes import Outcomes
-    from outperform.data.sources import stand_beside
+    from outperform.data.views import stand_beside
     from outperform.io.read import read
 
     old = read(path, models=None if model is None else [model])

@@ -42,9 +42,9 @@ from outperform.crossval.folds import (
 )
 from outperform.crossval.scores import compare_scores, summarize_scores
 from outperform.crossval.splitter import BlockedTwoFold
-from outperform.data.groups import group_codes
 from outperform.data.outcomes import Outcomes
 from outperform.data.score_columns import read_truth
+from outperform.data.table import group_codes
 from outperform.data.tag_schemes import SchemeLike
 from outperform.decision.intervals import check_prob
 from outperform.decision.rope import Rope, RopeLike

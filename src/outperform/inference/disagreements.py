@@ -10,10 +10,10 @@ import numpy as np
 
 from outperform._typing import AnyArray, BoolArray, FloatArray, IntArray, Label
 from outperform.data.judged import Judged
-from outperform.data.outcomes import Outcomes
+from outperform.data.outcomes import Outcomes, true_codes
 from outperform.data.scores import Scores
 from outperform.data.table import total
-from outperform.data.views import predicted_codes, true_codes
+from outperform.data.views import predicted_codes
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision
 from outperform.findings import Finding, counted, finding, quoted

@@ -9,10 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from outperform._typing import FloatArray, IntArray
-from outperform.data.groups import Groups, RepeatedId
 from outperform.data.label_sets import item_margins
-from outperform.data.outcomes import Outcomes
-from outperform.data.table import ClassCounts, Table
+from outperform.data.outcomes import Outcomes, RepeatedId
+from outperform.data.table import ClassCounts, Groups, Table
 from outperform.errors import ResourceError, param
 from outperform.findings import Finding, clauses, finding
 from outperform.inference.score_spec import NORMAL_KURTOSIS, ScoreSpec

@@ -15,11 +15,11 @@ import numpy as np
 from outperform import metrics
 from outperform._json import written
 from outperform._typing import AnyArray, FloatArray, Label
-from outperform.data.groups import effective_size
+from outperform.data.checks import clear_positive, code_of
 from outperform.data.outcomes import Outcomes
 from outperform.data.prevalence import LabelErrors, Prevalence
 from outperform.data.scores import Scores
-from outperform.data.views import clear_positive, code_of
+from outperform.data.table import effective_size
 from outperform.errors import DataError, UsageError, either, param
 from outperform.findings import Finding, finding
 from outperform.inference.score_views import (

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from outperform._typing import AnyArray, BoolArray, FloatArray, IntArray
-from outperform.data.groups import group_rows
 from outperform.data.scores import Scores
-from outperform.data.table import distinct_rows
+from outperform.data.table import distinct_rows, group_rows
 from outperform.errors import UsageError, unknown_name
 from outperform.metrics.curves import RANKINGS, Binned, ClassAreas, rankings_of
 from outperform.metrics.custom import Called

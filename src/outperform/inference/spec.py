@@ -12,10 +12,9 @@ from outperform import metrics
 from outperform._typing import ColumnLike, IntArray, Label, LabelsLike, Seed
 from outperform.data.build import of_labels
 from outperform.data.missing import UNDECLARED, MissingTexts
-from outperform.data.outcomes import Outcomes
+from outperform.data.outcomes import Outcomes, true_codes
 from outperform.data.prevalence import LabelErrors, Prevalence, PrevalenceLike
 from outperform.data.scores import Scores
-from outperform.data.views import true_codes
 from outperform.decision.rope import Rope, RopeLike
 from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.findings import Finding, finding

@@ -14,10 +14,10 @@ from scipy import special
 from outperform._json import written
 from outperform._missing import unmasked
 from outperform._typing import FloatArray, ModelsLike
+from outperform.data.checks import named
 from outperform.data.outcomes import Outcomes
 from outperform.data.pool import slice_column
 from outperform.data.scores import Scores
-from outperform.data.views import named
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision, Rope, RopeLike
 from outperform.errors import UsageError, param, unknown_name

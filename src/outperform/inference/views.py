@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 from outperform import metrics
 from outperform._typing import Label
-from outperform.data.outcomes import Outcomes
+from outperform.data.checks import clear_positive, code_of
+from outperform.data.outcomes import Outcomes, true_codes
 from outperform.data.prevalence import LabelErrors, Prevalence
 from outperform.data.scores import Scores
-from outperform.data.views import clear_positive, code_of, matches, only, true_codes
+from outperform.data.views import matches, only
 from outperform.errors import DataError, UsageError, either, param
 from outperform.inference.score_views import of_column
 from outperform.metrics.custom import Ordinal

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, get_args
 
 from outperform.data.missing import MissingTexts
 from outperform.data.outcomes import Outcomes
-from outperform.data.sources import with_source
+from outperform.data.views import with_source
 from outperform.errors import UsageError, param, unknown_name
 from outperform.io.addresses import STORES, Option, Storage, called
 from outperform.io.catalogue import LOGS, SOURCES

@@ -17,12 +17,12 @@ from outperform._json import Json, to_json, written
 from outperform._typing import Axes, FigureSize, Label, LabelsLike, ModelsLike, Seed
 from outperform.comparison.api import compare
 from outperform.comparison.result import Comparison
+from outperform.data.checks import named
 from outperform.data.labels import is_frame
 from outperform.data.outcomes import Outcomes
 from outperform.data.prevalence import PrevalenceLike
 from outperform.data.scores import Scores
 from outperform.data.sources import TWINS, twin_findings
-from outperform.data.views import named
 from outperform.decision.rope import RopeLike
 from outperform.display.document import Document
 from outperform.display.formats import latex_label

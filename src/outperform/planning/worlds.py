@@ -11,8 +11,7 @@ import numpy as np
 
 from outperform import metrics
 from outperform._typing import FloatArray
-from outperform.data.outcomes import Outcomes
-from outperform.data.views import n_codes
+from outperform.data.outcomes import Outcomes, n_codes
 from outperform.decision.hdi import narrowest_ends
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import Rope, firm_decision
