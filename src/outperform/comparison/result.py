@@ -86,7 +86,7 @@ from outperform.inference.summary import (
     summarize,
 )
 from outperform.inference.views import of_one_class
-from outperform.metrics.score_metric import MetricLike
+from outperform.metrics.metric import MetricLike
 from outperform.posterior.pymc.sampling import Chain
 from outperform.posterior.rng import child
 from outperform.results import facts, rows

@@ -33,7 +33,7 @@ from outperform.findings import Finding, clauses, counted, finding, listed
 from outperform.gates.rule import check_level
 from outperform.inference.spec import OfTwo, data_of
 from outperform.inference.views import chosen_metric
-from outperform.metrics.score_metric import MetricLike
+from outperform.metrics.metric import MetricLike
 from outperform.monitor.batches import History, Seen, check_key, check_versions
 from outperform.monitor.drift import Change, find_change, statistics_of
 from outperform.monitor.result import Look, Stop, StopLike, look_at
