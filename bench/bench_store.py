@@ -30,7 +30,7 @@ from predictions import COLUMNS, FOLDER, _table
 from recording import keep, last_results, markdown_table
 
 import outperform as op
-from outperform.io.formats import Storage
+from outperform.io.addresses import Storage
 from outperform.io.sources import Request
 from outperform.io.store import update
 

@@ -11,8 +11,8 @@ import json
 import os
 import pickle
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -21,10 +21,11 @@ import pytest
 import outperform as op
 from outperform.errors import OutperformError
 
-pytestmark = pytest.mark.slow  # 260 cells
+pytestmark = pytest.mark.slow  # 500 cells
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "what-works.md"
 N = 160
 MODELS = ("A", "B", "C")
+AB = ("A", "B")
 FAST = {"n_draws": 400, "random_state": 1}
 
 
@@ -40,6 +41,7 @@ class Kind:
     other: object
     truth: object = None
     columns: object = None
+    beside: Mapping[str, object] = field(default_factory=dict)
 
 
 def _labels(rng, truth, n_classes, wrong):
@@ -120,9 +122,56 @@ def kinds() -> dict[str, Kind]:
     return {one.name: one for one in found}
 
 
-KINDS = kinds()
+def properties() -> dict[str, Kind]:
+    """Return what else may be known of the items, one example each, two models or three."""
+    rng = np.random.default_rng(8)
+    two, levels = rng.integers(0, 2, N), dict(zip(MODELS, (0.1, 0.2, 0.25), strict=True))
+    said = {model: _labels(rng, two, 2, wrong) for model, wrong in levels.items()}
+    right = {model: said[model] == two for model in AB}
+    pair = {model: said[model] for model in AB}
+    people = np.where(rng.random(N) < 0.5, two, np.nan)
+    annotators = np.stack([_labels(rng, two, 2, 0.1) for _ in range(3)], axis=1)
+    first = rng.integers(0, 3, 3 * N)
+    second = (first + rng.integers(1, 3, 3 * N)) % 3
+    won = np.where(rng.random(3 * N) < 0.5 + 0.1 * (second - first), first, second)
+    votes = (np.array(MODELS)[each] for each in (first, second, won))
+    outcomes = op.Outcomes
+    plain = outcomes.from_labels(two, said)
 
-AB = ("A", "B")
+    def beside(name, **known):
+        made = f"Outcomes.from_labels(…, {next(iter(known))}=…)"
+        data = outcomes.from_labels(two, said, **known)
+        return Kind(name, made, data, "f1", 0.05, "recall", two, said, known)
+
+    def of(name, made_by, data, metric, other="recall"):
+        return Kind(name, made_by, data, metric, 0.05, other)
+
+    found = [
+        beside("groups", groups=np.arange(N) // 4),
+        beside("importance weights", sample_weight=rng.lognormal(0, 0.5, N)),
+        beside("slices", by={"g": np.arange(N) % 4}),
+        of("other class proportions", "outcomes.at_prevalence", plain.at_prevalence(0.3), "f1"),
+        of("a pool", "Outcomes.from_pool", outcomes.from_pool(people, pair), "f1"),
+        of("a judge", "Outcomes.from_judged", judged(right, rng), "accuracy", "accuracy"),
+        of("annotators", "Outcomes.from_annotators",
+           outcomes.from_annotators(annotators, said, truth="majority"), "f1"),
+        of("unpaired", "Outcomes.from_confusion",
+           outcomes.from_confusion({m: plain.confusion(m) for m in MODELS}), "f1"),
+        of("votes", "Scores.from_votes", op.Scores.from_votes(*votes), "win_rate", "win_rate"),
+    ]  # fmt: skip
+    return {one.name: one for one in found}
+
+
+def judged(right, rng):
+    """Return what a judge says of all items and people of a random half."""
+    asked = rng.random(N) < 0.5
+    seen = {model: np.where(rng.random(N) < 0.9, bits, ~bits) for model, bits in right.items()}
+    human = {model: np.where(asked, bits, np.nan) for model, bits in right.items()}
+    return op.Outcomes.from_judged(seen, human=human, drawn="random")
+
+
+OF_ITEMS, BESIDE = kinds(), properties()
+KINDS = OF_ITEMS | BESIDE
 
 
 def compared(kind: Kind) -> op.Comparison:
@@ -178,8 +227,8 @@ def sliced(kind: Kind) -> object:
         return op.compare_slices(kind.data, *AB, by=by, **asked)
     if kind.name == "right or wrong":
         return op.compare_slices(op.Outcomes.from_correct(kind.columns, by=by), *AB, **asked)
-    if kind.name in ("two classes", "many classes"):
-        divided = op.Outcomes.from_labels(kind.truth, kind.columns, by=by)
+    if kind.name in ("two classes", "many classes", *BESIDE) and kind.truth is not None:
+        divided = op.Outcomes.from_labels(kind.truth, kind.columns, **{"by": by, **kind.beside})
         return op.compare_slices(divided, *AB, **asked)
     return op.compare_slices(kind.data, *AB, **asked)
 
@@ -300,26 +349,37 @@ def said(tmp_path_factory) -> dict[tuple[str, str], str]:
 def as_page(said: dict[tuple[str, str], str]) -> str:
     """Return the table as a page, each refusal as a numbered sentence under it."""
     notes: dict[str, int] = {}
-    rows = []
-    for verb in VERBS:
-        marks = []
-        for kind in KINDS:
-            sentence = beginning(said[verb, kind])
-            number = notes.setdefault(sentence, len(notes) + 1) if sentence else 0
-            marks.append(f"[{number}](#refused)" if number else "✓")
-        rows.append(f"| {verb} | {' | '.join(marks)} |")
-    works = sum(not one for one in said.values())
-    heads = [f"| | {' | '.join(KINDS)} |", "|---|" + ":-:|" * len(KINDS)]
+
+    def grid(names: Iterable[str]) -> list[str]:
+        rows = [f"| | {' | '.join(names)} |", "|---|" + ":-:|" * len(list(names))]
+        for verb in VERBS:
+            marks = []
+            for kind in names:
+                sentence = beginning(said[verb, kind])
+                number = notes.setdefault(sentence, len(notes) + 1) if sentence else 0
+                marks.append(f"[{number}](#refused)" if number else "✓")
+            rows.append(f"| {verb} | {' | '.join(marks)} |")
+        return rows
+
+    works = {
+        part: sum(not said[verb, kind] for verb in VERBS for kind in names)
+        for part, names in (("items", OF_ITEMS), ("beside", BESIDE))
+    }
+    size = len(VERBS) * len(OF_ITEMS)
     made = [f"| {kind.name} | `{kind.made_by}` | `{name_of(kind)}` |" for kind in KINDS.values()]
     return "\n".join(
         [
             "# What works with what",
             "",
             "Every verb and every kind of data, tried one by one: ✓ works, a number refers to the",
-            f"sentence with which it is refused. {works} of {len(said)} work.",
+            f"sentence with which it is refused. {works['items']} of {size} work.",
             "",
-            *heads,
-            *rows,
+            *grid(OF_ITEMS),
+            "",
+            "The same for what may be known besides labels, each with two classes:",
+            f"{works['beside']} of {len(VERBS) * len(BESIDE)} work.",
+            "",
+            *grid(BESIDE),
             "",
             "Each kind was asked for one metric:",
             "",
@@ -358,8 +418,10 @@ def test_the_page_is_what_was_tried(said):
     assert PAGE.read_text(encoding="utf-8") == page
 
 
-def test_four_cells_of_five_work(said):
-    assert sum(not one for one in said.values()) >= 0.8 * len(said)
+def test_most_cells_work(said):
+    for names, least in ((OF_ITEMS, 0.8), (BESIDE, 0.75)):
+        cells = [said[verb, kind] for verb in VERBS for kind in names]
+        assert sum(not sentence for sentence in cells) >= least * len(cells)
 
 
 def test_refusals_are_sentences(said):

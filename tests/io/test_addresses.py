@@ -9,7 +9,7 @@ import pytest
 import outperform as op
 from outperform.cli.main import main
 from outperform.errors import OutperformError, UsageError
-from outperform.io.formats import masked, secrets_in, without_secrets
+from outperform.io.addresses import masked, secrets_in, without_secrets
 from tests.loops import each
 
 SECRETS = ("S3CR", "3T5X", "hunter2")

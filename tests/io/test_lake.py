@@ -8,7 +8,7 @@ import pytest
 
 import outperform as op
 from outperform.errors import UsageError
-from outperform.io.formats import Storage
+from outperform.io.addresses import Storage
 from outperform.io.request import Request
 from outperform.io.store import update
 from tests.io.object_store import KEY, SECRET, running

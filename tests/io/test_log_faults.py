@@ -954,7 +954,7 @@ def inspect_samples():
 
 def test_the_part_of_a_store_that_unpacks_to_far_more_is_refused(tmp_path, monkeypatch):
     from outperform.io import formats
-    from outperform.io.count_tables import read_part
+    from outperform.io.counted_files import read_part
 
     monkeypatch.setattr(formats, "_MOST_AT_ONCE", 1 << 20)
     path = tmp_path / "mon.csv.jsonl.gz"

@@ -17,7 +17,8 @@ import pytest
 import outperform as op
 from outperform.cli.main import main as run
 from outperform.errors import DataError, OutperformError, UsageError
-from outperform.io.formats import Dialect, Storage
+from outperform.io.addresses import Storage
+from outperform.io.formats import Dialect
 from outperform.io.remote import files_of, storage_of
 from tests.io.object_store import BUCKET, KEY, SECRET, Store, running
 from tests.loops import each

@@ -16,7 +16,7 @@ import pytest
 
 import outperform as op
 from outperform.errors import DataError
-from outperform.io.formats import Storage
+from outperform.io.addresses import Storage
 from outperform.io.request import Request
 from outperform.io.store import update
 from tests.io import object_store

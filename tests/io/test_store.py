@@ -18,8 +18,8 @@ import outperform as op
 from outperform import _files
 from outperform.errors import DataError, UsageError
 from outperform.io import store
-from outperform.io.count_tables import part_file
-from outperform.io.formats import Storage
+from outperform.io.addresses import Storage
+from outperform.io.counted_files import part_file
 from outperform.io.request import Request
 
 pytest.importorskip("duckdb")

@@ -1,11 +1,12 @@
-"""Some 660 calls of the public interface of outperform, each with a name.
+"""Some 820 calls of the public interface of outperform, each with a name.
 
 ``CALLS`` maps a name such as ``compare/binary/f1/default`` to a function of one number, the random
 seed of the draws. It returns any result of the library, or plain values made of one. Only public
 names are used: what ``import outperform as op`` offers and what its results have. The inputs come
 from ``inputs.py`` and from the small evaluation logs in the folder ``logs``.
 
-Names that begin with ``refused/`` are calls that must end in an exception.
+Names that begin with ``refused/`` are calls that must end in an exception. Those that begin with
+``pairs/`` may: what a verb refuses is recorded like what it answers.
 
 To add a call, write a line or a small function here, then run ``record.py``.
 """
@@ -1933,3 +1934,87 @@ REFUSED = {
 }
 for _name, _refused in REFUSED.items():
     call(f"refused/{_name}")(_refused)
+
+# === label sets under each prior ----------------------------------------------------------------------
+
+for _prior in ("unit", "uniform", "jeffreys", "hierarchical", "learned", "bootstrap"):
+    for _metric in ("f1_macro", "f1_micro", "f1_samples"):
+        call(f"sets/{_metric}/prior-{_prior}")(
+            lambda s, m=_metric, p=_prior: two(data.label_sets, s, m, prior=p, n_draws=500)
+        )
+call("sets/f1_macro/groups")(
+    lambda s: two(data.label_sets, s, "f1_macro", groups=np.arange(350) // 5)
+)
+call("sets/f1_samples/weights")(
+    lambda s: two(data.label_sets, s, "f1_samples", sample_weight=data.weights(350))
+)
+call("sets/f1_macro/labels")(
+    lambda s: ab(
+        op.Outcomes.from_label_sets(*data.named_sets()), s, "f1_macro", labels=["p", "q", "t"]
+    )
+)
+
+# === pairs: each property with each verb and each prior, and each verb with each prior ==================
+
+PAIR_PRIORS = (None, "unit", "uniform", "jeffreys", "hierarchical", "learned", "bootstrap")
+
+
+def two_days(n):
+    return {"day": np.array(["mon", "tue"])[np.arange(n) % 2]}
+
+
+# Of each property: outcomes or scores, and what they are asked. Slices come with labels, or beside.
+PAIR_DATA = {
+    "two": (lambda **by: seen(data.binary, **by), {"metric": "f1"}),
+    "three": (lambda **by: seen(data.three, **by), {"metric": "f1_macro"}),
+    "levels": (lambda **by: seen(data.levels, **by), {"metric": "ordinal_mae"}),
+    "groups": (lambda **by: seen(data.binary, groups=data.groups(), **by), {"metric": "f1"}),
+    "weights": (lambda **by: seen(data.binary, sample_weight=data.weights(), **by), {"metric": "f1"}),
+    "correct": (lambda **by: op.Outcomes.from_correct(data.correct(), **by), {"metric": "accuracy"}),
+    "prevalence": (lambda **by: seen(data.words, **by).at_prevalence({"spam": 0.1}),
+                   {"metric": "f1", "pos_label": "spam"}),
+    "unpaired": (lambda **by: seen(data.binary, **by).unpair(), {"metric": "f1"}),
+    "sets": (lambda: op.Outcomes.from_label_sets(*data.named_sets()), {"metric": "f1_micro"}),
+    "spans": (lambda: tagged(), {"metric": "f1"}),
+    "pool": (lambda: pooled(), {"metric": "accuracy"}),
+    "judged": (lambda: judged(), {"metric": "accuracy"}),
+    "annotators": (lambda: op.Outcomes.from_annotators(*data.annotated(), truth="majority"),
+                   {"metric": "accuracy"}),
+    "scores": (lambda: op.Scores.from_arrays(*data.probabilities()), {"metric": "roc_auc"}),
+    "grades": (lambda: op.Scores.from_values(data.grades()), {"metric": "mean"}),
+}  # fmt: skip
+LABELLED = list(PAIR_DATA)[:8]
+PAIR_VERBS = {
+    "compare": lambda o, asked: op.compare(o, "A", "B", **asked),
+    "estimate": lambda o, asked: op.estimate(
+        o, "A", **{name: value for name, value in asked.items() if name != "rope"}),
+    "rank": lambda o, asked: op.rank(o, **asked),
+    "scorecard": lambda o, asked: op.scorecard(
+        o, "A", "B", metrics=[asked["metric"]],
+        **{name: value for name, value in asked.items() if name != "metric"}),
+    "gate": lambda o, asked: op.gate(o, "A", "B", **asked),
+    "slices": lambda o, asked: op.compare_slices(o, "A", "B", **asked),
+    "ratio": lambda o, asked: op.compare(o, "A", "B", **asked).ratio(rope=0.05),
+    "items": lambda o, asked: op.compare(o, "A", "B", **asked).items(top=3),
+    "fragility": lambda o, asked: op.compare(o, "A", "B", **asked).fragility(),
+}  # fmt: skip
+
+
+def paired(property, verb, prior, seed):
+    """Ask one verb of data with one property, under one prior."""
+    made, asked = PAIR_DATA[property]
+    asked = {"rope": 0.02, **asked, "prior": prior, "n_draws": 500, "random_state": seed}
+    if verb != "slices":
+        return PAIR_VERBS[verb](made(), asked)
+    by = two_days(int(made().n))
+    if property in LABELLED:
+        return PAIR_VERBS[verb](made(by=by), asked)
+    return PAIR_VERBS[verb](made(), {**asked, "by": by})
+
+
+for _p, _property in enumerate(PAIR_DATA):
+    for _v, _verb in enumerate(PAIR_VERBS):
+        _prior = PAIR_PRIORS[(_p + _v) % len(PAIR_PRIORS)]
+        call(f"pairs/{_property}/{_verb}/{_prior or 'default'}")(
+            lambda s, p=_property, v=_verb, prior=_prior: paired(p, v, prior, s)
+        )

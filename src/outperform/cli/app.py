@@ -235,7 +235,8 @@ def _update(
         raise UsageError("--never-true is asked of what was counted; give it to the gate instead")
     # Loaded late, so that help and completion stay fast.
     from outperform.findings import counted
-    from outperform.io.formats import Storage, check_options
+    from outperform.io.addresses import Storage
+    from outperform.io.formats import check_options
     from outperform.io.request import Request
     from outperform.io.store import update
 
@@ -334,7 +335,7 @@ def _metrics() -> dict[str, str]:
 
     found: dict[str, str] = {}
     for name in (*metrics.names(), *metrics.set_names(), *metrics.score_names()):
-        metric = metrics.get_score(name) if metrics.is_of_scores(name) else metrics.get(name)
+        metric = metrics.get(name)
         low, high = metric.bounds or (float("-inf"), float("inf"))
         ends = {
             (True, True): f"It lies between {low:g} and {high:g}",

@@ -192,7 +192,7 @@ def write_page(result: Result | Gate | SliceComparison, path: Path | None) -> No
 
 def command_line() -> str:
     """Return the command as it was typed, without passwords."""
-    from outperform.io.formats import masked
+    from outperform.io.addresses import masked
 
     words = [_PASSWORD.sub(r"\1***", masked(one)) for one in asked.get()]
     return shlex.join(["outperform", *words])

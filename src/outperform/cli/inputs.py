@@ -222,8 +222,8 @@ def read_table(
 
 
 def _are_counts(source: str, reading: Ungrouped) -> bool:
-    from outperform.io.count_tables import holds_outcomes
-    from outperform.io.formats import Storage
+    from outperform.io.addresses import Storage
+    from outperform.io.counted_files import holds_outcomes
 
     return holds_outcomes(source, Storage.of(storage_of(reading.storage_options)))
 
@@ -281,7 +281,7 @@ def _read_counts(sources: Sequence[str], reading: Joined) -> Outcomes | None:
         _refuse_twins(stems)
         seen = [replace(one, models=(name,)) for one, name in zip(seen, stems, strict=True)]
     # Loaded late, so that help and completion stay fast.
-    from outperform.data.sources import stand_beside
+    from outperform.data.views import stand_beside
 
     return stand_beside(*seen)
 
@@ -468,7 +468,7 @@ def storage_of(path: str | None) -> dict[str, Any] | None:
     if path is None:
         return None
     from outperform._files import parse
-    from outperform.io.formats import Storage
+    from outperform.io.addresses import Storage
 
     try:
         found = parse(Path(path).read_bytes())

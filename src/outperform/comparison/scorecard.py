@@ -18,9 +18,9 @@ from outperform.decision.rope import Rope, RopeLike
 from outperform.errors import UsageError, unknown_name
 from outperform.inference import engine
 from outperform.inference.engine import Answer
-from outperform.inference.score_spec import ScoreSpec
+from outperform.inference.score_spec import ScoreSpec, adds_up
 from outperform.inference.spec import Question, Spec, make_spec, rope_for, two_models
-from outperform.metrics.score_metric import MetricLike
+from outperform.metrics.metric import MetricLike
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import seed_sequence
 
@@ -181,7 +181,7 @@ def _in_one_order(specs: Sequence[Spec]) -> list[Spec]:
     must be that of the same item for all.
     """
     of_scores = [one for one in specs if isinstance(one, ScoreSpec)]
-    alike = len({one.metric.sums is None for one in of_scores}) < 2
+    alike = len({adds_up(one.metric, one.data) for one in of_scores}) < 2
     if alike and all(one.view is not one.data for one in of_scores):
         return list(specs)
     return [

@@ -9,18 +9,18 @@ from typing import NamedTuple
 import numpy as np
 
 from outperform._typing import FloatArray, IntArray
-from outperform.data.groups import Groups, RepeatedId
 from outperform.data.label_sets import item_margins
-from outperform.data.outcomes import Outcomes
-from outperform.data.table import ClassCounts, Table
+from outperform.data.outcomes import Outcomes, RepeatedId
+from outperform.data.table import ClassCounts, Groups, Table
 from outperform.errors import ResourceError, param
 from outperform.findings import Finding, clauses, finding
 from outperform.inference.score_spec import NORMAL_KURTOSIS, ScoreSpec
-from outperform.inference.score_views import items_of, joined, unit_influence
+from outperform.inference.score_views import Joined, items_of, joined, unit_influence
 from outperform.inference.spec import LabelSpec
 from outperform.metrics.confusion import Margins
+from outperform.metrics.metric import Sums
 from outperform.metrics.weighted import Prepared, Units, WeightedMean
-from outperform.posterior.bootstrap import draw_items, draw_sums
+from outperform.posterior.bootstrap import Influence, Limit, draw_items, draw_sums
 from outperform.posterior.rng import child, n_workers
 
 # About what one core does in an hour: a weight drawn, looked up and added, takes some 40 ns.
@@ -41,14 +41,13 @@ def draw_scores(
     places = range(len(first.view.models))
     if first.paired or len(places) == 1:
         ready = [spec.prepared for spec in specs]
-        known = [spec.dfs[0] for spec in specs]
-        values = _draw(specs, ready, known, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+        values = _draw(specs, ready, 0, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
         return _within(specs, values.reshape(len(specs), len(places), n_draws))
     apart = [
         _draw(
             specs,
             [spec.prepared[place : place + 1] for spec in specs],
-            [spec.dfs[place] for spec in specs],
+            place,
             n_draws=n_draws,
             seed=child(seed, place),
             n_jobs=n_jobs,
@@ -69,7 +68,7 @@ def _within(specs: Sequence[ScoreSpec], values: FloatArray) -> list[FloatArray]:
 def _draw(
     specs: Sequence[ScoreSpec],
     by_spec: Sequence[Sequence[Prepared]],
-    known: Sequence[float | None],
+    place: int,
     *,
     n_draws: int,
     seed: np.random.SeedSequence,
@@ -77,13 +76,14 @@ def _draw(
 ) -> FloatArray:
     spec, ready = specs[0], [one for own in by_spec for one in own]
     # A user's function need not bear several threads at once.
-    if any(one.metric.function or (one.metric.sums and one.metric.sums.own) for one in specs):
+    if any(one.metric.own for one in specs):
         n_jobs = 1
     shapes, left = spec.shapes, _left_by_fit(specs)
     dfs = [] if left is None else [left.df]
     if left is not None:
         shapes = left.share * spec.units.counts
     # Weights that metrics share are as wide as the widest needs.
+    known = [one.dfs[place] for one in specs]
     df = min([*dfs, *(one for one in known if one is not None)], default=None)
     combined = joined(ready)
     if combined is not None:
@@ -102,6 +102,7 @@ def _draw(
             df=df,
             added=combined.added,
             stretched=stretched,
+            limit=_limit(specs, combined, place),
         )
     return draw_prepared(
         ready,
@@ -112,6 +113,18 @@ def _draw(
         n_jobs=n_jobs,
         df=df,
     )
+
+
+def _limit(specs: Sequence[ScoreSpec], combined: Joined, place: int) -> Limit | None:
+    """Return which units are drawn one by one; of several metrics, those that matter to any."""
+    if len(specs) == 1:
+        return specs[0].limits[place]
+    moved = [one.influences[place] for one in specs]
+    known = [one.moved for one in moved if one is not None]
+    if len(known) < len(specs):
+        return None
+    counts = specs[0].units.counts
+    return combined.limit(Influence(np.concatenate(known), counts), counts)
 
 
 class _Left(NamedTuple):
@@ -135,7 +148,8 @@ def _left_by_fit(specs: Sequence[ScoreSpec]) -> _Left | None:
     """
     found = []
     for spec in specs:
-        n_fitted = 0 if spec.metric.sums is None else spec.metric.sums.fitted
+        how = spec.metric.how
+        n_fitted = how.fitted if isinstance(how, Sums) else 0
         if n_fitted:
             marked = spec.units.sums(spec.view.values[0][:, -1]) > 0
             n = int(spec.units.counts[marked].sum())
@@ -202,7 +216,7 @@ def refuse_hours(specs: Sequence[ScoreSpec], n_draws: int, *, n_jobs: int | None
     """Refuse what would take hours, and say how many draws would not."""
     first = specs[0]
     n_models = len(first.view.models)
-    called = [one for one in specs if one.metric.function is not None]
+    called = [one for one in specs if one.metric.reads == "anything"]
     if called:
         started = time.perf_counter()
         for one in called:

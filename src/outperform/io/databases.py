@@ -24,10 +24,10 @@ from outperform.errors import (
     require,
     unknown_name,
 )
+from outperform.io.addresses import STORES, URL, check_address, masked, without_secrets
 from outperform.io.catalogue import SOURCES
 from outperform.io.columnar import refuse_twins
 from outperform.io.engine import interruptible, text, workspace
-from outperform.io.formats import STORES, URL, check_address, masked, without_secrets
 from outperform.io.frames import Frame, count_frame, known_frame, quiet
 from outperform.io.group_by import TableQuery
 

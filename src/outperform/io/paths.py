@@ -19,8 +19,10 @@ from urllib.parse import unquote
 from uuid import uuid4
 
 from outperform.errors import DataError, UsageError, param
+from outperform.io.addresses import masked
+from outperform.io.compression import PACKINGS, magic, order_mark, unpacked
 from outperform.io.engine import Spool
-from outperform.io.formats import PACKINGS, Dialect, magic, masked, order_mark, unpacked
+from outperform.io.formats import Dialect
 from outperform.io.remote import (
     DELTA_LOG,
     METADATA,

@@ -19,18 +19,10 @@ from outperform.data.sources import Source as SourceFacts
 from outperform.errors import DataError, UsageError, param
 from outperform.findings import Finding, finding, quoted
 from outperform.io import group_by
+from outperform.io.addresses import Option, Storage, called, masked
 from outperform.io.count import named_rows, refuse_repeated_ids
 from outperform.io.engine import Engine
-from outperform.io.formats import (
-    FORMATS,
-    Dialect,
-    DialectOptions,
-    Option,
-    Storage,
-    called,
-    check_options,
-    masked,
-)
+from outperform.io.formats import FORMATS, Dialect, DialectOptions, check_options
 from outperform.io.frames import fetch_columns, known_frame, refuse_repeated
 from outperform.io.group_by import OnNull
 from outperform.io.join import OnMissing, fetch_rows, join_people

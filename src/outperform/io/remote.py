@@ -21,7 +21,7 @@ from outperform.errors import (
     require,
     unknown_name,
 )
-from outperform.io.formats import OPTIONS_BEHIND, STORES, URL, Option, Storage, masked
+from outperform.io.addresses import OPTIONS_BEHIND, STORES, URL, Option, Storage, masked
 
 _AT_ONCE = 8  # requests; most of the time of one is the way there and back
 _KINDS = {

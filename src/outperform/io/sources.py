@@ -11,7 +11,7 @@ from typing import Any
 
 from outperform.data.labels import as_table
 from outperform.errors import DataError, OutperformError, UsageError, require
-from outperform.io.formats import local_path, masked
+from outperform.io.addresses import local_path, masked
 
 _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/", re.IGNORECASE)  # a drive has one letter
 

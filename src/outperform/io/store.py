@@ -18,15 +18,23 @@ from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from outperform import _files
-from outperform.data.outcomes import Outcomes
-from outperform.data.serialization import to_short_json
-from outperform.data.sources import with_source
+from outperform.data.outcomes import Outcomes, to_short_json
+from outperform.data.views import with_source
 from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.findings import Finding, counted, finding, listed
+from outperform.io.addresses import local_path, masked
 from outperform.io.count import NoRows, count_rows
-from outperform.io.count_tables import ENDING, TYPES, Content, Part, part_file, part_line, read_part
+from outperform.io.counted_files import (
+    ENDING,
+    TYPES,
+    Content,
+    Part,
+    part_file,
+    part_line,
+    read_part,
+)
 from outperform.io.engine import Engine, Spool, start, workspace
-from outperform.io.formats import OPTIONS, Dialect, local_path, masked
+from outperform.io.formats import OPTIONS, Dialect
 from outperform.io.paths import File, copied_file, known_files, ready_files, shown_name
 from outperform.io.remote import (
     LAKES,

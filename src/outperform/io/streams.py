@@ -11,9 +11,10 @@ from typing import Protocol, cast
 
 from outperform.errors import DataError, require
 from outperform.findings import Finding, finding
+from outperform.io.addresses import Storage
 from outperform.io.columnar import ReadBatches, Scan, damage, refuse_broken, scan_batches
 from outperform.io.engine import Engine
-from outperform.io.formats import Dialect, Storage
+from outperform.io.formats import Dialect
 from outperform.io.paths import File
 from outperform.io.remote import METADATA, files_of, is_remote, storage_of, told
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar
 
 from outperform.errors import DataError, UsageError, param
 from outperform.findings import Finding
-from outperform.io import columnar, streams, text_files
+from outperform.io import columnar, csv_files, json_lines, streams
 from outperform.io.columnar import Column, Family, Reader, Scan, merged
 from outperform.io.engine import Engine, EngineFault, start, workspace
 from outperform.io.formats import Dialect
@@ -20,9 +20,9 @@ from outperform.io.remote import refuse_changed
 
 STREAM = "stream"  # what pyarrow reads where it is, column by column
 READERS: dict[str, Reader] = {
-    "csv": Reader(text_files.scan_csv, text_files.rescue_csv),
-    "tsv": Reader(text_files.scan_csv, text_files.rescue_csv),
-    "jsonl": Reader(text_files.scan_json_lines, text_files.rescue_json_lines),
+    "csv": Reader(csv_files.scan_csv, csv_files.rescue_csv),
+    "tsv": Reader(csv_files.scan_csv, csv_files.rescue_csv),
+    "jsonl": Reader(json_lines.scan_json_lines, json_lines.rescue_json_lines),
     "parquet": Reader(columnar.scan_parquet, columnar.rescue_parquet, columnar.scan_all),
     "arrow": Reader(columnar.scan_arrow, columnar.rescue_arrow),
     STREAM: Reader(streams.scan_stream, streams.rescue_stream, streams.scan_streams),

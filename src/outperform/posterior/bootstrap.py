@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from outperform._typing import FloatArray, IntArray
-from outperform.data.groups import effective_size
 from outperform.data.label_sets import labels_in_both, labels_of
 from outperform.data.outcomes import Outcomes
+from outperform.data.table import effective_size
 from outperform.errors import UsageError, param
 from outperform.posterior.base import (
     Drawn,
@@ -136,6 +136,72 @@ def _fill_weights(
     generator.standard_gamma(np.broadcast_to(each, weights.shape), out=weights)
 
 
+# Up to so many kinds of units each has a weight of its own. Of more the most influential have one,
+# at first so many of them, and of so many sums the others are looked at together.
+MANY_UNITS, _LEAST_DRAWN, _MOST_SUMS = 1 << 14, 512, 64
+# The units that are taken together move a quantile by less than a hundredth of an sd if the
+# skewness that they bring is no more than this.
+_SKEWNESS = 0.02
+
+
+class Limit(NamedTuple):
+    """The units that matter most, and the others as one normal with their exact moments."""
+
+    drawn: IntArray  # which kinds of units have weights of their own
+    n_others: int  # how many units, not kinds, have none
+    mean: FloatArray  # (n_sums,) of the sums over the others
+    root: FloatArray  # (n_sums, n_sums); it times its transpose is their covariance
+
+    @classmethod
+    def of(cls, terms: FloatArray, moved: FloatArray, shapes: FloatArray) -> Limit | None:
+        """Choose the units by what they add to the third moments of what is asked.
+
+        Parameters
+        ----------
+        terms
+            What one unit of each kind adds to every sum, ``(n_sums, n_kinds)``.
+        moved
+            How far it moves everything that must be no more skewed than it is,
+            ``(n_values, n_kinds)``.
+        shapes
+            How many units there are of each kind.
+
+        Returns
+        -------
+        Limit or None
+            None where there are few kinds, or where most of them matter.
+        """
+        n_kinds = len(shapes)
+        if n_kinds <= MANY_UNITS or len(terms) > _MOST_SUMS or np.isnan(moved).any():
+            return None
+        sd = np.sqrt(np.square(moved) @ shapes)[:, None]
+        # Of a gamma of shape r the third central moment is 2r. Signs are left out, as what two
+        # units bring to the skewness need not cancel in another sum.
+        thirds = 2 * shapes * np.abs(moved / np.where(sd > 0, sd, 1.0)) ** 3
+        order = np.argsort(-thirds.max(axis=0), kind="stable")
+        left = np.cumsum(thirds[:, order[::-1]], axis=1).max(axis=0)[::-1]  # without the first k
+        n_drawn = _LEAST_DRAWN
+        while n_drawn < n_kinds // 2 and left[n_drawn] > _SKEWNESS:
+            n_drawn *= 2
+        if n_drawn >= n_kinds // 2:
+            return None
+        others = np.sort(order[n_drawn:])
+        held, own = terms[:, others], shapes[others]
+        # By QR, as the squares of sums that lie far from 0 would hide how far these spread.
+        root = np.asarray(np.linalg.qr((held * np.sqrt(own)).T, mode="r")).T
+        return cls(np.sort(order[:n_drawn]), round(float(own.sum())), held @ own, root)
+
+    def add(
+        self, sums: FloatArray, generator: np.random.Generator, spread: FloatArray | None
+    ) -> None:
+        """Add the others to sums ``(n_sums, n)``; ``spread`` multiplies their shapes."""
+        normal = self.root @ generator.standard_normal((self.root.shape[1], sums.shape[1]))
+        if spread is None:
+            sums += self.mean[:, None] + normal
+        else:
+            sums += self.mean[:, None] * spread + normal * np.sqrt(spread)
+
+
 # So many draws go through the terms together, a run of units at a time.
 _TOGETHER = 64
 
@@ -152,6 +218,7 @@ def draw_sums(
     df: float | None = None,
     added: MoreWeights | None = None,
     stretched: bool = False,
+    limit: Limit | None = None,
 ) -> FloatArray:
     """Draw a weight for every unit, add up what units hold, and evaluate the sums.
 
@@ -173,6 +240,8 @@ def draw_sums(
     stretched
         Whether ``df`` moves the values of each draw away from those at even weights, not the
         shapes of its weights: where few items with all the weight would have no value to speak of.
+    limit
+        Which units are drawn, and the others taken together; None to draw each.
     """
     drawn = [(shapes, terms)]
     if added is not None:
@@ -180,6 +249,9 @@ def draw_sums(
     n_gammas, mass = sum(len(own) for own, _ in drawn), float(drawn[0][0].sum())
     whole: FloatArray = np.sum([held @ own for own, held in drawn], axis=0)
     centre = evaluate(np.repeat(whole[:, None], 2, axis=1))[:, :1] if stretched else None
+    if limit is not None:
+        drawn = [(shapes[limit.drawn], terms[:, limit.drawn])]
+        n_gammas = len(limit.drawn)
     length = max(block_length(n_gammas), _TOGETHER)
     width = max(1, _NEAR // length)
     tiles = [
@@ -202,6 +274,8 @@ def draw_sums(
                 else:
                     generator.standard_gamma(own[:, None] * spread, out=weights)
                 sums += held @ weights
+            if limit is not None:
+                limit.add(sums, generator, None if stretched else spread)
             out[:] = evaluate(sums)
             if spread is not None and centre is not None:
                 # What weights of such shapes would do to the spread of a mean.

@@ -1,0 +1,140 @@
+"""Packed files: what their first bytes announce, and how much may come out of them."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import BinaryIO, cast
+
+from outperform.errors import DataError, require
+
+PACKINGS = {".gz": "gzip", ".zst": "zstd"}
+_MAGIC = (
+    (b"PAR1", "parquet"),
+    (b"\x1f\x8b", "gzip"),
+    (b"\x28\xb5\x2f\xfd", "zstd"),
+    (b"PK\x03\x04", "zip (or xlsx)"),
+    (b"PK\x05\x06", "zip (or xlsx)"),
+    (b"BZh", "bzip2"),
+    (b"\xfd7zXZ\x00", "xz"),
+    (b"\xd0\xcf\x11\xe0", "xls"),
+    (b"SQLite format 3\x00", "SQLite"),
+    (b"ARROW1\0\0", "arrow"),
+    (b"\xff\xff\xff\xff", "arrow"),
+    (b"FEA1", "Feather (version 1)"),
+    (b"ORC", "ORC"),
+    (b"%PDF", "PDF"),
+)
+# What is packed more tightly than data are is refused, so that a small file cannot keep a machine
+# busy for hours.
+_MOST = 1 << 30  # bytes, unpacked, that any file may have
+_MOST_AT_ONCE = 1 << 28  # that any file may have which is in memory as a whole
+_RATIO = 200
+_BLOCK = 1 << 20
+_ORDER_MARKS = (
+    (b"\xff\xfe\x00\x00", "utf-32"),
+    (b"\x00\x00\xfe\xff", "utf-32"),
+    (b"\xff\xfe", "utf-16"),
+    (b"\xfe\xff", "utf-16"),
+)
+
+
+def magic(head: bytes) -> str | None:
+    """Return what kind of file the first bytes announce, or None.
+
+    Examples
+    --------
+    >>> magic(b"PAR1...."), magic(b"id,label")
+    ('parquet', None)
+    """
+    return next((kind for start, kind in _MAGIC if head.startswith(start)), None)
+
+
+def order_mark(head: bytes) -> str | None:
+    """Return the encoding that a byte order mark other than UTF-8's announces, or None."""
+    return next((encoding for start, encoding in _ORDER_MARKS if head.startswith(start)), None)
+
+
+@contextmanager
+def unpacked(path: str, packing: str, *, name: str, at_once: bool = False) -> Iterator[BinaryIO]:
+    """Open a file as the bytes that were packed; damage becomes a DataError."""
+    try:
+        with _open(path, packing) as stream:
+            most = most_unpacked(os.path.getsize(path), at_once=at_once)
+            yield limited(stream, most, name=name) if packing else stream
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise DataError(f"{name} is a damaged {packing} file: {error}") from error
+    except OSError as error:
+        what = f"is a damaged {packing} file" if packing else "cannot be read"
+        raise DataError(f"{name} {what}: {error.strerror or error}") from error
+
+
+def most_unpacked(size: int, *, at_once: bool = False) -> int:
+    """Return how many bytes may come of packed ones."""
+    return max(_MOST_AT_ONCE if at_once else _MOST, _RATIO * size)
+
+
+def endless(name: str, most: int, *, mend: str = "unpack it before it is read") -> DataError:
+    """Return what to say of packed bytes of which too many come."""
+    return DataError(
+        f"{name} unpacks to more than {most >> 20} MiB, over {_RATIO} times its size; if that is "
+        f"right, {mend}"
+    )
+
+
+def limited(stream: BinaryIO, most: int, *, name: str) -> BinaryIO:
+    """Return a stream of unpacked bytes that ends with an error where there are too many."""
+    return io.BufferedReader(_Limited(stream, most, endless(name, most)), _BLOCK)
+
+
+class _Limited(io.RawIOBase):
+    """A stream that ends with an error where it is longer than a file of its size can be."""
+
+    def __init__(self, stream: BinaryIO, most: int, error: DataError) -> None:
+        self._stream, self._left, self._error = stream, most, error
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: object) -> int:
+        number: int = self._stream.readinto(buffer)  # type: ignore[attr-defined]
+        self._left -= number
+        if self._left < 0:
+            raise self._error
+        return number
+
+
+def _open(path: str, packing: str) -> BinaryIO:
+    if packing == "gzip":
+        return cast(BinaryIO, gzip.open(path, "rb"))
+    if packing == "zstd":
+        return _open_zstd(path)
+    return open(path, "rb")
+
+
+def _open_zstd(path: str) -> BinaryIO:
+    try:
+        return cast(BinaryIO, import_module("compression.zstd").open(path, "rb"))
+    except ModuleNotFoundError:  # before Python 3.14
+        arrow = require("pyarrow", extra="all", purpose="reading .zst files")
+        return io.BufferedReader(arrow.input_stream(path, compression="zstd"))
+
+
+def unpack_zstd(data: bytes, most: int, *, name: str) -> bytes:
+    """Return the bytes that were packed with zstd, unless they are too many."""
+    try:
+        zstd = import_module("compression.zstd")
+    except ModuleNotFoundError:  # before Python 3.14
+        arrow = require("pyarrow", extra="arrow", purpose="reading files packed with zstd")
+        stream = io.BufferedReader(arrow.input_stream(arrow.BufferReader(data), compression="zstd"))
+        return limited(cast(BinaryIO, stream), most, name=name).read()
+    try:
+        with zstd.open(io.BytesIO(data), "rb") as stream:
+            return limited(cast(BinaryIO, stream), most, name=name).read()
+    except zstd.ZstdError as error:
+        raise OSError(f"damaged zstd: {error}") from error

@@ -1,0 +1,271 @@
+"""Files of outcomes that were counted before, and parts of a folder of counts."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import re
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import BinaryIO, NamedTuple, cast
+from urllib.parse import quote
+
+from outperform import _files as read
+from outperform.data.outcomes import Outcomes
+from outperform.data.serialization import FORMAT
+from outperform.data.views import read_from
+from outperform.errors import DataError, OutperformError, UsageError, param
+from outperform.io.addresses import URL, Storage
+from outperform.io.compression import limited, most_unpacked
+from outperform.io.engine import workspace
+from outperform.io.formats import Dialect
+from outperform.io.paths import File, find_files
+from outperform.io.remote import found_at, is_remote, reached
+
+_JSON = Dialect(format="jsonl")
+_HEAD = 200  # bytes in which outcomes say what they are
+
+
+def holds_outcomes(source: object, storage: Storage | None = None) -> bool:
+    """Return whether a source is a file of counted outcomes, or a folder or list of them."""
+    if isinstance(source, (list, tuple)):
+        return bool(source) and all(holds_outcomes(one, storage) for one in source)
+    if is_remote(source):
+        first = found_at(reached(str(source), storage))[0]
+        with first.open() as stream:
+            return _begins_shard(stream.read(_HEAD))
+    if not isinstance(source, (str, os.PathLike)) or source == "-" or URL.match(str(source)):
+        return False
+    with workspace() as folder:
+        try:
+            files = find_files(source, _JSON, folder=folder)
+        except DataError:  # whoever reads it as something else says what is wrong
+            return False
+        return _is_shard(files[0])
+
+
+def read_shards(
+    source: object,
+    models: Sequence[str] | Mapping[str, str] | None,
+    storage: Storage | None = None,
+) -> Outcomes:
+    """Add up the outcomes of all files, in whatever order they come."""
+    whole: Outcomes | None = None
+    parts: dict[str, Part] = {}
+    with workspace() as folder:
+        files = find_files(source, replace(_JSON, storage=storage), folder=folder)
+        strange = next((file for file in files if not _is_shard(file)), None)
+        if strange is not None:
+            raise DataError(f"{strange.name} holds no counted outcomes, as {files[0].name} does")
+        for file in files:
+            part, seen = _load(file)
+            if part is not None:
+                parts[file.name] = part
+            if seen is not None:
+                whole = seen if whole is None else _plus(whole, seen, file.name)
+        for file in files:
+            file.refuse_changes()
+    refuse_twin_parts(parts)
+    if whole is None:
+        raise DataError(f"{files[0].name} and all that is beside it hold no items")
+    return _chosen(whole, models)
+
+
+def _load(file: File) -> tuple[Part | None, Outcomes | None]:
+    """Read one file: outcomes alone, or where they came from and then outcomes, if any."""
+    part, seen = None, None
+    with file.open() as stream:
+        data = stream.read()
+    try:
+        if _PART_MARK in data[:_HEAD]:
+            first, _, data = data.partition(b"\n")
+            part = part_of(first)
+        if data or part is None:
+            seen = Outcomes.from_json(data)
+        if part is not None and _checksum_of(data) != part.outcomes:
+            raise DataError("these are not the outcomes that the first line tells of")
+    except DataError as error:
+        raise DataError(f"{file.name}: {error}") from error
+    return part, None if seen is None else read_from(seen, file.name)
+
+
+def _is_shard(file: File) -> bool:
+    with file.open() as stream:
+        return _begins_shard(stream.read(_HEAD))
+
+
+def _begins_shard(head: bytes) -> bool:
+    marks = (_PART_MARK, f'"{FORMAT}"'.encode())
+    return head.lstrip().startswith(b"{") and any(mark in head for mark in marks)
+
+
+# A part of a folder that grows: a line that says where its outcomes came from, and outcomes
+
+PART = "outperform/part"
+ENDING = ".jsonl.gz"
+_PLAIN = re.compile(r"[a-z0-9][a-z0-9=.,+_ -]{0,150}")  # names that every file system tells apart
+_PART_MARK = f'"format":"{PART}"'.encode()
+_ENDS_WITH = re.compile(rb'"sha256":"([0-9a-f]{64})"}\s*')
+TYPES = {str: "text", int: "whole numbers", bool: "booleans"}
+
+
+class Content(NamedTuple):
+    """One file that was counted, and what tells whether it is the same."""
+
+    name: str
+    size: int
+    marker: str  # what changes when the file is written, and costs nothing to look up
+    hash: str  # of its bytes
+
+
+class Part(NamedTuple):
+    """Where the outcomes of a partition came from."""
+
+    name: str
+    source: str
+    files: tuple[Content, ...]
+    items: int
+    models: tuple[str, ...]
+    labels: str  # what they are, if there are any
+    spec: str  # the checksum of the question
+    outcomes: str  # their checksum, if there are any
+    time: str
+    version: str
+
+
+_FIELDS = read.record(
+    {
+        "format": read.one_of(PART),
+        "schema": read.whole(1, 1),
+        "name": read.text,
+        "source": read.text,
+        "files": read.list_of(read.row_of(read.text, read.whole(), read.text, read.text)),
+        "items": read.whole(),
+        "models": read.list_of(read.text),
+        "labels": read.one_of("", *TYPES.values()),
+        "spec": read.digest,
+        "outcomes": read.text,
+        "time": read.text,
+        "version": read.text,
+        "sha256": read.digest,
+    }
+)
+
+
+def part_of(line: bytes) -> Part:
+    """Return what the first line of a part says, or say what is wrong with it."""
+    data = read.parse(line)
+    found = _FIELDS(data, "")
+    if not read.is_signed(data):
+        raise DataError("its first line does not fit its checksum, so it was changed")
+    files = tuple(Content(*one) for one in found.pop("files"))
+    kept = {name: found[name] for name in Part._fields if name in found}
+    return Part(**{**kept, "files": files, "models": tuple(found["models"])})
+
+
+def part_line(part: Part) -> bytes:
+    """Return the first line of a part.
+
+    Examples
+    --------
+    >>> content = Content("mon.csv", 12, "7", "9f86")
+    >>> part = Part("mon.csv", "in/mon.csv", (content,), 0, (), "", "0" * 64, "", "2026", "0.1.0")
+    >>> part_of(part_line(part)) == part
+    True
+    """
+    told = {"format": PART, "schema": 1, **part._asdict()}
+    return json.dumps(read.signed(told), separators=(",", ":")).encode("ascii")
+
+
+def read_part(path: Path) -> Part:
+    """Read the first line of a part, and see that its outcomes are those that it tells of."""
+    try:
+        most = most_unpacked(path.stat().st_size, at_once=True)
+        with gzip.open(path) as stream:
+            whole = limited(cast(BinaryIO, stream), most, name="it")
+            part = part_of(whole.readline())
+            if not _is_signed(whole.read(), part.outcomes):
+                raise DataError("these are not the outcomes that the first line tells of")
+        if path.name != part_file(part.name):
+            raise DataError(f"it is the part {part.name!r}, which is called {part_file(part.name)}")
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{path} cannot be read: {error}") from error
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from error
+    return part
+
+
+def part_file(name: str) -> str:
+    """Return the name of the file of a part, distinct where file systems ignore case.
+
+    Examples
+    --------
+    >>> part_file("day=2026-01-01"), part_file("DE/Mon.csv")
+    ('day=2026-01-01.jsonl.gz', 'DE%2FMon.csv-4f5786ee9e36.jsonl.gz')
+    """
+    if _PLAIN.fullmatch(name):
+        return name + ENDING
+    short = quote(name, safe="=+, ", errors="backslashreplace").lstrip("._")[:100]
+    told = name.encode("utf-8", "backslashreplace")
+    return f"{short}-{hashlib.sha256(told).hexdigest()[:12]}{ENDING}"
+
+
+def _checksum_of(data: bytes) -> str:
+    """Return the checksum at the end of outcomes, which are read by now, or nothing of nothing."""
+    found = _ENDS_WITH.search(data[-100:])
+    return found[1].decode("ascii") if found else ""
+
+
+def _is_signed(data: bytes, digest: str) -> bool:
+    """Return whether outcomes have this checksum, by their bytes, which an update writes.
+
+    Examples
+    --------
+    >>> text, digest = read.signed_text({"a": 1})
+    >>> _is_signed(text.encode(), digest), _is_signed(text.replace("1", "2").encode(), digest)
+    (True, False)
+    """
+    if not digest:
+        return not data
+    end = f',"sha256":"{digest}"}}'.encode("ascii")
+    rest = data.removesuffix(end)
+    return rest != data and hashlib.sha256(rest + b"}").hexdigest() == digest
+
+
+def refuse_twin_parts(parts: Mapping[str, Part]) -> None:
+    """Refuse parts, by the names of their files, that count the same bytes, or another question."""
+    known: dict[str, str] = {}
+    first = next(iter(parts), "")
+    for name, part in parts.items():
+        if part.spec != parts[first].spec:
+            raise DataError(
+                f"{first} and {name} were counted for different questions, so they do not add up"
+            )
+        for one in part.files:
+            other = known.setdefault(one.hash, name)
+            if other != name:
+                raise DataError(
+                    f"{other} and {name} count the same bytes, those of {one.name}; remove one of "
+                    "them"
+                )
+
+
+def _plus(whole: Outcomes, shard: Outcomes, name: str) -> Outcomes:
+    try:
+        return whole + shard
+    except OutperformError as error:
+        raise DataError(f"{name} does not fit the files before it: {error}") from error
+
+
+def _chosen(whole: Outcomes, models: Sequence[str] | Mapping[str, str] | None) -> Outcomes:
+    if models is None:
+        return whole
+    if not isinstance(models, Mapping):
+        return whole.select(models)
+    if not models:
+        raise UsageError(f"{param('models')} must name at least one model")
+    return replace(whole.select(list(models.values())), models=tuple(models))

@@ -1,0 +1,138 @@
+"""JSON Lines."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+
+from outperform._files import distinct
+from outperform.errors import DataError, param
+from outperform.io.columnar import Column, Scan, places, refuse_unreadable
+from outperform.io.csv_files import undecodable
+from outperform.io.engine import Engine, text
+from outperform.io.formats import Dialect
+from outperform.io.paths import File
+
+_SAMPLE = 1_000  # lines whose keys are the columns
+_LINE_BLOCK = 1 << 20
+_LONGEST_LINE = 1 << 24  # bytes of a line, as the engine has it
+
+
+def scan_json_lines(file: File, wanted: Sequence[str], dialect: Dialect, engine: Engine) -> Scan:
+    """Find the keys in the first lines and hand the file to the engine."""
+    names = _keys(file)
+    if file.packing:
+        _refuse_endless(file)
+    if len({name.lower() for name in names}) < len(names):
+        return _by_pointer(file, names)
+    return Scan(
+        file=file,
+        relation=(
+            "read_json(?, columns = ?, compression = ?, format = 'newline_delimited', "
+            "auto_detect = false, ignore_errors = false, hive_partitioning = false) "
+            f"AS t({places(len(names))})"
+        ),
+        parameters=(file.path, dict.fromkeys(names, "JSON"), file.packing or "uncompressed"),
+        columns={
+            name: Column(f"CAST(c{place} AS VARCHAR)", "json") for place, name in enumerate(names)
+        },
+        merges=True,
+    )
+
+
+def _by_pointer(file: File, names: Sequence[str]) -> Scan:
+    """Return a scan for keys that differ only in case, which the engine cannot tell apart.
+
+    Read in this way, it would take the first of two equal keys, so every line is looked at.
+    """
+    for _ in _objects(file):
+        pass
+    pointers = ("/" + name.replace("~", "~0").replace("/", "~1") for name in names)
+    return Scan(
+        file=file,
+        relation=(
+            "read_ndjson_objects(?, compression = ?, ignore_errors = false, "
+            "hive_partitioning = false) AS t(c0)"
+        ),
+        parameters=(file.path, file.packing or "uncompressed"),
+        columns={
+            name: Column(f"CAST(json_extract(c0, {text(pointer)}) AS VARCHAR)", "json")
+            for name, pointer in zip(names, pointers, strict=True)
+        },
+    )
+
+
+def rescue_json_lines(
+    file: File, wanted: Sequence[str], dialect: Dialect, engine: Engine, fault: str
+) -> Scan:
+    """Say which line is no object, if it is this file."""
+    for _ in _objects(file):
+        pass
+    found = scan_json_lines(file, wanted, dialect, engine)
+    refuse_unreadable(found, engine, _unreadable)
+    return found
+
+
+def _unreadable(file: File, fault: str) -> str:
+    return f"{file.name} cannot be read as JSON Lines: {fault.replace(file.path, file.name)}"
+
+
+def _refuse_endless(file: File) -> None:
+    """Unpack the file once, because the engine would go on for as long as there is something."""
+    with file.open() as stream:
+        while stream.read(_LINE_BLOCK):
+            pass
+
+
+def _keys(file: File) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for number, one in enumerate(_objects(file)):
+        if number >= _SAMPLE:
+            break
+        found.update(dict.fromkeys(one))
+    if not found:
+        raise DataError(f"{file.name} has no rows")
+    for name in found:
+        if any("\ud800" <= one <= "\udfff" for one in name):
+            raise DataError(f"{file.name}: the key {name!r} holds half of a character")
+    return tuple(found)
+
+
+def _objects(file: File) -> Iterator[dict[str, object]]:
+    """Yield the objects of a file; the first line that is none is refused with its number."""
+    with file.open() as stream:
+        number = 0
+        while line := stream.readline(_LONGEST_LINE):
+            number += 1
+            if line.strip():
+                yield _object(file, number, line)
+
+
+def _object(file: File, number: int, line: bytes) -> dict[str, object]:
+    try:
+        found = json.loads(line.decode("utf-8"), object_pairs_hook=distinct)
+    except UnicodeDecodeError:
+        raise DataError(undecodable(file)) from None
+    except RecursionError:
+        raise DataError(f"{file.name}: line {number} nests too deeply to be read") from None
+    except ValueError as error:
+        if number == 1 and line.strip() in (b"{", b"["):
+            raise DataError(
+                f"{file.name} is one JSON value over several lines; write one object per line, or "
+                f"say of which tool it is a log with {param('format=', 'promptfoo')}"
+            ) from None
+        raise DataError(f"{file.name}: line {number} {_reason(error)}") from None
+    if isinstance(found, dict):
+        return found
+    hint = "; write one object a line instead of one list" if isinstance(found, list) else ""
+    raise DataError(
+        f'{file.name}: every line must be an object such as {{"label": "x"}}; line {number} '
+        f"holds {line[:60].decode('utf-8', 'replace').strip()!r}{hint}"
+    )
+
+
+def _reason(error: ValueError) -> str:
+    if isinstance(error, (json.JSONDecodeError, DataError)):
+        return f"is not JSON: {error}"
+    return f"has a number of more than {sys.get_int_max_str_digits()} digits"
