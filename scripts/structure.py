@@ -46,14 +46,17 @@ def imported(trees: dict[str, ast.Module]) -> dict[str, set[str]]:
         targets = set()
         by_name = False
         for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom) and node.module:
+            if isinstance(node, ast.ImportFrom):
+                base = node.module or ""
+                if node.level:  # as many parts up, of a package one fewer
+                    parts = name.split(".")
+                    up = node.level - any(other.startswith(f"{name}.") for other in trees)
+                    base = ".".join([*parts[: len(parts) - up], *([base] if base else [])])
                 # The version is there before a package hands out its names.
                 inner = (
-                    f"{node.module}.{alias.name}"
-                    for alias in node.names
-                    if alias.name != "__version__"
+                    f"{base}.{alias.name}" for alias in node.names if alias.name != "__version__"
                 )
-                targets |= {each if each in trees else node.module for each in inner}
+                targets |= {each if each in trees else base for each in inner}
             elif isinstance(node, ast.Import):
                 targets |= {alias.name for alias in node.names}
             elif isinstance(node, ast.Name | ast.Attribute):

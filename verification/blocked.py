@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 import outperform as op
 from outperform._typing import AnyArray, FloatArray, IntArray
-from outperform.data.views import code_of
+from outperform.data.checks import code_of
 from outperform.decision.rope import Decision, Rope, firm_decision
 
 SEED = 20_190_728

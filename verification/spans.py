@@ -15,8 +15,7 @@ import numpy as np
 
 import outperform as op
 from outperform._typing import FloatArray, IntArray
-from outperform.data.groups import group_rows
-from outperform.data.table import Table, count_rows, place_rows
+from outperform.data.table import Table, count_rows, group_rows, place_rows
 from verification import markdown
 from verification.chance import share_error, share_is_off
 

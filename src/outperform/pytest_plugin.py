@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # so that the start of pytest costs no numpy
     from outperform.decision.rope import RopeLike
     from outperform.gates.result import Gate, GuardLike
     from outperform.gates.rule import Require
-    from outperform.metrics.score_metric import MetricLike
+    from outperform.metrics.metric import MetricLike
     from outperform.testing import Options
 
 ID, TRUTH, PREDICTION = "id", "label", "prediction"
@@ -223,7 +223,7 @@ def _unpaired(
     """Put the candidate beside stored outcomes; what is only counted cannot be paired."""
     __tracebackhide__ = True
     from outperform.data.outcomes import Outcomes
-    from outperform.data.sources import stand_beside
+    from outperform.data.views import stand_beside
     from outperform.io.read import read
 
     old = read(path, models=None if model is None else [model])

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import outperform as op
-from outperform.data.sources import stand_beside
-from outperform.data.views import code_of
+from outperform.data.checks import code_of
+from outperform.data.views import stand_beside
 from outperform.errors import DataError, UsageError
 
 

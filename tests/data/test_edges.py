@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 import outperform as op
-from outperform.data.judged import of_items
-from outperform.data.sources import _log_chance
+from outperform.data.sources import log_chance
+from outperform.data.views import of_items
 from outperform.errors import DataError, UsageError
 
 
@@ -68,5 +68,5 @@ def test_the_chance_of_the_same_counts_is_that_of_two_binomial_samples():
     for n, share in ((200, 0.5), (900, 0.2)):
         k = int(n * share)
         twice = np.square(stats.binom.pmf(np.arange(n + 1), n, share)).sum()
-        assert _log_chance(np.array([k, n - k])) == pytest.approx(np.log(twice), abs=0.01)
-    assert _log_chance(np.array([7])) == 0.0  # one cell: nothing else could be
+        assert log_chance(np.array([k, n - k])) == pytest.approx(np.log(twice), abs=0.01)
+    assert log_chance(np.array([7])) == 0.0  # one cell: nothing else could be

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from outperform import Outcomes
 from outperform._files import signed
-from outperform.data.groups import group_rows
-from outperform.data.table import place_rows
+from outperform.data.table import group_rows, place_rows
 from outperform.data.views import only, scaled
 from outperform.errors import DataError, UsageError
 from tests.loops import each

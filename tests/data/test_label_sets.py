@@ -14,8 +14,7 @@ import outperform as op
 from outperform import Outcomes
 from outperform._files import signed
 from outperform.data.labels import are_label_sets
-from outperform.data.sources import stand_beside
-from outperform.data.views import in_weights, matches, only
+from outperform.data.views import in_weights, matches, only, stand_beside
 from outperform.errors import DataError, UsageError
 from tests.loops import each
 

@@ -10,8 +10,8 @@ import pytest
 
 import outperform as op
 from outperform import Outcomes, Scores
+from outperform.data.checks import code_of
 from outperform.data.labels import check_label, label_findings
-from outperform.data.views import code_of
 from outperform.errors import DataError, UsageError
 from tests.loops import each
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from outperform import Outcomes
-from outperform.data.views import code_of, count_of, emptied
+from outperform.data.checks import code_of
+from outperform.data.views import count_of, emptied
 from outperform.errors import DataError, UsageError
 from tests.loops import each
 

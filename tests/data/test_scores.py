@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import outperform as op
-from outperform.data.views import code_of
+from outperform.data.checks import code_of
 from outperform.errors import DataError, UsageError
 from outperform.inference.score_views import arranged
 from tests.loops import each

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 import outperform as op
-from outperform.data.sources import DOUBLED, source_of, stand_beside
+from outperform.data.outcomes import source_of
+from outperform.data.sources import DOUBLED
 from outperform.data.table import CHANCE
+from outperform.data.views import stand_beside
 from outperform.errors import DataError
 from tests.loops import each
 

@@ -9,9 +9,8 @@ import pytest
 
 from outperform import Outcomes, Scores
 from outperform._files import signed
-from outperform.data.sources import stand_beside
 from outperform.data.table import read_weights
-from outperform.data.views import in_weights
+from outperform.data.views import in_weights, stand_beside
 from outperform.errors import DataError, UsageError
 from outperform.inference.score_views import arranged
 from tests.loops import each

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import outperform as op
-from outperform.data.views import compare_values
+from outperform.data.checks import compare_values
 from outperform.errors import DataError, UsageError
 
 N = 300

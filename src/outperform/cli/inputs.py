@@ -281,7 +281,7 @@ def _read_counts(sources: Sequence[str], reading: Joined) -> Outcomes | None:
         _refuse_twins(stems)
         seen = [replace(one, models=(name,)) for one, name in zip(seen, stems, strict=True)]
     # Loaded late, so that help and completion stay fast.
-    from outperform.data.sources import stand_beside
+    from outperform.data.views import stand_beside
 
     return stand_beside(*seen)
 

@@ -15,7 +15,7 @@ import numpy as np
 from outperform import metrics
 from outperform._json import Plain, written
 from outperform._typing import AnyArray
-from outperform.data.views import true_codes
+from outperform.data.outcomes import true_codes
 from outperform.errors import UsageError
 from outperform.inference.spec import LabelSpec, counted
 from outperform.results.compared import Compared, verb_of

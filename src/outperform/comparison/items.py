@@ -24,7 +24,7 @@ from outperform.errors import UsageError, either, param, unknown_name
 from outperform.findings import counted as n_of
 from outperform.inference import changes
 from outperform.inference.score_spec import ScoreSpec
-from outperform.inference.score_views import only_values, probabilities, values_of
+from outperform.inference.score_views import metric_values, probabilities, values_of
 from outperform.inference.spec import LabelSpec
 from outperform.metrics.sums import TARGETS, CombinedMeans
 from outperform.metrics.weighted import WeightedMean
@@ -418,7 +418,7 @@ def _of_statistics(spec: ScoreSpec, ready: list[CombinedMeans]) -> _Found:
     weights = np.ones(n) if data.weights is None else data.weights
     moved = []
     for one, values in zip(ready, data.values, strict=True):
-        each = np.vstack([one.sums.of_items(values).T, np.ones(n)]) * weights
+        each = np.vstack([one.sums.basis.of_items(values).T, np.ones(n)]) * weights
         whole = each.sum(axis=1, keepdims=True)
         with np.errstate(invalid="ignore", divide="ignore"):  # the only item is left out
             moved.append(one.of_sums(whole) - one.of_sums(whole - each))
@@ -476,7 +476,7 @@ def _of_scores(spec: ScoreSpec) -> _Found:
 def _column(spec: ScoreSpec, place: int) -> FloatArray:
     """Return one number an item: the score, or the probability of what is true."""
     data: Scores = spec.data
-    score = only_values(spec.metric, data.values[place])
+    score = metric_values(spec.metric, data.values[place])
     if score.ndim == 1 or data.truth is None:
         return score
     truth, chances = probabilities(data, place, spec.positive)

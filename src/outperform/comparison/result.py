@@ -20,10 +20,10 @@ from outperform._typing import (
     Label,
     Seed,
 )
-from outperform.data.outcomes import Outcomes
+from outperform.data.outcomes import Outcomes, true_codes
 from outperform.data.prevalence import LabelErrors, LabelErrorsLike, PrevalenceLike
 from outperform.data.sources import batches_differ
-from outperform.data.views import in_weights, refuse_label_errors, true_codes
+from outperform.data.views import in_weights, refuse_label_errors
 from outperform.decision.bayes_factor import BayesFactor
 from outperform.decision.intervals import Interval
 from outperform.decision.ranks import Regret, regret_from_distribution, regret_from_draws
@@ -86,7 +86,7 @@ from outperform.inference.summary import (
     summarize,
 )
 from outperform.inference.views import of_one_class
-from outperform.metrics.score_metric import MetricLike
+from outperform.metrics.metric import MetricLike
 from outperform.posterior.pymc.sampling import Chain
 from outperform.posterior.rng import child
 from outperform.results import facts, rows

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outperform._typing import AnyArray, ColumnLike, FloatArray, IntArray
-from outperform.data.groups import group_codes
 from outperform.data.outcomes import Outcomes
-from outperform.data.table import as_counts
+from outperform.data.table import as_counts, group_codes
 from outperform.errors import DataError, UsageError, unknown_name
 from outperform.findings import Finding, finding, listed
 from outperform.inference.folds import Folds

@@ -20,6 +20,7 @@ from outperform._typing import (
     StatisticsLike,
 )
 from outperform.data import build
+from outperform.data.checks import named
 from outperform.data.items import read_ids
 from outperform.data.labels import (
     Column,
@@ -31,7 +32,6 @@ from outperform.data.labels import (
     read_column,
     unify,
 )
-from outperform.data.views import named
 from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.findings import Finding, finding
 

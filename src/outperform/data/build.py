@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from outperform._typing import AnyArray, ColumnLike, FloatArray, IntArray, Label
-from outperform.data.groups import group_codes, group_rows
+from outperform.data.checks import check_labels, named, refuse_ids, same_length
 from outperform.data.items import keep_items
 from outperform.data.label_sets import code_label_sets, is_matrix, prune_sets
 from outperform.data.labels import (
@@ -36,6 +36,8 @@ from outperform.data.table import (
     Table,
     as_counts,
     count_rows,
+    group_codes,
+    group_rows,
     place_rows,
     read_confusions,
     read_weights,
@@ -43,7 +45,6 @@ from outperform.data.table import (
     truth_findings,
 )
 from outperform.data.tag_schemes import Scheme
-from outperform.data.views import check_labels, named, refuse_ids, same_length
 from outperform.errors import DataError, UsageError, param
 from outperform.findings import Finding
 

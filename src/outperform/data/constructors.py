@@ -18,13 +18,13 @@ from outperform._typing import (
 )
 from outperform.data import build, serialization
 from outperform.data.annotators import FromAnnotators
+from outperform.data.checks import check_labels
 from outperform.data.drawn import DrawnLike
 from outperform.data.judged import of_judged
 from outperform.data.missing import MissingTexts
 from outperform.data.scores import Scores
 from outperform.data.spans import get_scheme
 from outperform.data.tag_schemes import SchemeLike
-from outperform.data.views import check_labels
 from outperform.errors import DataError
 
 

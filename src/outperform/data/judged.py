@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, TypedDict
+from typing import Any, ClassVar, TypedDict
 
 import numpy as np
 
 from outperform._json import IntRows, written
 from outperform._missing import is_missing, unmasked
 from outperform._typing import AnyArray, BoolArray, FloatArray, IntArray, Label
+from outperform.data.checks import check_labels, named, same_length
 from outperform.data.drawn import (
     Chances,
     Drawn,
@@ -26,12 +26,7 @@ from outperform.data.labels import Column, align, label_findings, read_column, s
 from outperform.data.missing import label_findings_of
 from outperform.data.pool import Pool, sum_by
 from outperform.data.table import Table, as_counts, count_rows, place_rows, total
-from outperform.data.views import check_labels, named, same_length
 from outperform.errors import DataError, UsageError, param
-from outperform.findings import counted
-
-if TYPE_CHECKING:
-    from outperform.data.outcomes import Outcomes
 
 MOST_MODELS = 3
 """So many models have joint verdicts that some labels can stand for."""
@@ -483,70 +478,6 @@ def _of_classes(
             *label_findings_of(ordered, fields["tables"], tuple(rows.models)),
         ),
     }
-
-
-def of_items(
-    seen: Outcomes,
-    ids: Sequence[object],
-    people: Mapping[str, Sequence[object]],
-    *,
-    chances: Sequence[object] | None = None,
-) -> dict[str, Any]:
-    """Return the arguments of ``Outcomes.from_judged``, where ``seen`` is what the judge says.
-
-    Parameters
-    ----------
-    seen
-        Outcomes that know their items: right or wrong by the judge, or with its classes as truth.
-    ids
-        The items that people looked at.
-    people
-        What people said of them: right or wrong for each model, or one column of true classes.
-    chances
-        The probability that each of these items had of being labelled, if it is known.
-    """
-    items = seen._items
-    if items is None or items.ids is None:
-        raise UsageError(
-            "what people said is matched by the items' ids, and these are not known; name their "
-            f"column with {param('id=')}"
-        )
-    place = {str(one): number for number, one in enumerate(items.names)}
-    asked = [str(one) for one in ids]
-    strange = [one for one in asked if one not in place]
-    if strange:
-        raise DataError(
-            f"people labelled {counted(len(strange), 'items')} that the judge did not see, such as "
-            f"{strange[0]!r}"
-        )
-    twice = [one for one, times in Counter(asked).items() if times > 1]
-    if twice:
-        raise DataError(f"people labelled the item {twice[0]!r} twice; keep one row for each item")
-
-    def placed(values: Sequence[object]) -> list[object]:
-        found: list[object] = [None] * items.n
-        for one, value in zip(asked, values, strict=True):
-            found[place[one]] = value
-        return found
-
-    def said(column: int) -> list[object]:
-        codes: list[int] = items.cells[items.cell, column].tolist()
-        return [items.values[code] for code in codes]
-
-    judged = {model: said(1 + items.models.index(model)) for model in seen.models}
-    human = {name: placed(values) for name, values in people.items()}
-    drawn = {} if chances is None else {"drawn": _as_numbers(placed(chances))}
-    if seen.kind == "correct":
-        return {"judged": judged, "human": human, **drawn}
-    return {"judged": judged, "human": next(iter(human.values())), "judge": said(0), **drawn}
-
-
-def _as_numbers(values: Sequence[object]) -> FloatArray:
-    """Return probabilities as they were read from a file, NaN where there is none."""
-    try:
-        return np.array([np.nan if is_missing(one) else float(str(one)) for one in values])
-    except ValueError as error:
-        raise DataError(f"the probabilities of being labelled must be numbers: {error}") from None
 
 
 class _Counts(TypedDict):

@@ -2,45 +2,66 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from outperform._files import MOST, shown
-from outperform._json import Json
+from outperform._files import MOST, shown, signed, signed_text
+from outperform._json import Json, to_json
 from outperform._typing import AnyArray, IntArray, Label
 from outperform.data import serialization
+from outperform.data.checks import check_labels, clear_positive, code_of
 from outperform.data.constructors import Constructors
-from outperform.data.groups import Groups, RepeatedId
 from outperform.data.items import Items
 from outperform.data.judged import Judged
-from outperform.data.label_sets import Sets, label_margins, move_sets, prune_sets, split_texts
+from outperform.data.label_sets import (
+    Sets,
+    join_sets,
+    label_margins,
+    move_sets,
+    prune_sets,
+    split_texts,
+)
 from outperform.data.labels import LABEL_FINDINGS, label_findings, sort_labels
 from outperform.data.missing import label_findings_of
 from outperform.data.pool import Pool, Slices
 from outperform.data.prevalence import LabelErrors, Prevalence, PrevalenceLike
-from outperform.data.sources import DOUBLED, Source, add
-from outperform.data.table import ClassCounts, Table
-from outperform.data.views import (
-    check_labels,
-    choose_from_pool,
-    clear_positive,
-    code_of,
-    describe,
-    n_codes,
-    refuse_lost_prevalence,
-    refuse_pool,
-    refuse_proportions,
-    refuse_true,
-)
+from outperform.data.sources import DOUBLED, TWINS, Source, log_chance, twin_findings
+from outperform.data.table import CHANCE, ClassCounts, Groups, Table
 from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.findings import Finding
 
 Kind = Literal["classes", "correct", "spans", "label_sets"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RepeatedId:
+    """A column whose values repeat, and the outcomes with these as groups.
+
+    No posterior looks at it; it is there so that a finding can say what groups would change.
+
+    Parameters
+    ----------
+    column
+        Its name.
+    n_values
+        How many different values it has.
+    n_rows
+        In how many rows.
+    outcomes
+        The same outcomes, with one group for each value.
+    """
+
+    column: str
+    n_values: int
+    n_rows: int
+    outcomes: Outcomes
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -519,7 +540,7 @@ class Outcomes(Constructors):
 
     def to_dict(self) -> Json:
         """Return the table as plain JSON-able values, with its sources and a checksum."""
-        return serialization.to_dict(self)
+        return signed(_unsigned(self))
 
     def to_json(self) -> str:
         """Return the table as JSON text with a checksum; the same outcomes give the same text.
@@ -542,10 +563,305 @@ class Outcomes(Constructors):
     def _text(self) -> str:
         """Return what was seen, without how it came together."""
         findings = tuple(one for one in self.findings if one.name not in DOUBLED)
-        return json.dumps(serialization.content(replace(self, findings=findings)))
+        return json.dumps(content(replace(self, findings=findings)))
 
     def __hash__(self) -> int:
         return hash((self.models, self.labels, self.n))
 
     def __repr__(self) -> str:
         return describe(self)
+
+
+def true_codes(outcomes: Outcomes) -> IntArray:
+    """Return the codes of the classes, types or labels that are ever true."""
+    return occurring(outcomes, [table.cells[:, 0] for table in outcomes.tables])
+
+
+def occurring(outcomes: Outcomes, columns: Sequence[IntArray]) -> IntArray:
+    """Return the codes of the classes, types or labels in some columns of cells."""
+    found = np.unique(np.concatenate(columns))
+    if outcomes.kind == "label_sets":
+        labels = {label for code in found.tolist() for label in outcomes.sets[code]}
+        return np.array(sorted(labels), dtype=np.int64)
+    return found[found < outcomes.n_classes]  # what is beyond them means "no span"
+
+
+def refuse_true(outcomes: Outcomes) -> None:
+    """Refuse classes that were declared as never true and are true."""
+    if outcomes.kind == "correct":
+        return
+    true = {outcomes.labels[code] for code in true_codes(outcomes).tolist()}
+    wrong = [label for label in outcomes.never_true if label in true]
+    if wrong:
+        raise DataError(
+            f"{param('never_true')} names {wrong[0]!r}, which is the true class of some items; "
+            "leave it out"
+        )
+
+
+def n_codes(outcomes: Outcomes) -> int:
+    """Return the number of codes in the cells: the classes and, of spans, "no span" after them.
+
+    Of label sets it is the number of sets that occur.
+    """
+    if outcomes.kind == "label_sets":
+        return len(outcomes.sets)
+    return len(outcomes.labels) + (outcomes.kind == "spans")
+
+
+def sharing_sets(one: Outcomes, two: Outcomes) -> tuple[Outcomes, Outcomes]:
+    """Return outcomes over the same labels with the same codes for the same label sets."""
+    if one.kind != "label_sets" or one.sets == two.sets:
+        return one, two
+    _, sets, codes = join_sets([(each.labels, each.sets) for each in (one, two)])
+    left, right = (
+        replace(each._recoded(own, each.labels, n_codes=len(sets)), sets=sets)
+        for each, own in zip((one, two), codes, strict=True)
+    )
+    return left, right
+
+
+def refuse_pool(outcomes: Outcomes, why: str) -> None:
+    """Say why items that were chosen from a pool cannot be seen in some way."""
+    if outcomes.pool is not None:
+        raise UsageError(f"these items {outcomes.pool.CHOSEN}; {why}")
+
+
+def refuse_proportions(outcomes: Outcomes) -> None:
+    """Refuse other class proportions where there are no classes, or some items were chosen."""
+    why = {
+        "spans": "spans have no true negatives, so their classes have no proportions",
+        "correct": "only right or wrong is known of these outcomes, not the classes",
+    }
+    if outcomes.kind != "classes":
+        reason = why.get(outcomes.kind, "these outcomes have no classes")
+        raise UsageError(f"{reason}; leave prevalence out")
+    if outcomes.pool is not None:
+        raise UsageError(
+            "the class proportions of a pool of which some items were chosen cannot be "
+            "replaced yet; leave prevalence out"
+        )
+
+
+def refuse_lost_prevalence(outcomes: Outcomes, method: str) -> None:
+    """Refuse what would lose the class proportions that outcomes carry."""
+    if outcomes.prevalence is not None:
+        raise UsageError(
+            f"{method} would lose the class proportions that these outcomes carry; call it "
+            "before at_prevalence(), or on at_prevalence(None)"
+        )
+
+
+def choose_from_pool(outcomes: Outcomes, pool: Outcomes) -> Outcomes:
+    """Say that items were chosen from a pool by the predictions of both models."""
+    _refuse_pool_of(outcomes, pool)
+    refuse_lost_prevalence(outcomes, "in_pool()")
+    known = set(outcomes.labels)
+    wanted = sort_labels(known | set(check_labels(pool.labels, like=known)))
+    left, right = outcomes._relabel(wanted), pool._relabel(wanted)
+    found = Pool(cells=right.tables[0].cells, counts=right.tables[0].counts)
+    found.check(left.tables[0], n_labels=len(wanted))
+    findings = tuple(dict.fromkeys((*left.findings, *right.findings)))
+    return replace(left, pool=found, findings=findings, _repeated=())
+
+
+def _refuse_pool_of(outcomes: Outcomes, pool: Outcomes) -> None:
+    refuse_pool(outcomes, "they have one already")
+    plain = all(
+        one.kind == "classes" and one.groups is None and one.slices is None and one.paired
+        for one in (outcomes, pool)
+    )
+    if not plain or len(outcomes.models) != 2:
+        raise UsageError(
+            "only paired outcomes of two models, in classes, without groups, weights or "
+            "slices, can be chosen from a pool"
+        )
+    a, b = outcomes.models
+    if pool.models != (b,):
+        raise UsageError(
+            f"the pool must have the predictions of {a!r} as truth and {b!r} as its only model, "
+            f"e.g. {param('truth=', a)}, {param('models=', [b])}; got {list(pool.models)}"
+        )
+
+
+def describe(outcomes: Outcomes) -> str:
+    """Return outcomes in one line."""
+    kind = "" if outcomes.kind == "classes" else f", kind={outcomes.kind!r}"
+    if outcomes.slices is not None:
+        kind += f", slices={len(outcomes.slices)}"
+    if outcomes.weighted:
+        kind += ", weighted=True"
+    alone = outcomes.weighted and outcomes.groups is not None and outcomes.groups.n == outcomes.n
+    if outcomes.kind != "spans" and outcomes.groups is not None and not alone:
+        kind += f", groups={outcomes.groups.n}"
+    if outcomes.pool is not None:
+        kind += f", pool={outcomes.pool.n}"
+    if outcomes.prevalence is not None:
+        kind += f", at prevalence {outcomes.prevalence}"
+    few = outcomes.n_classes <= 6
+    labels: object = outcomes.labels if few else f"<{outcomes.n_classes} classes>"
+    return (
+        f"Outcomes(n={outcomes.n}, models={outcomes.models}, labels={labels}, "
+        f"paired={outcomes.paired}, cells={outcomes.cells}{kind})"
+    )
+
+
+def origins(outcomes: Outcomes) -> tuple[Source, ...]:
+    """Return the sources of outcomes; those that know none are one without a name."""
+    return outcomes.sources or (source_of(outcomes),)
+
+
+def source_of(outcomes: Outcomes, name: str = "") -> Source:
+    """Return outcomes as one source.
+
+    Examples
+    --------
+    >>> import outperform as op
+    >>> one = op.Outcomes.from_labels([1, 0], {"a": [1, 1], "b": [0, 0]})
+    >>> two = op.Outcomes.from_labels([0, 1], {"b": [0, 0], "a": [1, 1]})
+    >>> source_of(one) == source_of(two)
+    True
+    """
+    ordered = replace(outcomes, slices=None).select(sorted(outcomes.models))
+    tables = ordered.tables
+    used = np.unique(np.concatenate([table.cells.ravel() for table in tables]))
+    names = [_label(ordered, code) for code in used.tolist()]
+    found = hashlib.sha256(json.dumps([ordered.kind, ordered.models, names]).encode("ascii"))
+    for table in tables:
+        cells = np.searchsorted(used, table.cells).astype("<i8")
+        found.update(f"\n{cells.shape}\n".encode("ascii"))
+        found.update(cells.tobytes())
+        found.update(json.dumps(table.counts.tolist()).encode("ascii"))
+    telling = max(log_chance(table.counts) for table in tables) < math.log(CHANCE)
+    return Source(name, outcomes.n, found.hexdigest(), telling)
+
+
+def _label(outcomes: Outcomes, code: int) -> Any:
+    if outcomes.kind == "label_sets":
+        return [outcomes.labels[label] for label in outcomes.sets[code]]
+    return outcomes.labels[code] if code < len(outcomes.labels) else None  # None: no span
+
+
+def refuse_unlike(one: Outcomes, other: Outcomes) -> None:
+    """Say why two outcomes are not of one kind, and how to make them so."""
+    if set(one.models) != set(other.models):
+        raise UsageError(f"outcomes of other models do not add up: {one.models}, {other.models}")
+    if one.paired != other.paired:
+        raise UsageError("paired and unpaired outcomes do not add up; call unpair() first")
+    if one.kind != other.kind:
+        raise UsageError(f"outcomes of the kinds {one.kind!r} and {other.kind!r} do not add up")
+    if one.weighted != other.weighted:
+        raise UsageError(
+            "outcomes with and without importance weights do not add up; count the others with "
+            "sample_weight=[1, 1, …]"
+        )
+    if (one.groups is None) != (other.groups is None):
+        raise UsageError(
+            "outcomes with and without groups do not add up; call ungroup() on the former"
+        )
+    if (one.slices is None) != (other.slices is None):
+        raise UsageError("outcomes with and without slices do not add up; divide both or none")
+    if one.prevalence != other.prevalence:
+        there = [one.prevalence or "the data's own", other.prevalence or "the data's own"]
+        raise UsageError(
+            f"outcomes at other class proportions do not add up: {there[0]}, and {there[1]}; add "
+            "them up at_prevalence(None), and call at_prevalence() on the sum"
+        )
+    if (one.pool is None) != (other.pool is None):
+        raise UsageError(
+            "items chosen from a pool by their predictions do not add up with others; give "
+            "both to Outcomes.from_pool as one pool, if all of it was open to choice"
+        )
+    if one.pool is not None and _same_pool(one, other):
+        raise UsageError(
+            "both outcomes have the same pool, which would count twice; if more of it was "
+            "labelled, give all its labels to Outcomes.from_pool at once"
+        )
+
+
+def _same_pool(one: Outcomes, other: Outcomes) -> bool:
+    other = other.select(one.models)
+    return one.labels == other.labels and (
+        one.pool is not None and other.pool is not None and to_json(one.pool) == to_json(other.pool)
+    )
+
+
+def add(one: Outcomes, two: Outcomes) -> Outcomes:
+    """Add the counts of two outcomes up, or say why they do not."""
+    refuse_unlike(one, two)
+    labels = sort_labels(set(one.labels) | set(check_labels(two.labels, like=set(one.labels))))
+    left, right = one._relabel(labels), two.select(one.models)._relabel(labels)
+    left, right = sharing_sets(left, right)
+    tables = tuple(
+        mine.plus(theirs, n_labels=n_codes(left))
+        for mine, theirs in zip(left.tables, right.tables, strict=True)
+    )
+    sources = origins(one) + origins(two)
+    # Labels that look alike may come from different shards, so they are looked at again.
+    again = (*LABEL_FINDINGS, TWINS)
+    kept = [each for each in one.findings + two.findings if each.name not in again]
+    known = {each.name for each in one.findings + two.findings}
+    about = label_findings(labels, empty_is_label="empty_label" not in known)
+    if "looks_missing" in known:
+        about += label_findings_of(labels, tables, left.models, left.sets or None)
+    findings = (*dict.fromkeys(kept), *about, *twin_findings(sources))
+    slices = None
+    if left.slices is not None and right.slices is not None:
+        slices = left.slices.plus(right.slices, n_labels=n_codes(left))
+    pool = None
+    if left.pool is not None and right.pool is not None:
+        pool = left.pool.plus(right.pool, n_labels=n_codes(left))
+    return replace(
+        left,
+        labels=labels,
+        tables=tables,
+        findings=findings,
+        slices=slices,
+        pool=pool,
+        _repeated=(),
+        sources=sources,
+        _items=None if one._items is None or two._items is None else one._items.plus(two._items),
+        never_true=tuple(dict.fromkeys(one.never_true + two.never_true)),
+    )
+
+
+def _stored(outcomes: Outcomes) -> serialization.StoredOutcomes:
+    return serialization.StoredOutcomes(
+        kind=outcomes.kind,
+        models=outcomes.models,
+        labels=outcomes.labels,
+        # Effective counts stay as they are, so that equality sees them; they are not read back.
+        tables=outcomes.tables,
+        findings=tuple((one.name, one.level, one.message) for one in outcomes.findings),
+        sets=outcomes.sets if outcomes.kind == "label_sets" else None,
+        pool=outcomes.pool,
+        slices=outcomes.slices,
+        sources=outcomes.sources,
+        prevalence=outcomes.prevalence,
+        never_true=outcomes.never_true or None,
+    )
+
+
+def content(outcomes: Outcomes) -> Json:
+    """Return what was seen as JSON-able values, without where it came from."""
+    return to_json(_stored(outcomes), serialization.CONTENT)
+
+
+def to_short_json(outcomes: Outcomes) -> tuple[str, str]:
+    """Return outcomes as JSON without spaces, and their checksum."""
+    return signed_text(_unsigned(outcomes))
+
+
+def _unsigned(outcomes: Outcomes) -> Json:
+    groups = [table.groups for table in outcomes.tables if table.groups is not None]
+    if any((one.times < 0).any() for one in groups):
+        raise UsageError(
+            "outcomes with a latent truth cannot be stored; store the labels of the annotators"
+        )
+    if outcomes.prevalence is not None and outcomes.prevalence.distribution is not None:
+        raise UsageError(
+            "class proportions that are a distribution cannot be written; write the outcomes "
+            "at_prevalence(None), and call at_prevalence() again when they are read"
+        )
+    sources = sorted(origins(outcomes), key=lambda one: (one.name, one.sha256))
+    return to_json(_stored(outcomes)._replace(sources=tuple(sources)), serialization.UNSIGNED)

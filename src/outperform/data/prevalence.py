@@ -5,20 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
+from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from outperform._json import written
 from outperform._typing import Drawable, FloatArray, Items, Label
-from outperform.data.views import code_of
+from outperform.data.checks import Counted, code_of
 from outperform.errors import DataError, UsageError, param
 from outperform.findings import listed, quoted
-
-if TYPE_CHECKING:
-    from outperform.data.outcomes import Outcomes
-
 
 # The models' own prior of the class proportions, so that counts of the test set itself
 # change nothing.
@@ -66,7 +62,7 @@ class Prevalence:
 
     @classmethod
     def from_param(
-        cls, value: object, seen: Outcomes, *, positive: Label | None = None
+        cls, value: object, seen: Counted, *, positive: Label | None = None
     ) -> Prevalence:
         """Take shares, counts or a distribution, and check them against the classes.
 
@@ -167,7 +163,7 @@ def _one_class(positive: Label | None) -> Label:
     return positive
 
 
-def _from_mapping(given: Mapping[Any, Any], seen: Outcomes) -> Prevalence:
+def _from_mapping(given: Mapping[Any, Any], seen: Counted) -> Prevalence:
     if not given:
         raise UsageError("prevalence names no class; give shares or counts by class")
     for label, value in given.items():
@@ -184,7 +180,7 @@ def _from_mapping(given: Mapping[Any, Any], seen: Outcomes) -> Prevalence:
     return _from_counts(named, seen) if counted else _from_shares(named, seen)
 
 
-def _from_counts(named: Mapping[Label, float], seen: Outcomes) -> Prevalence:
+def _from_counts(named: Mapping[Label, float], seen: Counted) -> Prevalence:
     missing = _missing(named, seen)
     if missing:
         raise UsageError(
@@ -198,7 +194,7 @@ def _from_counts(named: Mapping[Label, float], seen: Outcomes) -> Prevalence:
     return Prevalence(labels=labels, shares=shares, shapes=shapes)
 
 
-def _from_shares(named: Mapping[Label, float], seen: Outcomes) -> Prevalence:
+def _from_shares(named: Mapping[Label, float], seen: Counted) -> Prevalence:
     for label, share in named.items():
         if not 0 < share < 1:
             raise UsageError(
@@ -218,7 +214,7 @@ def _from_shares(named: Mapping[Label, float], seen: Outcomes) -> Prevalence:
     return Prevalence(labels=labels, shares=tuple(named[label] / whole for label in labels))
 
 
-def _from_distribution(distribution: Any, seen: Outcomes, positive: Label | None) -> Prevalence:
+def _from_distribution(distribution: Any, seen: Counted, positive: Label | None) -> Prevalence:
     generator = np.random.default_rng(0)
     probe = np.asarray(distribution.rvs(size=_PROBES, random_state=generator))
     if probe.shape == (_PROBES,):
@@ -254,7 +250,7 @@ def checked_draws(
     return drawn
 
 
-def _missing(named: Mapping[Label, float], seen: Outcomes) -> list[Label]:
+def _missing(named: Mapping[Label, float], seen: Counted) -> list[Label]:
     """Return the classes that are ever true and have no share; others need none."""
     true = np.unique(np.concatenate([table.cells[:, 0] for table in seen.tables]))
     return [label for code in true.tolist() if (label := seen.labels[code]) not in named]
@@ -320,7 +316,7 @@ class LabelErrors:
 
     @classmethod
     def from_param(
-        cls, value: object, seen: Outcomes, existing: Sequence[Label]
+        cls, value: object, seen: Counted, existing: Sequence[Label]
     ) -> LabelErrors | None:
         """Take one rate, rates by class or a matrix; None where no label is wrong.
 
@@ -429,7 +425,7 @@ def _matrix(rates: Mapping[int, float], codes: Sequence[int], n: int) -> FloatAr
     return matrix
 
 
-def _of_mapping(given: Mapping[Label, object], seen: Outcomes, codes: Sequence[int]) -> FloatArray:
+def _of_mapping(given: Mapping[Label, object], seen: Counted, codes: Sequence[int]) -> FloatArray:
     if not given:
         raise UsageError("label_errors names no class; give rates such as {'fraud': 0.1}")
     placed = {code_of(seen, label): value for label, value in given.items()}
@@ -448,7 +444,7 @@ def _of_mapping(given: Mapping[Label, object], seen: Outcomes, codes: Sequence[i
     return matrix
 
 
-def _row(truth: int, given: Mapping[Label, object], seen: Outcomes) -> FloatArray:
+def _row(truth: int, given: Mapping[Label, object], seen: Counted) -> FloatArray:
     """Return where the labels of one true class go; what is not named is right."""
     row, name = np.zeros(seen.n_classes), seen.labels[truth]
     for label, value in given.items():

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from outperform._typing import AnyArray, IntArray
-from outperform.data.groups import Groups, group_rows
-from outperform.data.table import Table
-from outperform.data.views import n_codes
+from outperform.data.outcomes import n_codes
+from outperform.data.table import Groups, Table, group_rows
 
 if TYPE_CHECKING:
     from outperform.data.outcomes import Outcomes

@@ -9,6 +9,7 @@ import numpy as np
 
 from outperform._missing import is_missing, unmasked
 from outperform._typing import AnyArray, FloatArray, IntArray, Label
+from outperform.data.checks import check_labels
 from outperform.data.drawn import read_chances
 from outperform.data.labels import (
     Column,
@@ -25,7 +26,6 @@ from outperform.data.labels import (
 )
 from outperform.data.missing import label_findings_of
 from outperform.data.table import Table
-from outperform.data.views import check_labels
 from outperform.errors import DataError, ResourceError, param
 from outperform.findings import Finding, listed
 

@@ -17,8 +17,8 @@ from outperform._typing import (
     ModelsLike,
     StatisticsLike,
 )
+from outperform.data.checks import named
 from outperform.data.drawn import Drawn, DrawnLike, column_of, name_of, refuse_ratings
-from outperform.data.groups import group_codes
 from outperform.data.items import read_ids
 from outperform.data.labels import Rows, align, align_rows, only_column
 from outperform.data.score_columns import (
@@ -36,8 +36,7 @@ from outperform.data.score_columns import (
     refuse_unconnected,
     truth_texts,
 )
-from outperform.data.table import read_weights, total
-from outperform.data.views import named
+from outperform.data.table import group_codes, read_weights, total
 from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.findings import Finding
 

@@ -6,30 +6,25 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast, get_args
+from typing import Any, Final, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 
 from outperform import _files as read
-from outperform._json import Json, to_json, written
+from outperform._json import to_json, written
 from outperform._typing import AnyArray, IntArray, Label
+from outperform.data.checks import check_labels
 from outperform.data.drawn import DRAWN
-from outperform.data.groups import Groups
 from outperform.data.judged import Judged
 from outperform.data.label_sets import Sets
 from outperform.data.labels import sort_labels
 from outperform.data.pool import Pool, Slices
 from outperform.data.prevalence import Prevalence
-from outperform.data.sources import BATCHES, GATED, Source, origins
-from outperform.data.table import Table, as_counts, count_rows, place_rows
-from outperform.data.views import check_labels
+from outperform.data.scores import Scores
+from outperform.data.sources import BATCHES, GATED, Source
+from outperform.data.table import Groups, Table, as_counts, count_rows, place_rows
 from outperform.errors import DataError, UsageError
 from outperform.findings import Finding, Level, restored
-
-if TYPE_CHECKING:
-    from outperform.data.outcomes import Outcomes
-    from outperform.data.scores import Scores
-
 
 FORMAT: Final = "outperform/outcomes"
 SCHEMA = 2
@@ -288,11 +283,11 @@ def _fit(
         raise DataError("every statistic needs one name")
 
 
-_CONTENT = "format schema kind models labels tables findings sets? pool? slices?"
-_UNSIGNED = f"{_CONTENT} sources prevalence? never_true?"
+CONTENT = "format schema kind models labels tables findings sets? pool? slices?"
+UNSIGNED = f"{CONTENT} sources prevalence? never_true?"
 
 
-@written(f"{_UNSIGNED} sha256")
+@written(f"{UNSIGNED} sha256")
 class StoredOutcomes(NamedTuple):
     """Outcomes as they are stored.
 
@@ -336,53 +331,6 @@ class StoredOutcomes(NamedTuple):
     def schema(self) -> int:
         """Their version."""
         return SCHEMA
-
-
-def _stored(outcomes: Outcomes) -> StoredOutcomes:
-    return StoredOutcomes(
-        kind=outcomes.kind,
-        models=outcomes.models,
-        labels=outcomes.labels,
-        # Effective counts stay as they are, so that equality sees them; they are not read back.
-        tables=outcomes.tables,
-        findings=tuple((one.name, one.level, one.message) for one in outcomes.findings),
-        sets=outcomes.sets if outcomes.kind == "label_sets" else None,
-        pool=outcomes.pool,
-        slices=outcomes.slices,
-        sources=outcomes.sources,
-        prevalence=outcomes.prevalence,
-        never_true=outcomes.never_true or None,
-    )
-
-
-def content(outcomes: Outcomes) -> Json:
-    """Return what was seen as JSON-able values, without where it came from."""
-    return to_json(_stored(outcomes), _CONTENT)
-
-
-def to_dict(outcomes: Outcomes) -> Json:
-    """Return outcomes as JSON-able values with a checksum; whole numbers stay whole."""
-    return read.signed(_unsigned(outcomes))
-
-
-def to_short_json(outcomes: Outcomes) -> tuple[str, str]:
-    """Return outcomes as JSON without spaces, and their checksum."""
-    return read.signed_text(_unsigned(outcomes))
-
-
-def _unsigned(outcomes: Outcomes) -> Json:
-    groups = [table.groups for table in outcomes.tables if table.groups is not None]
-    if any((one.times < 0).any() for one in groups):
-        raise UsageError(
-            "outcomes with a latent truth cannot be stored; store the labels of the annotators"
-        )
-    if outcomes.prevalence is not None and outcomes.prevalence.distribution is not None:
-        raise UsageError(
-            "class proportions that are a distribution cannot be written; write the outcomes "
-            "at_prevalence(None), and call at_prevalence() again when they are read"
-        )
-    sources = sorted(origins(outcomes), key=lambda one: (one.name, one.sha256))
-    return to_json(_stored(outcomes)._replace(sources=tuple(sources)), _UNSIGNED)
 
 
 def from_dict(data: Mapping[str, object]) -> dict[str, Any]:

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from outperform._typing import IntArray, Label
-from outperform.data.groups import group_codes, group_rows
 from outperform.data.labels import check_label, sort_labels
-from outperform.data.table import Table, count_rows, place_rows
+from outperform.data.table import Table, count_rows, group_codes, group_rows, place_rows
 from outperform.data.tag_schemes import ROLES_OF, Role, Scheme, Span
 from outperform.errors import DataError, UsageError, unknown_name
 from outperform.findings import Finding, counted, finding

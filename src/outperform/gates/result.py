@@ -33,7 +33,7 @@ from outperform.gates.text import (
     gate_sentences,
     gate_table,
 )
-from outperform.metrics.score_metric import MetricLike
+from outperform.metrics.metric import MetricLike
 from outperform.planning.power import Needed
 
 _MOST_TIMES, _MOST_DRAWS = 16, 1_000_000

@@ -9,10 +9,11 @@ import numpy as np
 from scipy.special import ndtri
 
 from outperform._typing import AnyArray, FloatArray, IntArray, Label
+from outperform.data.checks import code_of
 from outperform.data.outcomes import Outcomes
 from outperform.data.prevalence import LabelErrors
 from outperform.data.table import Table
-from outperform.data.views import code_of, in_weights
+from outperform.data.views import in_weights
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision, Rope
 from outperform.findings import Finding, finding, listed

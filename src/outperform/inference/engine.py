@@ -9,8 +9,8 @@ from functools import lru_cache
 import numpy as np
 
 from outperform._typing import Distribution, FloatArray
-from outperform.data.groups import effective_size
 from outperform.data.outcomes import Outcomes
+from outperform.data.table import effective_size
 from outperform.data.views import emptied, in_weights, scaled
 from outperform.decision.bayes_factor import Inside
 from outperform.decision.rope import Rope, masses_from_distribution, masses_from_draws

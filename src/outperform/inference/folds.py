@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from outperform._typing import AnyArray, FloatArray
-from outperform.data.views import code_of
+from outperform.data.checks import code_of
 from outperform.errors import UsageError, either, param, unknown_name
 from outperform.inference.score_spec import Counting, Scale
 from outperform.inference.spec import LabelSpec

@@ -11,10 +11,10 @@ import numpy as np
 from outperform._typing import Label
 from outperform.data.judged import Judged
 from outperform.data.labels import spelled_like, spelling
-from outperform.data.outcomes import Outcomes
+from outperform.data.outcomes import Outcomes, true_codes
 from outperform.data.respelled import taken_as_right
 from outperform.data.table import total
-from outperform.data.views import predicted_codes, true_codes
+from outperform.data.views import predicted_codes
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision, Rope, firm_decision
 from outperform.findings import Finding, clauses, counted, finding

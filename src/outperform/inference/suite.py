@@ -14,16 +14,16 @@ from scipy import special
 from outperform._json import written
 from outperform._missing import unmasked
 from outperform._typing import FloatArray, ModelsLike
+from outperform.data.checks import named
 from outperform.data.outcomes import Outcomes
 from outperform.data.pool import slice_column
 from outperform.data.scores import Scores
-from outperform.data.views import named
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision, Rope, RopeLike
 from outperform.errors import UsageError, param, unknown_name
 from outperform.findings import quoted
 from outperform.inference.spec import Data, Spec, rope_for
-from outperform.metrics.score_metric import MetricLike
+from outperform.metrics.metric import MetricLike
 
 Scale = Literal["metric", "rope"]
 Weighting = Literal["equal", "size"]

@@ -11,8 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from outperform._typing import AnyArray
-from outperform.data.groups import RepeatedId
-from outperform.data.outcomes import Outcomes
+from outperform.data.outcomes import Outcomes, RepeatedId
 from outperform.data.table import as_counts
 from outperform.errors import DataError, OutperformError, param
 from outperform.findings import listed

@@ -17,7 +17,7 @@ from urllib.parse import quote
 from outperform import _files as read
 from outperform.data.outcomes import Outcomes
 from outperform.data.serialization import FORMAT
-from outperform.data.sources import read_from
+from outperform.data.views import read_from
 from outperform.errors import DataError, OutperformError, UsageError, param
 from outperform.io.addresses import URL, Storage
 from outperform.io.compression import limited, most_unpacked

@@ -13,13 +13,13 @@ import numpy as np
 
 from outperform._typing import AnyArray, FloatArray, IntArray
 from outperform.data.build import of_columns
+from outperform.data.checks import compare_values
 from outperform.data.items import MOST_ITEMS
 from outperform.data.labels import NO_LABEL, Column, look_measured, read_column
 from outperform.data.missing import UNDECLARED, MissingTexts
 from outperform.data.outcomes import Outcomes
 from outperform.data.pool import slice_column
 from outperform.data.table import total
-from outperform.data.views import compare_values
 from outperform.errors import DataError, ResourceError, UsageError, either, param
 from outperform.findings import Finding, finding, quoted
 from outperform.io.engine import EngineFault

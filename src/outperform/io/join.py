@@ -10,9 +10,9 @@ from typing import Any, Literal, get_args
 from outperform._typing import Source
 from outperform.data.drawn import Declared
 from outperform.data.items import MOST_ITEMS
-from outperform.data.judged import of_items
 from outperform.data.missing import UNDECLARED, MissingTexts
 from outperform.data.outcomes import Outcomes
+from outperform.data.views import of_items
 from outperform.errors import DataError, UsageError, param
 from outperform.findings import Finding, counted, finding
 from outperform.io import group_by

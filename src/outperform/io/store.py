@@ -18,9 +18,8 @@ from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from outperform import _files
-from outperform.data.outcomes import Outcomes
-from outperform.data.serialization import to_short_json
-from outperform.data.sources import with_source
+from outperform.data.outcomes import Outcomes, to_short_json
+from outperform.data.views import with_source
 from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.findings import Finding, counted, finding, listed
 from outperform.io.addresses import local_path, masked

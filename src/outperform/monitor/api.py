@@ -17,12 +17,12 @@ from outperform._json import Json, to_json, written
 from outperform._typing import Axes, FigureSize, Label, LabelsLike, ModelsLike, Seed
 from outperform.comparison.api import compare
 from outperform.comparison.result import Comparison
+from outperform.data.checks import named
 from outperform.data.labels import is_frame
 from outperform.data.outcomes import Outcomes
 from outperform.data.prevalence import PrevalenceLike
 from outperform.data.scores import Scores
 from outperform.data.sources import TWINS, twin_findings
-from outperform.data.views import named
 from outperform.decision.rope import RopeLike
 from outperform.display.cards import Card
 from outperform.display.formats import latex_label
@@ -34,7 +34,7 @@ from outperform.findings import Finding, clauses, counted, finding, listed
 from outperform.gates.rule import check_level
 from outperform.inference.spec import OfTwo, data_of
 from outperform.inference.views import chosen_metric
-from outperform.metrics.score_metric import MetricLike
+from outperform.metrics.metric import MetricLike
 from outperform.monitor.batches import History, Seen, check_key, check_versions
 from outperform.monitor.drift import Change, find_change, statistics_of
 from outperform.monitor.result import Look, Stop, StopLike, look_at

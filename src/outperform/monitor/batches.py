@@ -25,7 +25,8 @@ from outperform._files import (
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
 from outperform.data.serialization import SCORES, scores_from_dict, scores_to_json
-from outperform.data.sources import Source, read_from, scores_source
+from outperform.data.sources import Source
+from outperform.data.views import read_from, scores_source
 from outperform.errors import DataError, OutperformError, UsageError, unknown_name
 
 SUFFIX = ".json"

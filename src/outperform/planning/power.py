@@ -28,7 +28,7 @@ from outperform.inference.score_spec import ONCE, ScoreSpec
 from outperform.inference.spec import LabelSpec, Spec
 from outperform.inference.suite import Suite
 from outperform.inference.summary import seed_name
-from outperform.metrics.score_metric import MetricLike
+from outperform.metrics.metric import MetricLike
 from outperform.planning.api import Analysis, the_world
 from outperform.planning.goals import (
     Goal,

@@ -21,8 +21,8 @@ from outperform._typing import (
     Label,
     ModelsLike,
 )
+from outperform.data.checks import named
 from outperform.data.outcomes import Outcomes
-from outperform.data.views import named
 from outperform.decision.rope import Rope, probability_error
 from outperform.display.cards import Card
 from outperform.display.layout import Line, Page

@@ -11,8 +11,7 @@ import numpy as np
 
 from outperform import metrics
 from outperform._typing import FloatArray
-from outperform.data.outcomes import Outcomes
-from outperform.data.views import n_codes
+from outperform.data.outcomes import Outcomes, n_codes
 from outperform.decision.hdi import narrowest_ends
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import Rope, firm_decision
@@ -289,7 +288,7 @@ class ScoreWorld:
     difference: FloatArray
 
     @property
-    def metric(self) -> metrics.ScoreMetric:
+    def metric(self) -> metrics.Metric:
         """What they are compared in."""
         return self.spec.metric
 
@@ -342,7 +341,7 @@ class ScoreWorld:
             return fill
 
         # A user's function need not bear several threads at once.
-        n_jobs = 1 if spec.metric.function is not None else n_jobs
+        n_jobs = 1 if spec.metric.own else n_jobs
         return simulated_ends(make_fill, n_simulations, shapes.size, seed=seed, n_jobs=n_jobs)
 
     def _drawn_ends(

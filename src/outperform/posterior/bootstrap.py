@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from outperform._typing import FloatArray, IntArray
-from outperform.data.groups import effective_size
 from outperform.data.label_sets import labels_in_both, labels_of
 from outperform.data.outcomes import Outcomes
+from outperform.data.table import effective_size
 from outperform.errors import UsageError, param
 from outperform.posterior.base import (
     Drawn,

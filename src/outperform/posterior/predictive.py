@@ -11,11 +11,9 @@ import numpy as np
 from scipy.special import gammainc, gammaincinv, ndtr, ndtri
 
 from outperform._typing import FloatArray, IntArray
-from outperform.data.groups import Groups
-from outperform.data.outcomes import Outcomes
+from outperform.data.outcomes import Outcomes, n_codes
 from outperform.data.prevalence import Prevalence, checked_draws
-from outperform.data.table import Table, count_rows
-from outperform.data.views import n_codes
+from outperform.data.table import Groups, Table, count_rows
 from outperform.errors import UsageError, param
 from outperform.posterior.base import (
     Drawn,

@@ -11,10 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from outperform._typing import AnyArray, FloatArray, IntArray, SeedSequence
-from outperform.data.outcomes import Outcomes
+from outperform.data.outcomes import Outcomes, n_codes
 from outperform.data.pool import SlicedRows, Slices, add_up
 from outperform.data.table import Table
-from outperform.data.views import n_codes
 from outperform.errors import ResourceError, UsageError, param
 from outperform.posterior.base import Drawn, Needs, Prior, PriorModel, Sums, product_rows
 from outperform.posterior.bootstrap import bootstrap

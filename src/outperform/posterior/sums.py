@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from outperform._typing import BoolArray, FloatArray, IntArray
-from outperform.data.groups import Groups
-from outperform.data.outcomes import Outcomes
-from outperform.data.views import n_codes
+from outperform.data.outcomes import Outcomes, n_codes
+from outperform.data.table import Groups
 from outperform.errors import ResourceError
 from outperform.posterior.base import (
     Drawn,

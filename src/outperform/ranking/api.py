@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack, cast, overload
 
 from outperform._typing import ColumnLike, Label, LabelsLike, ModelsLike, OfRows, Seed
+from outperform.data.checks import named
 from outperform.data.labels import is_frame
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
-from outperform.data.views import named
 from outperform.decision.intervals import check_prob
 from outperform.decision.rope import (
     RopeLike,
@@ -23,7 +23,7 @@ from outperform.inference.spec import (
     rope_for,
 )
 from outperform.inference.suite import Suite
-from outperform.metrics.score_metric import MetricLike
+from outperform.metrics.metric import MetricLike
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import seed_sequence
 from outperform.ranking.result import (

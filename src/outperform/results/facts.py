@@ -15,7 +15,7 @@ from outperform._typing import (
     FloatArray,
     Label,
 )
-from outperform.data.views import code_of
+from outperform.data.checks import code_of
 from outperform.decision.rope import Rope
 from outperform.display.forest_figure import draw_confusion, draw_forest
 from outperform.display.posterior_figure import draw_models

@@ -12,8 +12,8 @@ import numpy as np
 from outperform._json import written
 from outperform._typing import Distribution, FloatArray, Label
 from outperform.comparison.items import room
+from outperform.data.outcomes import true_codes
 from outperform.data.table import Table as Counts
-from outperform.data.views import true_codes
 from outperform.decision.hdi import exact_hdi
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision, decide, masses_of

@@ -1,0 +1,208 @@
+"""Checks of names, labels and columns before they are counted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from outperform._typing import AnyArray, IntArray, Label
+from outperform.data.labels import (
+    Column,
+    check_label,
+    frame_columns,
+    is_frame,
+    refuse_half_characters,
+)
+from outperform.data.table import Table, total
+from outperform.errors import DataError, UsageError, param, unknown_name
+
+_FEWEST = 30  # different values; fewer do no harm
+_ENOUGH_ROWS = 10
+_NEARLY_ALL = 0.9
+_FEW_LABELS = 0.1  # of the different values, in the truth
+_HARDLY_ANY = 0.05  # of the rows
+
+
+def named(columns: object) -> Mapping[str, Any]:
+    """Return models by name, be it a mapping or the columns of a frame; or say how to give them."""
+    if is_frame(columns):
+        columns = frame_columns(columns, name="the frame of models")
+    if not isinstance(columns, Mapping) or not columns:
+        raise UsageError("give the models by name, e.g. {'bert': predictions}, or as a frame")
+    for name in columns:
+        if not isinstance(name, str):
+            raise UsageError(f"model names must be text; got {name!r}")
+        refuse_half_characters([name], name="models")
+    return columns
+
+
+def clear_positive(labels: Sequence[Label]) -> Label | None:
+    """Return the positive class where it is clear, True or 1; else None.
+
+    A file has them as text, and the same data must get the same answer.
+
+    Examples
+    --------
+    >>> clear_positive([0, 1]), clear_positive(["0", "1"]), clear_positive(["no", "yes"])
+    (1, '1', None)
+    """
+    if all(isinstance(label, bool) for label in labels):
+        return True
+    pairs: tuple[tuple[Label, Label], ...] = ((0, 1), ("0", "1"), ("False", "True"))
+    return next((one for zero, one in pairs if set(labels) == {zero, one}), None)
+
+
+def same_length(columns: Sequence[Column]) -> None:
+    """Refuse columns that cannot be the same items."""
+    first = columns[0]
+    for column in columns[1:]:
+        if len(column.codes) != len(first.codes):
+            raise DataError(
+                f"{first.name} has {len(first.codes)} rows and {column.name} has "
+                f"{len(column.codes)}; they must be the same items in the same order"
+            )
+    if not len(first.codes):
+        raise DataError(f"{first.name} has no rows; at least one item is needed")
+
+
+def check_labels(
+    labels: Sequence[Label], *, like: set[Label] | None = None, name: str = "labels"
+) -> tuple[Label, ...]:
+    """Return distinct labels of the type of the data, in which True is 1."""
+    if isinstance(labels, (str, bytes)):
+        raise UsageError(f"{param(name)} must be a list of classes; got {labels!r}")
+    checked = tuple(check_label(label, name=name) for label in labels)
+    if not checked or len(set(checked)) != len(checked):
+        raise UsageError(f"{param(name)} must be distinct classes; got {list(labels)}")
+    kinds = {type(label) for label in checked} | {type(label) for label in like or ()}
+    if kinds == {bool, int}:
+        as_truth = {type(label) for label in like or ()} == {bool} and set(checked) <= {0, 1}
+        return tuple(bool(label) if as_truth else int(label) for label in checked)
+    if len(kinds) > 1:
+        names = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise DataError(f"{param(name)} must be of the type of the data; got a mixture of {names}")
+    return checked
+
+
+class Values(NamedTuple):
+    """How the values of one column compare with the labels of another one."""
+
+    n_rows: int
+    n_values: int
+    n_labels: int  # of the other column
+    n_shared: int  # values that are labels of the other column
+    n_right: int  # rows that have one of these
+
+    @property
+    def look_like_ids(self) -> bool:
+        """Whether there is nearly one value a row, and hardly any is one of few labels.
+
+        Free text that answers questions has many values too, but so has its truth.
+        """
+        return (
+            self.n_values >= max(_FEWEST, _NEARLY_ALL * self.n_rows)
+            and self.n_labels <= _FEW_LABELS * self.n_values
+            and self.n_right < _HARDLY_ANY * self.n_rows
+        )
+
+    @property
+    def may_be_ids(self) -> bool:
+        """Whether there is nearly one value a row and the labels are much fewer."""
+        many = self.n_values >= max(_FEWEST, _NEARLY_ALL * self.n_rows)
+        return self.look_like_ids or (many and 2 * self.n_labels <= self.n_values)
+
+    @property
+    def hold_no_label(self) -> bool:
+        """Whether no row has a label; in a few rows a model may be wrong throughout."""
+        return not self.n_shared and self.n_rows >= _ENOUGH_ROWS
+
+    def sentence(self, subject: str, other: str) -> str:
+        """Say it of a column.
+
+        Examples
+        --------
+        >>> Values(7532, 7532, 20, 0, 0).sentence("'id' has", "'label'")
+        "'id' has 7,532 different values in 7,532 rows and none is a label of 'label'"
+        """
+        shared = "none is a label" if not self.n_shared else f"{self.n_shared:,} are labels"
+        return (
+            f"{subject} {self.n_values:,} different values in {self.n_rows:,} rows and {shared} "
+            f"of {other}"
+        )
+
+
+def compare_values(
+    values: Sequence[object], codes: IntArray, labels: Sequence[object], counts: AnyArray | None
+) -> Values:
+    """Compare the values of a column, whose rows stand for ``counts``, with labels."""
+    known = {str(label) for label in labels if label is not None}
+    shared = np.array([str(value) in known for value in values], dtype=bool)
+    hits = shared[codes]
+    return Values(
+        n_rows=len(codes) if counts is None else total(counts),
+        n_values=len({str(value) for value in values if value is not None}),
+        n_labels=len(known),
+        n_shared=int(shared.sum()),
+        n_right=int(hits.sum()) if counts is None else total(counts[hits]),
+    )
+
+
+def refuse_ids(columns: Sequence[Column], counts: AnyArray | None) -> None:
+    """Refuse a model's column, or a truth, that has a value of its own in nearly every row."""
+    truth, *models = columns
+    for column in models:
+        if len(column.values) >= _FEWEST:
+            found = compare_values(column.values, column.codes, truth.values, counts)
+            if found.look_like_ids:
+                told = found.sentence(f"{column.name} have", truth.name)
+                raise DataError(
+                    f"{told}. Predictions must be labels; if these are ids or free text, leave "
+                    "them out or turn them into labels"
+                )
+    if models and len(truth.values) >= _FEWEST:
+        predicted = [value for column in models for value in column.values]
+        found = compare_values(truth.values, truth.codes, predicted, counts)
+        if found.look_like_ids and not found.n_shared:
+            raise DataError(
+                f"{truth.name} has {found.n_values:,} different values in {found.n_rows:,} rows, "
+                "and no model predicts any of them; true labels must be those that can be predicted"
+            )
+
+
+class Classes(Protocol):
+    """What has classes."""
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """The classes."""
+        ...
+
+    @property
+    def kind(self) -> str:
+        """What they are the classes of."""
+        ...
+
+
+class Counted(Classes, Protocol):
+    """What was counted by class."""
+
+    @property
+    def n_classes(self) -> int:
+        """The number of classes."""
+        ...
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """One table for all models, or one for each."""
+        ...
+
+
+def code_of(data: Classes, label: Label) -> int:
+    """Return the code of a class, or say which classes there are."""
+    for code, known in enumerate(data.labels):
+        if known == label:
+            return code
+    noun = {"spans": "type", "label_sets": "label"}.get(data.kind, "class")
+    raise UsageError(unknown_name(noun, label, [str(known) for known in data.labels]))
