@@ -15,9 +15,8 @@ from outperform._typing import AnyArray, FloatArray, IntArray
 from outperform.data.items import MOST_ITEMS, Items
 from outperform.data.scores import Scores
 from outperform.decision.rope import TWO_THIRDS, Decision, Rope, decide, masses_from_draws
-from outperform.display.cards import Card
+from outperform.display.document import Document, Note, Rows
 from outperform.display.formats import Column, signed_column, text_column
-from outperform.display.layout import Line, Page, stacked
 from outperform.display.numbers import for_text, signed
 from outperform.display.table import Table
 from outperform.errors import UsageError, either, param, unknown_name
@@ -185,18 +184,20 @@ class ItemTable(Tabular):
             said += f"; {symbol} holds unless the HDI moves by {far}"
         return f"{said}."
 
-    def _card(self) -> Card:
-        return Card(headline=self._headline, table=self.table())
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._headline})"
-
-    def _lines(self, page: Page) -> list[Line]:
+    def _document(self) -> Document:
         table = self.table()
         some = replace(table, rows=table.rows[:_ON_A_SCREEN], title=None)
         left = len(table) - len(some)
-        more = page.text(f"… and {n_of(left, 'more items')}; to_frame() has all") if left else []
-        return stacked(page.text(self._headline, style="strong"), page.table(some), more)
+        more = f"… and {n_of(left, 'more items')}; to_frame() has all"
+        return Document(
+            headline=self._headline,
+            screen=[Rows(table=some)],
+            table=table,
+            notes=[Note(more, card=False)] if left else [],
+        )
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._headline})"
 
 
 def _free(name: str) -> str:
