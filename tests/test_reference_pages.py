@@ -25,7 +25,7 @@ def read(name: str) -> list[list[str]]:
     return rows((REFERENCE / name).read_text(encoding="utf-8"))
 
 
-def bounds(metric: metrics.Metric | metrics.ScoreMetric) -> str:
+def bounds(metric: metrics.Metric) -> str:
     return " to ".join(f"{end:g}".replace("-", "−") for end in metric.bounds)
 
 

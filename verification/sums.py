@@ -16,7 +16,7 @@ import numpy as np
 import outperform as op
 from outperform._typing import FloatArray
 from outperform.data.scores import Scores
-from outperform.metrics.score_metric import ScoreMetric
+from outperform.metrics import Metric
 from verification import markdown
 from verification.chance import share_error, share_is_off
 
@@ -54,7 +54,7 @@ WORLDS = tuple(
 )
 
 
-def metric_of(world: SumsWorld, n: int) -> str | ScoreMetric:
+def metric_of(world: SumsWorld, n: int) -> str | Metric:
     """Return the metric; gaps know the groups of their items."""
     if world.metric == "recall_gap":
         return op.metrics.gap("recall", np.arange(n) % _GROUPS)
@@ -172,9 +172,8 @@ def _gaps(world: SumsWorld, generator: np.random.Generator, n: int) -> Scores:
     for name, rate, more in zip("AB", 0.6 * _rates(world, generator, n), apart, strict=True):
         wrong = generator.random(n) < rate + more[by]
         metric = op.metrics.gap("recall", by)
-        assert metric.sums is not None
-        assert metric.sums.read is not None
-        found[name] = metric.sums.read(truth.astype(int), (truth ^ wrong).astype(int))
+        assert metric.basis.read is not None
+        found[name] = metric.basis.read(truth.astype(int), (truth ^ wrong).astype(int))
     return op.Scores.from_statistics(found)
 
 

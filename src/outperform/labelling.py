@@ -20,7 +20,7 @@ from outperform.errors import UsageError, param
 from outperform.inference.items import cell_slopes
 from outperform.inference.spec import LabelSpec, make_label_spec
 from outperform.inference.summary import seed_name
-from outperform.metrics.score_metric import MetricLike
+from outperform.metrics.metric import MetricLike
 from outperform.planning.result import Proposal, Stratum
 from outperform.posterior.rng import seed_sequence
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # so that the start of pytest costs no numpy
     from outperform.decision.rope import RopeLike
     from outperform.gates.result import Gate, GuardLike
     from outperform.gates.rule import Require
-    from outperform.metrics.score_metric import MetricLike
+    from outperform.metrics.metric import MetricLike
     from outperform.testing import Options
 
 ID, TRUTH, PREDICTION = "id", "label", "prediction"

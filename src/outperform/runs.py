@@ -39,7 +39,7 @@ from outperform.inference.spelling import (
     unless_told,
 )
 from outperform.inference.summary import Summary, seed_name, sign, summarize
-from outperform.metrics.score_metric import MetricLike
+from outperform.metrics.metric import MetricLike
 from outperform.posterior.predictive import Trained, draw_mean, draw_mean_difference, spread_of
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child, seed_sequence

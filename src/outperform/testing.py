@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # so that importing it costs no numpy
     from outperform.decision.rope import RopeLike
     from outperform.gates.result import Gate, GuardLike
     from outperform.inference.spec import Question
-    from outperform.metrics.score_metric import MetricLike
+    from outperform.metrics.metric import MetricLike
 
     class Options(Question, total=False):
         """What else a gate asks."""

@@ -188,4 +188,4 @@ def test_unknown_names_list_what_fits_the_data():
     assert f" and {len(op.metrics.names()) - 5} more" in str(caught.value)
     seen = op.Scores.from_arrays(y, {"a": score, "b": score})
     with pytest.raises(UsageError, match=r"did you mean 'roc_auc'.*; or a function"):
-        op.compare(seen, "a", "b", metric="roc-auc")
+        op.compare(seen, "a", "b", metric="rocauc")

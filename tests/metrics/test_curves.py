@@ -17,7 +17,7 @@ from outperform.data.scores import Scores
 from outperform.errors import DataError, UsageError
 from outperform.inference.score_views import prepare
 from outperform.metrics.curves import ClassAreas, PartialArea, RateAt
-from outperform.metrics.weighted import Ranking, Units
+from outperform.metrics.weighted import ItemData, Ranking, Units
 from tests.loops import each
 
 OF_CLASSES = ("roc_auc_ovr", "roc_auc_ovo", "roc_auc_ovr_weighted", "roc_auc_ovo_weighted")
@@ -47,7 +47,7 @@ def weights_of(n, seed=1):
 
 
 def areas(name, truth, score, weights):
-    made = ClassAreas.of(truth, score, Units(len(truth)), name=name)
+    made = ClassAreas.of(ItemData(score, truth, Units(len(truth))), name)
     return float(made.worker()(weights[None])[0])
 
 
@@ -112,7 +112,7 @@ def test_one_against_another_is_hand_and_tills_by_any_weights(weighted):
 def test_many_classes_take_their_memory_anew_and_say_the_same():
     truth, score = classes(90, 9)
     weights = np.random.default_rng(0).exponential(size=(5, 90))
-    found = ClassAreas.of(truth, score, Units(90), name="roc_auc_ovo").worker()(weights)
+    found = ClassAreas.of(ItemData(score, truth, Units(90)), "roc_auc_ovo").worker()(weights)
     expected = [ovo_by_hand(truth, score, one, weighted=False) for one in weights]
     assert found == pytest.approx(expected, abs=1e-12)
 
@@ -351,7 +351,7 @@ def test_draws_are_the_metric_on_the_same_weights(name):
     for place, side in ((0, c.a), (1, c.b)):
         score, y = view.values[place], view.truth == 1
         for weights, drawn in zip(weights_drawn(120, 200, c)[:50], side.draws, strict=False):
-            level = c.spec.metric.level
+            level = c.spec.metric.how.settings[0]
             if name.startswith("roc"):
                 expected = roc_auc_score(y, score, sample_weight=weights, max_fpr=level)
             else:
@@ -383,9 +383,9 @@ def test_draws_of_calibration_are_the_metric_on_the_same_weights(name):
     truth, score = two_classes(150)
     a, b = (1 / (1 + np.exp(-factor * score)) for factor in (1, 3))
     c = compared(name, truth, a, b)
-    metric = c.spec.metric
+    view, bins = c.spec.view, 5 if name.endswith("5") else 15
     for weights, drawn in zip(weights_drawn(150, 200, c)[:30], c.b.draws, strict=False):
-        expected = by_bins(str(metric.score), truth, b, weights, metric.bins)
+        expected = by_bins(name.removesuffix("_5"), view.truth == 1, view.values[1], weights, bins)
         assert drawn == pytest.approx(expected, abs=1e-9)
     assert c.decision.words
 

@@ -191,7 +191,7 @@ def test_a_partial_function_is_evaluated():
     metric = metrics.from_function(functools.partial(cost, miss=4.0), greater_is_better=False)
     assert metric.evaluate(COUNTS) == pytest.approx(6 / 16)
     assert not metric.greater_is_better
-    assert metric.share is metric.share_over(all_classes=True) is None
+    assert metric.share_over(all_classes=True) is None
 
 
 def test_an_error_inside_the_function_comes_through():

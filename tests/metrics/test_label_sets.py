@@ -9,6 +9,7 @@ import pytest
 
 from outperform import metrics
 from outperform.errors import UsageError
+from outperform.metrics.metric import Averaged
 from tests.loops import each
 
 # An item with two labels of which one is found, beside a false alarm; one without any.
@@ -39,7 +40,7 @@ def test_each_is_a_value_of_its_own(name):
     assert metric.per_item
     assert metric.bounds == (0.0, 1.0)
     assert metric.greater_is_better == (name != "hamming_loss")
-    assert metric.share is None
+    assert metric.how.parts is None
     assert name not in metrics.names()
     with pytest.raises(UsageError, match="several labels"):
         metric.evaluate(SIZES)
@@ -54,5 +55,5 @@ def test_names_and_their_kin():
     with pytest.raises(UsageError, match="did you mean 'f1_samples'"):
         metrics.get("f1_sample")
     with pytest.raises(UsageError, match="unknown score 'specificity'"):
-        metrics.Metric(name="x", label="x", score="specificity", average="samples")
+        Averaged("specificity", "samples")
     assert np.isfinite(metrics.get("f1_samples").of_items(SIZES, n_labels=1)).all()

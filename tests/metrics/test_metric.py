@@ -9,6 +9,7 @@ import pytest
 
 from outperform import metrics
 from outperform.errors import UsageError
+from outperform.metrics.metric import Averaged
 from tests.loops import each
 
 MARGINS = metrics.Margins.from_confusion([[8, 2, 0], [1, 5, 4], [0, 3, 7]])
@@ -124,13 +125,27 @@ def test_margins_and_confusion_arrays_are_told_apart():
         ({"score": "acuracy"}, "unknown score 'acuracy'; did you mean 'accuracy'?"),
         ({"score": "recall"}, "unknown score 'recall'"),
         ({"score": "accuracy", "average": "macro"}, "unknown score 'accuracy'"),
-        ({}, "unknown score 'None'"),
         ({"score": "fbeta", "average": "macro"}, "beta must be given"),
         ({"score": "recall", "average": "macro", "beta": 2.0}, "beta must be given"),
-        ({"score": "accuracy", "bounds": (1.0, 0.0)}, "bounds must be"),
-        ({"score": "accuracy", "bounds": (float("nan"), 0.0)}, "bounds must be"),
     ],
 )
 def test_a_metric_that_cannot_be_is_refused(fields, message):
     with pytest.raises(UsageError, match=re.escape(message)):
-        metrics.Metric(name="mine", label="mine", **fields)
+        Averaged(**fields)
+
+
+@pytest.mark.parametrize("bounds", [(1.0, 0.0), (float("nan"), 0.0)])
+def test_bounds_are_a_lower_and_an_upper_value(bounds):
+    with pytest.raises(UsageError, match="bounds must be"):
+        dataclasses.replace(metrics.get("accuracy"), bounds=bounds)
+
+
+def test_which_items_a_metric_lets_be_merged():
+    every = {name: metrics.get(name) for name in (*metrics.names(), *metrics.score_names())}
+    never = [name for name, metric in every.items() if metric.merge == "never"]
+    assert never == ["ece_debiased"]
+    assert metrics.brier_part("reliability", debiased=True).merge == "never"
+    assert metrics.from_score_function(lambda y, s, w: 0.0).merge == "never"
+    assert {name for name, metric in every.items() if metric.merge == "rows"} == {
+        name for name, metric in every.items() if isinstance(metric.how, metrics.Order)
+    } - {"ece_debiased"}

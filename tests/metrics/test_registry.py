@@ -90,7 +90,7 @@ def test_a_callable_is_wrapped():
 @pytest.mark.parametrize("function", [f1_score, make_scorer(f1_score)])
 def test_functions_of_labels_are_pointed_to_their_names(function):
     with pytest.raises(UsageError, match=r"takes labels, not a confusion array.*f1_macro"):
-        metrics.get(function)
+        metrics.from_function(function)
 
 
 def test_what_is_not_a_function_cannot_become_a_metric():

@@ -10,6 +10,7 @@ import pytest
 from outperform import metrics
 from outperform.errors import UsageError
 from outperform.metrics.custom import Called
+from outperform.metrics.registry import get_labels
 from outperform.metrics.weighted import Units
 from tests.loops import each
 
@@ -18,14 +19,17 @@ def test_names_are_found_and_misspelt_ones_get_a_hint():
     assert metrics.get_score("roc_auc") is metrics.get_score("roc_auc")
     with pytest.raises(UsageError, match="did you mean 'roc_auc'"):
         metrics.get_score("rocauc")
-    with pytest.raises(UsageError, match="a name, a ScoreMetric or a function"):
+    with pytest.raises(UsageError, match="a name, a Metric or a function"):
         metrics.get_score(3)
 
 
 @each("name", metrics.score_names())
 def test_they_are_no_metrics_of_labels(name):
+    assert metrics.get(name) is metrics.get_score(name)
     with pytest.raises(UsageError, match="is a metric of scores"):
-        metrics.get(name)
+        get_labels(name)
+    with pytest.raises(UsageError, match="has no value of a table"):
+        metrics.get(name).evaluate(np.eye(2))
 
 
 @each("name", metrics.score_names())

@@ -5,7 +5,9 @@ import numpy as np
 from outperform import metrics
 from tests.loops import each
 
-SHARES = [name for name in [*metrics.names(), "f2", "f0.5", "f2_micro"] if metrics.get(name).share]
+SHARES = [
+    name for name in [*metrics.names(), "f2", "f0.5", "f2_micro"] if metrics.get(name).how.parts
+]
 
 
 def parts_of(table, one):
@@ -29,8 +31,8 @@ def test_the_share_is_the_metric(name, draws):
     metric = metrics.get(name)
     classes = [3] if metric.average == "binary" else None
     parts = parts_of(draws, 3)
-    top = parts[metric.share.top]
-    bottom = top + sum(weight * parts[part] for part, weight in metric.share.rest)
+    top = parts[metric.how.parts.top]
+    bottom = top + sum(weight * parts[part] for part, weight in metric.how.parts.rest)
     value = metric.evaluate(metrics.Margins.from_confusion(draws), classes)
     assert np.allclose(top / bottom, value, rtol=0, atol=1e-14)
 
@@ -56,9 +58,9 @@ def test_which_metrics_are_shares():
 @each("name", SHARES)
 def test_pooled_shares_need_all_classes(name):
     metric = metrics.get(name)
-    assert metric.share_over(all_classes=True) == metric.share
+    assert metric.share_over(all_classes=True) == metric.how.parts
     pooled = metric.average in ("micro", "weighted")
-    assert metric.share_over(all_classes=False) == (None if pooled else metric.share)
+    assert metric.share_over(all_classes=False) == (None if pooled else metric.how.parts)
 
 
 def test_over_some_classes_a_micro_average_is_no_share_of_items(draws):
@@ -68,10 +70,10 @@ def test_over_some_classes_a_micro_average_is_no_share_of_items(draws):
 
 
 def test_weights_of_f_beta():
-    assert metrics.get("f1").share == metrics.Share("tp", (("fn", 0.5), ("fp", 0.5)))
-    assert metrics.get("f2").share == metrics.Share("tp", (("fn", 0.8), ("fp", 0.2)))
+    assert metrics.get("f1").how.parts == metrics.Share("tp", (("fn", 0.5), ("fp", 0.5)))
+    assert metrics.get("f2").how.parts == metrics.Share("tp", (("fn", 0.8), ("fp", 0.2)))
 
 
 def test_a_share_lists_its_parts():
-    assert metrics.get("jaccard").share.parts == ("tp", "fn", "fp")
-    assert hash(metrics.get("f1").share) == hash(metrics.fbeta(1).share)
+    assert metrics.get("jaccard").how.parts.parts == ("tp", "fn", "fp")
+    assert hash(metrics.get("f1").how.parts) == hash(metrics.fbeta(1).how.parts)

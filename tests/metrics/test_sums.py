@@ -39,11 +39,10 @@ def value(metric, statistics, weights, units=None):
     found = get_score(metric)
     prepared = CombinedMeans(
         name=found.name,
-        terms=found.sums.of_items(statistics),
-        sums=found.sums,
+        terms=found.basis.of_items(statistics),
+        sums=found.how,
         units=units or Units(len(statistics)),
         bounds=found.bounds,
-        sign=found.sign,
     )
     return prepared.worker()(np.atleast_2d(weights))
 
@@ -276,7 +275,7 @@ def test_masks():
 def test_gaps_are_between_the_rates_of_groups(rate):
     truth, said, by = (RANDOM.integers(0, k, 90) for k in (2, 2, 3))
     metric = op.metrics.gap(rate, by)
-    found = value(metric, metric.sums.read(truth, said), np.ones(90))[0]
+    found = value(metric, metric.basis.read(truth, said), np.ones(90))[0]
     rates = {
         "accuracy": reference.accuracy_score,
         "recall": reference.recall_score,

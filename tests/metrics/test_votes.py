@@ -41,9 +41,9 @@ def observed(seen, metric):
 
 def fitted_rates(seen):
     """Return win rates by the fit, which serves where some pairs have no votes."""
-    return votes.WIN_RATE.combine(votes.WIN_RATE.of_items(seen.values[0]).mean(axis=0)[:, None])[
-        :, 0
-    ]
+    return votes.WIN_RATE.combine(
+        votes.WIN_RATE.basis.of_items(seen.values[0]).mean(axis=0)[:, None]
+    )[:, 0]
 
 
 def counted(tally):
@@ -215,7 +215,7 @@ def test_any_weights_give_the_maximum_of_their_likelihood(seed):
     seen = op.Scores.from_votes(NAMES[one], NAMES[two], winner)
     weights = np.random.default_rng(seed).exponential(size=(3, len(one)))
     weights /= weights.sum(axis=1, keepdims=True)
-    ours = votes.fit((weights @ votes.WIN_RATE.of_items(seen.values[0])).T)
+    ours = votes.fit((weights @ votes.WIN_RATE.basis.of_items(seen.values[0])).T)
     for draw_, own in enumerate(weights):
         strength, place, tie = by_hand(one, two, points, 4, own)
         assert ours.strength[draw_] == pytest.approx(strength, abs=2e-4)

@@ -335,7 +335,7 @@ def _metrics() -> dict[str, str]:
 
     found: dict[str, str] = {}
     for name in (*metrics.names(), *metrics.set_names(), *metrics.score_names()):
-        metric = metrics.get_score(name) if metrics.is_of_scores(name) else metrics.get(name)
+        metric = metrics.get(name)
         low, high = metric.bounds or (float("-inf"), float("inf"))
         ends = {
             (True, True): f"It lies between {low:g} and {high:g}",

@@ -33,7 +33,7 @@ from outperform.inference.spec import (
     two_models,
 )
 from outperform.inference.suite import ScoreSuite, Suite
-from outperform.metrics.score_metric import MetricLike
+from outperform.metrics.metric import MetricLike
 from outperform.posterior.base import PyMCModel
 from outperform.posterior.pymc.sampling import PyMC
 from outperform.posterior.registry import PriorLike

@@ -20,7 +20,7 @@ from outperform.inference.engine import Answer
 from outperform.inference.score_spec import ONCE
 from outperform.inference.spec import LabelSpec, counted, make_spec
 from outperform.inference.views import called
-from outperform.metrics.score_metric import MetricLike
+from outperform.metrics.metric import MetricLike
 from outperform.posterior.base import Prior, PriorModel, PyMCModel
 from outperform.posterior.pymc.sampling import Chain, PyMC
 from outperform.posterior.registry import STRATA, get_prior

@@ -12,7 +12,7 @@ from outperform._typing import FigureSize, IntArray, Label, LabelsLike, Progress
 from outperform.comparison.api import OfTwoArrays, compare
 from outperform.comparison.result import Comparison
 from outperform.errors import DataError, UsageError, require
-from outperform.metrics.score_metric import MetricLike
+from outperform.metrics.metric import MetricLike
 from outperform.posterior.rng import n_workers
 
 if TYPE_CHECKING:

@@ -15,16 +15,15 @@ from outperform._typing import AnyArray, FloatArray, IntArray
 from outperform.data.items import MOST_ITEMS, Items
 from outperform.data.scores import Scores
 from outperform.decision.rope import TWO_THIRDS, Decision, Rope, decide, masses_from_draws
-from outperform.display.cards import Card
+from outperform.display.document import Document, Note, Rows
 from outperform.display.formats import Column, signed_column, text_column
-from outperform.display.layout import Line, Page, stacked
 from outperform.display.numbers import for_text, signed
 from outperform.display.table import Table
 from outperform.errors import UsageError, either, param, unknown_name
 from outperform.findings import counted as n_of
 from outperform.inference import changes
 from outperform.inference.score_spec import ScoreSpec
-from outperform.inference.score_views import only_values, probabilities, values_of
+from outperform.inference.score_views import metric_values, probabilities, values_of
 from outperform.inference.spec import LabelSpec
 from outperform.metrics.sums import TARGETS, CombinedMeans
 from outperform.metrics.weighted import WeightedMean
@@ -185,18 +184,20 @@ class ItemTable(Tabular):
             said += f"; {symbol} holds unless the HDI moves by {far}"
         return f"{said}."
 
-    def _card(self) -> Card:
-        return Card(headline=self._headline, table=self.table())
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._headline})"
-
-    def _lines(self, page: Page) -> list[Line]:
+    def _document(self) -> Document:
         table = self.table()
         some = replace(table, rows=table.rows[:_ON_A_SCREEN], title=None)
         left = len(table) - len(some)
-        more = page.text(f"… and {n_of(left, 'more items')}; to_frame() has all") if left else []
-        return stacked(page.text(self._headline, style="strong"), page.table(some), more)
+        more = f"… and {n_of(left, 'more items')}; to_frame() has all"
+        return Document(
+            headline=self._headline,
+            screen=[Rows(table=some)],
+            table=table,
+            notes=[Note(more, card=False)] if left else [],
+        )
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._headline})"
 
 
 def _free(name: str) -> str:
@@ -418,7 +419,7 @@ def _of_statistics(spec: ScoreSpec, ready: list[CombinedMeans]) -> _Found:
     weights = np.ones(n) if data.weights is None else data.weights
     moved = []
     for one, values in zip(ready, data.values, strict=True):
-        each = np.vstack([one.sums.of_items(values).T, np.ones(n)]) * weights
+        each = np.vstack([one.sums.basis.of_items(values).T, np.ones(n)]) * weights
         whole = each.sum(axis=1, keepdims=True)
         with np.errstate(invalid="ignore", divide="ignore"):  # the only item is left out
             moved.append(one.of_sums(whole) - one.of_sums(whole - each))
@@ -476,7 +477,7 @@ def _of_scores(spec: ScoreSpec) -> _Found:
 def _column(spec: ScoreSpec, place: int) -> FloatArray:
     """Return one number an item: the score, or the probability of what is true."""
     data: Scores = spec.data
-    score = only_values(spec.metric, data.values[place])
+    score = metric_values(spec.metric, data.values[place])
     if score.ndim == 1 or data.truth is None:
         return score
     truth, chances = probabilities(data, place, spec.positive)

@@ -21,10 +21,9 @@ from outperform.decision.rope import (
     probability_error,
     rope_curve,
 )
-from outperform.display.cards import Card
 from outperform.display.curve_figure import draw_ratio
+from outperform.display.document import Document, Rows
 from outperform.display.formats import latex_label, number_column, probability_column, text_column
-from outperform.display.layout import Line, Page, stacked
 from outperform.display.numbers import for_text, true_minus
 from outperform.display.pictures import Span, tone
 from outperform.display.sentences import answer
@@ -200,13 +199,8 @@ class Ratio(Tabular):
         rope = f"{self.rope.low:g} to {self.rope.high:g}"
         return Table(columns, (row,), title=f"{a} / {b} (ROPE {rope})")
 
-    def _lines(self, page: Page) -> list[Line]:
+    def _document(self) -> Document:
         table = self.table()
-        columns = tuple(one for one in table.columns if one.key not in _SAID)
-        few = Table(columns, table.rows, title=table.title)
-        return shown(self._sentence(), few, self, page, labels=[])
-
-    def _card(self) -> Card:
         span = Span(
             low=self.hdi.low,
             high=self.hdi.high,
@@ -215,13 +209,15 @@ class Ratio(Tabular):
             rope=(self.rope.low, self.rope.high),
             tone=tone(self.decision.symbol),
         )
-        return Card(
+        return Document(
             headline=self._sentence(),
             tone=tone(self.decision.symbol),
-            table=self.table(),
+            screen=[Rows(table=table.only([key for key in table.keys if key not in _SAID]))],
+            table=table,
             spans=[span],
             zero=False,
             findings=[(one.level, one.message, one.name) for one in self.findings],
+            caption=table.title or "",
             signature=self.of.signature,
         )
 
@@ -343,15 +339,3 @@ def per_cent(rope: Rope) -> str:
     low, high = (100 * (end - 1) for end in (rope.low, rope.high))
     text = f"±{high:g}%" if np.isclose(low, -high) else f"{low:+.3g}% to {high:+.3g}%"
     return true_minus(text)
-
-
-def shown(
-    sentence: str, table: Table, result: _Told, page: Page, *, labels: list[str]
-) -> list[Line]:
-    """Return the answer, the numbers and the findings, for a terminal."""
-    return stacked(
-        page.text(sentence, style="strong"),
-        page.table(table, labels=labels),
-        page.told([(one.level, one.message, one.name) for one in result.findings]),
-        page.text(table.title or "", style="dim"),
-    )

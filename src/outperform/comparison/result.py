@@ -39,12 +39,12 @@ from outperform.decision.rope import (
     rope_curve,
     sd_error,
 )
-from outperform.display.cards import Card
+from outperform.display.document import Document
 from outperform.display.formats import latex_label
-from outperform.display.layout import Line, Page
 from outperform.display.paragraphs import Length, paragraph
+from outperform.display.pictures import outline
 from outperform.display.posterior_figure import plot_posterior
-from outperform.display.screen import comparison_card, comparison_lines
+from outperform.display.screen import comparison_document
 from outperform.display.sentences import (
     captioned,
     comparison_caption,
@@ -86,7 +86,7 @@ from outperform.inference.summary import (
     summarize,
 )
 from outperform.inference.views import of_one_class
-from outperform.metrics.score_metric import MetricLike
+from outperform.metrics.metric import MetricLike
 from outperform.posterior.pymc.sampling import Chain
 from outperform.posterior.rng import child
 from outperform.results import facts, rows
@@ -95,7 +95,6 @@ from outperform.results.base import (
     RunDetails,
     ScoreDetails,
     Tabular,
-    outline,
     withhold,
 )
 from outperform.results.compared import ComparisonDetails, verb_of
@@ -449,8 +448,23 @@ class Comparison(Tabular):
     def _latex_label(self) -> str:
         return latex_label(*self.names, self.metric)
 
-    def _card(self) -> Card:
-        return comparison_card(outline(self.draws, self.distribution), self.to_dict())
+    def _document(self) -> Document:
+        return comparison_document(
+            self.to_dict(),
+            draws=self.draws,
+            distribution=self.distribution,
+            coverage=self._coverage,
+        )
+
+    def _coverage(self) -> str | None:
+        from outperform.comparison.coverage import coverage_sentence
+
+        return coverage_sentence(self)
+
+    def _markdown(self) -> str:
+        """Return a passage with everything, as the command line writes it."""
+        told = self.to_dict()
+        return self._document().markdown(headline(told), comparison_table(told))
 
     def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
         """Draw the posterior in its three parts, with HDI, ROPE and the three percentages.
@@ -987,14 +1001,6 @@ class Comparison(Tabular):
     def __repr__(self) -> str:
         return f"Comparison({self.decision.symbol} {headline(headline_facts(self))})"
 
-    def _lines(self, page: Page) -> list[Line]:
-        coverage = None
-        if page.verbose:
-            from outperform.comparison.coverage import coverage_sentence
-
-            coverage = coverage_sentence(self)
-        return comparison_lines(self.to_dict(), page, self.draws, coverage=coverage)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrossDetails(FoldDetails):
@@ -1084,8 +1090,8 @@ class ComparisonTable(Tabular):
         table = rows.compact_table(self.table(), columns)
         return captioned(table, caption).to_latex(label=label or self._latex_label())
 
-    def _card(self) -> Card:
-        return rows.card(self.what, self.table(), self.comparisons)
+    def _document(self) -> Document:
+        return rows.document(self.what, self.table(), self.comparisons)
 
     def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
         """Draw one interval a comparison, in the order of the keys, with its decision.
@@ -1134,9 +1140,6 @@ class ComparisonTable(Tabular):
                 "this ratio is not of a comparison of this scorecard; use card[…].ratio()"
             )
         return metric
-
-    def _lines(self, page: Page) -> list[Line]:
-        return rows.lines(self.what, self.table(), self.comparisons, page)
 
     def __repr__(self) -> str:
         symbols = "".join(comparison.decision.symbol for comparison in self.comparisons)

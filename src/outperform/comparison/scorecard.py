@@ -20,7 +20,7 @@ from outperform.inference import engine
 from outperform.inference.engine import Answer
 from outperform.inference.score_spec import ScoreSpec, adds_up
 from outperform.inference.spec import Question, Spec, make_spec, rope_for, two_models
-from outperform.metrics.score_metric import MetricLike
+from outperform.metrics.metric import MetricLike
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import seed_sequence
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from outperform import metrics
 from outperform._typing import AnyArray, FloatArray, MatrixLike, Seed
 from outperform.comparison.result import Comparison, answer_spec
 from outperform.crossval.folds import (
@@ -30,8 +29,8 @@ from outperform.inference.folds import SCORES_OF_COUNTS, Correlation, Correlatio
 from outperform.inference.spec import LabelSpec, Spec, check_names, counted, make_label_spec
 from outperform.inference.spelling import AsRight
 from outperform.inference.suite import ScoreSuite, shared_question
-from outperform.metrics.metric import Metric
-from outperform.metrics.score_metric import MetricLike
+from outperform.metrics.metric import Metric, MetricLike
+from outperform.metrics.registry import get_labels
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import seed_sequence
 from outperform.results.base import FoldDetails, withhold
@@ -188,7 +187,7 @@ def bcv_compare(
         for rows, name in zip((folds_a, folds_b), names, strict=True)
     ]
     check_same_gold(read[0], read[1], names)
-    asked, counted = metrics.get(metric), dict(zip(names, read, strict=True))
+    asked, counted = get_labels(metric), dict(zip(names, read, strict=True))
     return compare_counts(
         counted,
         metric=asked,
@@ -277,7 +276,7 @@ def bcv_estimate(
     read = read_folds(folds, counts=counts, name=name)
     treatment, counted = Correlation.from_param(correlation), folds_of_counts(read[None])
     alone = {name: read}
-    spec = _ask(alone, metrics.get(metric), prior, treatment, counted, _repeated(alone))
+    spec = _ask(alone, get_labels(metric), prior, treatment, counted, _repeated(alone))
     plain = answer_one(
         spec,
         verb="bcv_estimate",

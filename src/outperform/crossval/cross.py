@@ -65,7 +65,7 @@ from outperform.inference.spec import (
     rope_for,
 )
 from outperform.inference.spelling import AsRight
-from outperform.metrics.score_metric import MetricLike
+from outperform.metrics.metric import MetricLike
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child, seed_sequence
 from outperform.progress import in_steps
@@ -224,7 +224,7 @@ def cross_compare(
         return beside_unpaired(blocked(plain, folds, treatment), folds, treatment, outcomes)
 
 
-def _refuse_scored(metric: metrics.ScoreMetric, **given: object) -> None:
+def _refuse_scored(metric: metrics.Metric, **given: object) -> None:
     """Refuse metrics of which nobody knows what they read, and what is for counted labels."""
     if not methods_for(metric):
         raise UsageError(
@@ -243,7 +243,7 @@ def _refuse_scored(metric: metrics.ScoreMetric, **given: object) -> None:
 class _ScoredFolds:
     """Folds, each of which a metric of scores is asked of."""
 
-    metric: metrics.ScoreMetric
+    metric: metrics.Metric
     y: object
     splits: Sequence[tuple[IntArray, IntArray]]
     names: tuple[str, str]
@@ -384,7 +384,7 @@ def _size(x: object, y: object) -> int:
 
 
 def _splitter(
-    cv: object, y: object, scored: metrics.ScoreMetric | None, seed: np.random.SeedSequence
+    cv: object, y: object, scored: metrics.Metric | None, seed: np.random.SeedSequence
 ) -> object:
     """Return what makes the folds; a number of them only for a metric of scores."""
     of_classes = scored is None or scored.reads != "statistics"

@@ -21,7 +21,8 @@ from outperform.gates.rule import Require, check_level, check_requirement
 from outperform.inference.spec import OfTwo, declared, refuse_declared, two_models
 from outperform.inference.suite import Suite
 from outperform.inference.views import chosen_metric
-from outperform.metrics.score_metric import MetricLike
+from outperform.metrics.metric import MetricLike
+from outperform.metrics.registry import get_labels
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import seed_sequence
 
@@ -215,15 +216,14 @@ def gate(
 def _refuse_wide(guard: Guard) -> None:
     """Refuse a ROPE of a guard that any ROPE would be refused for, by the guard's name."""
     if guard.rope is not None:
-        of_scores = metrics.is_of_scores(guard.metric)
-        asked = metrics.get_score(guard.metric) if of_scores else metrics.get(guard.metric)
+        asked = metrics.get(guard.metric)
         of_class = "" if guard.label is None else f" of class {guard.label!r}"
         name = f"the ROPE of the guard {asked.name!r}{of_class},"
         Rope.from_param(guard.rope, bounds=asked.bounds, name=name)
 
 
 def _one_class(guard: Guard) -> Label | None:
-    asked = metrics.get(guard.metric)
+    asked = get_labels(guard.metric)
     if asked.average != "binary":
         raise UsageError(
             f"a guard on the class {guard.label!r} needs a metric of one class, such as recall, "
@@ -233,10 +233,9 @@ def _one_class(guard: Guard) -> Label | None:
 
 
 def _refuse_twins(guards: Sequence[Guard]) -> None:
-    seen: set[tuple[metrics.Metric | metrics.ScoreMetric, str]] = set()
+    seen: set[tuple[metrics.Metric, str]] = set()
     for guard in guards:
-        of_scores = metrics.is_of_scores(guard.metric)
-        asked = metrics.get_score(guard.metric) if of_scores else metrics.get(guard.metric)
+        asked = metrics.get(guard.metric)
         # As text, because 1 and "1" are two classes; True and 1 are one.
         label = int(guard.label) if isinstance(guard.label, bool) else guard.label
         key = asked, repr(label)

@@ -40,7 +40,7 @@ from outperform.inference.summary import Summary
 from outperform.metrics import votes
 from outperform.metrics.custom import Ordinal
 from outperform.metrics.votes import VOTES
-from outperform.metrics.weighted import LEAST_PROBABILITY
+from outperform.metrics.weighted import LEAST_PROBABILITY, log_losses
 
 # What a column is called where less is better; a plural counts too.
 _COSTS = {
@@ -65,7 +65,7 @@ def score_findings(spec: ScoreSpec) -> Iterator[Finding]:
     if spec.metric.reads in ("ranking", "classes"):
         yield from _few_of_a_class(spec)
         yield from _ties(spec)
-    if spec.metric.score == "log_loss":
+    if spec.metric.basis.terms is log_losses:
         yield from _clipped(spec)
     if spec.metric.name == "mean" and len(spec.data.models) > 1:
         yield from _higher_is_better(spec)

@@ -22,6 +22,7 @@ from outperform.inference.items import item_values, spreads
 from outperform.inference.judges import contradicts, judge_findings
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import LabelSpec, Spec
+from outperform.metrics.metric import Order
 from outperform.posterior.tails import Tail
 
 FEW_ITEMS = 10
@@ -143,9 +144,10 @@ def _skewed(spec: Spec, decision: Decision, pair: tuple[int, int]) -> Finding | 
 
     Or ``few_items`` where none is expected beyond a quantile, which is then that of an extreme.
     """
-    if isinstance(spec, ScoreSpec) and spec.metric.level is not None and decision.decided:
-        beyond = spec.n_even * min(spec.metric.level, 1 - spec.metric.level)
-        if spec.metric.score == "quantile" and beyond < 1:
+    how = spec.metric.how
+    if isinstance(spec, ScoreSpec) and isinstance(how, Order) and how.level and decision.decided:
+        beyond = spec.n_even * min(how.level, 1 - how.level)
+        if beyond < 1:
             return finding(
                 "few_items/quantile",
                 n=spec.n_even,

@@ -18,6 +18,7 @@ from outperform.inference.score_spec import NORMAL_KURTOSIS, ScoreSpec
 from outperform.inference.score_views import Joined, items_of, joined, unit_influence
 from outperform.inference.spec import LabelSpec
 from outperform.metrics.confusion import Margins
+from outperform.metrics.metric import Sums
 from outperform.metrics.weighted import Prepared, Units, WeightedMean
 from outperform.posterior.bootstrap import Influence, Limit, draw_items, draw_sums
 from outperform.posterior.rng import child, n_workers
@@ -75,7 +76,7 @@ def _draw(
 ) -> FloatArray:
     spec, ready = specs[0], [one for own in by_spec for one in own]
     # A user's function need not bear several threads at once.
-    if any(one.metric.function or (one.metric.sums and one.metric.sums.own) for one in specs):
+    if any(one.metric.own for one in specs):
         n_jobs = 1
     shapes, left = spec.shapes, _left_by_fit(specs)
     dfs = [] if left is None else [left.df]
@@ -147,7 +148,8 @@ def _left_by_fit(specs: Sequence[ScoreSpec]) -> _Left | None:
     """
     found = []
     for spec in specs:
-        n_fitted = 0 if spec.metric.sums is None else spec.metric.sums.fitted
+        how = spec.metric.how
+        n_fitted = how.fitted if isinstance(how, Sums) else 0
         if n_fitted:
             marked = spec.units.sums(spec.view.values[0][:, -1]) > 0
             n = int(spec.units.counts[marked].sum())
@@ -214,7 +216,7 @@ def refuse_hours(specs: Sequence[ScoreSpec], n_draws: int, *, n_jobs: int | None
     """Refuse what would take hours, and say how many draws would not."""
     first = specs[0]
     n_models = len(first.view.models)
-    called = [one for one in specs if one.metric.function is not None]
+    called = [one for one in specs if one.metric.reads == "anything"]
     if called:
         started = time.perf_counter()
         for one in called:

@@ -33,15 +33,15 @@ from outperform.inference.score_views import (
 )
 from outperform.metrics import votes
 from outperform.metrics.curves import rankings_of
-from outperform.metrics.metric import Metric
-from outperform.metrics.score_metric import MetricLike, ScoreMetric
-from outperform.metrics.sums import GRADES, TARGETS, Combine, CombinedMeans
+from outperform.metrics.metric import Combine, Metric, MetricLike, Sums
+from outperform.metrics.sums import GRADES, TARGETS
 from outperform.metrics.votes import VOTES
 from outperform.metrics.weighted import (
     Prepared,
     Ranking,
     Units,
-    WeightedMean,
+    brier_losses,
+    log_losses,
 )
 from outperform.posterior.base import PriorModel
 from outperform.posterior.bootstrap import MANY_UNITS, Influence, Limit, known_spread
@@ -138,7 +138,7 @@ class BaseSpec:
 
     data: Outcomes | Scores
     view: Outcomes | Scores
-    metric: Metric | ScoreMetric
+    metric: Metric
     positive: int | None
     pos_label: Label | None
     choices: Choices
@@ -195,7 +195,7 @@ def _drawn(specs: Sequence[BaseSpec], n_draws: object) -> str:
     )
 
 
-def check_kind(scores: Scores, metric: ScoreMetric) -> None:
+def check_kind(scores: Scores, metric: Metric) -> None:
     """Refuse scores that a metric cannot read."""
     if metric.reads == "statistics" or scores.columns is not None:
         _check_statistics(scores, metric)
@@ -219,7 +219,7 @@ def check_kind(scores: Scores, metric: ScoreMetric) -> None:
         _check_classes(scores, metric)
 
 
-def _check_classes(scores: Scores, metric: ScoreMetric) -> None:
+def _check_classes(scores: Scores, metric: Metric) -> None:
     assert scores.truth is not None
     for name, array in zip(scores.models, scores.values, strict=True):
         if array.ndim == 1:
@@ -236,10 +236,10 @@ def _check_classes(scores: Scores, metric: ScoreMetric) -> None:
         )
 
 
-def _check_statistics(scores: Scores, metric: ScoreMetric) -> None:
-    wanted = () if metric.sums is None else metric.sums.columns
+def _check_statistics(scores: Scores, metric: Metric) -> None:
+    wanted = metric.basis.names
     columns, width = scores.columns, scores.values[0].shape[-1]
-    if metric.sums is None:
+    if metric.reads != "statistics":
         raise UsageError(
             f"metric {metric.name!r} reads one score an item, and these are {width} statistics; "
             "give a metric of sums, or a function of their means"
@@ -261,7 +261,7 @@ _HINTS = {
 }
 
 
-def _check_probabilities(scores: Scores, metric: ScoreMetric) -> None:
+def _check_probabilities(scores: Scores, metric: Metric) -> None:
     for name, array in zip(scores.models, scores.values, strict=True):
         if array.min() < 0 or array.max() > 1:
             value = array.min() if array.min() < 0 else array.max()
@@ -277,7 +277,7 @@ def _check_probabilities(scores: Scores, metric: ScoreMetric) -> None:
             )
 
 
-def positive_code(scores: Scores, metric: ScoreMetric, pos_label: Label | None) -> int | None:
+def positive_code(scores: Scores, metric: Metric, pos_label: Label | None) -> int | None:
     """Return the positive class: named, or True, or 1; None where all classes count alike."""
     if scores.truth is None or metric.reads in ("classes", "anything"):
         if pos_label is not None:
@@ -294,7 +294,7 @@ def positive_code(scores: Scores, metric: ScoreMetric, pos_label: Label | None) 
     return code
 
 
-def _refuse_positive(metric: ScoreMetric, pos_label: Label | None) -> None:
+def _refuse_positive(metric: Metric, pos_label: Label | None) -> None:
     if pos_label is not None:
         raise UsageError(
             f"{metric.name} over several classes has no positive class; leave {param('pos_label')} "
@@ -302,7 +302,7 @@ def _refuse_positive(metric: ScoreMetric, pos_label: Label | None) -> None:
         )
 
 
-def _chosen(scores: Scores, metric: ScoreMetric, pos_label: Label | None) -> int:
+def _chosen(scores: Scores, metric: Metric, pos_label: Label | None) -> int:
     labels = scores.labels
     if pos_label is not None:
         return code_of(scores, pos_label)
@@ -319,7 +319,7 @@ def _chosen(scores: Scores, metric: ScoreMetric, pos_label: Label | None) -> int
     raise UsageError(f"name the positive class of {metric.name!r} with {named}")
 
 
-def _check_both(scores: Scores, metric: ScoreMetric, code: int) -> None:
+def _check_both(scores: Scores, metric: Metric, code: int) -> None:
     assert scores.truth is not None
     is_positive = np.asarray(scores.truth == code)
     if not is_positive.any() or is_positive.all():
@@ -374,7 +374,7 @@ class ScoreSpec(BaseSpec):
 
     data: Scores
     view: Scores
-    metric: ScoreMetric
+    metric: Metric
     repeats: FloatArray | None = None
 
     @property
@@ -422,12 +422,13 @@ class ScoreSpec(BaseSpec):
     @property
     def rope_hint(self) -> str | None:
         """What to say of the size of a ROPE where there is no default; None where there is."""
-        if self.metric.score == "log_loss":
+        terms = self.metric.basis.terms
+        if terms is log_losses:
             return (
                 f", e.g. {param('rope=', 0.01)}: a log loss lower by 0.01 gives what is true a "
                 "probability that is 1% higher, as a geometric mean"
             )
-        if self.metric.score == "brier_score" and self.metric.bounds[1] - self.metric.bounds[0] > 1:
+        if terms is brier_losses and self.metric.bounds[1] - self.metric.bounds[0] > 1:
             return (
                 f", e.g. {param('rope=', 0.01)}; over several classes a Brier score runs from 0 "
                 "to 2"
@@ -437,7 +438,7 @@ class ScoreSpec(BaseSpec):
         ):
             values = [f"{float(one):.3g}" for one in self._observed]
             return f" in the units of {self.metric.label}; here it is {' and '.join(values)}"
-        if self.metric.score in ("mean", "quantile") and math.isinf(
+        if self.metric.reads == "grade" and math.isinf(
             self.metric.bounds[1] - self.metric.bounds[0]
         ):
             low = min(array.min() for array in self.data.values)
@@ -531,10 +532,7 @@ class ScoreSpec(BaseSpec):
     @property
     def adds_up(self) -> bool:
         """Whether each model's value is a function of its own sums over items, so tails matter."""
-        sums = self.metric.sums
-        return all(isinstance(one, (WeightedMean, CombinedMeans)) for one in self.prepared) and (
-            sums is None or not sums.joint
-        )
+        return isinstance(self.metric.how, Sums) and not self.metric.basis.joint
 
     def tail(self, models: Sequence[int]) -> Tail | None:
         """Return the tail of what moves one model, or the difference of two; None if not known."""
@@ -570,10 +568,10 @@ class ScoreSpec(BaseSpec):
         return np.asarray(self.view.truth == self.positive)
 
 
-def adds_up(metric: ScoreMetric, scores: Scores) -> bool:
+def adds_up(metric: Metric, scores: Scores) -> bool:
     """Return whether rows are weighed in the order of their numbers: of sums, and of many means."""
-    mean = metric.score in ("mean", "log_loss", "brier_score") and metric.bins is None
-    return metric.sums is not None or (mean and scores.n_rows > MANY_UNITS)
+    many = isinstance(metric.how, Sums) and scores.n_rows > MANY_UNITS
+    return metric.reads == "statistics" or many
 
 
 def units_of(scores: Scores, repeats: FloatArray | None = None) -> Units:
@@ -604,15 +602,15 @@ def make_score_spec(
             f"leave prior out or use {param('prior=', 'bootstrap')}"
         )
     asked = _asked(metric, scores)
-    scores = as_targets(scores) if asked.sums is not None else scores
+    scores = as_targets(scores) if asked.reads == "statistics" else scores
     check_kind(scores, asked)
     positive = positive_code(scores, asked, pos_label)
-    # A user's function gets the rows as they came, and so does the noise in bins, which is made of
-    # squares of weights; elsewhere equal rows may be one.
-    if asked.function is not None or asked.bins is not None:
+    if asked.merge == "never":
         view = Merged(scores, None)
+    elif adds_up(asked, scores):
+        view = merged(scores)
     else:
-        view = merged(scores) if adds_up(asked, scores) else Merged(arranged(scores), None)
+        view = Merged(arranged(scores), None)
     spec = ScoreSpec(
         data=scores,
         view=view.scores,
@@ -636,9 +634,9 @@ def make_score_spec(
     return replace(spec, findings=(*scores.findings, found))
 
 
-def _asked(metric: MetricLike, scores: Scores) -> ScoreMetric:
+def _asked(metric: MetricLike, scores: Scores) -> Metric:
     """Return the metric; of statistics, a function is one of their means."""
-    own = callable(metric) and not isinstance(metric, ScoreMetric)
+    own = callable(metric) and not isinstance(metric, Metric)
     if own and scores.columns is not None:
         return metrics.from_statistics_function(cast(Combine, metric))
     return metrics.get_score(metric)
@@ -659,13 +657,15 @@ def as_targets(scores: Scores) -> Scores:
     return replace(scores, labels=(), truth=None, values=pairs, columns=TARGETS)
 
 
-def _bounds(metric: ScoreMetric, scores: Scores) -> tuple[float, float]:
+def _bounds(metric: Metric, scores: Scores) -> tuple[float, float]:
     """Return the metric's bounds on these data: grades from 0 to 1 have a mean from 0 to 1."""
-    if metric.score == "mean":
+    if not isinstance(metric.how, Sums):
+        return metric.bounds
+    if metric.reads == "grade":
         grades = scores.values
         within = all(one.min() >= 0 and one.max() <= 1 for one in grades)
-        unit = (0.0, 1.0) if metric.sign > 0 else (-1.0, 0.0)
+        unit = (0.0, 1.0) if metric.how.sign > 0 else (-1.0, 0.0)
         return unit if within else metric.bounds
-    if metric.score == "brier_score" and (scores.n_classes or 2) > 2:
+    if metric.basis.terms is brier_losses and (scores.n_classes or 2) > 2:
         return metric.bounds[0] * 2, metric.bounds[1] * 2
     return metric.bounds

@@ -13,26 +13,23 @@ from outperform._typing import AnyArray, BoolArray, FloatArray, IntArray
 from outperform.data.scores import Scores
 from outperform.data.table import distinct_rows, group_rows
 from outperform.errors import UsageError, unknown_name
-from outperform.metrics.curves import RANKINGS, Binned, ClassAreas, rankings_of
+from outperform.metrics.curves import rankings_of
 from outperform.metrics.custom import Called
+from outperform.metrics.metric import Basis, Metric, MetricLike, Order, Sums, Whole
 from outperform.metrics.registry import find, score_names
-from outperform.metrics.score_metric import MetricLike, ScoreMetric
-from outperform.metrics.sums import CombinedMeans, OfSums, Pick, WeightedQuantile, only
+from outperform.metrics.sums import CombinedMeans, Pick, only
 from outperform.metrics.weighted import (
     AveragePrecision,
+    ItemData,
     Prepared,
     Ranking,
     Units,
     WeightedMean,
-    brier_losses,
-    log_losses,
 )
 from outperform.posterior.bootstrap import MANY_UNITS, Influence, Limit, MoreWeights, jackknife
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-_LOSSES = {"log_loss": log_losses, "brier_score": brier_losses}
 
 
 def of_column(metric: MetricLike, scores: Scores) -> MetricLike:
@@ -45,28 +42,28 @@ def of_column(metric: MetricLike, scores: Scores) -> MetricLike:
         return metric
     name, _, column = metric.partition(":")
     graded = find(name)
-    if not isinstance(graded, ScoreMetric) or graded.reads != "grade":
+    if graded is None or graded.reads != "grade":
         raise UsageError(unknown_name("metric of a column", name, score_names(graded=True)))
     if column not in scores.columns:
         raise UsageError(unknown_name("column", column, scores.columns))
+    assert not isinstance(graded.how, Whole)
     pick = Pick(scores.columns.index(column))
-    mean = graded.score == "mean"
-    bounds, values = graded.bounds, [pick(one) for one in scores.values]
-    if mean and all(one.min() >= 0 and one.max() <= 1 for one in values):
-        bounds = (0.0, 1.0) if graded.sign > 0 else (-1.0, 0.0)
+    bounds, values = graded.bounds, [pick(array) for array in scores.values]
+    if isinstance(graded.how, Sums) and all(
+        array.min() >= 0 and array.max() <= 1 for array in values
+    ):
+        bounds = (0.0, 1.0) if graded.how.sign > 0 else (-1.0, 0.0)
     return replace(
         graded,
         name=f"{graded.name}:{column}",
         label=f"{graded.label.removesuffix(' score')} of {column}",
-        reads="statistics",
-        score=f"{graded.name}:{column}" if mean else graded.score,
+        how=replace(graded.how, basis=Basis(terms=pick)),
         bounds=bounds,
-        sums=OfSums(columns=(), combine=only, terms=pick),
     )
 
 
 def prepare_all(
-    metric: ScoreMetric, view: Scores, *, data: Scores, positive: int | None, units: Units
+    metric: Metric, view: Scores, *, data: Scores, positive: int | None, units: Units
 ) -> tuple[Prepared, ...]:
     """Prepare the scores of every model; what all of them share only once.
 
@@ -74,11 +71,10 @@ def prepare_all(
     it is made of.
     """
     first, *others = range(len(view.models))
+    how = metric.how
     metrics = [
-        metric
-        if metric.sums is None
-        else replace(metric, sums=metric.sums.for_data(data.values[place]))
-        for place in range(len(view.models))
+        replace(metric, how=how.for_data(values)) if isinstance(how, Sums) else metric
+        for values in data.values
     ]
     ready = prepare(metrics[first], view, first, positive=positive, units=units)
     if isinstance(ready, CombinedMeans) and ready.row is not None:
@@ -95,63 +91,58 @@ def _row(view: Scores, place: int) -> int:
 
 
 def prepare(
-    metric: ScoreMetric, view: Scores, place: int, *, positive: int | None, units: Units
+    metric: Metric, view: Scores, place: int, *, positive: int | None, units: Units
 ) -> Prepared:
-    """Sort the scores of a model, or turn them into one number an item."""
-    if metric.function is not None:
+    """Sort the scores of a model, or turn them into what is added up."""
+    how, values = metric.how, view.values[place]
+    if isinstance(how, Whole):
         return Called(
             name=metric.name,
-            function=metric.function,
+            function=how.function,
             truth=None if view.truth is None else np.array(view.labels)[view.truth],
-            score=view.values[place],
+            score=values,
             units=units,
             bounds=metric.bounds,
         )
-    if metric.sums is not None and metric.level is None:
-        return CombinedMeans(
-            name=metric.name,
-            terms=metric.sums.of_items(view.values[place]),
-            sums=metric.sums,
-            units=units,
-            bounds=metric.bounds,
-            sign=metric.sign,
-            row=_row(view, place) if metric.sums.joint else None,
-        )
-    if metric.score == "quantile":
-        assert metric.level is not None
-        return WeightedQuantile(only_values(metric, view.values[place]), units, metric.level)
+    if isinstance(how, Order):
+        return how.prepare(item_data(metric, view, place, positive, units), *how.settings)
+    if metric.reads != "statistics":
+        return WeightedMean(values_of(metric, view, place, positive), units)
+    return CombinedMeans(
+        name=metric.name,
+        terms=how.basis.of_items(values),
+        sums=how,
+        units=units,
+        bounds=metric.bounds,
+        row=_row(view, place) if how.basis.joint else None,
+    )
+
+
+def item_data(
+    metric: Metric, view: Scores, place: int, positive: int | None, units: Units
+) -> ItemData:
+    """Return what a metric of the order of items reads of a model."""
+    values, truth = view.values[place], view.truth
     if metric.reads == "ranking":
-        assert positive is not None
-        ranking = ranking_of(view, place, positive, units)
-        return RANKINGS[str(metric.score)](ranking, metric.level or 0.0)
-    if metric.reads == "classes":
-        assert view.truth is not None
-        return ClassAreas.of(view.truth, view.values[place], units, name=str(metric.score))
-    if metric.bins is not None:
-        given = probabilities(view, place, positive)
-        return Binned.of(str(metric.score), metric.bins, *given, units, top=positive is None)
-    return WeightedMean(values_of(metric, view, place, positive), units)
+        column = values if values.ndim == 1 else values[:, positive]
+        return ItemData(column, np.asarray(truth == positive), units)
+    if metric.reads == "probability":
+        truth, values = probabilities(view, place, positive)
+    return ItemData(metric_values(metric, values), truth, units)
 
 
-def only_values(metric: ScoreMetric, values: FloatArray) -> FloatArray:
-    """Return one number an item: the score, or the statistic that a metric reads."""
-    return values if metric.sums is None else metric.sums.of_items(values)[:, 0]
+def metric_values(metric: Metric, values: FloatArray) -> FloatArray:
+    """Return the scores of items, or the one statistic that a metric of their order reads."""
+    return metric.basis.of_items(values)[:, 0] if metric.reads == "statistics" else values
 
 
-def ranking_of(view: Scores, place: int, positive: int, units: Units) -> Ranking:
-    """Return positives and negatives in the order of a model's scores."""
-    assert view.truth is not None
-    score = view.values[place]
-    column = score if score.ndim == 1 else score[:, positive]
-    return Ranking.of(view.truth == positive, column, units)
-
-
-def values_of(metric: ScoreMetric, view: Scores, place: int, positive: int | None) -> FloatArray:
+def values_of(metric: Metric, view: Scores, place: int, positive: int | None) -> FloatArray:
     """Return what each item adds to a mean."""
-    if metric.score == "mean":
-        return metric.sign * view.values[place]
-    truth, probability = probabilities(view, place, positive)
-    return metric.sign * _LOSSES[str(metric.score)](truth, probability)
+    assert isinstance(metric.how, Sums)
+    terms = metric.basis.terms
+    if terms is None:
+        return metric.how.sign * view.values[place]
+    return metric.how.sign * terms(*probabilities(view, place, positive))
 
 
 def probabilities(view: Scores, place: int, positive: int | None) -> tuple[IntArray, FloatArray]:
@@ -170,7 +161,7 @@ def items_of(view: Scores) -> FloatArray:
 
 
 def count_apart(
-    metric: ScoreMetric,
+    metric: Metric,
     view: Scores,
     pair: tuple[int, int],
     *,
@@ -186,7 +177,7 @@ def count_apart(
 
 
 def _apart(
-    metric: ScoreMetric,
+    metric: Metric,
     view: Scores,
     pair: tuple[int, int],
     positive: int | None,
@@ -198,15 +189,14 @@ def _apart(
             a, b = (_standing(one, view.n_rows) for one in both)
             apart |= (a != b).any(axis=0)
         return apart
-    whole = any(one is not None for one in (metric.function, metric.sums, metric.bins))
-    if whole or metric.score == "quantile":
+    if isinstance(metric.how, Sums) and metric.reads != "statistics":
+        a, b = (values_of(metric, view, place, positive) for place in pair)
+    else:
         a, b = (view.values[place] for place in pair)
-        if metric.sums is not None and isinstance(metric.sums.terms, Pick):
-            a, b = (metric.sums.of_items(one) for one in (a, b))
-        differs: BoolArray = a != b
-        return differs if differs.ndim == 1 else np.asarray(differs.any(axis=1))
-    a, b = (values_of(metric, view, place, positive) for place in pair)
-    return np.asarray(a != b)
+        if isinstance(metric.basis.terms, Pick):
+            a, b = (metric.basis.of_items(values) for values in (a, b))
+    differs: BoolArray = a != b
+    return differs if differs.ndim == 1 else np.asarray(differs.any(axis=1))
 
 
 def _standing(ranking: Ranking, n_rows: int) -> AnyArray:
@@ -315,7 +305,7 @@ def _as_sums(ready: Prepared) -> Prepared:
     return CombinedMeans(
         name="mean",
         terms=ready.values[:, None],
-        sums=OfSums(columns=(), combine=only),
+        sums=Sums(basis=Basis(), combine=only),
         units=ready.units,
         bounds=(-np.inf, np.inf),
     )
@@ -396,7 +386,7 @@ def unit_influence(
         return jackknife(csr_array(np.stack(sums)), repeats, lambda left: left[:-1] / left[-1:])
     combined = joined(ready)
     if combined is not None:
-        if len(repeats) > most and any(part.sums.joint for part in combined.parts):
+        if len(repeats) > most and any(part.sums.basis.joint for part in combined.parts):
             return None
         if any(part.sums.own for part in combined.parts):
             whole = (combined.held @ repeats)[:, None]

@@ -41,8 +41,8 @@ from outperform.inference.views import (
     refuse_unseen,
 )
 from outperform.metrics.custom import Ordinal
-from outperform.metrics.metric import Metric
-from outperform.metrics.score_metric import MetricLike
+from outperform.metrics.metric import Metric, MetricLike
+from outperform.metrics.registry import get_labels
 from outperform.metrics.votes import VOTES
 from outperform.posterior.base import Needs, PriorModel
 from outperform.posterior.pymc.sampling import PyMC
@@ -245,7 +245,7 @@ def make_label_spec(
     of_sets = metrics.set_names() if outcomes.kind == "label_sets" else []
     metrics.check_name(metric, metrics.names() + of_sets)
     metric = chosen_metric(outcomes, metric, labels=labels, pos_label=pos_label)
-    asked = called(metrics.get(metric), outcomes)
+    asked = called(get_labels(metric), outcomes)
     _refuse_of_pool(outcomes, paired=paired)
     prevalence, view_prevalence = outcomes.prevalence, None
     errors, view_errors = outcomes._label_errors, None
@@ -366,13 +366,13 @@ def data_of(
             missing=missing,
         )
         return Outcomes(**fields)
-    sums = metrics.get_score(metric).sums
-    if sums is not None and sums.columns == VOTES:
+    basis = metrics.get_score(metric).basis
+    if basis.names == VOTES:
         raise UsageError(f"{metric!r} is a metric of votes; make Scores.from_votes of them")
-    if sums is not None and sums.read is None:
+    if basis.read is not None:
+        return Scores._from_items(basis.read, y_true, columns, columns=basis.names, **rows)
+    if basis.reads == "statistics":
         return Scores.from_targets(y_true, columns, **rows)
-    if sums is not None and sums.read is not None:
-        return Scores._from_items(sums.read, y_true, columns, columns=sums.columns, **rows)
     if y_true is None:
         return Scores.from_values(columns, **rows)
     return _declared(Scores.from_arrays(y_true, columns, labels=labels, **rows), missing)

@@ -23,7 +23,7 @@ from outperform.decision.rope import Decision, Rope, RopeLike
 from outperform.errors import UsageError, param, unknown_name
 from outperform.findings import quoted
 from outperform.inference.spec import Data, Spec, rope_for
-from outperform.metrics.score_metric import MetricLike
+from outperform.metrics.metric import MetricLike
 
 Scale = Literal["metric", "rope"]
 Weighting = Literal["equal", "size"]

@@ -16,8 +16,7 @@ from outperform.data.views import matches, only
 from outperform.errors import DataError, UsageError, either, param
 from outperform.inference.score_views import of_column
 from outperform.metrics.custom import Ordinal
-from outperform.metrics.metric import Metric
-from outperform.metrics.score_metric import MetricLike
+from outperform.metrics.metric import Metric, MetricLike
 from outperform.metrics.sums import GRADES
 from outperform.metrics.votes import VOTES
 from outperform.posterior.base import PriorModel
@@ -113,7 +112,7 @@ def look(
     classes = _averaged(outcomes, metric, labels)
     _refuse_one_class(outcomes)
     if isinstance(metric.function, Ordinal):
-        metric = replace(metric, function=metric.function.aligned(outcomes.labels, labels))
+        metric = metric.with_function(metric.function.aligned(outcomes.labels, labels))
     return View(outcomes, outcomes, metric, None, None, classes)
 
 
@@ -226,7 +225,7 @@ def _priced(outcomes: Outcomes, metric: Metric, costs: metrics.Costs) -> View:
     if costs.labels is not None:
         outcomes = outcomes.with_labels(costs.labels)
     _refuse_one_class(outcomes)
-    measured = replace(metric, function=costs.aligned(outcomes.labels))
+    measured = metric.with_function(costs.aligned(outcomes.labels))
     return View(outcomes, outcomes, measured, None, None, None)
 
 
@@ -285,7 +284,7 @@ def _averaged(
     """
     if labels is not None and metric.average is not None:
         codes = tuple(code_of(outcomes, label) for label in labels)
-    elif metric.over_classes and metric.share is None:  # a share counts every item
+    elif metric.over_classes and metric.share_over(True) is None:  # a share counts every item
         codes = tuple(true_codes(outcomes).tolist())
     else:
         return None

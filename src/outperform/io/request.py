@@ -383,10 +383,6 @@ def _logs(source: object, request: Request) -> Any:
     return source if told else None
 
 
-def _long(source: object, request: Request) -> Any:
-    return source if request.format == LONG else None
-
-
 def _read_logs(source: object, request: Request) -> Outcomes:
     long = {"id": request.id, "model": request.model, "dialect": request.dialect()}
     return read_evaluations(
@@ -452,10 +448,6 @@ def _shards(source: object, request: Request) -> Any:
     return source if counted else None
 
 
-def _read_shards(source: object, request: Request) -> Outcomes:
-    return read_shards(source, request.models, request.storage_options)
-
-
 # One table: of a database, in a frame, in files
 
 
@@ -465,21 +457,9 @@ def _database(source: object, request: Request) -> Database | None:
     return known_database(source, table=request.table, query=request.query)
 
 
-def _read_database(database: Database, request: Request) -> Outcomes:
-    return count_database(database, request.of)
-
-
 def _frame(source: object, request: Request) -> Frame | None:
     is_path = isinstance(source, (str, os.PathLike, list, tuple))
     return None if is_path else known_frame(source)
-
-
-def _read_frame(frame: Frame, request: Request) -> Outcomes:
-    return count_frame(frame, request.of(frame))
-
-
-def _files(source: object, request: Request) -> Any:
-    return source
 
 
 def _read_files(source: object, request: Request) -> Outcomes:
@@ -502,7 +482,7 @@ def _as_long(names: str) -> str:
 _OF_LOGS = {"score", "models", "where", "by", "groups", "on_missing", "on_null"}
 SOURCE_TYPES = (
     SourceType(
-        _long,
+        lambda source, request: source if request.format == LONG else None,
         _read_logs,
         {"id", "model", *_OF_LOGS, *_FILES, *_NULLS},
         lambda names: (
@@ -528,24 +508,24 @@ SOURCE_TYPES = (
     ),
     SourceType(
         _shards,
-        _read_shards,
+        lambda source, request: read_shards(source, request.models, request.storage_options),
         {"models", "storage_options"},
         lambda names: f"{names} must be asked before outcomes are counted",
     ),
     SourceType(
         _database,
-        _read_database,
+        lambda database, request: count_database(database, request.of),
         {"table", "query", *_TABLE},
         lambda names: f"{names} are for files and logs, not for a database",
     ),
     SourceType(
         _frame,
-        _read_frame,
+        lambda frame, request: count_frame(frame, request.of(frame)),
         _TABLE,
         lambda names: _as_long(names) or f"{names} are for files and logs, not for a frame",
     ),
     SourceType(
-        _files,
+        lambda source, request: source,
         _read_files,
         _TABLE | _FILES,
         lambda names: (

@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
-from outperform.metrics.confusion import Margins
-from outperform.metrics.custom import Costs
-from outperform.metrics.metric import Metric, Share
-from outperform.metrics.registry import (
-    check_name,
+from outperform.metrics.catalogue import (
+    brier_part,
     cohen_kappa,
     cost,
+    ece,
     fbeta,
     from_function,
-    get,
-    get_score,
-    is_of_scores,
-    names,
-    score_names,
-    set_names,
-    statistics,
-    utility,
-)
-from outperform.metrics.score_metric import (
-    ScoreMetric,
-    brier_part,
-    ece,
     from_score_function,
     from_statistics_function,
     gap,
@@ -32,14 +17,31 @@ from outperform.metrics.score_metric import (
     roc_auc,
     sensitivity_at,
     specificity_at,
+    utility,
+)
+from outperform.metrics.confusion import Margins
+from outperform.metrics.custom import Costs
+from outperform.metrics.metric import Basis, Metric, Order, Share, Sums, Whole
+from outperform.metrics.registry import (
+    check_name,
+    get,
+    get_score,
+    is_of_scores,
+    names,
+    score_names,
+    set_names,
+    statistics,
 )
 
 __all__ = [
+    "Basis",
     "Costs",
     "Margins",
     "Metric",
-    "ScoreMetric",
+    "Order",
     "Share",
+    "Sums",
+    "Whole",
     "brier_part",
     "check_name",
     "cohen_kappa",

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise, permutations
-from typing import Literal, TypeAlias, cast
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from outperform.metrics.weighted import (
     AveragePrecision,
     Buffer,
     Evaluate,
+    ItemData,
     Prepared,
     Ranking,
     Units,
@@ -65,6 +65,9 @@ class PartialArea:
 _REACHED = 1e-12  # a rate that is reached but for rounding is reached
 
 
+Rate: TypeAlias = Literal["sensitivity", "specificity"]
+
+
 @dataclass(frozen=True, slots=True)
 class RateAt:
     """The best sensitivity at a specificity, or the other way round, over all thresholds.
@@ -81,7 +84,7 @@ class RateAt:
 
     ranking: Ranking
     level: float
-    of: Literal["sensitivity", "specificity"]
+    of: Rate
 
     def worker(self) -> Evaluate:
         """Return a function of weights."""
@@ -128,15 +131,17 @@ class ClassAreas:
     codes: IntArray  # (n_items,) the true classes
 
     @classmethod
-    def of(cls, truth: IntArray, score: FloatArray, units: Units, *, name: str) -> ClassAreas:
+    def of(cls, items: ItemData, name: str) -> ClassAreas:
         """Sort once for each class, or for each ordered pair of classes, by the name."""
+        score, truth, units = items
+        assert truth is not None
         classes, every = range(score.shape[1]), np.arange(len(truth))
         pairs = list(permutations(classes, 2)) if "ovo" in name else [(one,) for one in classes]
         parts = []
         for first, *other in pairs:
-            items = every if not other else np.flatnonzero(np.isin(truth, [first, *other]))
-            own = Ranking.of(truth[items] == first, score[items, first], units)
-            whole = replace(own, positives=items[own.positives], negatives=items[own.negatives])
+            both = every if not other else np.flatnonzero(np.isin(truth, [first, *other]))
+            own = Ranking.of(truth[both] == first, score[both, first], units)
+            whole = replace(own, positives=both[own.positives], negatives=both[own.negatives])
             parts.append(AreaUnderCurve(whole))
         shares = tuple(pairs) if name.endswith("weighted") else None
         return cls(parts=tuple(parts), shares=shares, codes=truth)
@@ -188,33 +193,19 @@ class Binned:
     debiased: bool = False
 
     @classmethod
-    def of(
-        cls, name: str, bins: int, truth: IntArray, given: FloatArray, units: Units, *, top: bool
-    ) -> Binned:
-        """Read the second column of two, or the label with the highest probability.
-
-        Parameters
-        ----------
-        name
-            What is computed, by its score in the registry.
-        bins
-            How many bins.
-        truth, given
-            The column that is true of each item, and all probabilities.
-        units
-            The weight of each item.
-        top
-            Whether the label with the highest probability is read.
-        """
-        column = given.argmax(axis=1) if top else np.ones(len(truth), dtype=np.int64)
-        part = name.removeprefix("brier_")
+    def of(cls, items: ItemData, part: Part, bins: int, debiased: bool) -> Binned:
+        """Read the second column of two, or the label with the highest probability of several."""
+        given, truth, units = items
+        assert truth is not None
+        several = given.shape[1] > 2
+        column = given.argmax(axis=1) if several else np.ones(len(truth), dtype=np.int64)
         return cls(
-            part=cast(Part, part.removesuffix("_debiased")),
+            part=part,
             bins=bins,
             probability=given[np.arange(len(truth)), column],
             hit=(truth == column).astype(np.float64),
             units=units,
-            debiased=part.endswith("_debiased"),
+            debiased=debiased,
         )
 
     def worker(self) -> Evaluate:
@@ -283,14 +274,29 @@ def _distance(gap: FloatArray, noise: FloatArray) -> FloatArray:
     return np.asarray(2 * distance - folded)
 
 
-RANKINGS: dict[str, Callable[[Ranking, float], Prepared]] = {
-    "roc_auc": lambda ranking, _: AreaUnderCurve(ranking),
-    "average_precision": lambda ranking, _: AveragePrecision(ranking),
-    "partial_roc_auc": PartialArea,
-    "sensitivity": lambda ranking, level: RateAt(ranking, level, "sensitivity"),
-    "specificity": lambda ranking, level: RateAt(ranking, level, "specificity"),
-}
-"""What is computed from one ranking, and at which rate."""
+def _ranking(items: ItemData) -> Ranking:
+    assert items.truth is not None
+    return Ranking.of(items.truth, items.values, items.units)
+
+
+def area_under_curve(items: ItemData) -> AreaUnderCurve:
+    """Return ROC AUC of a ranking."""
+    return AreaUnderCurve(_ranking(items))
+
+
+def average_precision(items: ItemData) -> AveragePrecision:
+    """Return the average precision of a ranking."""
+    return AveragePrecision(_ranking(items))
+
+
+def partial_area(items: ItemData, max_fpr: float) -> PartialArea:
+    """Return ROC AUC up to a false positive rate."""
+    return PartialArea(_ranking(items), max_fpr)
+
+
+def rate_at(items: ItemData, level: float, rate: Rate) -> RateAt:
+    """Return the sensitivity or specificity at a rate of the other."""
+    return RateAt(_ranking(items), level, rate)
 
 
 def rankings_of(prepared: Prepared) -> tuple[Ranking, ...]:

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 from outperform._missing import is_missing, unmasked
 from outperform._typing import AnyArray, FloatArray, Label
 from outperform.errors import DataError, UsageError, param, require
-from outperform.metrics.sums import OfSums, ratio, rows
+from outperform.metrics.metric import Basis, Sums
+from outperform.metrics.sums import ratio, rows
 
 
 def n_edits(one: Sequence[Hashable], two: Sequence[Hashable]) -> int:
@@ -141,26 +142,32 @@ def ter(means: FloatArray) -> FloatArray:
     return 100 * ratio(means)
 
 
-WER = OfSums(columns=("errors", "words"), combine=ratio, read=Edits(characters=False))
-CER = OfSums(columns=("errors", "characters"), combine=ratio, read=Edits(characters=True))
-TER = OfSums(columns=("edits", "words"), combine=ter, read=SacreBleu("TER"))
-BLEU = OfSums(
-    columns=(
-        "length",
-        "reference_length",
-        *(f"matches_{n}" for n in range(1, _ORDERS + 1)),
-        *(f"ngrams_{n}" for n in range(1, _ORDERS + 1)),
+WER = Sums(basis=Basis(names=("errors", "words"), read=Edits(characters=False)), combine=ratio)
+CER = Sums(basis=Basis(names=("errors", "characters"), read=Edits(characters=True)), combine=ratio)
+TER = Sums(basis=Basis(names=("edits", "words"), read=SacreBleu("TER")), combine=ter)
+BLEU = Sums(
+    basis=Basis(
+        names=(
+            "length",
+            "reference_length",
+            *(f"matches_{n}" for n in range(1, _ORDERS + 1)),
+            *(f"ngrams_{n}" for n in range(1, _ORDERS + 1)),
+        ),
+        terms=_with_number,
+        read=SacreBleu("BLEU"),
     ),
-    terms=_with_number,
     combine=bleu,
-    read=SacreBleu("BLEU"),
 )
-CHRF = OfSums(
-    columns=tuple(
-        f"{what}_{n}" for n in range(1, _CHARACTERS + 1) for what in ("text", "reference", "both")
+CHRF = Sums(
+    basis=Basis(
+        names=tuple(
+            f"{what}_{n}"
+            for n in range(1, _CHARACTERS + 1)
+            for what in ("text", "reference", "both")
+        ),
+        read=SacreBleu("CHRF"),
     ),
     combine=chrf,
-    read=SacreBleu("CHRF"),
 )
 
 

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from outperform._typing import FloatArray, IntArray
+from outperform._typing import FloatArray
 from outperform.errors import UsageError
 from outperform.metrics.custom import check_bounds
-from outperform.metrics.weighted import Buffer, Evaluate, Units
-
-Terms: TypeAlias = Callable[[FloatArray], FloatArray]
-"""From the statistics of items ``(n_items, n_columns)`` to what is added up of each."""
-
-Combine: TypeAlias = Callable[[FloatArray], ArrayLike]
-"""From weighted means ``(n_statistics, n_draws)`` to one value a draw."""
-
-Read: TypeAlias = Callable[[object, object], FloatArray]
-"""From what is true of items, or None, and what a model said, to their statistics."""
+from outperform.metrics.metric import Basis, Combine, Sums, Terms
+from outperform.metrics.weighted import Added, Buffer, Evaluate, ItemData, Units
 
 TARGETS = ("target", "prediction")
 """The columns of a regression."""
@@ -31,100 +20,6 @@ GRADES = ("judge", "judge of all models", "human", "looked")
 they looked; else theirs is 0."""
 
 
-class Added(NamedTuple):
-    """What is added to the sums in every draw, so that what never occurred is not impossible.
-
-    A weight adds its ``amount`` to the ``column`` of the statistics, or of the weights, which are
-    last; the two and ``weight`` are of equal length.
-    """
-
-    shapes: FloatArray  # (n_added,) of the gammas that are drawn
-    weight: IntArray
-    column: IntArray
-    amount: FloatArray
-    left: FloatArray  # (n_units,) what each unit's own weight has its shape multiplied by
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OfSums:
-    """A metric as a function of the weighted means of some statistics.
-
-    Parameters
-    ----------
-    columns
-        What the statistics of an item must be; empty if a user's function knows them.
-    terms
-        What is added up of each item, made of its statistics; None for these themselves.
-    combine
-        From the means ``(n_statistics, n_draws)`` to one value a draw.
-    read
-        Makes the statistics of items of what is true and what a model said; None for targets,
-        which are their own statistics.
-    own
-        Whether a user wrote ``combine``, so that what it returns is checked.
-    fitted
-        How many numbers ``combine`` fits to the items that the last column marks, which know
-        the spread that much less; 0 where it fits none.
-    by_spread
-        Whether ``combine`` divides by the spread of the items, which a few of them hardly have.
-    joint
-        Whether all models have the same sums. ``combine`` then returns a row for each of them, and
-        the last column but one of the statistics says which a model's own is.
-    of_data
-        From the statistics of all items to the metric as these data can have it; None where it is
-        the same for all data.
-    added
-        From the terms and what is weighed to what is added in every draw; None for nothing.
-
-    Examples
-    --------
-    >>> items = np.array([[3.0, 2.0], [5.0, 7.0]])  # target and prediction
-    >>> RMSE.of_means(RMSE.of_items(items).mean(axis=0)[:, None]).round(4)
-    array([1.5811])
-    """
-
-    columns: tuple[str, ...]
-    combine: Combine
-    terms: Terms | None = None
-    read: Read | None = None
-    own: bool = False
-    fitted: int = 0
-    by_spread: bool = False
-    joint: bool = False
-    of_data: Callable[[FloatArray], OfSums] | None = None
-    added: Callable[[FloatArray, Units], Added] | None = None
-
-    def for_data(self, statistics: FloatArray) -> OfSums:
-        """Return the metric as the data can have it."""
-        return self if self.of_data is None else self.of_data(statistics)
-
-    def of_items(self, statistics: FloatArray) -> FloatArray:
-        """Return what is added up of each item, ``(n_items, n_statistics)``."""
-        return statistics if self.terms is None else self.terms(statistics)
-
-    def of_means(self, means: FloatArray, *, name: str = "combine") -> FloatArray:
-        """Return the value at each column of means."""
-        if not self.own:
-            return np.asarray(self.combine(means), dtype=np.float64)
-        seen = means.view()
-        seen.flags.writeable = False
-        answer = np.asarray(self.combine(seen))
-        if answer.shape != means.shape[1:] or answer.dtype.kind not in "biuf":
-            raise UsageError(
-                f"the metric function {name!r} gets the means of {len(means)} statistics in "
-                f"{means.shape[1]} draws, an array of shape {means.shape}, and must return "
-                f"{means.shape[1]} numbers, one a draw; it returned an array of shape "
-                f"{answer.shape} and type {answer.dtype}"
-            )
-        if np.isnan(answer).any():
-            raise UsageError(
-                f"the metric function {name!r} must return a number for every draw; it returned "
-                f"NaN for {int(np.isnan(answer).sum())} of {answer.size}; decide in the function "
-                "what 0/0 is, for instance 0.0"
-            )
-        return answer.astype(np.float64)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CombinedMeans:
     """A function of weighted means: one matrix product a block of draws.
@@ -132,18 +27,17 @@ class CombinedMeans:
     Examples
     --------
     >>> found = CombinedMeans(
-    ...     name="wer", terms=np.array([[1.0, 4.0], [0.0, 6.0]]), sums=OfSums(
-    ...         columns=(), combine=lambda m: m[0] / m[1]), units=Units(2), bounds=(0.0, np.inf))
+    ...     name="wer", terms=np.array([[1.0, 4.0], [0.0, 6.0]]), sums=Sums(
+    ...         basis=Basis(), combine=lambda m: m[0] / m[1]), units=Units(2), bounds=(0.0, np.inf))
     >>> found.worker()(np.array([[1.0, 1.0], [3.0, 1.0]])).round(4)
     array([0.1   , 0.1667])
     """
 
     name: str
     terms: FloatArray  # (n_items, n_statistics)
-    sums: OfSums
+    sums: Sums
     units: Units
     bounds: tuple[float, float]
-    sign: int = 1
     row: int | None = None  # of what combine returns, where that is for all models
 
     def added(self) -> Added | None:
@@ -156,7 +50,7 @@ class CombinedMeans:
 
     def all_rows(self, sums: FloatArray) -> FloatArray:
         """Return the values of all models where their sums are the same, else of this one."""
-        values = self.sign * self.sums.of_means(sums[:-1] / sums[-1:], name=self.name)
+        values = self.sums.sign * self.sums.of_means(sums[:-1] / sums[-1:], name=self.name)
         if self.sums.own:
             check_bounds(self.name, values, self.bounds)
         return values
@@ -200,6 +94,11 @@ class WeightedQuantile:
             return np.asarray(ordered[(below >= level * below[:, -1:]).argmax(axis=1)])
 
         return evaluate
+
+
+def weighted_quantile(items: ItemData, level: float) -> WeightedQuantile:
+    """Return the quantile of grades at a level."""
+    return WeightedQuantile(items.values, items.units, level)
 
 
 def rows(array: FloatArray) -> list[FloatArray]:
@@ -343,9 +242,10 @@ def ratio(means: FloatArray) -> FloatArray:
     return _over(top, bottom)
 
 
-def regression(terms: Terms, combine: Combine = only, *, by_spread: bool = False) -> OfSums:
+def regression(terms: Terms, combine: Combine = only, *, by_spread: bool = False) -> Sums:
     """Return a metric of targets and predictions."""
-    return OfSums(columns=TARGETS, terms=terms, combine=combine, by_spread=by_spread)
+    basis = Basis(names=TARGETS, terms=terms)
+    return Sums(basis=basis, combine=combine, by_spread=by_spread)
 
 
 MSE = regression(_squares)
@@ -395,11 +295,11 @@ def _iou_of_items(items: FloatArray) -> FloatArray:
 
 
 _SIZES = ("both", "actual", "predicted")
-DICE = OfSums(columns=_SIZES, combine=_dice, read=_masks)
-IOU = OfSums(columns=_SIZES, combine=_iou, read=_masks)
-MEAN_DICE = OfSums(columns=_SIZES, terms=_dice_of_items, combine=only, read=_masks)
-MEAN_IOU = OfSums(columns=_SIZES, terms=_iou_of_items, combine=only, read=_masks)
+DICE = Sums(basis=Basis(names=_SIZES, read=_masks), combine=_dice)
+IOU = Sums(basis=Basis(names=_SIZES, read=_masks), combine=_iou)
+MEAN_DICE = Sums(basis=Basis(names=_SIZES, terms=_dice_of_items, read=_masks), combine=only)
+MEAN_IOU = Sums(basis=Basis(names=_SIZES, terms=_iou_of_items, read=_masks), combine=only)
 
-JUDGED_MEAN = OfSums(columns=GRADES, terms=_graded, combine=_corrected, fitted=3)
-PEOPLE_MEAN = OfSums(columns=GRADES, terms=_graded, combine=_by_people)
-JUDGE_MEAN = OfSums(columns=GRADES, terms=Pick(0), combine=only)
+JUDGED_MEAN = Sums(basis=Basis(names=GRADES, terms=_graded), combine=_corrected, fitted=3)
+PEOPLE_MEAN = Sums(basis=Basis(names=GRADES, terms=_graded), combine=_by_people)
+JUDGE_MEAN = Sums(basis=Basis(names=GRADES, terms=Pick(0)), combine=only)

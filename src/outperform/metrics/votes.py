@@ -21,8 +21,8 @@ from typing import NamedTuple
 import numpy as np
 
 from outperform._typing import BoolArray, FloatArray, Generator, IntArray
-from outperform.metrics.sums import Added, OfSums
-from outperform.metrics.weighted import Units
+from outperform.metrics.metric import Basis, Sums
+from outperform.metrics.weighted import Added, Units
 
 VOTES = ("first", "second", "points of the first", "order is known", "model", "models")
 """The columns of votes, models as codes; the last two are the same in every row."""
@@ -305,7 +305,7 @@ class PairShares:
 _ROUNDING, _LEAST_LEFT = 1e-9, 0.25
 
 
-def _win_rates_of(values: FloatArray) -> OfSums:
+def _win_rates_of(values: FloatArray) -> Sums:
     """Return the win rate by shares of pairs where every pair was voted on, else by the fit."""
     if not by_pairs(values):
         return WIN_RATE
@@ -326,14 +326,12 @@ def _win_rates_of(values: FloatArray) -> OfSums:
     )  # of two models no other pair tells anything
     expected = 0.5 + others * (fitted - 0.5)
     shares = PairShares(n_models=votes.n_models, expected=expected)
-    return OfSums(
-        columns=VOTES, terms=shares.terms, combine=shares.combine, added=shares.added, joint=True
-    )
+    basis = Basis(names=VOTES, terms=shares.terms, joint=True)
+    return Sums(basis=basis, combine=shares.combine, added=shares.added)
 
 
-WIN_RATE = OfSums(
-    columns=VOTES, terms=_terms, combine=_win_rates, of_data=_win_rates_of, joint=True
-)
+_MEETINGS = Basis(names=VOTES, terms=_terms, joint=True)
+WIN_RATE = Sums(basis=_MEETINGS, combine=_win_rates, of_data=_win_rates_of)
 
 
 def method(metric: str, values: FloatArray) -> str:
@@ -492,5 +490,5 @@ def _simulated(raw: IntArray, result: Fit, votes: _Votes, generator: Generator) 
     return np.concatenate(parts)
 
 
-ELO = OfSums(columns=VOTES, terms=_terms, combine=_elo, joint=True)
-FIRST_PLACE = OfSums(columns=VOTES, terms=_terms, combine=_first_place, joint=True)
+ELO = Sums(basis=_MEETINGS, combine=_elo)
+FIRST_PLACE = Sums(basis=_MEETINGS, combine=_first_place)

@@ -67,6 +67,20 @@ class Units(NamedTuple):
         return pick
 
 
+class Added(NamedTuple):
+    """What is added to the sums in every draw, so that what never occurred is not impossible.
+
+    A weight adds its ``amount`` to the ``column`` of the statistics, or of the weights, which are
+    last; the two and ``weight`` are of equal length.
+    """
+
+    shapes: FloatArray  # (n_added,) of the gammas that are drawn
+    weight: IntArray
+    column: IntArray
+    amount: FloatArray
+    left: FloatArray  # (n_units,) what each unit's own weight has its shape multiplied by
+
+
 class Buffer:
     """Memory for blocks of draws that is taken once and used again."""
 
@@ -97,6 +111,19 @@ class Prepared(Protocol):
 
     def worker(self) -> Evaluate:
         """Return a function with buffers of its own; one for each thread."""
+
+
+class ItemData(NamedTuple):
+    """What a metric gets of the items of one model.
+
+    Of a ranking, values are the scores and truth says which items are positive. Of classes and
+    probabilities there is a column for each class, and truth is the column that is true. Of grades
+    and statistics there is no truth.
+    """
+
+    values: FloatArray  # (n_items,) or (n_items, n_columns)
+    truth: AnyArray | None
+    units: Units
 
 
 LEAST_PROBABILITY = float(np.finfo(np.float64).eps)

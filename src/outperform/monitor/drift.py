@@ -520,7 +520,7 @@ def _shares(total: Outcomes, stack: _Stack) -> list[Statistic]:
 
 
 def _score_statistics(spec: ScoreSpec, batches: Sequence[Scores]) -> list[Statistic]:
-    rows = [as_targets(one) if spec.metric.sums is not None else one for one in batches]
+    rows = [as_targets(one) if spec.metric.reads == "statistics" else one for one in batches]
     owner = np.concatenate([np.full(one.n_rows, place) for place, one in enumerate(rows)])
     counts = np.concatenate(
         [np.ones(one.n_rows) if one.counts is None else one.counts.astype(np.float64)

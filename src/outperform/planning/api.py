@@ -8,7 +8,6 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from outperform import metrics
 from outperform._typing import Label, Seed
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
@@ -33,7 +32,8 @@ from outperform.inference.suite import (
     questions,
     shared_question,
 )
-from outperform.metrics.score_metric import MetricLike
+from outperform.metrics.metric import MetricLike
+from outperform.metrics.registry import get_labels
 from outperform.planning.goals import (
     World,
     binary_metric,
@@ -238,7 +238,7 @@ def accuracies_world(
     """Return the world of two accuracies and the share of items on which they agree."""
     shares = _right_and_wrong(accuracies, agreement)
     analysis.refuse("labels", "pos_label", what="accuracies")
-    if analysis.metric is not None and metrics.get(analysis.metric).name != "accuracy":
+    if analysis.metric is not None and get_labels(analysis.metric).name != "accuracy":
         raise UsageError(
             f"accuracies are about {param('metric=', 'accuracy')}; got {analysis.metric!r}"
         )

@@ -17,7 +17,8 @@ from outperform.decision.rope import Decision, Rope
 from outperform.errors import UsageError, param, unknown_name
 from outperform.findings import Finding
 from outperform.inference.spec import LabelSpec
-from outperform.metrics.score_metric import MetricLike
+from outperform.metrics.metric import MetricLike
+from outperform.metrics.registry import get_labels
 
 DECIDED = "decided"
 NOT_WORSE = "not_worse"
@@ -355,7 +356,7 @@ class World(Protocol):
     """Where test sets come from."""
 
     @property
-    def metric(self) -> metrics.Metric | metrics.ScoreMetric:
+    def metric(self) -> metrics.Metric:
         """What they are compared in."""
 
     @property
@@ -451,7 +452,7 @@ def binary_metric(metric: MetricLike) -> metrics.Metric:
         raise UsageError(
             "outcome probabilities tell labels of two classes; for a metric of scores give a pilot"
         )
-    measured = metrics.get(metric)
+    measured = get_labels(metric)
     if measured.average != "binary":
         raise UsageError(
             "outcome probabilities of two classes tell a metric of one class such as 'f1'; for "

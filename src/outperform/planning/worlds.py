@@ -288,7 +288,7 @@ class ScoreWorld:
     difference: FloatArray
 
     @property
-    def metric(self) -> metrics.ScoreMetric:
+    def metric(self) -> metrics.Metric:
         """What they are compared in."""
         return self.spec.metric
 
@@ -341,7 +341,7 @@ class ScoreWorld:
             return fill
 
         # A user's function need not bear several threads at once.
-        n_jobs = 1 if spec.metric.function is not None else n_jobs
+        n_jobs = 1 if spec.metric.own else n_jobs
         return simulated_ends(make_fill, n_simulations, shapes.size, seed=seed, n_jobs=n_jobs)
 
     def _drawn_ends(

@@ -23,7 +23,7 @@ from outperform.inference.spec import (
     rope_for,
 )
 from outperform.inference.suite import Suite
-from outperform.metrics.score_metric import MetricLike
+from outperform.metrics.metric import MetricLike
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import seed_sequence
 from outperform.ranking.result import (

@@ -12,12 +12,12 @@ from outperform._typing import Axes, Distribution, FigureSize, FloatArray
 from outperform.data.prevalence import PrevalenceLike
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import sd_error
-from outperform.display.cards import Card
+from outperform.display.document import Document
 from outperform.display.formats import latex_label
-from outperform.display.layout import Line, Page
 from outperform.display.paragraphs import Length, estimate_paragraph
+from outperform.display.pictures import outline
 from outperform.display.posterior_figure import plot_posterior
-from outperform.display.screen import estimate_card, estimate_lines
+from outperform.display.screen import estimate_document
 from outperform.display.sentences import (
     captioned,
     estimate_caption,
@@ -39,7 +39,7 @@ from outperform.inference.summary import (
     summarize,
 )
 from outperform.posterior.pymc.sampling import Chain
-from outperform.results.base import EstimateDetails, FoldDetails, ModelRuns, Tabular, outline
+from outperform.results.base import EstimateDetails, FoldDetails, ModelRuns, Tabular
 
 
 @written(
@@ -207,8 +207,13 @@ class Estimate(Tabular):
     def _latex_label(self) -> str:
         return latex_label(self.name, self.metric)
 
-    def _card(self) -> Card:
-        return estimate_card(outline(self.draws, self.distribution), self.to_dict())
+    def _document(self) -> Document:
+        return estimate_document(self.to_dict(), draws=self.draws, distribution=self.distribution)
+
+    def _markdown(self) -> str:
+        """Return a passage with everything, as the command line writes it."""
+        told = self.to_dict()
+        return self._document().markdown(estimate_headline(told), estimate_table(told))
 
     def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
         """Draw the posterior.
@@ -225,9 +230,6 @@ class Estimate(Tabular):
 
     def __repr__(self) -> str:
         return f"Estimate({estimate_headline(self.to_dict())})"
-
-    def _lines(self, page: Page) -> list[Line]:
-        return estimate_lines(self.to_dict(), page, self.draws)
 
 
 def answer_one(

@@ -40,7 +40,7 @@ from outperform.inference.spelling import changes, listed_predictions, readings,
 from outperform.inference.summary import seed_name, sign
 from outperform.io.group_by import or_label
 from outperform.io.read import Reading, numbers_of, read, read_rows
-from outperform.metrics.score_metric import MetricLike
+from outperform.metrics.metric import MetricLike
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child, seed_sequence
 from outperform.posterior.slices import coupled, pool_slices
@@ -283,9 +283,11 @@ def _scores(
                 f"in row {gone[0]} (counted from 1); drop these rows, or give them a value"
                 + ("" if is_frame(source) else or_label(text_file=True))
             )
-    sums = None if metric is None or callable(metric) else metrics.get_score(metric).sums
-    if sums is None or sums.read is None:  # others read texts, rankings or masks
-        of_targets = () if sums is None or truth is None else (truth,)
+    basis = None if metric is None or callable(metric) else metrics.get_score(metric).basis
+    if basis is None or basis.read is None:  # others read texts, rankings or masks
+        of_targets = (
+            () if basis is None or basis.reads != "statistics" or truth is None else (truth,)
+        )
         rows |= {name: list(numbers_of(rows[name], name, source)) for name in (a, b, *of_targets)}
     made = data_of(
         None if truth is None else rows[truth],

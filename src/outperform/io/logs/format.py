@@ -14,6 +14,9 @@ from typing import Any, NamedTuple, TypeVar, overload
 from outperform._files import parse, shown
 from outperform.errors import DataError, OutperformError, UsageError, param, unknown_name
 from outperform.io.compression import PACKINGS, unpacked
+from outperform.io.engine import Engine
+from outperform.io.formats import Dialect
+from outperform.io.frames import Frame, fetch_columns, known_frame
 from outperform.io.logs.samples import (
     FailedLog,
     Item,
@@ -25,11 +28,12 @@ from outperform.io.logs.samples import (
     is_finite,
     is_near,
     is_path,
+    loaded,
     logs_under,
     under_one_name,
 )
 from outperform.io.paths import stem
-from outperform.io.tables import SEVERAL, Where
+from outperform.io.tables import SEVERAL, Table, Where, opened
 
 _Plain = TypeVar("_Plain", str, bool, int, float)
 _WORDS = {
@@ -275,6 +279,37 @@ def _texts(rows: Sequence[Mapping[str, object]]) -> dict[str, list[str | None]]:
 
 
 # Files
+
+
+def read_columns(
+    source: Any,
+    select: Callable[[Table | Frame], list[str]],
+    named: Sequence[str],
+    *,
+    where: Where,
+    dialect: Dialect | None = None,
+) -> tuple[str, dict[str, list[Any]]]:
+    """Return what to call a table, a frame or a file, and the columns of it that are selected."""
+    dialect = dialect or Dialect()
+    frame = None if is_path(source) else known_frame(source)
+    if frame is not None:
+        names = select(frame)
+        columns = map(dialect.missing.without, fetch_columns(frame, names, where=where))
+        return frame.name, dict(zip(names, columns, strict=True))
+
+    def ask(tables: Mapping[str, Table], engine: Engine) -> tuple[str, dict[str, list[Any]]]:
+        table = tables[""]
+        names = select(table)
+        query = table.select(names, where=where)
+        rows = engine.fetch(query.sql, query.parameters)
+        values = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in names]
+        return table.name, {
+            name: loaded(column) if table.family(name) == "json" else column
+            for name, column in zip(names, values, strict=True)
+        }
+
+    with opened({"": source}, named, dialect) as tables:
+        return tables.ask(ask)
 
 
 def read_json(path: Path) -> object:

@@ -17,9 +17,8 @@ from typing import Any, BinaryIO, cast
 from outperform._files import parse, shown
 from outperform.errors import DataError, UsageError
 from outperform.io.compression import endless, limited, most_unpacked, unpack_zstd
-from outperform.io.formats import Dialect
-from outperform.io.frames import fetch_columns, known_frame
-from outperform.io.logs.format import LogFormat
+from outperform.io.frames import Frame
+from outperform.io.logs.format import LogFormat, read_columns
 from outperform.io.logs.samples import (
     FailedLog,
     Item,
@@ -32,11 +31,10 @@ from outperform.io.logs.samples import (
     field_of,
     is_near,
     is_path,
-    loaded,
     spread,
     under_one_name,
 )
-from outperform.io.tables import SEVERAL, Where, opened
+from outperform.io.tables import SEVERAL, Table, Where
 
 _ENDINGS = (".eval", ".json")
 _LISTS = ("logs.json", "eval-set.json")  # which lie beside the logs and list them
@@ -449,67 +447,9 @@ def _read_table(
     part: Part, *, score: str | None, where: Where, fields: Sequence[str] = ()
 ) -> list[Samples]:
     """Return the samples of each model in a table."""
-    frame = None if is_path(part.source) else known_frame(part.source)
-    if frame is not None:
-        wanted = _wanted(frame.names, score, frame.name, fields)
-        columns = fetch_columns(frame, wanted, where=where)
-        return _by_model(part, frame.name, dict(zip(wanted, columns, strict=True)), fields)
-    with opened({"": part.source}, ("id",), Dialect()) as tables:
-        return tables.ask(
-            lambda found, engine: _of_file(part, found[""], engine, score, where, fields)
-        )
-
-
-def _of_file(
-    part: Part,
-    table: Any,
-    engine: Any,
-    score: str | None,
-    where: Where,
-    fields: Sequence[str],
-) -> list[Samples]:
-    wanted = _wanted(table.names, score, table.name, fields)
-    query = table.select(wanted, where=where)
-    rows = engine.fetch(query.sql, query.parameters)
-    columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in wanted]
-    return _by_model(
-        part,
-        table.name,
-        {
-            name: loaded(values) if table.family(name) == "json" else values
-            for name, values in zip(wanted, columns, strict=True)
-        },
-        fields,
+    name, columns = read_columns(
+        part.source, lambda table: _wanted(table, score, fields), ("id",), where=where
     )
-
-
-def _wanted(
-    names: Sequence[str], score: str | None, table: str, fields: Sequence[str]
-) -> list[str]:
-    """Return the columns to read."""
-    if "id" not in names:
-        raise DataError(f"{table} has no column 'id' of the samples; {_HINT}")
-    known = [name for name in names if name.startswith(_PREFIX) and "_headline_" not in name]
-    known = [
-        one
-        for one in known
-        if not any(one.endswith(end) and one.removesuffix(end) in known for end in _BESIDE)
-    ]
-    if score is not None:
-        # A key of a dictionary may be in any column, and is found when they are read.
-        own = [name for name in known if f"{score}.".startswith(f"{name.removeprefix(_PREFIX)}.")]
-        known = own or known
-    if not known:
-        raise DataError(f"{table} has no column of scores, score_<scorer>; {_HINT}")
-    described = ("epoch", "model", "task_name", "input", "target")
-    beside = [name for name in described if name in names]
-    held = [f"{_METADATA}{name}" for name in fields if f"{_METADATA}{name}" in names]
-    return ["id", *beside, *held, *known]
-
-
-def _by_model(
-    part: Part, name: str, columns: dict[str, list[object]], fields: Sequence[str]
-) -> list[Samples]:
     n_rows = len(columns["id"])
     if not n_rows:
         raise DataError(f"{name} has no rows that were asked for")
@@ -533,6 +473,29 @@ def _by_model(
         )
         for model in known
     ]
+
+
+def _wanted(table: Table | Frame, score: str | None, fields: Sequence[str]) -> list[str]:
+    """Return the columns to read."""
+    names = table.names
+    if "id" not in names:
+        raise DataError(f"{table.name} has no column 'id' of the samples; {_HINT}")
+    known = [name for name in names if name.startswith(_PREFIX) and "_headline_" not in name]
+    known = [
+        one
+        for one in known
+        if not any(one.endswith(end) and one.removesuffix(end) in known for end in _BESIDE)
+    ]
+    if score is not None:
+        # A key of a dictionary may be in any column, and is found when they are read.
+        own = [name for name in known if f"{score}.".startswith(f"{name.removeprefix(_PREFIX)}.")]
+        known = own or known
+    if not known:
+        raise DataError(f"{table.name} has no column of scores, score_<scorer>; {_HINT}")
+    described = ("epoch", "model", "task_name", "input", "target")
+    beside = [name for name in described if name in names]
+    held = [f"{_METADATA}{name}" for name in fields if f"{_METADATA}{name}" in names]
+    return ["id", *beside, *held, *known]
 
 
 def _table_samples(

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from outperform.data.missing import UNDECLARED
 from outperform.errors import DataError, UsageError, param
-from outperform.io.engine import Engine
 from outperform.io.formats import Dialect
-from outperform.io.frames import fetch_columns, known_frame
-from outperform.io.logs.format import LogFormat
+from outperform.io.frames import Frame
+from outperform.io.logs.format import LogFormat, read_columns
 from outperform.io.logs.samples import (
     LONG,
     FailedLog,
@@ -21,10 +18,8 @@ from outperform.io.logs.samples import (
     as_epoch,
     as_id,
     as_text,
-    is_path,
-    loaded,
 )
-from outperform.io.tables import Table, Where, opened
+from outperform.io.tables import Table, Where
 
 # Columns that must say the same of an item for every model, where a table has them.
 _QUESTIONS = ("question", "question_hash", "doc_hash", "input")
@@ -78,53 +73,22 @@ def _read(
         )
     requested = [name for name in (id, score, model, *fields) if name is not None]
 
-    def wanted(names: Sequence[str]) -> list[str]:
+    def select(table: Table | Frame) -> list[str]:
         known = ("task", "epoch", *_QUESTIONS, *_GOLD)
-        extra = [name for name in known if name in names and name not in requested]
-        return [*dict.fromkeys(requested), *extra]
-
-    frame = None if is_path(part.source) else known_frame(part.source)
-    if frame is not None:
-        for name in requested:
-            frame.column(name)
-        names = wanted(frame.names)
-        missing = UNDECLARED if dialect is None else dialect.missing
-        columns = map(missing.without, fetch_columns(frame, names, where=where))
-        rows = dict(zip(names, columns, strict=True))
-        return _long_samples(part, frame.name, rows, id, score, model, fields)
-
-    def ask(sources: Mapping[str, Table], engine: Engine) -> list[Samples]:
-        table = sources[""]
-        names = wanted(table.names)
+        extra = [name for name in known if name in table.names and name not in requested]
+        names = [*dict.fromkeys(requested), *extra]
         for name in names:
             table.column(name)
-        query = table.select(names, where=where)
-        fetched = engine.fetch(query.sql, query.parameters)
-        columns = [list(column) for column in zip(*fetched, strict=True)]
-        rows = {
-            name: loaded(values) if table.family(name) == "json" else values
-            for name, values in zip(names, columns or [[] for _ in names], strict=True)
-        }
-        return _long_samples(part, table.name, rows, id, score, model, fields)
+        return names
 
-    with opened({"": part.source}, requested, dialect or Dialect()) as tables:
-        return tables.ask(ask)
-
-
-def _long_samples(
-    part: Part,
-    name: str,
-    rows: Mapping[str, list[Any]],
-    id: str,
-    score: str,
-    model: str | None,
-    fields: Sequence[str],
-) -> list[Samples]:
+    name, rows = read_columns(
+        part.source, select, requested, where=where, dialect=dialect or Dialect()
+    )
     n_rows = len(rows[id])
     if not n_rows:
         raise DataError(f"{name} has no rows that were requested for")
     owners = [part.model] * n_rows if model is None else rows[model]
-    lost = next((k for k, one in enumerate(owners) if one is None or one == ""), None)
+    lost = next((k for k, owner in enumerate(owners) if owner is None or owner == ""), None)
     if lost is not None:
         raise DataError(f"{name}: row {lost + 1} has no model in {model!r}")
     row = next((k for k, task in enumerate(rows.get("task", ())) if task is None), None)

@@ -88,19 +88,19 @@ def _shared_format(paths: Sequence[Path], formats: Sequence[LogFormat]) -> str |
     return shared.pop() if len(shared) == 1 else None
 
 
-def read_evaluations(source: object, **asked: Any) -> Outcomes:
+def read_evaluations(source: object, **options: Any) -> Outcomes:
     """Count what several models got right, paired on the item; see :func:`outperform.read`."""
-    paired = _read(source, RIGHT, **asked)
-    seen = _seen(paired, RIGHT)
-    assert isinstance(seen, Outcomes)
-    return replace(seen, findings=paired.findings + seen.findings)
+    paired = _read(source, RIGHT, **options)
+    data = _build(paired, RIGHT)
+    assert isinstance(data, Outcomes)
+    return replace(data, findings=paired.findings + data.findings)
 
 
-def read_grades(source: object, **asked: Any) -> Scores:
+def read_grades(source: object, **options: Any) -> Scores:
     """Return what several models scored, by item; see :func:`outperform.read_scores`."""
-    paired = _read(source, GRADE, **asked)
-    seen = Scores.from_values(paired.scores, groups=paired.groups, ids=paired.ids)
-    return replace(seen, findings=paired.findings + seen.findings, sources=(paired.score,))
+    paired = _read(source, GRADE, **options)
+    data = Scores.from_values(paired.scores, groups=paired.groups, ids=paired.ids)
+    return replace(data, findings=paired.findings + data.findings, sources=(paired.score,))
 
 
 def read_tasks(
@@ -109,7 +109,7 @@ def read_tasks(
     groups: str | None = None,
     on_missing: OnMissing = "raise",
     on_null: OnNull = "raise",
-    **asked: Any,
+    **options: Any,
 ) -> dict[str, Outcomes | Scores]:
     """Return what was seen on each task: outcomes where its scores say right or wrong, else scores.
 
@@ -119,24 +119,24 @@ def read_tasks(
         Logs, as :func:`outperform.read` takes them.
     groups, on_missing, on_null
         As there.
-    **asked
+    **options
         Whatever else it takes for logs.
     """
-    loaded = _load(source, RIGHT, groups=groups, **asked)
+    loaded = _load(source, RIGHT, groups=groups, **options)
     parts: dict[str, list[Samples]] = {}
     for samples in loaded.samples:
-        for task, one in samples.by_task().items():
-            parts.setdefault(task, []).append(one)
+        for task, of_task in samples.by_task().items():
+            parts.setdefault(task, []).append(of_task)
     called = loaded.called if isinstance(loaded.called, Mapping) else None
     if called is not None:
         choose_by_task(loaded.samples, called, GRADE)  # says so if a task has no score
-    found: dict[str, Outcomes | Scores] = {}
+    tasks: dict[str, Outcomes | Scores] = {}
     for task, part in parts.items():
         name, kind = _score_of(part, loaded.wanted if called is None else called[task])
         paired = pair(part, name, kind, groups=groups, on_missing=on_missing, on_null=on_null)
-        seen: Outcomes | Scores = _seen(paired, kind)
-        found[task] = replace(seen, findings=loaded.findings + paired.findings + seen.findings)
-    return found
+        data: Outcomes | Scores = _build(paired, kind)
+        tasks[task] = replace(data, findings=loaded.findings + paired.findings + data.findings)
+    return tasks
 
 
 def _score_of(part: Sequence[Samples], wanted: str | None) -> tuple[str, Kind]:
@@ -150,7 +150,7 @@ def _score_of(part: Sequence[Samples], wanted: str | None) -> tuple[str, Kind]:
             raise error from None
 
 
-def _seen(paired: Paired, kind: Kind) -> Outcomes | Scores:
+def _build(paired: Paired, kind: Kind) -> Outcomes | Scores:
     if kind is GRADE:
         return Scores.from_values(paired.scores, groups=paired.groups)
     right = {model: [value == 1 for value in scores] for model, scores in paired.scores.items()}
@@ -165,9 +165,9 @@ def _read(
     groups: str | None = None,
     on_missing: OnMissing = "raise",
     on_null: OnNull = "raise",
-    **asked: Any,
+    **options: Any,
 ) -> Paired:
-    loaded = _load(source, kind, by=by, groups=groups, **asked)
+    loaded = _load(source, kind, by=by, groups=groups, **options)
     chosen = loaded.samples
     if isinstance(loaded.called, Mapping):
         chosen, name = choose_by_task(chosen, loaded.called, kind)
@@ -252,20 +252,20 @@ def _latest(every: Sequence[Samples]) -> tuple[list[Samples], tuple[Finding, ...
     """Keep the newest of several logs of the same model and task, and say which were left out."""
     runs: dict[tuple[str, int, str], list[Samples]] = {}
     for samples in every:
-        for task, one in samples.by_task().items():
-            runs.setdefault((one.model, one.turn, task), []).append(one)
+        for task, run in samples.by_task().items():
+            runs.setdefault((run.model, run.turn, task), []).append(run)
     kept, older = [], []
     for same in runs.values():
-        times = [one.when or "" for one in same]
+        times = [run.when or "" for run in same]
         newest = max(times)
         if len(same) > 1 and ("" in times or times.count(newest) > 1):
-            names = " and ".join(one.name for one in same[:_EXAMPLES])
+            names = " and ".join(run.name for run in same[:_EXAMPLES])
             raise DataError(
                 f"{names} are of the same model and task, and do not say which is the latest; name "
                 "the logs to read"
             )
         kept.append(same[times.index(newest)])
-        older += [one.name for one in same if one.when != newest and len(same) > 1]
+        older += [run.name for run in same if run.when != newest and len(same) > 1]
     if not older:
         return kept, ()
     return kept, (
@@ -277,8 +277,8 @@ def _asked_for(failed: Sequence[FailedLog], models: Models) -> list[FailedLog]:
     """Keep the failed logs of models that were asked for, or that may be theirs."""
     if not models or isinstance(models, (str, bytes)):
         return list(failed)
-    asked = models.values() if isinstance(models, Mapping) else models
-    return [one for one in failed if one.model is None or one.model in asked]
+    requested = models.values() if isinstance(models, Mapping) else models
+    return [log for log in failed if log.model is None or log.model in requested]
 
 
 def _without_failed(
@@ -287,13 +287,13 @@ def _without_failed(
     """Refuse failed logs, all of them at once, or leave them out and say so."""
     if not failed:
         return ()
-    reasons = clauses([one.reason for one in failed], most=_EXAMPLES)
-    n_logs = len(failed) + len({one.name for one in every})
+    reasons = clauses([log.reason for log in failed], most=_EXAMPLES)
+    n_logs = len(failed) + len({log.name for log in every})
     if not skip or not every:
-        told = f"{len(failed)} of {n_logs} logs cannot be used: " if n_logs > 1 else ""
+        count = f"{len(failed)} of {n_logs} logs cannot be used: " if n_logs > 1 else ""
         rest = f", or leave it out with {param('skip_failed=', True)}" if every else ""
         end = "" if reasons.endswith("?") else "."
-        raise DataError(f"{told}{reasons}{end} Run the evaluation again, or mend the file{rest}")
+        raise DataError(f"{count}{reasons}{end} Run the evaluation again, or mend the file{rest}")
     return (finding("failed_logs_skipped", failed=len(failed), n=n_logs, reasons=reasons),)
 
 
@@ -305,14 +305,14 @@ def _only(every: Sequence[Samples], models: Models) -> list[Samples]:
         raise UsageError(
             f"{param('models')} must be a list of names, e.g. ['llama', 'gpt']; got {models!r}"
         )
-    asked = dict(models) if isinstance(models, Mapping) else {name: name for name in models}
-    known = dict.fromkeys(one.model for one in every)
-    for name in asked.values():
+    requested = dict(models) if isinstance(models, Mapping) else {name: name for name in models}
+    known = dict.fromkeys(log.model for log in every)
+    for name in requested.values():
         if name not in known:
             raise UsageError(unknown_name("model", name, known))
     return [
-        replace(one, model=shown)
-        for shown, name in asked.items()
-        for one in every
-        if one.model == name
+        replace(log, model=shown)
+        for shown, name in requested.items()
+        for log in every
+        if log.model == name
     ]
