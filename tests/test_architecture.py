@@ -379,8 +379,7 @@ def test_every_room_imports_only_what_the_table_allows():
 
 
 def test_no_module_imports_what_imports_it():
-    cards = ["outperform.display.cards", "outperform.display.table"]
-    assert [cycle for cycle in import_cycles(PACKAGE) if cycle != cards] == []
+    assert import_cycles(PACKAGE) == []
 
 
 def test_every_room_of_the_table_exists():
