@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -27,6 +27,7 @@ from outperform.inference.score_views import metric_values, probabilities, value
 from outperform.inference.spec import LabelSpec
 from outperform.metrics.sums import TARGETS, CombinedMeans
 from outperform.metrics.weighted import WeightedMean
+from outperform.posterior.bootstrap import leave_one_out
 from outperform.results.base import Tabular
 from outperform.results.compared import Compared, verb_of
 
@@ -413,16 +414,25 @@ def _without(spec: LabelSpec, kept: Items, values: Sequence[list[Any]]) -> Float
     return changes.differences(spec, cells[kept.cell], amount=kept.weights)
 
 
+def _moved_by_items(
+    data: Scores, terms: FloatArray, of_sums: Callable[[FloatArray], FloatArray]
+) -> FloatArray:
+    """Return what each item adds to a function of the sums of terms and, last, of weights."""
+    weights = np.ones(len(terms)) if data.weights is None else data.weights
+    held = np.hstack([terms, np.ones((len(terms), 1))]).T * weights
+    with np.errstate(invalid="ignore", divide="ignore"):  # the only item is left out
+        without = leave_one_out(held, np.ones(len(terms)), lambda sums: of_sums(sums)[None])
+        moved: FloatArray = of_sums(held.sum(axis=1, keepdims=True)) - without[0]
+    return moved
+
+
 def _of_statistics(spec: ScoreSpec, ready: list[CombinedMeans]) -> _Found:
     """Leave each item out of the sums in turn."""
     data, n = spec.data, spec.data.n_rows
-    weights = np.ones(n) if data.weights is None else data.weights
-    moved = []
-    for one, values in zip(ready, data.values, strict=True):
-        each = np.vstack([one.sums.basis.of_items(values).T, np.ones(n)]) * weights
-        whole = each.sum(axis=1, keepdims=True)
-        with np.errstate(invalid="ignore", divide="ignore"):  # the only item is left out
-            moved.append(one.of_sums(whole) - one.of_sums(whole - each))
+    moved = [
+        _moved_by_items(data, one.sums.basis.of_items(values), one.of_sums)
+        for one, values in zip(ready, data.values, strict=True)
+    ]
     worth = np.stack(moved, axis=1)
     of_targets = data.columns == TARGETS
     shown = [
@@ -452,10 +462,8 @@ def _of_scores(spec: ScoreSpec) -> _Found:
     if of_means:
         for place in (0, 1):
             values[:, place] = values_of(spec.metric, data, place, spec.positive)
-        weights = np.ones(n) if data.weights is None else data.weights
-        each, total = weights * (values[:, 0] - values[:, 1]), weights.sum()
-        with np.errstate(invalid="ignore", divide="ignore"):
-            influence = each.sum() / total - (each.sum() - each) / (total - weights)
+        apart = values[:, :1] - values[:, 1:]
+        influence = _moved_by_items(data, apart, lambda sums: sums[0] / sums[1])
     better = values if spec.metric.greater_is_better else -values
     if not of_means:
         better = np.stack([_column(spec, place) for place in (0, 1)], axis=1)

@@ -9,7 +9,6 @@ import numpy as np
 
 from outperform._json import to_json, written
 from outperform._typing import Axes, FigureSize, FloatArray
-from outperform.decision.intervals import Interval
 from outperform.decision.rope import (
     CurveStep,
     Decision,
@@ -34,6 +33,7 @@ from outperform.inference import disagreements
 from outperform.inference.diagnostics import interval_findings
 from outperform.inference.spelling import SPELLED
 from outperform.inference.summary import (
+    Summary,
     summarize,
 )
 from outperform.results.base import RunDetails, Tabular
@@ -55,14 +55,14 @@ class _Told(Protocol):
 
 @written(
     "names metric metric_label=of.spec.metric.label "
-    "greater_is_better=of.spec.metric.greater_is_better observed mean sd mcse hdi eti rope "
+    "greater_is_better=of.spec.metric.greater_is_better observed *_summary rope "
     "p_worse p_equivalent p_better p_greater errors n_draws=draws.size decision findings "
     "signature=of.signature",
     kind="ratio",
 )
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
-class Ratio(Tabular):
-    """The posterior of A / B in a metric, and what it says.
+class Ratio(Summary, Tabular):
+    """The posterior of A / B in a metric, and what it says; see :class:`Summary`.
 
     Parameters
     ----------
@@ -70,10 +70,6 @@ class Ratio(Tabular):
         The comparison whose draws are divided.
     observed
         The ratio of the plug-in values.
-    mean, sd, mcse
-        Of A / B, and the Monte Carlo error of the mean.
-    hdi, eti
-        The narrowest and the equal-tailed interval.
     rope
         The ratios that do not matter, such as 0.95 to 1.05.
     decision
@@ -94,11 +90,6 @@ class Ratio(Tabular):
 
     of: Compared
     observed: float
-    mean: float
-    sd: float
-    mcse: float
-    hdi: Interval
-    eti: Interval
     rope: Rope
     _masses: Masses
     decision: Decision
@@ -281,11 +272,7 @@ def ratio(own: Compared, *, rope: RopeLike) -> Ratio:
     return Ratio(
         of=own,
         observed=own.a.observed / own.b.observed,
-        mean=numbers.mean,
-        sd=numbers.sd,
-        mcse=numbers.mcse,
-        hdi=numbers.hdi,
-        eti=numbers.eti,
+        **numbers._fields(),
         rope=region,
         _masses=masses,
         decision=decision,

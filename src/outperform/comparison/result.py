@@ -25,7 +25,6 @@ from outperform.data.prevalence import LabelErrors, LabelErrorsLike, PrevalenceL
 from outperform.data.sources import batches_differ
 from outperform.data.views import in_weights, refuse_label_errors
 from outperform.decision.bayes_factor import BayesFactor
-from outperform.decision.intervals import Interval
 from outperform.decision.ranks import Regret, regret_from_distribution, regret_from_draws
 from outperform.decision.rope import (
     CurveStep,
@@ -77,6 +76,7 @@ from outperform.inference.spelling import (
     unless_told,
 )
 from outperform.inference.summary import (
+    Summary,
     chain_findings,
     interval_factor,
     n_effective,
@@ -132,7 +132,7 @@ class FoldTest(NamedTuple):
 
 
 @written(
-    "names *spec paired=spec.paired observed observed_defined=_defined mean sd mcse hdi eti "
+    "names *spec paired=spec.paired observed observed_defined=_defined *_summary "
     "rope p_worse p_equivalent p_better p_greater regret errors n_draws=draws.size chain? "
     "exact decision rope_curve needed?=_needed bayes_factor a b findings=_all_findings "
     "signature runs?=_runs scores?=_scores *_fold_test folds?=_folds unpaired?=_unpaired{mean "
@@ -140,8 +140,8 @@ class FoldTest(NamedTuple):
     kind="comparison",
 )
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class Comparison(Tabular):
-    """The posterior of A − B in a metric, and what it says.
+class Comparison(Summary, Tabular):
+    """The posterior of A − B in a metric, and what it says; see :class:`Summary`.
 
     Parameters
     ----------
@@ -151,10 +151,6 @@ class Comparison(Tabular):
         Each classifier's own posterior.
     observed
         The plug-in difference, equal to scikit-learn's; at other class proportions that at these.
-    mean, sd, mcse
-        Of A − B, and the Monte Carlo error of the mean (0 if exact).
-    hdi, eti
-        The narrowest and the equal-tailed interval.
     rope
         The region of practical equivalence.
     decision
@@ -181,11 +177,6 @@ class Comparison(Tabular):
     a: Estimate
     b: Estimate
     observed: MaybeNaN
-    mean: float
-    sd: float
-    mcse: float
-    hdi: Interval
-    eti: Interval
     rope: Rope
     _masses: Masses
     decision: Decision
@@ -1212,11 +1203,7 @@ def summarize_comparison(
         a=a,
         b=b,
         observed=a.observed - b.observed,
-        mean=numbers.mean,
-        sd=numbers.sd,
-        mcse=numbers.mcse,
-        hdi=numbers.hdi,
-        eti=numbers.eti,
+        **numbers._fields(),
         rope=rope,
         _masses=masses,
         decision=decision,

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from outperform._json import MaybeNaN, written
 from outperform._typing import Axes, Distribution, FigureSize, FloatArray
 from outperform.data.prevalence import PrevalenceLike
-from outperform.decision.intervals import Interval
 from outperform.decision.rope import sd_error
 from outperform.display.document import Document
 from outperform.display.formats import latex_label
@@ -32,6 +31,7 @@ from outperform.inference.disagreements import repeated_findings
 from outperform.inference.engine import Answer
 from outperform.inference.spec import Spec, counted, elsewhere
 from outperform.inference.summary import (
+    Summary,
     is_defined,
     n_effective,
     seed_name,
@@ -43,13 +43,13 @@ from outperform.results.base import EstimateDetails, FoldDetails, ModelRuns, Tab
 
 
 @written(
-    "name *spec observed observed_defined mean sd mcse hdi eti errors n_draws=draws.size "
+    "name *spec observed observed_defined *_summary errors n_draws=draws.size "
     "chain? exact findings signature runs?=_runs folds?=_folds",
     kind="estimate",
 )
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
-class Estimate(Tabular):
-    """The posterior of one classifier's metric.
+class Estimate(Summary, Tabular):
+    """The posterior of one classifier's metric; see :class:`Summary`.
 
     Parameters
     ----------
@@ -59,10 +59,6 @@ class Estimate(Tabular):
         What was asked.
     observed
         The plug-in value, equal to scikit-learn's; at other class proportions that at these.
-    mean, sd, mcse
-        Of the posterior, and the Monte Carlo error of the mean (0 if exact).
-    hdi, eti
-        The narrowest and the equal-tailed interval.
     draws
         Draws of the metric, independent unless a chain drew them.
     distribution
@@ -83,11 +79,6 @@ class Estimate(Tabular):
     name: str
     spec: Spec
     observed: MaybeNaN
-    mean: float
-    sd: float
-    mcse: float
-    hdi: Interval
-    eti: Interval
     draws: FloatArray = field(repr=False)
     distribution: Distribution | None
     findings: tuple[Finding, ...]
@@ -285,11 +276,7 @@ def one_estimate(
         name=name,
         spec=spec,
         observed=observed,
-        mean=numbers.mean,
-        sd=numbers.sd,
-        mcse=numbers.mcse,
-        hdi=numbers.hdi,
-        eti=numbers.eti,
+        **numbers._fields(),
         draws=draws,
         distribution=exact,
         findings=findings,
