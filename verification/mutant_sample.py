@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -24,9 +25,11 @@ SAMPLE = Path(__file__).with_suffix(".toml")
 def notice(mutant: Mapping[str, str | list[str]], *, root: Path) -> str:
     """Return whether the tests named by a mutant fail with it: ``caught`` or ``survives``.
 
-    ``gone`` if the code no longer has the text that is replaced.
+    ``gone`` if the code no longer has the text that is replaced, ``broken`` if the test that
+    fails does so without the mutant too.
     """
     before, after = str(mutant["before"]), str(mutant["after"])
+    asked = [str(test) for test in mutant["tests"] if (root / test).exists()]
     with tempfile.TemporaryDirectory() as folder:
         package = Path(folder) / "outperform"
         shutil.copytree(root / "src" / "outperform", package)
@@ -35,19 +38,29 @@ def notice(mutant: Mapping[str, str | list[str]], *, root: Path) -> str:
         if source.count(before) != 1:
             return "gone"
         module.write_text(source.replace(before, after), encoding="utf-8")
-        command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
-        asked = [str(test) for test in mutant["tests"] if (root / test).exists()]
-        run = subprocess.run(
-            [*command, *asked],
-            cwd=root,
-            env=os.environ | {"PYTHONPATH": folder},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    if run.returncode not in (0, 1):  # nothing was tested
+        failed = _first_failure(asked, root=root, path=Path(folder))
+    if failed is None:
+        return "survives"
+    alone = _first_failure([failed], root=root, path=root / "src")
+    return "caught" if alone is None else "broken"
+
+
+def _first_failure(tests: list[str], *, root: Path, path: Path) -> str | None:
+    """Return the first of some tests that fails with the package in a folder; None if none does."""
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests],
+        cwd=root,
+        env=os.environ | {"PYTHONPATH": str(path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if run.returncode == 0:
+        return None
+    failed = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", run.stdout, flags=re.MULTILINE)
+    if failed is None:  # nothing was tested
         raise RuntimeError(run.stdout + run.stderr)
-    return "caught" if run.returncode else "survives"
+    return failed[1]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -62,7 +75,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.only in mutant["name"]:
             verdicts.append(notice(mutant, root=options.root))
             print(f"{verdicts[-1]:9} {mutant['module']}: {mutant['name']}", flush=True)
-    print(", ".join(f"{verdicts.count(word)} {word}" for word in ("caught", "survives", "gone")))
+    words = ("caught", "survives", "gone", "broken")
+    print(", ".join(f"{verdicts.count(word)} {word}" for word in words))
     return int("survives" in verdicts)
 
 

@@ -34,7 +34,7 @@ from rich.text import Text
 
 import outperform as op
 from outperform.display import colours
-from outperform.display.cards import card_parts, fragment
+from outperform.display.cards import fragment
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
@@ -101,7 +101,7 @@ def compare_machines() -> op.Comparison:
 
 def photograph_hero(browser: Browser, shown: list[tuple[str, str]]) -> None:
     """Photograph the terminal beside the posterior, for light and for dark screens."""
-    picture = card_parts(replace(compare_machines()._card(), table=None, more=None, notes=()))
+    picture = replace(compare_machines()._document(), table=None, more=None, notes=()).html_parts()
     for name, palette in (("light", LIGHT), ("dark", DARK)):
         *_, ink, _, panel, border = palette
         # Colours that the terminal chose for the other kind of screen.

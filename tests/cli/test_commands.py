@@ -25,6 +25,7 @@ from outperform.cli.exit_codes import option
 from outperform.cli.groups import command_line
 from outperform.cli.main import main
 from outperform.errors import either, param, spelled
+from tests.loops import each
 
 GOLDEN = Path(__file__).parent / "golden"
 UPDATE = "UPDATE_GOLDEN"
@@ -311,7 +312,7 @@ def test_the_example_in_the_help_works(folder, capsys, command):
     assert written.out or Path(where).stat().st_size > 0
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@each("command", COMMANDS)
 def test_the_help_shows_the_example(capsys, monkeypatch, command):
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setenv("TERMINAL_WIDTH", "200")
@@ -371,7 +372,7 @@ def test_completion_knows_the_commands():
     assert (done.returncode, done.stdout.split()) == (0, ["compare"])
 
 
-@pytest.mark.parametrize(
+@each(
     ("parameter", "values", "python", "typed"),
     [
         ("rope", (), "rope", "--rope"),
@@ -418,7 +419,7 @@ def test_a_page_comes_beside_the_answer_and_names_the_command(folder, capsys, co
         assert "<dt>Data</dt><dd>preds.csv</dd>" in page
 
 
-@pytest.mark.parametrize(
+@each(
     "word",
     [
         "postgresql://me:hunter2@host/db",

@@ -11,6 +11,7 @@ import pytest
 import outperform as op
 from outperform.cli.main import main
 from outperform.errors import UsageError
+from tests.loops import each
 
 SECONDS = 10  # of the processor
 COLUMNS = "'id', 'label', 'nb_bern', 'nb_mult', 'svm_l1', 'svm_l2'"
@@ -84,7 +85,7 @@ CASES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASES)
+@each("case", CASES)
 def test_a_command_answers_or_says_what_to_type(news, capsys, case):
     line, code, words = CASES[case]
     command, *options = shlex.split(line)
@@ -108,7 +109,7 @@ PYTHON = {
 }
 
 
-@pytest.mark.parametrize("case", PYTHON)
+@each("case", PYTHON)
 def test_read_says_what_to_type(news, case):
     options, words = PYTHON[case]
     start = time.process_time()

@@ -11,6 +11,7 @@ import pytest
 
 import outperform as op
 from outperform.cli.main import main
+from tests.loops import each
 
 LOGS = Path(__file__).parents[1] / "io" / "evaluations"
 LONG = ["--read-as", "long", "--id", "question_id", "--model", "model", "--score", "score"]
@@ -140,7 +141,7 @@ TOOLS = {
 }
 
 
-@pytest.mark.parametrize("kind", TOOLS)
+@each("kind", TOOLS)
 def test_logs_of_every_tool_are_read_as_what_they_are(capsys, kind):
     score = ("--score", "exact_match") if kind == "helm" else ()
     words = ("--read-as", kind, *score, "--draws", "200", "--format", "json")
@@ -152,7 +153,7 @@ def test_logs_of_every_tool_are_read_as_what_they_are(capsys, kind):
     assert found == {"large": pytest.approx(185 / 210), "small": pytest.approx(144 / 210)}
 
 
-@pytest.mark.parametrize("command", ASKED)
+@each("command", ASKED)
 def test_every_command_reads_logs_of_other_tools(capsys, command):
     words = [word.replace("tiny", "small") for word in ASKED[command]]
     words = ["topic" if word == "task" else word for word in words]

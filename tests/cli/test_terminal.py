@@ -18,6 +18,7 @@ from outperform.cli.main import main
 from outperform.display.cards import glossary
 from outperform.display.formats import display_width
 from outperform.findings import TEMPLATES
+from tests.loops import each
 
 WIDTHS = (80, 100, 120, 200)
 CODES = re.compile(r"\x1b\[[\d;]*m")
@@ -181,7 +182,7 @@ def test_the_same_command_prints_the_same_digits(folder, capsys):
 GLOSSARY = glossary()
 
 
-@pytest.mark.parametrize("word", [*GLOSSARY, "≫", "Bayes factor", "macro-F1", "default_rope"])
+@each("word", [*GLOSSARY, "≫", "Bayes factor", "macro-F1", "default_rope"])
 def test_words_are_explained_in_a_few_lines(capsys, monkeypatch, word):
     monkeypatch.setenv("COLUMNS", "80")
     assert main(["explain", word]) == 0
@@ -203,7 +204,7 @@ def sentences(capsys, word):
     return name, " ".join(text)
 
 
-@pytest.mark.parametrize("name", [*dict.fromkeys(one.name for one in TEMPLATES.values())])
+@each("name", [*dict.fromkeys(one.name for one in TEMPLATES.values())])
 def test_a_finding_is_explained_without_holes(capsys, monkeypatch, name):
     monkeypatch.setenv("COLUMNS", "300")
     title, text = sentences(capsys, name)
@@ -222,7 +223,7 @@ def test_every_metric_is_explained(capsys, monkeypatch):
         assert len(text.split()) >= 6, name
 
 
-@pytest.mark.parametrize("word", ["mcnemar", "McNemar", "p-value", "t-test", "significance"])
+@each("word", ["mcnemar", "McNemar", "p-value", "t-test", "significance"])
 def test_tests_of_others_are_known(capsys, word):
     assert sentences(capsys, word)[0] == "p-value"
 

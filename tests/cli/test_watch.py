@@ -12,6 +12,7 @@ import pytest
 
 import outperform as op
 from outperform.cli.main import main
+from tests.loops import each
 
 TRUTH = [0, 1] * 50
 ASKED = ["--a", "new", "--b", "old", "--metric", "accuracy", "--rope", "0.02", "--draws", "1000"]
@@ -78,7 +79,7 @@ def test_damaged_files_are_said(tmp_path, capsys):
     assert "1 file is in the folder, but not counted: half.json" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "code", "words"),
     [
         (["none", *ASKED, "--once"], 2, "there is no folder 'none'"),

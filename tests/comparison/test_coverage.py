@@ -276,11 +276,13 @@ def test_it_does_not_change_with_draws_or_rope():
 def test_the_terminal_says_it_if_asked_for_more_and_a_report_always(tmp_path):
     c, other = asked(MORE, "f1_macro"), asked(MORE, "f1_macro", paired=False)
     sentence = coverage_sentence(c)
-    said = [" ".join(plain(c._lines(Page(verbose=one))).split()) for one in (True, False)]
+    said = [
+        " ".join(plain(c._document().lines(Page(verbose=one))).split()) for one in (True, False)
+    ]
     assert [sentence in one for one in said] == [True, False]
     pages = [
         op.write_report(one, tmp_path / f"{k}.html").read_text("utf-8")
         for k, one in enumerate((c, other))
     ]
     assert [sentence in page for page in pages] == [True, False]
-    assert "coverage" not in plain(other._lines(Page(verbose=True)))
+    assert "coverage" not in plain(other._document().lines(Page(verbose=True)))

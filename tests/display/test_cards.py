@@ -8,9 +8,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from outperform.display.cards import Card, card_html, style, table_html, with_interval
+from outperform.display.cards import style, table_html
 from outperform.display.colours import LIGHT
+from outperform.display.document import Document
 from outperform.display.formats import Column, count_column, text_column
+from outperform.display.layout import joined_hdi
 from outperform.display.numbers import true_minus
 from outperform.display.pictures import (
     TALL,
@@ -25,7 +27,7 @@ from outperform.display.pictures import (
     spans_html,
     tone,
 )
-from outperform.display.screen import comparison_card, estimate_card
+from outperform.display.screen import comparison_document, estimate_document
 from outperform.display.sentences import comparison_table, headline
 from tests.display.payloads import attack, every_payload
 from tests.loops import each
@@ -34,8 +36,8 @@ DRAWS = np.random.default_rng(1).normal(-0.1086, 0.0076, size=4_000)
 
 
 def shown(facts):
-    make = comparison_card if "names" in facts else estimate_card
-    return card_html(make(DRAWS, facts))
+    make = comparison_document if "names" in facts else estimate_document
+    return make(facts, draws=DRAWS).html()
 
 
 def without_style(text):
@@ -218,7 +220,7 @@ def test_a_long_table_scrolls_and_says_what_it_leaves_out(facts):
     assert "op-tall" not in table_html(columns, rows[:5])
     table = comparison_table(facts)
     whole = type(table)(columns, tuple(rows))
-    text = card_html(Card(headline="x", table=whole))
+    text = Document(headline="x", table=whole).html()
     assert "and 50 more rows" in text
     assert text.count("<tr>") == 101
 
@@ -229,7 +231,7 @@ def test_the_first_cell_of_a_row_is_its_heading():
 
 
 def test_both_ends_of_the_hdi_are_one_column(facts):
-    table = with_interval(comparison_table(facts))
+    table = joined_hdi(comparison_table(facts), aligned=False)
     assert table.keys[-1] == "hdi"
     assert table["hdi"][0] == "0.5915 to 0.6130"
     assert table.columns[-1].title == "95% HDI"

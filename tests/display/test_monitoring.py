@@ -8,8 +8,8 @@ from outperform.display.layout import Page, plain
 from outperform.monitor.text import (
     look_line,
     looks_table,
+    monitor_document,
     monitor_headline,
-    monitor_lines,
     monitor_paragraph,
     stop_words,
 )
@@ -63,6 +63,7 @@ def test_rules_in_words(rule, at, words):
 
 def test_batches_without_an_answer():
     facts = {"names": ["a", "b"], "looks": [], "n_batches": 2, "findings": []}
+    facts |= {"stopped": None, "comparison": None}
     assert monitor_headline(facts) == "a − b: no answer yet"
-    assert plain(monitor_lines(facts, Page())) == "a − b: no answer yet"
+    assert plain(monitor_document(facts).lines(Page())) == "a − b: no answer yet"
     assert monitor_paragraph(facts) == "a − b: no answer yet."

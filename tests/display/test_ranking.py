@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from outperform.display.cards import card_html
 from outperform.display.layout import Page, plain
 from outperform.ranking.text import (
-    ranking_card,
+    ranking_document,
     ranking_headline,
-    ranking_lines,
     ranking_page,
     ranking_paragraph,
     ranking_table,
@@ -107,7 +105,7 @@ def test_the_paragraph_says_what_tied_means():
 
 
 def text(facts, top=None):
-    return plain(ranking_lines(facts, Page(), top=top))
+    return plain(ranking_document(facts, top=top).lines(Page()))
 
 
 def test_long_lists_are_cut_in_text_only_on_demand():
@@ -135,6 +133,6 @@ def test_a_screen_shows_the_gravest_findings():
 
 def test_names_are_escaped():
     facts = make(model("<b>x</b>"), model("gpt", "EQUIVALENT"))
-    text = card_html(ranking_card(facts))
+    text = ranking_document(facts).html()
     assert "<b>x" not in text
     assert "&lt;b&gt;x" in text

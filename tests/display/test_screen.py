@@ -4,13 +4,13 @@ import pytest
 
 from outperform.display.formats import display_width
 from outperform.display.layout import Page, plain
-from outperform.display.screen import comparison_lines, estimate_lines, other_ropes
+from outperform.display.screen import comparison_document, estimate_document, other_ropes
 from tests.display.payloads import attack, every_payload
 from tests.loops import each
 
 
 def screen(facts, **page):
-    return plain(comparison_lines(facts, Page(**page)))
+    return plain(comparison_document(facts).lines(Page(**page)))
 
 
 def test_the_screen(facts):
@@ -52,7 +52,7 @@ def test_verbose_says_the_rest(facts):
 
 def test_the_screen_of_an_estimate(facts):
     own = {**facts["a"], "n": 7532, "prior": "learned", "n_draws": 20_000, "findings": []}
-    assert plain(estimate_lines(own, Page())).splitlines() == [
+    assert plain(estimate_document(own).lines(Page())).splitlines() == [
         "nb_bern: macro-F1 0.6023 (95% HDI 0.5915 to 0.6130), observed 0.6042",
         "",
         "7,532 items · prior learned · 20,000 draws",

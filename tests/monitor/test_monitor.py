@@ -636,5 +636,5 @@ def test_hostile_keys_are_text(tmp_path):
     (tmp_path / "<b>$x_1$ [red].json").write_text(outcomes(0).to_json(), encoding="utf-8")
     monitor = watched(tmp_path)
     assert "<b>" not in monitor.to_html()
-    assert "$x_1$" in plain(monitor._lines(Page(width=120)))
+    assert "$x_1$" in plain(monitor._document().lines(Page(width=120)))
     assert [look.key for look in monitor.looks] == ["<b>$x_1$ [red]"]

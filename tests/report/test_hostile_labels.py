@@ -175,7 +175,7 @@ def test_a_title_is_text():
 def document(title=None, **origin):
     now = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
     made = api.Made(**{"sources": ("preds.csv",), "command": "outperform", "date": now} | origin)
-    return api.make_document(
+    return api.make_contents(
         [by_classes(HARMLESS[:3])], by=None, headings=["harmless"], title=title, made=made
     )
 

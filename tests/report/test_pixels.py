@@ -12,8 +12,7 @@ import pytest
 
 import outperform as op
 from outperform.display.colours import DARK, LIGHT
-from outperform.display.pictures import TALL, smooth, tone
-from outperform.results.base import outline
+from outperform.display.pictures import TALL, outline, smooth, tone
 from tests.browsing import photographed, rgb
 from tests.loops import each
 

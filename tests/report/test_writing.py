@@ -263,7 +263,7 @@ def test_every_result_is_a_document(others, tmp_path, kind):
     result = others[kind]
     page = Page(op.write_report(result, tmp_path / "page.html"))
     assert page.errors == []
-    assert true_minus(result._card().headline) in page.words()
+    assert true_minus(result._document().headline) in page.words()
     (facts,) = page.json("data")["results"]
     assert facts["kind"] == result.to_dict()["kind"]
     assert len(page.json("live")) == (kind == "Comparison")

@@ -100,7 +100,7 @@ def test_a_card_has_its_parts(shown, kind, expected):
 def test_the_answer_comes_first(shown, kind):
     result = shown[kind]
     head = re.search(r'<p class="op-head[^"]*">(.*?)</p>', result._repr_html_()).group(1)
-    assert unescape(head) == result._card().headline
+    assert unescape(head) == result._document().headline
     if kind == "Plan":
         assert f"{result.n:,}" in head
     if kind == "Proposal":
@@ -115,7 +115,7 @@ def test_findings_about_classes_are_sentences(shown):
 
 def test_classes_stand_in_the_order_of_the_difference(shown):
     classes = shown["ComparisonTable"]
-    means = [one.mean for one in classes._card().spans]
+    means = [one.mean for one in classes._document().spans]
     assert means == sorted(one.mean for one in classes.comparisons)
 
 

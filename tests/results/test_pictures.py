@@ -11,8 +11,8 @@ mpl.use("Agg")
 from matplotlib.figure import Figure
 
 import outperform as op
+from outperform.display.pictures import outline
 from outperform.errors import UndefinedBayesFactor, UsageError
-from outperform.results.base import outline
 
 
 def axes(*shape):

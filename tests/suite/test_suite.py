@@ -281,7 +281,9 @@ def test_every_number_has_its_monte_carlo_error(ranked, compared):
     assert compared.errors["p_better"] > 0
     assert compared.win_rate_mcse == 0  # the tasks are exact, and so is what follows from them
     assert set(compared.new_tasks.errors.values()) == {0.0}
-    verbose = "\n".join(str(line) for line in ranked._lines(Page(verbose=True, height=None)))
+    verbose = "\n".join(
+        str(line) for line in ranked._document().lines(Page(verbose=True, height=None))
+    )
     assert "Monte Carlo errors, at most: mean 0.0" in verbose
 
 

@@ -1,4 +1,4 @@
-"""Some 820 calls of the public interface of outperform, each with a name.
+"""Some 850 calls of the public interface of outperform, each with a name.
 
 ``CALLS`` maps a name such as ``compare/binary/f1/default`` to a function of one number, the random
 seed of the draws. It returns any result of the library, or plain values made of one. Only public
@@ -1934,6 +1934,30 @@ REFUSED = {
 }
 for _name, _refused in REFUSED.items():
     call(f"refused/{_name}")(_refused)
+
+# === the default prior of three classes or more, under every verb ==================================
+
+CLASSES = {"3": data.three, "10": data.ten, "50": data.fifty}
+for _name, _set in CLASSES.items():
+    for _metric in ("f1_macro", "accuracy"):
+        call(f"learned/{_name}/estimate/{_metric}")(lambda s, d=_set, m=_metric: one(d, s, m))
+    call(f"learned/{_name}/compare")(lambda s, d=_set: two(d, s, "f1_macro", n_draws=500))
+    call(f"learned/{_name}/rank")(lambda s, d=_set: ranked(d, s, "f1_macro"))
+    call(f"learned/{_name}/gate")(lambda s, d=_set: gated(d, s, "f1_macro", rope=0.01))
+    call(f"learned/{_name}/ratio")(lambda s, d=_set: two(d, s, "f1_macro").ratio(rope=0.05))
+    call(f"learned/{_name}/slices")(
+        lambda s, d=_set: op.compare_slices(
+            seen(d, by={"day": np.array(list("pqr"))[np.arange(len(d()[0])) % 3]}),
+            "A", "B", metric="f1_macro", rope=0.02, n_draws=500, random_state=s,
+        )
+    )  # fmt: skip
+for _name in ("3", "10"):
+    call(f"learned/{_name}/scorecard")(
+        lambda s, d=CLASSES[_name]: carded(d, s, ["accuracy", "f1_macro", "f1_weighted"])
+    )
+    call(f"learned/{_name}/unpaired")(
+        lambda s, d=CLASSES[_name]: two(d, s, "f1_macro", paired=False)
+    )
 
 # === label sets under each prior ----------------------------------------------------------------------
 

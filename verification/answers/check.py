@@ -1,7 +1,7 @@
 """Check that the installed outperform still answers as it did when ``answers.json`` was recorded.
 
 Purpose: the library can be rebuilt inside, and anybody can see afterwards whether a user would notice.
-It makes some 820 calls of the public interface (``calls.py``) and compares what they return with
+It makes some 850 calls of the public interface (``calls.py``) and compares what they return with
 the record (see ``record.py`` for the three kinds of values)::
 
     python -m verification.answers.check                      # everything, about a minute

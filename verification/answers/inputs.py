@@ -122,6 +122,25 @@ def zipf():
     return truth, answers(rng, truth, names)
 
 
+def classes_of(seed, k, n):
+    """Return k classes, some of them rarer than others, and n items."""
+    rng = generator(seed)
+    names = [f"k{code:04d}" for code in range(k)]
+    share = 1 / np.sqrt(np.arange(1, k + 1))
+    truth = rng.choice(names, n, p=share / share.sum())
+    return truth, answers(rng, truth, names)
+
+
+@cached
+def ten():
+    return classes_of(13, 10, 800)
+
+
+@cached
+def fifty():
+    return classes_of(14, 50, 1_200)
+
+
 @cached
 def refusals():
     """A model that sometimes answers with a class that is never true."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -213,7 +212,7 @@ def rank(
             paired=not unpaired,
             **asking.arguments(seen),
         )
-    write_result(found, writing, lines=partial(found._lines, top=None))
+    write_result(found, writing, document=found._document(top=None))
 
 
 def runs(
@@ -392,7 +391,7 @@ def slices(
     write_page(found, report)
     if style is Style.TEXT:
         rows = _ON_A_SCREEN if top is None else top
-        show(partial(found._lines, top=rows), output, verbose=verbose)
+        show(found._document(rows).lines, output, verbose=verbose)
     else:
         deliver(_render(found, style, top), output)
 

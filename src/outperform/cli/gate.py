@@ -268,7 +268,7 @@ def _write(
     elif style is GateFormat.JSON:
         deliver(gate_json(found), output)
     elif style is GateFormat.TEXT:
-        show(found._lines, output, verbose=verbose)
+        show(found._document().lines, output, verbose=verbose)
     else:
         deliver(found.to_markdown(), output)
     return exit_codes.judged("pass" if allowed and found.allowable else found.judgement.value)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from outperform.comparison.result import Comparison, ComparisonTable
     from outperform.data.outcomes import Outcomes
     from outperform.data.scores import Scores
+    from outperform.display.document import Document
     from outperform.display.layout import Line, Page
     from outperform.gates.result import Gate
     from outperform.inference.suite import Suite
@@ -172,13 +173,11 @@ class Writing:
     verbose: o.Verbose = False
 
 
-def write_result(
-    result: Result, writing: Writing, *, lines: Callable[[Page], list[Line]] | None = None
-) -> None:
-    """Write one result, in a terminal as these lines if there are some, and its page."""
+def write_result(result: Result, writing: Writing, *, document: Document | None = None) -> None:
+    """Write one result, in a terminal as this document if there is one, and its page."""
     write_page(result, writing.report)
     if writing.style is Format.TEXT:
-        show(lines or result._lines, writing.output, verbose=writing.verbose)
+        show((document or result._document()).lines, writing.output, verbose=writing.verbose)
     else:
         deliver(render(result, writing.style), writing.output)
 
@@ -205,8 +204,6 @@ def render(result: Result, style: Format) -> str:
     """Return a result in one of the formats but text."""
     if style is Format.JSON:
         return as_json(result.to_dict(), indent=2)
-    if style in (Format.MARKDOWN, Format.GITHUB) and hasattr(result, "hdi"):
-        return _markdown(result)
     return str(getattr(result, _METHODS[style])())
 
 
@@ -218,18 +215,11 @@ def as_json(facts: Mapping[str, object], *, indent: int | None = None) -> str:
 
 
 _METHODS = {
-    Format.MARKDOWN: "to_markdown",
+    Format.MARKDOWN: "_markdown",
     Format.LATEX: "to_latex",
     Format.HTML: "to_html",
-    Format.GITHUB: "to_markdown",
+    Format.GITHUB: "_markdown",
 }
-
-
-def _markdown(result: Any) -> str:
-    # Loaded late, so that help and completion stay fast.
-    from outperform.display.screen import full_markdown
-
-    return full_markdown(result.to_dict())
 
 
 _NARROWEST = 40

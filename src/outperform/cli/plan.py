@@ -303,7 +303,7 @@ def propose(
         return
     text = _written(header, chosen, _SEPARATORS.get(output.suffix.lower(), ","))
     write_atomically(output, text.encode(encoding))  # so that --encoding is right for both files
-    show(proposal._lines, None)
+    show(proposal._document().lines, None)
 
 
 def _read(path: Path, encoding: str) -> tuple[list[str], list[list[str]]]:

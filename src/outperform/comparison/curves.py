@@ -10,10 +10,9 @@ import numpy as np
 
 from outperform._json import written
 from outperform._typing import Axes, BoolArray, FigureSize, FloatArray, IntArray
-from outperform.display.cards import Card
 from outperform.display.curve_figure import draw_curve
+from outperform.display.document import Document, Rows
 from outperform.display.formats import latex_label, number_column, signed_column
-from outperform.display.layout import Line, Page, stacked
 from outperform.display.numbers import for_text
 from outperform.display.table import Table
 from outperform.errors import UsageError, unknown_name
@@ -181,13 +180,15 @@ class Curve(Tabular):
         columns = tuple(one for one in full.columns if one.key in _SHOWN)
         return Table(columns, full.rows[:: max(step, 1)], title=full.title)
 
-    def _lines(self, page: Page) -> list[Line]:
+    def _document(self) -> Document:
         table = self._few()
-        said = page.text(self.report(), style="strong")
-        return stacked(said, page.table(table), page.text(table.title or "", style="dim"))
-
-    def _card(self) -> Card:
-        return Card(headline=self.report(), table=self._few(), signature=self.signature)
+        return Document(
+            headline=self.report(),
+            screen=[Rows(table=table)],
+            table=table,
+            caption=table.title or "",
+            signature=self.signature,
+        )
 
     def _latex_label(self) -> str:
         return latex_label(*self.names, self.kind)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -15,9 +15,8 @@ from outperform._typing import AnyArray, FloatArray, IntArray
 from outperform.data.items import MOST_ITEMS, Items
 from outperform.data.scores import Scores
 from outperform.decision.rope import TWO_THIRDS, Decision, Rope, decide, masses_from_draws
-from outperform.display.cards import Card
+from outperform.display.document import Document, Note, Rows
 from outperform.display.formats import Column, signed_column, text_column
-from outperform.display.layout import Line, Page, stacked
 from outperform.display.numbers import for_text, signed
 from outperform.display.table import Table
 from outperform.errors import UsageError, either, param, unknown_name
@@ -28,6 +27,7 @@ from outperform.inference.score_views import metric_values, probabilities, value
 from outperform.inference.spec import LabelSpec
 from outperform.metrics.sums import TARGETS, CombinedMeans
 from outperform.metrics.weighted import WeightedMean
+from outperform.posterior.bootstrap import leave_one_out
 from outperform.results.base import Tabular
 from outperform.results.compared import Compared, verb_of
 
@@ -185,18 +185,20 @@ class ItemTable(Tabular):
             said += f"; {symbol} holds unless the HDI moves by {far}"
         return f"{said}."
 
-    def _card(self) -> Card:
-        return Card(headline=self._headline, table=self.table())
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._headline})"
-
-    def _lines(self, page: Page) -> list[Line]:
+    def _document(self) -> Document:
         table = self.table()
         some = replace(table, rows=table.rows[:_ON_A_SCREEN], title=None)
         left = len(table) - len(some)
-        more = page.text(f"… and {n_of(left, 'more items')}; to_frame() has all") if left else []
-        return stacked(page.text(self._headline, style="strong"), page.table(some), more)
+        more = f"… and {n_of(left, 'more items')}; to_frame() has all"
+        return Document(
+            headline=self._headline,
+            screen=[Rows(table=some)],
+            table=table,
+            notes=[Note(more, card=False)] if left else [],
+        )
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._headline})"
 
 
 def _free(name: str) -> str:
@@ -412,16 +414,25 @@ def _without(spec: LabelSpec, kept: Items, values: Sequence[list[Any]]) -> Float
     return changes.differences(spec, cells[kept.cell], amount=kept.weights)
 
 
+def _moved_by_items(
+    data: Scores, terms: FloatArray, of_sums: Callable[[FloatArray], FloatArray]
+) -> FloatArray:
+    """Return what each item adds to a function of the sums of terms and, last, of weights."""
+    weights = np.ones(len(terms)) if data.weights is None else data.weights
+    held = np.hstack([terms, np.ones((len(terms), 1))]).T * weights
+    with np.errstate(invalid="ignore", divide="ignore"):  # the only item is left out
+        without = leave_one_out(held, np.ones(len(terms)), lambda sums: of_sums(sums)[None])
+        moved: FloatArray = of_sums(held.sum(axis=1, keepdims=True)) - without[0]
+    return moved
+
+
 def _of_statistics(spec: ScoreSpec, ready: list[CombinedMeans]) -> _Found:
     """Leave each item out of the sums in turn."""
     data, n = spec.data, spec.data.n_rows
-    weights = np.ones(n) if data.weights is None else data.weights
-    moved = []
-    for one, values in zip(ready, data.values, strict=True):
-        each = np.vstack([one.sums.basis.of_items(values).T, np.ones(n)]) * weights
-        whole = each.sum(axis=1, keepdims=True)
-        with np.errstate(invalid="ignore", divide="ignore"):  # the only item is left out
-            moved.append(one.of_sums(whole) - one.of_sums(whole - each))
+    moved = [
+        _moved_by_items(data, one.sums.basis.of_items(values), one.of_sums)
+        for one, values in zip(ready, data.values, strict=True)
+    ]
     worth = np.stack(moved, axis=1)
     of_targets = data.columns == TARGETS
     shown = [
@@ -451,10 +462,8 @@ def _of_scores(spec: ScoreSpec) -> _Found:
     if of_means:
         for place in (0, 1):
             values[:, place] = values_of(spec.metric, data, place, spec.positive)
-        weights = np.ones(n) if data.weights is None else data.weights
-        each, total = weights * (values[:, 0] - values[:, 1]), weights.sum()
-        with np.errstate(invalid="ignore", divide="ignore"):
-            influence = each.sum() / total - (each.sum() - each) / (total - weights)
+        apart = values[:, :1] - values[:, 1:]
+        influence = _moved_by_items(data, apart, lambda sums: sums[0] / sums[1])
     better = values if spec.metric.greater_is_better else -values
     if not of_means:
         better = np.stack([_column(spec, place) for place in (0, 1)], axis=1)

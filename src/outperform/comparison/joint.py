@@ -10,12 +10,11 @@ import numpy as np
 
 from outperform._json import written
 from outperform._typing import Axes, FigureSize, FloatArray
-from outperform.comparison.ratio import LONGEST, Ratio, per_cent, shown
+from outperform.comparison.ratio import LONGEST, Ratio, per_cent
 from outperform.decision.rope import Decision, probability_error
-from outperform.display.cards import Card
 from outperform.display.curve_figure import draw_joint
+from outperform.display.document import Document, Rows
 from outperform.display.formats import Column, latex_label, probability_column, text_column
-from outperform.display.layout import Line, Page
 from outperform.display.numbers import for_text, probability
 from outperform.display.table import Table
 from outperform.errors import UsageError, param
@@ -245,16 +244,16 @@ class Joint(Tabular):
         title = f"{a} against {b}, {one} downwards and {two} across (ROPE {ropes})"
         return Table(columns, rows, title=title)
 
-    def _lines(self, page: Page) -> list[Line]:
-        return shown(self._sentence(), self.table(), self, page, labels=["first"])
-
-    def _card(self) -> Card:
+    def _document(self) -> Document:
         colours = {"dominates": "better", "dominated": "worse", "equivalent": "equivalent"}
-        return Card(
+        table = self.table()
+        return Document(
             headline=self._sentence(),
             tone=colours.get(self.decision, ""),
-            table=self.table(),
+            screen=[Rows(table=table, labels=["first"])],
+            table=table,
             findings=[(one.level, one.message, one.name) for one in self.findings],
+            caption=table.title or "",
             signature=_comparison(self.one).signature,
         )
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from outperform._json import to_json, written
 from outperform._typing import Axes, FigureSize, FloatArray
-from outperform.decision.intervals import Interval
 from outperform.decision.rope import (
     CurveStep,
     Decision,
@@ -21,10 +20,9 @@ from outperform.decision.rope import (
     probability_error,
     rope_curve,
 )
-from outperform.display.cards import Card
 from outperform.display.curve_figure import draw_ratio
+from outperform.display.document import Document, Rows
 from outperform.display.formats import latex_label, number_column, probability_column, text_column
-from outperform.display.layout import Line, Page, stacked
 from outperform.display.numbers import for_text, true_minus
 from outperform.display.pictures import Span, tone
 from outperform.display.sentences import answer
@@ -35,6 +33,7 @@ from outperform.inference import disagreements
 from outperform.inference.diagnostics import interval_findings
 from outperform.inference.spelling import SPELLED
 from outperform.inference.summary import (
+    Summary,
     summarize,
 )
 from outperform.results.base import RunDetails, Tabular
@@ -56,14 +55,14 @@ class _Told(Protocol):
 
 @written(
     "names metric metric_label=of.spec.metric.label "
-    "greater_is_better=of.spec.metric.greater_is_better observed mean sd mcse hdi eti rope "
+    "greater_is_better=of.spec.metric.greater_is_better observed *_summary rope "
     "p_worse p_equivalent p_better p_greater errors n_draws=draws.size decision findings "
     "signature=of.signature",
     kind="ratio",
 )
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
-class Ratio(Tabular):
-    """The posterior of A / B in a metric, and what it says.
+class Ratio(Summary, Tabular):
+    """The posterior of A / B in a metric, and what it says; see :class:`Summary`.
 
     Parameters
     ----------
@@ -71,10 +70,6 @@ class Ratio(Tabular):
         The comparison whose draws are divided.
     observed
         The ratio of the plug-in values.
-    mean, sd, mcse
-        Of A / B, and the Monte Carlo error of the mean.
-    hdi, eti
-        The narrowest and the equal-tailed interval.
     rope
         The ratios that do not matter, such as 0.95 to 1.05.
     decision
@@ -95,11 +90,6 @@ class Ratio(Tabular):
 
     of: Compared
     observed: float
-    mean: float
-    sd: float
-    mcse: float
-    hdi: Interval
-    eti: Interval
     rope: Rope
     _masses: Masses
     decision: Decision
@@ -200,13 +190,8 @@ class Ratio(Tabular):
         rope = f"{self.rope.low:g} to {self.rope.high:g}"
         return Table(columns, (row,), title=f"{a} / {b} (ROPE {rope})")
 
-    def _lines(self, page: Page) -> list[Line]:
+    def _document(self) -> Document:
         table = self.table()
-        columns = tuple(one for one in table.columns if one.key not in _SAID)
-        few = Table(columns, table.rows, title=table.title)
-        return shown(self._sentence(), few, self, page, labels=[])
-
-    def _card(self) -> Card:
         span = Span(
             low=self.hdi.low,
             high=self.hdi.high,
@@ -215,13 +200,15 @@ class Ratio(Tabular):
             rope=(self.rope.low, self.rope.high),
             tone=tone(self.decision.symbol),
         )
-        return Card(
+        return Document(
             headline=self._sentence(),
             tone=tone(self.decision.symbol),
-            table=self.table(),
+            screen=[Rows(table=table.only([key for key in table.keys if key not in _SAID]))],
+            table=table,
             spans=[span],
             zero=False,
             findings=[(one.level, one.message, one.name) for one in self.findings],
+            caption=table.title or "",
             signature=self.of.signature,
         )
 
@@ -285,11 +272,7 @@ def ratio(own: Compared, *, rope: RopeLike) -> Ratio:
     return Ratio(
         of=own,
         observed=own.a.observed / own.b.observed,
-        mean=numbers.mean,
-        sd=numbers.sd,
-        mcse=numbers.mcse,
-        hdi=numbers.hdi,
-        eti=numbers.eti,
+        **numbers._fields(),
         rope=region,
         _masses=masses,
         decision=decision,
@@ -343,15 +326,3 @@ def per_cent(rope: Rope) -> str:
     low, high = (100 * (end - 1) for end in (rope.low, rope.high))
     text = f"±{high:g}%" if np.isclose(low, -high) else f"{low:+.3g}% to {high:+.3g}%"
     return true_minus(text)
-
-
-def shown(
-    sentence: str, table: Table, result: _Told, page: Page, *, labels: list[str]
-) -> list[Line]:
-    """Return the answer, the numbers and the findings, for a terminal."""
-    return stacked(
-        page.text(sentence, style="strong"),
-        page.table(table, labels=labels),
-        page.told([(one.level, one.message, one.name) for one in result.findings]),
-        page.text(table.title or "", style="dim"),
-    )

@@ -25,7 +25,6 @@ from outperform.data.prevalence import LabelErrors, LabelErrorsLike, PrevalenceL
 from outperform.data.sources import batches_differ
 from outperform.data.views import in_weights, refuse_label_errors
 from outperform.decision.bayes_factor import BayesFactor
-from outperform.decision.intervals import Interval
 from outperform.decision.ranks import Regret, regret_from_distribution, regret_from_draws
 from outperform.decision.rope import (
     CurveStep,
@@ -39,12 +38,12 @@ from outperform.decision.rope import (
     rope_curve,
     sd_error,
 )
-from outperform.display.cards import Card
+from outperform.display.document import Document
 from outperform.display.formats import latex_label
-from outperform.display.layout import Line, Page
 from outperform.display.paragraphs import Length, paragraph
+from outperform.display.pictures import outline
 from outperform.display.posterior_figure import plot_posterior
-from outperform.display.screen import comparison_card, comparison_lines
+from outperform.display.screen import comparison_document
 from outperform.display.sentences import (
     captioned,
     comparison_caption,
@@ -77,6 +76,7 @@ from outperform.inference.spelling import (
     unless_told,
 )
 from outperform.inference.summary import (
+    Summary,
     chain_findings,
     interval_factor,
     n_effective,
@@ -95,7 +95,6 @@ from outperform.results.base import (
     RunDetails,
     ScoreDetails,
     Tabular,
-    outline,
     withhold,
 )
 from outperform.results.compared import ComparisonDetails, verb_of
@@ -133,7 +132,7 @@ class FoldTest(NamedTuple):
 
 
 @written(
-    "names *spec paired=spec.paired observed observed_defined=_defined mean sd mcse hdi eti "
+    "names *spec paired=spec.paired observed observed_defined=_defined *_summary "
     "rope p_worse p_equivalent p_better p_greater regret errors n_draws=draws.size chain? "
     "exact decision rope_curve needed?=_needed bayes_factor a b findings=_all_findings "
     "signature runs?=_runs scores?=_scores *_fold_test folds?=_folds unpaired?=_unpaired{mean "
@@ -141,8 +140,8 @@ class FoldTest(NamedTuple):
     kind="comparison",
 )
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class Comparison(Tabular):
-    """The posterior of A − B in a metric, and what it says.
+class Comparison(Summary, Tabular):
+    """The posterior of A − B in a metric, and what it says; see :class:`Summary`.
 
     Parameters
     ----------
@@ -152,10 +151,6 @@ class Comparison(Tabular):
         Each classifier's own posterior.
     observed
         The plug-in difference, equal to scikit-learn's; at other class proportions that at these.
-    mean, sd, mcse
-        Of A − B, and the Monte Carlo error of the mean (0 if exact).
-    hdi, eti
-        The narrowest and the equal-tailed interval.
     rope
         The region of practical equivalence.
     decision
@@ -182,11 +177,6 @@ class Comparison(Tabular):
     a: Estimate
     b: Estimate
     observed: MaybeNaN
-    mean: float
-    sd: float
-    mcse: float
-    hdi: Interval
-    eti: Interval
     rope: Rope
     _masses: Masses
     decision: Decision
@@ -449,8 +439,23 @@ class Comparison(Tabular):
     def _latex_label(self) -> str:
         return latex_label(*self.names, self.metric)
 
-    def _card(self) -> Card:
-        return comparison_card(outline(self.draws, self.distribution), self.to_dict())
+    def _document(self) -> Document:
+        return comparison_document(
+            self.to_dict(),
+            draws=self.draws,
+            distribution=self.distribution,
+            coverage=self._coverage,
+        )
+
+    def _coverage(self) -> str | None:
+        from outperform.comparison.coverage import coverage_sentence
+
+        return coverage_sentence(self)
+
+    def _markdown(self) -> str:
+        """Return a passage with everything, as the command line writes it."""
+        told = self.to_dict()
+        return self._document().markdown(headline(told), comparison_table(told))
 
     def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
         """Draw the posterior in its three parts, with HDI, ROPE and the three percentages.
@@ -987,14 +992,6 @@ class Comparison(Tabular):
     def __repr__(self) -> str:
         return f"Comparison({self.decision.symbol} {headline(headline_facts(self))})"
 
-    def _lines(self, page: Page) -> list[Line]:
-        coverage = None
-        if page.verbose:
-            from outperform.comparison.coverage import coverage_sentence
-
-            coverage = coverage_sentence(self)
-        return comparison_lines(self.to_dict(), page, self.draws, coverage=coverage)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrossDetails(FoldDetails):
@@ -1084,8 +1081,8 @@ class ComparisonTable(Tabular):
         table = rows.compact_table(self.table(), columns)
         return captioned(table, caption).to_latex(label=label or self._latex_label())
 
-    def _card(self) -> Card:
-        return rows.card(self.what, self.table(), self.comparisons)
+    def _document(self) -> Document:
+        return rows.document(self.what, self.table(), self.comparisons)
 
     def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
         """Draw one interval a comparison, in the order of the keys, with its decision.
@@ -1134,9 +1131,6 @@ class ComparisonTable(Tabular):
                 "this ratio is not of a comparison of this scorecard; use card[…].ratio()"
             )
         return metric
-
-    def _lines(self, page: Page) -> list[Line]:
-        return rows.lines(self.what, self.table(), self.comparisons, page)
 
     def __repr__(self) -> str:
         symbols = "".join(comparison.decision.symbol for comparison in self.comparisons)
@@ -1209,11 +1203,7 @@ def summarize_comparison(
         a=a,
         b=b,
         observed=a.observed - b.observed,
-        mean=numbers.mean,
-        sd=numbers.sd,
-        mcse=numbers.mcse,
-        hdi=numbers.hdi,
-        eti=numbers.eti,
+        **numbers._fields(),
         rope=rope,
         _masses=masses,
         decision=decision,

@@ -1,4 +1,4 @@
-"""What notebooks and reports are made of: tables, findings, cards."""
+"""What notebooks and pages are made of: tables, findings, folds, and what words mean."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ import re
 import tomllib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from outperform.display.colours import with_colours
 from outperform.display.formats import LIMIT, Column
 from outperform.display.numbers import for_text, true_minus
 from outperform.display.pictures import (
-    OPEN,
     Html,
     Span,
     element,
@@ -23,9 +21,6 @@ from outperform.display.pictures import (
     spans_html,
     tone,
 )
-
-if TYPE_CHECKING:
-    from outperform.display.table import Table
 
 
 @cache
@@ -75,23 +70,7 @@ def mark(decision: str) -> Html:
 # Tables
 
 
-def with_interval(table: Table) -> Table:
-    """Return a table whose two columns for the ends of the HDI are one."""
-    keys = list(table.keys)
-    at = keys.index("hdi_low")
-    low, high = table.columns[at : at + 2]
-    title = low.title.removesuffix(" low")
-    column = Column(key="hdi", heading=title, align="right")
-    rows = tuple(
-        {**row, "hdi": f"{low.show(row['hdi_low'])} to {high.show(row['hdi_high'])}"}
-        for row in table.rows
-    )
-    columns = (*table.columns[:at], column, *table.columns[at + 2 :])
-    return replace(table, columns=columns, rows=rows)
-
-
 _SCROLLS = 12  # rows; more of them scroll
-MOST_ROWS = 100
 
 
 def table_html(
@@ -219,70 +198,7 @@ class Notebook(ABC):
         return {kind: write() for kind, write in writers.items() if kind in wanted}
 
 
-# Cards
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Card:
-    """What a result shows of itself, part by part.
-
-    Parameters
-    ----------
-    headline
-        The answer in one sentence.
-    tone
-        The colour of its decision; none if empty.
-    shares
-        Three probabilities as they are written: worse, equivalent, better.
-    picture
-        The picture, and below it what its axis is.
-    table
-        The numbers.
-    spans, zero, leads
-        One interval for each row of the table, whether these are differences, and how many columns
-        stand before them.
-    notes
-        Sentences below the table.
-    more
-        The same with all its columns, folded.
-    findings
-        Level, message and name of each.
-    details
-        Smaller facts, label and text.
-    method
-        How it was made, in a few words.
-    signature
-        What makes it repeatable.
-    paragraph
-        The same for a paper.
-    """
-
-    headline: str
-    tone: str = ""
-    shares: tuple[str, str, str] | None = None
-    picture: tuple[Html, str] | None = None
-    table: Table | None = None
-    spans: Sequence[Span] = ()
-    zero: bool = True
-    leads: int = 1
-    notes: tuple[str, ...] = ()
-    more: Table | None = None
-    findings: Sequence[tuple[str, str, str]] = ()
-    details: Sequence[tuple[str, str]] = ()
-    method: str = ""
-    signature: str = ""
-    paragraph: str = ""
-
-
-def card_html(card: Card) -> Html:
-    """Return a card for a notebook: one element with its own style."""
-    return fragment(
-        element("p", true_minus(card.headline), class_=f"op-head op-{card.tone or OPEN}"),
-        *card_parts(card),
-        _folded_findings(card.findings),
-        _folded_details(card),
-        element("p", card.method, class_="op-quiet") if card.method else None,
-    )
+# What cards and pages are made of
 
 
 def fragment(*content: str | None) -> Html:
@@ -301,33 +217,6 @@ def style() -> str:
     """Return the style of cards, as a page and a notebook have it."""
     text = files("outperform.display").joinpath("card.css").read_text(encoding="utf-8")
     return with_colours(text.replace("\r\n", "\n"))
-
-
-def card_parts(card: Card) -> list[Html]:
-    """Return shares, picture, table and notes."""
-    parts = []
-    if card.shares is not None:
-        parts.append(shares_html(card.shares))
-    if card.picture is not None:
-        drawn, axis = card.picture
-        caption = element("figcaption", axis) if axis else None
-        parts.append(element("figure", drawn, caption, class_="op-figure"))
-    if card.table is not None:
-        table, left = card.table, len(card.table) - MOST_ROWS
-        more = (f"and {left:,} more rows",) if left > 0 else ()
-        parts.append(
-            table_html(
-                table.columns, table.rows[:MOST_ROWS], notes=(*more, *table.notes),
-                spans=card.spans, zero=card.zero, leads=card.leads,
-                label=table.title or card.headline,
-            )
-        )  # fmt: skip
-    parts += [element("p", true_minus(note), class_="op-note") for note in card.notes]
-    if card.more is not None:
-        whole, title = card.more, card.more.title or "all columns"
-        full = table_html(whole.columns, whole.rows[:MOST_ROWS], notes=whole.notes, label=title)
-        parts.append(folded("All columns", full))
-    return parts
 
 
 def shares_html(shares: tuple[str, str, str]) -> Html:
@@ -359,7 +248,7 @@ def finding_item(level: str, message: str, name: str) -> Html:
     return element("li", *said, class_=f"op-{level}")
 
 
-def _folded_findings(findings: Sequence[tuple[str, str, str]]) -> Html | None:
+def folded_findings(findings: Sequence[tuple[str, str, str]]) -> Html | None:
     """Return each finding; a note takes one line, which opens."""
     if not findings:
         return None
@@ -382,10 +271,3 @@ def details_html(details: Sequence[tuple[str, str]]) -> Html:
         for label, text in details
     ]
     return element("dl", *pairs, class_="op-details")
-
-
-def _folded_details(card: Card) -> Html | None:
-    if not card.details and not card.signature:
-        return None
-    signed = [("signature", card.signature)] if card.signature else []
-    return folded("Details", details_html([*card.details, *signed]))

@@ -186,10 +186,6 @@ class Page:
         gap = " " * (width - display_width(text))
         return Span(gap + text if column.align == "right" else text + gap, style)
 
-    def findings(self, facts: Facts, *, used: int = 0) -> list[Line]:
-        """Return findings, the gravest first; what has no room is counted."""
-        return self.told(read.findings(facts), used=used)
-
     def told(self, found: Sequence[tuple[str, str, str]], *, used: int = 0) -> list[Line]:
         """Return level, message and name of each finding in the room left under ``used`` lines."""
         lines: list[Line] = []
@@ -282,19 +278,35 @@ def interval(hdi: Mapping[str, float], places: int, *, sign: bool = False) -> st
 def joined_hdi(
     table: Table,
     *,
-    heading: str,
+    heading: str = "",
     low: str = "hdi_low",
     high: str = "hdi_high",
     key: str = "hdi",
+    aligned: bool = True,
 ) -> Table:
-    """Return a table with both ends of its interval in one column, which is never half left out."""
+    """Return a table with both ends of its interval in one column, which is never half left out.
+
+    Parameters
+    ----------
+    table
+        The table.
+    heading
+        What stands above the column; what stands above the low ends if empty.
+    low, high
+        The keys of the two columns.
+    key
+        The key of the column that replaces them.
+    aligned
+        Whether the high ends line up, as in a type with letters of one width.
+    """
     ends = {column.key: column for column in table.columns if column.key in (low, high)}
-    joined = Column(key=key, heading=heading, align="right")
+    title = heading or ends[low].title.removesuffix(" low")
+    joined = Column(key=key, heading=title, align="right")
     columns = tuple(
         joined if column.key == low else column for column in table.columns if column.key != high
     )
     texts = [[true_minus(ends[key].show(value)) for value in table[key]] for key in (low, high)]
-    wide = max(map(len, texts[1]), default=0)
+    wide = max(map(len, texts[1]), default=0) if aligned else 0
     rows = tuple(
         {**row, key: f"{start} to {end:>{wide}}"}
         for row, start, end in zip(table.rows, *texts, strict=True)

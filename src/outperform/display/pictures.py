@@ -10,7 +10,7 @@ from math import ceil, floor, log10
 import numpy as np
 from numpy.typing import ArrayLike
 
-from outperform._typing import FloatArray
+from outperform._typing import BoolArray, Distribution, FloatArray
 from outperform.display import facts as read
 from outperform.display import numbers
 from outperform.display.colours import LIGHT
@@ -326,6 +326,32 @@ def _ends(facts: Facts) -> tuple[str, str]:
     write: Callable[[float, int], str] = numbers.signed if "rope" in facts else numbers.plain
     hdi, places = facts["hdi"], read.digits(facts)
     return true_minus(write(hdi["low"], places)), true_minus(write(hdi["high"], places))
+
+
+_TAIL = 5e-4
+POINTS = 161
+Outline = FloatArray | tuple[FloatArray, FloatArray]
+"""Draws, or a grid and the density on it."""
+
+
+def outline(draws: FloatArray, distribution: Distribution | None) -> Outline:
+    """Return the exact density where there is one, else the draws."""
+    if distribution is None:
+        return draws
+    low, high = (distribution.quantile(p) for p in (_TAIL, 1 - _TAIL))
+    return exact_density(distribution, low, high) or draws
+
+
+def exact_density(
+    distribution: Distribution, low: float, high: float
+) -> tuple[FloatArray, FloatArray] | None:
+    """Return the density between two values; None where it is no curve."""
+    grid = np.linspace(low, high, POINTS)
+    height = np.array([distribution.pdf(float(value)) for value in grid])
+    finite: BoolArray = np.isfinite(height)
+    if high <= low or finite.sum() < POINTS // 2 or height[finite].max() <= 0:
+        return None
+    return grid[finite], height[finite]
 
 
 _FINE = 193  # odd, so that the kernel has a middle

@@ -1,37 +1,27 @@
-"""A result on one screen: text, Markdown or a card."""
+"""A comparison and an estimate as documents."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from math import inf
-from typing import Any, TypedDict
+from typing import Any
 
-from outperform._typing import FloatArray
+from outperform._typing import Distribution, FloatArray
 from outperform.display import facts as read
 from outperform.display import numbers
-from outperform.display.cards import Card, with_interval
+from outperform.display.document import Document, Note, Posterior, Rows, Where
 from outperform.display.facts import Facts
-from outperform.display.formats import Column, display_width
-from outperform.display.layout import (
-    KEPT,
-    STYLES,
-    WIDEST,
-    Line,
-    Page,
-    Span,
-    interval,
-    picture,
-    signed,
-    stacked,
-)
-from outperform.display.numbers import for_markdown, for_text, true_minus
+from outperform.display.formats import Column
+from outperform.display.layout import KEPT, interval, joined_hdi, signed
+from outperform.display.numbers import for_text, true_minus
 from outperform.display.paragraphs import (
     estimate_paragraph,
     paragraph,
     run_details,
     run_sentences,
 )
-from outperform.display.pictures import density, tone
+from outperform.display.pictures import tone
 from outperform.display.sentences import (
     amount,
     answer,
@@ -48,23 +38,28 @@ from outperform.display.table import Table
 
 NAME_LIMIT = 30
 _FEWEST = 2  # decimals of a number that is known to no more than one
+_OF_FACTOR = ("bayes_factor_against_probability",)  # on a number that only --verbose shows
+_IN_CARD = ("model", "observed", "mean", "hdi")
+_WORDS = {"BETTER": "better", "EQUIVALENT": "equivalent", "WORSE": "worse"}
 
 
-def comparison_lines(
-    facts: Facts, page: Page, draws: FloatArray | None = None, *, coverage: str | None = None
-) -> list[Line]:
+def comparison_document(
+    facts: Facts,
+    *,
+    draws: FloatArray | None = None,
+    distribution: Distribution | None = None,
+    coverage: Callable[[], str | None] | None = None,
+) -> Document:
     """Return a comparison: the answer, the picture, the numbers, the findings and the method.
 
     Parameters
     ----------
     facts
         The facts of a comparison.
-    page
-        How wide it is, and how much is said.
-    draws
-        Draws of the difference; no picture without them.
+    draws, distribution
+        Draws of the difference, and its closed form; no picture without draws.
     coverage
-        How often such intervals hold, if that is known.
+        Returns how often such intervals hold, if that is known.
 
     Examples
     --------
@@ -74,8 +69,8 @@ def comparison_lines(
     ...      "observed": 0.2, "mean": 0.2, "sd": 0.05, "hdi": hdi, "n": 90, "exact": True,
     ...      "rope": {"low": -0.01, "high": 0.01}, "p_worse": 0.01, "p_equivalent": 0.01,
     ...      "p_better": 0.98, "decision": {"name": "BETTER", "symbol": "≫"}}
-    >>> from outperform.display.layout import plain
-    >>> print(plain(comparison_lines(c, Page(width=60))))
+    >>> from outperform.display.layout import Page, plain
+    >>> print(plain(comparison_document(c).lines(Page(width=60))))
     bert is better than gpt                                    ≫
     f1 higher by 0.20 (95% HDI +0.10 to +0.30), ROPE ±0.01
     <BLANKLINE>
@@ -87,32 +82,78 @@ def comparison_lines(
     90 items · exact
     """
     places = max(read.digits(one, least=_FEWEST) for one in (facts, facts["a"], facts["b"]))
-    head = [*_answer(facts, page), *page.text(_numbers(facts, places))]
-    drawn = [] if draws is None else picture(page, draws, facts, places)
-    table = page.table(_models(facts, places, sd=page.verbose), labels=["model"])
-    said: list[Line] = []
+    way, of, metric = read.direction(facts), read.difference(facts), read.metric(facts)
+    size = amount(facts, limit=NAME_LIMIT, places=places, metric=_metric(facts), signed=signed)
+    inside = f"{read.hdi_label(facts)} {interval(facts['hdi'], places, sign=True)}"
+    rope = f"ROPE {read.rope_text(facts)}".replace(" ", KEPT)
+    worse, equivalent, better = read.shares(facts).values()
+    axis = f"{read.difference(facts, limit=NAME_LIMIT)}, {for_text(metric, limit=2 * NAME_LIMIT)}"
+    notes, prose = [], []
     if facts.get("rope_curve"):
-        said += page.text(other_ropes(facts, places))
+        curve = rope_curve_sentence(facts["rope_curve"], rope=facts["rope"], words=True)
+        prose.append(f"For other widths of the ROPE: {curve}.")
+        notes.append(Note(other_ropes(facts, places), card=False))
     if facts.get("needed") is not None:
-        said += page.text(more_items(facts["needed"], facts))
-    told = comparison_details(facts)
-    kept = [one for one in told if one[0] in _ALWAYS or (page.verbose and one[0] not in _SAID)]
-    kept += [] if coverage is None else [("coverage", coverage)]
-    said += [line for label, text in kept for line in page.labelled(label, text)]
-    blocks = [head, drawn, table, said]
-    return _ended(blocks, facts, page, "rope", "hdi")
+        prose.append(more_items(facts["needed"], facts))
+        notes.append(Note(prose[-1], card=False))
+    if "runs" in facts:
+        prose.append(run_sentences(facts))
+    return Document(
+        headline=headline(facts, limit=NAME_LIMIT),
+        short=answer(facts, limit=NAME_LIMIT),
+        symbol=facts["decision"].get("symbol", ""),
+        tone=tone(facts["decision"].get("symbol", "")),
+        lead=[Note(f"{size} ({inside}), {rope}{f'; {way}' if way else ''}", card=False)],
+        shares=(worse, equivalent, better),
+        picture=None
+        if draws is None
+        else Posterior(
+            draws=draws,
+            distribution=distribution,
+            facts=facts,
+            places=places,
+            label=f"Posterior of {of} in {metric}. {headline(facts)}",
+            axis=f"{axis}{f', {way}' if way else ''}",
+        ),
+        screen=[
+            Rows(
+                table=_models(facts, places, sd=False),
+                verbose=_models(facts, places, sd=True),
+                labels=["model"],
+            )
+        ],
+        table=joined_hdi(comparison_table(facts), aligned=False).only(_IN_CARD),
+        notes=[*notes, *_comparison_details(facts)],
+        coverage=coverage,
+        prose=prose,
+        paragraph=partial(_without_method, paragraph, facts),
+        terms=("rope", "hdi"),
+        **_rest(facts),
+    )
 
 
-def estimate_lines(facts: Facts, page: Page, draws: FloatArray | None = None) -> list[Line]:
+def estimate_document(
+    facts: Facts,
+    *,
+    draws: FloatArray | None = None,
+    distribution: Distribution | None = None,
+) -> Document:
     """Return an estimate: the answer, the picture, the findings and the method.
+
+    Parameters
+    ----------
+    facts
+        The facts of an estimate.
+    draws, distribution
+        Draws of the metric, and its closed form; no picture without draws.
 
     Examples
     --------
     >>> hdi = {"low": 0.1, "high": 0.3, "prob": 0.95}
     >>> facts = {"name": "bert", "metric": "f1", "observed": 0.2, "mean": 0.2, "sd": 0.05,
     ...          "hdi": hdi, "n": 90, "exact": True}
-    >>> from outperform.display.layout import plain
-    >>> print(plain(estimate_lines(facts, Page())))
+    >>> from outperform.display.layout import Page, plain
+    >>> print(plain(estimate_document(facts).lines(Page())))
     bert: f1 0.20 (95% HDI 0.10 to 0.30), observed 0.20
     <BLANKLINE>
     90 items · exact
@@ -121,46 +162,54 @@ def estimate_lines(facts: Facts, page: Page, draws: FloatArray | None = None) ->
     name = for_text(facts["name"], limit=NAME_LIMIT)
     known = facts.get("observed") is not None and facts.get("observed_defined", True)
     observed = numbers.plain(facts["observed"], places) if known else numbers.UNDEFINED
-    way = read.direction(facts)
-    head = page.text(
-        f"{name}: {_metric(facts)} {true_minus(numbers.plain(facts['mean'], places))} "
+    way, metric = read.direction(facts), read.metric(facts)
+    return Document(
+        headline=estimate_headline(facts, limit=NAME_LIMIT),
+        short=f"{name}: {_metric(facts)} {_plain(facts['mean'], places)} "
         f"({read.hdi_label(facts)} {interval(facts['hdi'], places)}), "
         f"observed {true_minus(observed)}{f'; {way}' if way else ''}",
-        style="strong",
+        picture=None
+        if draws is None
+        else Posterior(
+            draws=draws,
+            distribution=distribution,
+            facts=facts,
+            places=places,
+            label=f"Posterior of {metric}. {estimate_headline(facts)}",
+            axis=for_text(metric, limit=2 * NAME_LIMIT),
+        ),
+        table=joined_hdi(estimate_table(facts), aligned=False).only(_IN_CARD),
+        notes=_estimate_details(facts),
+        paragraph=partial(_without_method, estimate_paragraph, facts),
+        terms=("hdi",),
+        **_rest(facts),
     )
-    drawn = [] if draws is None else picture(page, draws, facts, places)
-    kept = [one for one in estimate_details(facts) if one[0] in _ALWAYS or page.verbose]
-    said = [line for label, text in kept for line in page.labelled(label, text)]
-    return _ended([head, drawn, said], facts, page, "hdi")
 
 
-_OF_FACTOR = ("bayes_factor_against_probability",)  # on a number that only --verbose shows
-# What a screen says by its picture and its sentences, and what it says in any case.
-_SAID = ("practically", "other ROPEs", "more data")
-_ALWAYS = (
-    *("regret", "runs", "variance", "pooled", "unpaired", "paper's test", "folds"),
-    *("scores", "next data set"),
-)
-_WORDS = {"BETTER": "better", "EQUIVALENT": "equivalent", "WORSE": "worse"}
+def _without_method(write: Callable[[Facts], str], facts: Facts) -> str:
+    return write(facts).partition(" Method: ")[0]
 
 
-def _answer(facts: Facts, page: Page) -> list[Line]:
-    """Return who is better, with the symbol at the right where it fits."""
-    (first, *rest) = page.text(answer(facts, limit=NAME_LIMIT), style="strong")
-    symbol = facts["decision"].get("symbol", "")
-    shown = page.writable(symbol)
-    room = min(page.width, WIDEST) - display_width(first[0].text) - len(shown)
-    if room < 2:
-        return [first, *rest]
-    return [(*first, Span(" " * room), Span(shown, STYLES.get(symbol, "strong"))), *rest]
-
-
-def _numbers(facts: Facts, places: int) -> str:
-    size = amount(facts, limit=NAME_LIMIT, places=places, metric=_metric(facts), signed=signed)
-    way = read.direction(facts)
-    inside = f"{read.hdi_label(facts)} {interval(facts['hdi'], places, sign=True)}"
-    rope = f"ROPE {read.rope_text(facts)}".replace(" ", KEPT)
-    return f"{size} ({inside}), {rope}{f'; {way}' if way else ''}"
+def _rest(facts: Facts) -> dict[str, Any]:
+    """Return findings and method."""
+    pairing, prior, drawn = "", "", ""
+    for part in read.method(facts):
+        if part in ("paired", "unpaired"):
+            pairing = part
+        elif part == "exact" or part.endswith((" draws", " draw")):
+            drawn = part
+        else:
+            prior = part
+    seen = ", ".join(filter(None, [*read.seen(facts), pairing]))
+    signature = facts.get("signature")
+    return {
+        "findings": read.findings(facts),
+        "quiet": _OF_FACTOR,
+        "fits": True,
+        "parts": (*filter(None, (seen, prior)), drawn),
+        "method": read.data(facts),
+        "signature": for_text(signature) if signature else "",
+    }
 
 
 def _metric(facts: Facts) -> str:
@@ -252,189 +301,60 @@ def _wide(value: float, places: int, scaled: bool) -> str:
     return f"±{text if text.strip('0.') else f'{value:.2g}'}"
 
 
-def _ended(blocks: Sequence[Sequence[Line]], facts: Facts, page: Page, *terms: str) -> list[Line]:
-    """Return blocks with findings, method and hint under them."""
-    body = stacked(*blocks)
-    pairing, prior, drawn = "", "", ""
-    for part in read.method(facts):
-        if part in ("paired", "unpaired"):
-            pairing = part
-        elif part == "exact" or part.endswith((" draws", " draw")):
-            drawn = part
-        else:
-            prior = part
-    seen = ", ".join(filter(None, [*read.seen(facts), pairing]))
-    end = page.method(*filter(None, (seen, prior)), drawn, signature=facts.get("signature", ""))
-    end += page.hint(*terms, found=read.findings(facts))
-    told = [one for one in read.findings(facts) if page.verbose or one[2] not in _OF_FACTOR]
-    return stacked(body, page.told(told, used=len(body) + len(end) + 2), end)
-
-
-def comparison_details(facts: Facts) -> list[tuple[str, str]]:
-    """Return what stands under the numbers of a comparison, as pairs of label and text.
-
-    Examples
-    --------
-    >>> comparison_details({"names": ["bert", "gpt"], "metric": "f1", "exact": True, "n": 90,
-    ...     "rope": {"low": -0.01, "high": 0.01}, "p_worse": 0.01, "p_equivalent": 0.01,
-    ...     "p_better": 0.98, "decision": {"name": "BETTER", "symbol": "≫"}})[1]
-    ('practically', 'worse 1.00%, equivalent 1.00%, better 98.00%; ROPE ±0.01')
-    """
+def _comparison_details(facts: Facts) -> list[Note]:
+    """Return what stands under the numbers of a comparison."""
     way = read.direction(facts)
     subject = read.difference(facts, limit=NAME_LIMIT)
     shares = ", ".join(f"{word} {share}" for word, share in read.shares(facts).items())
+    # A screen says some of it by its picture and its sentences, and a card elsewhere; the Bayes
+    # factor is for those who ask for it.
     details = [
-        ("difference", f"{subject} in {read.metric(facts)}{f', {way}' if way else ''}"),
-        ("practically", f"{shares}; ROPE {read.rope_text(facts)}"),
+        _note(
+            "difference",
+            f"{subject} in {read.metric(facts)}{f', {way}' if way else ''}",
+            "verbose",
+            card=False,
+        ),
+        _note("practically", f"{shares}; ROPE {read.rope_text(facts)}", "never", card=False),
     ]
     if facts.get("p_greater") is not None:
-        details.append(("above zero", f"P({subject} > 0) {read.probability(facts, 'p_greater')}"))
+        chance = f"P({subject} > 0) {read.probability(facts, 'p_greater')}"
+        details.append(_note("above zero", chance, "verbose"))
     regret = regret_text(facts, limit=NAME_LIMIT)
     if regret is not None:
-        details.append(("regret", regret))
+        details.append(_note("regret", regret))
     factor = bayes_factor_text(facts)
     if factor is not None:
-        details.append(("Bayes factor", factor))
+        details.append(_note("Bayes factor", factor, "verbose", card=False))
     if facts.get("rope_curve"):
         curve = rope_curve_sentence(facts["rope_curve"], rope=facts["rope"], words=True)
-        details.append(("other ROPEs", curve))
+        details.append(_note("other ROPEs", curve, "never"))
     if facts.get("needed") is not None:
-        details.append(("more data", more_items(facts["needed"], facts)))
+        details.append(_note("more data", more_items(facts["needed"], facts), "never"))
     if "runs" in facts:
-        details.extend(run_details(facts))
+        details.extend(_note(label, text) for label, text in run_details(facts))
     if "scores" in facts:
-        details.append(("scores", read.resampling(facts)))
+        details.append(_note("scores", read.resampling(facts)))
         if facts["scores"]["next_dataset"] is not None:
-            details.append(("next data set", read.next_dataset(facts)))
+            details.append(_note("next data set", read.next_dataset(facts)))
     if "unpaired" in facts:
-        details.append(("unpaired", read.unpaired(facts)))
+        details.append(_note("unpaired", read.unpaired(facts)))
     if "p_h1" in facts:
         unpaired = "unpaired: " if "unpaired" in facts else ""
-        details.append(("paper's test", unpaired + read.bayes_test(facts)))
-    return details + estimate_details(facts)
+        details.append(_note("paper's test", unpaired + read.bayes_test(facts)))
+    return details + _estimate_details(facts)
 
 
-def estimate_details(facts: Facts) -> list[tuple[str, str]]:
-    """Return what stands under the numbers of an estimate, as pairs of label and text.
-
-    Examples
-    --------
-    >>> estimate_details({"n": 90, "exact": True, "mcse": 0.0})
-    [('data', '90 items, exact')]
-    """
+def _estimate_details(facts: Facts) -> list[Note]:
+    """Return what stands under the numbers of an estimate."""
     details = []
     if facts.get("mcse"):
-        details.append(("Monte Carlo", f"error of the mean {facts['mcse']:.2g}"))
+        details.append(_note("Monte Carlo", f"error of the mean {facts['mcse']:.2g}", "verbose"))
     if "folds" in facts:
-        details.append(("folds", read.folds(facts)))
+        details.append(_note("folds", read.folds(facts)))
     text = read.data(facts)
-    return details + ([("data", text)] if text else [])
+    return details + ([_note("data", text, "verbose", card=False)] if text else [])
 
 
-def full_markdown(facts: Facts) -> str:
-    """Return a comparison or an estimate as a passage of Markdown.
-
-    Examples
-    --------
-    >>> hdi = {"low": 0.1, "high": 0.3, "prob": 0.95}
-    >>> facts = {"name": "bert", "metric": "f1", "observed": 0.2, "mean": 0.2, "sd": 0.05,
-    ...          "hdi": hdi, "n": 90, "exact": True}
-    >>> print(full_markdown(facts).splitlines()[0])
-    **bert: f1 0.2000 (95% HDI 0.1000 to 0.3000), observed 0.2000.**
-    """
-    both = "names" in facts
-    said = headline(facts) if both else estimate_headline(facts)
-    table = comparison_table(facts) if both else estimate_table(facts)
-    parts = [f"**{for_markdown(said)}**", table.to_markdown().rstrip()]
-    if facts.get("rope_curve"):
-        curve = rope_curve_sentence(facts["rope_curve"], rope=facts["rope"], words=True)
-        parts.append(f"For other widths of the ROPE: {for_markdown(curve)}.")
-    if facts.get("needed") is not None:
-        parts.append(for_markdown(more_items(facts["needed"], facts)))
-    if both and "runs" in facts:
-        parts.append(for_markdown(run_sentences(facts)))
-    findings = read.findings(facts)
-    if findings:
-        parts.append(
-            "\n".join(
-                f"- {level}: {for_markdown(true_minus(message))} ({for_markdown(name)})"
-                for level, message, name in findings
-            )
-        )
-    if facts.get("signature"):
-        # As code, in which nothing but a backtick means anything.
-        parts.append(f"`{for_text(facts['signature']).replace('`', chr(39))}`")
-    return "\n\n".join(parts)
-
-
-def comparison_card(outline: object, facts: Facts) -> Card:
-    """Return a comparison as a card.
-
-    Parameters
-    ----------
-    outline
-        Draws of the difference, or a grid and the density on it.
-    facts
-        The facts of a comparison.
-    """
-    way = read.direction(facts)
-    measured = for_text(read.metric(facts), limit=2 * NAME_LIMIT)
-    subject = f"{read.difference(facts, limit=NAME_LIMIT)}, {measured}"
-    said = headline(facts, limit=NAME_LIMIT)
-    worse, equivalent, better = read.shares(facts).values()
-    label = f"Posterior of {read.difference(facts)} in {read.metric(facts)}. {headline(facts)}"
-    return Card(
-        headline=said,
-        tone=tone(facts["decision"]["symbol"]),
-        shares=(worse, equivalent, better),
-        picture=(density(outline, facts, label=label), f"{subject}{f', {way}' if way else ''}"),
-        table=with_interval(comparison_table(facts)).only(_IN_CARD),
-        details=[pair for pair in comparison_details(facts) if pair[0] not in _SHOWN],
-        paragraph=paragraph(facts).partition(" Method: ")[0],
-        **_rest(facts),
-    )
-
-
-def estimate_card(outline: object, facts: Facts) -> Card:
-    """Return an estimate as a card.
-
-    Parameters
-    ----------
-    outline
-        Draws of the metric, or a grid and the density on it.
-    facts
-        The facts of an estimate.
-    """
-    said = estimate_headline(facts, limit=NAME_LIMIT)
-    label = f"Posterior of {read.metric(facts)}. {estimate_headline(facts)}"
-    return Card(
-        headline=said,
-        picture=(
-            density(outline, facts, label=label),
-            for_text(read.metric(facts), limit=2 * NAME_LIMIT),
-        ),
-        table=with_interval(estimate_table(facts)).only(_IN_CARD),
-        details=[pair for pair in estimate_details(facts) if pair[0] not in _SHOWN],
-        paragraph=estimate_paragraph(facts).partition(" Method: ")[0],
-        **_rest(facts),
-    )
-
-
-_IN_CARD = ("model", "observed", "mean", "hdi")
-# The card shows them elsewhere; the Bayes factor is for those who ask for it.
-_SHOWN = {"difference", "practically", "data", "Bayes factor"}
-
-
-class _Rest(TypedDict):
-    findings: list[tuple[str, str, str]]
-    method: str
-    signature: str
-
-
-def _rest(facts: Facts) -> _Rest:
-    signature = facts.get("signature")
-    return {
-        "findings": [one for one in read.findings(facts) if one[2] not in _OF_FACTOR],
-        "method": read.data(facts),
-        "signature": for_text(signature) if signature else "",
-    }
+def _note(label: str, text: str, screen: Where = "always", *, card: bool = True) -> Note:
+    return Note(text, label=label, screen=screen, card=card)

@@ -9,8 +9,9 @@ from outperform._json import Plain, written
 from outperform._typing import Label
 from outperform.comparison.result import Comparison, answer_spec
 from outperform.decision.rope import RopeLike
-from outperform.display.cards import Card, Notebook, card_html
-from outperform.display.layout import Line, Page, plain
+from outperform.display.cards import Notebook
+from outperform.display.document import Document
+from outperform.display.layout import Page, plain
 from outperform.errors import UsageError, param
 from outperform.findings import Finding
 from outperform.gates.rule import (
@@ -27,8 +28,7 @@ from outperform.gates.rule import (
     withheld,
 )
 from outperform.gates.text import (
-    gate_card,
-    gate_lines,
+    gate_document,
     gate_markdown,
     gate_sentences,
     gate_table,
@@ -263,18 +263,15 @@ class Gate(Plain, Notebook):
         """Return the checks as a LaTeX table."""
         return gate_table(self.to_dict()).to_latex()
 
-    def _card(self) -> Card:
-        return gate_card(self.to_dict())
+    def _document(self) -> Document:
+        return gate_document(self.to_dict())
 
     def to_html(self) -> str:
         """Return the answer as HTML, as a notebook shows it."""
-        return card_html(self._card())
-
-    def _lines(self, page: Page) -> list[Line]:
-        return gate_lines(self.to_dict(), page)
+        return self._document().html()
 
     def __str__(self) -> str:
-        return plain(self._lines(Page(height=None)))
+        return plain(self._document().lines(Page(height=None)))
 
     def __repr__(self) -> str:
         found = ", ".join(

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Sequence
 
 from outperform.display import facts as read
 from outperform.display import numbers
-from outperform.display.cards import Card
+from outperform.display.document import Document, Note, Rows
 from outperform.display.facts import Facts
 from outperform.display.formats import Column, text_column
-from outperform.display.layout import Line, Page, stacked
 from outperform.display.numbers import for_markdown, for_text, true_minus
 from outperform.display.pictures import span
 from outperform.display.sentences import more_items
@@ -145,29 +144,43 @@ def gate_table(facts: Facts) -> Table:
     return Table(columns, tuple(_row(check) for check in facts["checks"]))
 
 
-def gate_lines(facts: Facts, page: Page) -> list[Line]:
-    """Return a gate for a terminal or a log."""
-    checks, found = facts["checks"], gate_findings(facts["checks"])
-    table = gate_table(facts)
-    shown = page.table(table, first=_FIRST, labels=["check"])
-    said = page.text(f"The difference is {_difference(facts)}.")
-    said += page.text(_rates(facts)) if "task" in checks[0] else []
-    for check in checks if "task" not in checks[0] or page.verbose else _deciding(facts):
-        said += page.text(check_sentence(facts, check), indent=2)
-    methods = [check["comparison"]["signature"] for check in checks[: None if page.verbose else 1]]
-    seen = ", ".join(read.seen(checks[0]["comparison"])[:2])
-    if "task" in checks[0]:
-        seen = counted(len(checks), "tasks")
-        if not page.verbose:  # the seed of all tasks, not that of the first one's stream
-            methods = [_STREAM.sub(r"\1", methods[0])]
-    drawn = read.method(checks[0]["comparison"])[-1:]
-    end = [line for one in methods for line in page.method(seen, *drawn, signature=one)]
-    return stacked(
-        [*page.text(gate_headline(facts), style="strong"), *page.text(_measured(checks))],
-        shown,
-        said,
-        page.told(found),
-        [*end, *page.hint("rope", "hdi", found=found)],
+def gate_document(facts: Facts) -> Document:
+    """Return a gate: judgement, checks with their intervals, sentences, findings."""
+    checks = facts["checks"]
+    compared, table = [check["comparison"] for check in checks], gate_table(facts)
+    of_suite, measured = "task" in checks[0], _measured(checks)
+    difference = f"The difference is {_difference(facts)}"
+    notes = [
+        Note(f"{difference}.", card=False),
+        Note(f"{difference} ({measured}).", screen="never"),
+    ]
+    if of_suite:
+        notes.append(Note(_rates(facts)))
+    brief = _deciding(facts) if of_suite else checks
+    notes += [
+        Note(
+            check_sentence(facts, check),
+            screen="always" if any(check is one for one in brief) else "verbose",
+            indent=2,
+        )
+        for check in checks
+    ]
+    signatures = [for_text(one["signature"]) for one in compared]
+    seen = counted(len(checks), "tasks") if of_suite else ", ".join(read.seen(compared[0])[:2])
+    return Document(
+        headline=gate_headline(facts),
+        lead=[Note(measured, card=False)],
+        screen=[Rows(table=table, first=_FIRST, labels=["check"])],
+        table=table.only(_IN_CARD),
+        spans=[span(one, rope=one["rope"]) for one in compared],
+        more=table,
+        notes=notes,
+        findings=gate_findings(checks),
+        parts=[seen, *read.method(compared[0])[-1:]],
+        # Of a suite the seed of all tasks, not that of the first one's stream.
+        signature=_STREAM.sub(r"\1", signatures[0]) if of_suite else signatures[0],
+        signatures=signatures,
+        terms=("rope", "hdi"),
     )
 
 
@@ -213,27 +226,6 @@ def gate_markdown(facts: Facts) -> str:
         for_markdown(check["comparison"]["signature"], inline=True) for check in facts["checks"]
     )
     return "\n\n".join([*parts, f"<sub>{signatures}</sub>"])
-
-
-def gate_card(facts: Facts) -> Card:
-    """Return a gate as a card: judgement, checks with their intervals, sentences, findings."""
-    checks = facts["checks"]
-    return Card(
-        headline=gate_headline(facts),
-        table=gate_table(facts).only(_IN_CARD),
-        more=gate_table(facts),
-        spans=[span(check["comparison"], rope=check["comparison"]["rope"]) for check in checks],
-        notes=(
-            f"The difference is {_difference(facts)} ({_measured(checks)}).",
-            *([_rates(facts)] if "task" in checks[0] else []),
-            *(check_sentence(facts, check) for check in checks),
-        ),
-        findings=gate_findings(checks),
-        details=[
-            (f"signature {number}", for_text(check["comparison"]["signature"]))
-            for number, check in enumerate(checks, start=1)
-        ],
-    )
 
 
 def gate_findings(checks: Sequence[Facts]) -> list[tuple[str, str, str]]:

@@ -431,15 +431,13 @@ def merged(scores: Scores) -> Merged:
     columns = [one if one.ndim == 2 else one[:, None] for one in by_name]
     beside = [one[:, None] for one in (scores.truth, scores.weights) if one is not None]
     first, code = _distinct([*columns, *beside])
-    counts = np.ones(len(code), dtype=np.int64) if scores.counts is None else scores.counts
     if scores.group is None:
-        sums = np.zeros(len(first), dtype=counts.dtype)
-        np.add.at(sums, code, counts)
+        sums = _counted(scores, code, len(first))
         order = np.argsort(sums, kind="stable")
         return Merged(_with_counts(scores._take(first[order]), sums[order]), None)
     assert scores.n_groups is not None
     groups = group_rows(
-        scores.group, code, n_groups=scores.n_groups, n_cells=len(first), times=counts
+        scores.group, code, n_groups=scores.n_groups, n_cells=len(first), times=scores.counts
     )
     order = np.argsort(groups.repeats, kind="stable")
     place = np.empty(len(order), dtype=np.int64)
@@ -451,6 +449,14 @@ def merged(scores: Scores) -> Merged:
         replace(view, group=place[groups.pattern[by_group]]),
         None if (repeats == 1).all() else repeats,
     )
+
+
+def _counted(scores: Scores, code: IntArray, n_codes: int) -> AnyArray:
+    """Return how many items the rows of each code stand for."""
+    counts = np.ones(len(code), dtype=np.int64) if scores.counts is None else scores.counts
+    sums = np.zeros(n_codes, dtype=counts.dtype)
+    np.add.at(sums, code, counts)
+    return sums
 
 
 def _with_counts(view: Scores, counts: AnyArray) -> Scores:
@@ -492,18 +498,12 @@ def arranged(scores: Scores) -> Scores:
     truth = [] if scores.truth is None else [scores.truth[None]]
     columns = np.concatenate([*keys[:0:-1], -keys[0], *truth]) if _may_merge(scores) else None
     if columns is None:
-        first = [-keys[0][0], *([] if scores.truth is None else [scores.truth])]
-        return scores._take(np.lexsort(first))
-    order = np.lexsort(columns)
-    fresh = np.ones(len(order), dtype=bool)
-    fresh[1:] = (columns[:, order[1:]] != columns[:, order[:-1]]).any(axis=0)
-    starts = np.flatnonzero(fresh)
-    if len(starts) * _WORTH_MERGING > len(order):
-        return scores._take(order)
-    ordered = scores._take(order)
-    counts = np.ones(len(order), dtype=np.int64) if scores.counts is None else ordered.counts
-    assert counts is not None
-    return replace(ordered._take(starts), counts=np.add.reduceat(counts, starts))
+        sorted_by = [-keys[0][0], *([] if scores.truth is None else [scores.truth])]
+        return scores._take(np.lexsort(sorted_by))
+    first, code = distinct_rows(columns[::-1].T)
+    if len(first) * _WORTH_MERGING > scores.n_rows:
+        return scores._take(np.argsort(code, kind="stable"))
+    return replace(scores._take(first), counts=_counted(scores, code, len(first)))
 
 
 def _may_merge(scores: Scores) -> bool:

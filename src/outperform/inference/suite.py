@@ -18,11 +18,11 @@ from outperform.data.checks import named
 from outperform.data.outcomes import Outcomes
 from outperform.data.pool import slice_column
 from outperform.data.scores import Scores
-from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision, Rope, RopeLike
 from outperform.errors import UsageError, param, unknown_name
 from outperform.findings import quoted
 from outperform.inference.spec import Data, Spec, rope_for
+from outperform.inference.summary import Summary
 from outperform.metrics.metric import MetricLike
 
 Scale = Literal["metric", "rope"]
@@ -396,15 +396,11 @@ LEAST_SCALE = 1e-12
 
 @written("mean sd mcse hdi rope p_worse p_equivalent p_better p_greater decision errors")
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class Difference:
-    """What a posterior of a difference says.
+class Difference(Summary):
+    """What a posterior of a difference says; see :class:`Summary`.
 
     Parameters
     ----------
-    mean, sd, mcse
-        Of A − B, and the Monte Carlo error of the mean (0 if exact).
-    hdi, eti
-        The narrowest and the equal-tailed interval.
     rope
         The region of practical equivalence.
     p_worse, p_equivalent, p_better
@@ -418,11 +414,6 @@ class Difference:
         The Monte Carlo error of the mean, the sd and each probability.
     """
 
-    mean: float
-    sd: float
-    mcse: float
-    hdi: Interval
-    eti: Interval
     rope: Rope
     p_worse: float
     p_equivalent: float

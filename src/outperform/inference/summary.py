@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal
 
 import numpy as np
 
 from outperform import __version__
+from outperform._json import written
 from outperform._typing import Distribution, FloatArray
 from outperform.data.views import count_of
 from outperform.decision.bayes_factor import (
@@ -32,15 +33,33 @@ from outperform.posterior.pymc.sampling import Chain
 from outperform.posterior.rng import child
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@written()
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Summary:
-    """Mean, spread and intervals of one posterior, with the error of the mean."""
+    """Mean, spread and intervals of one posterior; what every result says of its own.
+
+    Parameters
+    ----------
+    mean, sd, mcse
+        Of the posterior, and the Monte Carlo error of the mean (0 if exact).
+    hdi, eti
+        The narrowest and the equal-tailed interval.
+    """
 
     mean: float
     sd: float
     mcse: float
     hdi: Interval
     eti: Interval
+
+    @property
+    def _summary(self) -> Summary:
+        """The same numbers without what else a result has."""
+        return Summary(**Summary._fields(self))
+
+    def _fields(self) -> dict[str, Any]:
+        """Return the numbers by name, for a result that has them."""
+        return {one.name: getattr(self, one.name) for one in fields(Summary)}
 
 
 def summarize(

@@ -24,9 +24,8 @@ from outperform.data.prevalence import PrevalenceLike
 from outperform.data.scores import Scores
 from outperform.data.sources import TWINS, twin_findings
 from outperform.decision.rope import RopeLike
-from outperform.display.cards import Card
+from outperform.display.document import Document
 from outperform.display.formats import latex_label
-from outperform.display.layout import Line, Page
 from outperform.display.numbers import signed
 from outperform.display.table import Table
 from outperform.errors import DataError, OutperformError, UsageError, param
@@ -40,9 +39,8 @@ from outperform.monitor.drift import Change, find_change, statistics_of
 from outperform.monitor.result import Look, Stop, StopLike, look_at
 from outperform.monitor.text import (
     looks_table,
-    monitor_card,
+    monitor_document,
     monitor_headline,
-    monitor_lines,
     monitor_paragraph,
     plot_looks,
 )
@@ -605,8 +603,8 @@ class Monitor(Tabular):
         """Return one row a look."""
         return looks_table(self.to_dict())
 
-    def _card(self) -> Card:
-        return monitor_card(self.to_dict())
+    def _document(self) -> Document:
+        return monitor_document(self.to_dict())
 
     def report(self) -> str:
         """Return a paragraph for a paper: how it was watched, and what it said where it stopped."""
@@ -629,6 +627,3 @@ class Monitor(Tabular):
 
     def __repr__(self) -> str:
         return f"Monitor({monitor_headline(self.to_dict())})"
-
-    def _lines(self, page: Page) -> list[Line]:
-        return monitor_lines(self.to_dict(), page)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from outperform._typing import FigureSize
 from outperform.display import facts as read
 from outperform.display import figure_style, numbers
-from outperform.display.cards import Card, with_interval
+from outperform.display.document import Document, Rows, brief
 from outperform.display.facts import Facts
 from outperform.display.formats import (
     count_column,
@@ -17,7 +17,7 @@ from outperform.display.formats import (
     signed_column,
     text_column,
 )
-from outperform.display.layout import Line, Page, stacked
+from outperform.display.layout import joined_hdi
 from outperform.display.numbers import for_text
 from outperform.display.paragraphs import paragraph
 from outperform.display.pictures import OPEN, span, tone
@@ -156,41 +156,24 @@ def _where(facts: Facts) -> str:
     return f"look {number}{waiting}"
 
 
-def monitor_lines(facts: Facts, page: Page) -> list[Line]:
-    """Return the headline, the looks and the findings."""
-    head = page.text(monitor_headline(facts, limit=30), style="strong")
-    table: list[Line] = []
-    if facts["looks"]:
-        first = [key for key in _IN_TEXT if key != "batch"]
-        table = page.table(_brief(looks_table(facts)), first=first, labels=["batch"])
-    return stacked(head, table, page.findings(facts))
-
-
-def monitor_card(facts: Facts) -> Card:
-    """Return a monitor as a card: what it says now, and every look with its interval."""
+def monitor_document(facts: Facts) -> Document:
+    """Return what it says now, and every look with its interval."""
     full, now = looks_table(facts), facts["comparison"]
     rope = None if now is None else now["rope"]
-    return Card(
+    first = [key for key in _IN_TEXT if key != "batch"]
+    looked = bool(facts["looks"])
+    return Document(
         headline=monitor_headline(facts),
+        short=monitor_headline(facts, limit=30),
         tone="" if now is None else tone(now["decision"]["symbol"]),
-        table=with_interval(full).only(_IN_CARD) if facts["looks"] else None,
+        screen=[Rows(table=brief(full, _IN_TEXT), first=first, labels=["batch"])] if looked else [],
+        table=joined_hdi(full, aligned=False).only(_IN_CARD) if looked else None,
         spans=[span(look, rope=rope) for look in facts["looks"]],
-        more=full if facts["looks"] else None,
+        more=full if looked else None,
         findings=read.findings(facts),
         signature="" if now is None else for_text(now["signature"]),
-        paragraph=monitor_paragraph(facts),
+        paragraph=partial(monitor_paragraph, facts),
     )
-
-
-def _brief(table: Table) -> Table:
-    rows = tuple(
-        {
-            **row,
-            "decision": str(row["decision"]).partition(" ")[0],
-        }
-        for row in table.rows
-    )
-    return replace(table.only(_IN_TEXT), rows=rows, title=None)
 
 
 def monitor_paragraph(facts: Facts) -> str:

@@ -16,9 +16,8 @@ from outperform._typing import Axes, FigureSize, FloatArray, Label, Seed
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
 from outperform.decision.rope import Decision, Rope, RopeLike, probability_error
-from outperform.display.cards import Card
+from outperform.display.document import Chances, Document, Rows
 from outperform.display.formats import count_column, number_column
-from outperform.display.pictures import curve
 from outperform.display.table import Table
 from outperform.errors import UsageError, param
 from outperform.findings import is_serious
@@ -117,17 +116,24 @@ class Power(Tabular):
             self.sizes, self.power, self.mcse, goal=self.goal, label=label, ax=ax, size=size
         )
 
-    def _card(self) -> Card:
+    def _document(self) -> Document:
         points = list(zip(self.sizes, self.power.tolist(), self.mcse.tolist(), strict=True))
         n, share, _ = points[-1]
         said = (
             f"With {n:,} items the goal, {self.goal}, is reached with a probability of {share:.0%}."
         )
-        label = f"Power by the number of items. {said}"
-        return Card(
+        table = self.table()
+        return Document(
             headline=said,
-            picture=(curve((self.sizes, self.power), points, label=label), "items"),
-            table=self.table(),
+            short=table.title or "",
+            picture=Chances(
+                line=(self.sizes, self.power),
+                points=points,
+                label=f"Power by the number of items. {said}",
+                axis="items",
+            ),
+            screen=[Rows(table=table)],
+            table=table,
             method=f"{self.n_simulations:,} simulated test sets a size",
             signature=self.signature,
         )

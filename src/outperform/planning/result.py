@@ -24,9 +24,7 @@ from outperform._typing import (
 from outperform.data.checks import named
 from outperform.data.outcomes import Outcomes
 from outperform.decision.rope import Rope, probability_error
-from outperform.display.cards import Card
-from outperform.display.layout import Line, Page
-from outperform.display.numbers import for_text
+from outperform.display.document import Document
 from outperform.display.table import Table
 from outperform.errors import DataError, UsageError
 from outperform.findings import Finding, finding
@@ -35,14 +33,13 @@ from outperform.inference.summary import seed_name
 from outperform.planning.goals import Outlook, World, grid_of_sizes
 from outperform.planning.sample_size import Curve, Point, Search
 from outperform.planning.text import (
-    plan_card,
+    plan_document,
     plan_headline,
-    plan_lines,
     plan_paragraph,
     plan_table,
     plot_plan,
+    proposal_document,
     proposal_headline,
-    proposal_lines,
     proposal_table,
 )
 from outperform.results.base import Tabular
@@ -248,12 +245,9 @@ class Plan(Tabular):
         near = max(near, 2 * (self.least or 0))
         return np.linspace(0, min(near, self.most), 201)[1:]
 
-    def _card(self) -> Card:
+    def _document(self) -> Document:
         sizes = self._shown_sizes()
-        return plan_card(sizes, self.curve.at(sizes), self.to_dict())
-
-    def _lines(self, page: Page) -> list[Line]:
-        return plan_lines(self.to_dict(), page)
+        return plan_document(sizes, self.curve.at(sizes), self.to_dict())
 
     def __repr__(self) -> str:
         return f"Plan({plan_headline(self.to_dict())})"
@@ -513,12 +507,8 @@ class Proposal(Tabular):
         """Return one row a stratum, those with most to label first."""
         return proposal_table(self.to_dict())
 
-    def _card(self) -> Card:
-        said = proposal_headline(self.to_dict())
-        return Card(headline=said, table=self.table(), signature=for_text(self.signature))
+    def _document(self) -> Document:
+        return proposal_document(self.to_dict())
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({proposal_headline(self.to_dict())})"
-
-    def _lines(self, page: Page) -> list[Line]:
-        return proposal_lines(self.to_dict(), page)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -10,12 +11,11 @@ from numpy.typing import ArrayLike
 from outperform._typing import FigureSize, FloatArray, Label
 from outperform.display import facts as read
 from outperform.display import figure_style, numbers
-from outperform.display.cards import Card
+from outperform.display.document import Chances, Document, Note, Rows
 from outperform.display.facts import Facts
 from outperform.display.formats import count_column, number_column, text_column
-from outperform.display.layout import Line, Page, stacked
 from outperform.display.numbers import for_text
-from outperform.display.pictures import OPEN, TONES, curve
+from outperform.display.pictures import OPEN, TONES
 from outperform.display.table import Table
 from outperform.errors import UsageError
 
@@ -138,15 +138,6 @@ def plan_table(facts: Facts) -> Table:
     return Table(columns, tuple(rows), title=f"Probability of {_outcome(facts)}")
 
 
-def plan_lines(facts: Facts, page: Page) -> list[Line]:
-    """Return a plan for a terminal."""
-    head = page.text(plan_headline(facts), style="strong")
-    said = [line for label, text in _details(facts) for line in page.labelled(label, text)]
-    simulated = f"{numbers.count(facts['n_simulations'])} simulated test sets"
-    end = page.method(simulated, signature=facts["signature"]) + page.hint("rope", "hdi")
-    return stacked(head, page.table(plan_table(facts)), said, page.findings(facts), end)
-
-
 def _details(facts: Facts) -> list[tuple[str, str]]:
     a, b = read.names(facts, limit=30)
     details = [
@@ -192,26 +183,35 @@ def _tasks(facts: Facts) -> str:
     return f"{', '.join(each[:_MOST_TASKS])}{rest}"
 
 
-def plan_card(sizes: FloatArray, probability: FloatArray, facts: Facts) -> Card:
-    """Return a plan as a card: the answer, the curve, what was simulated."""
-    items = "more items" if facts["seen"] else "items"
+def plan_document(sizes: FloatArray, probability: FloatArray, facts: Facts) -> Document:
+    """Return a plan: the answer, the curve, what was simulated."""
+    items, table = "more items" if facts["seen"] else "items", plan_table(facts)
     points = list(zip(facts["sizes"], facts["shares"], facts["errors"], strict=True))
-    picture = curve(
-        (sizes, probability),
-        points,
+    said, outcome = plan_headline(facts), _outcome(facts)
+    curve = Chances(
+        line=(sizes, probability),
+        points=points,
         target=facts["target"],
         at=facts["n"] or None,
-        label=f"Probability of {_outcome(facts)} by the number of {items}. {plan_headline(facts)}",
+        label=f"Probability of {outcome} by the number of {items}. {said}",
+        axis=f"{items}; probability of {outcome}",
     )
-    return Card(
-        headline=plan_headline(facts),
-        picture=(picture, f"{items}; probability of {_outcome(facts)}") if points else None,
-        table=plan_table(facts),
-        details=_details(facts),
+    return Document(
+        headline=said,
+        picture=curve if points else None,
+        screen=[Rows(table=table)],
+        table=table,
+        notes=[Note(text, label=label) for label, text in _details(facts)],
         findings=read.findings(facts),
+        parts=[f"{numbers.count(facts['n_simulations'])} simulated test sets"],
         signature=for_text(facts["signature"]),
-        paragraph=plan_paragraph(facts).partition(" Method: ")[0],
+        terms=("rope", "hdi"),
+        paragraph=partial(_without_method, facts),
     )
+
+
+def _without_method(facts: Facts) -> str:
+    return plan_paragraph(facts).partition(" Method: ")[0]
 
 
 _WORDS = {
@@ -474,16 +474,21 @@ def proposal_table(facts: Facts) -> Table:
     return Table(columns, rows, title=f"Items to label for {facts['metric']}")
 
 
-def proposal_lines(facts: Facts, page: Page) -> list[Line]:
-    """Return the sentence and the strata with most to label."""
+def proposal_document(facts: Facts) -> Document:
+    """Return the sentence and the strata, those with most to label first."""
     whole = proposal_table(facts)
-    keys = [one.key for one in whole.columns[:-2]]
-    shown = page.table(Table(whole.columns, whole.rows[:_MOST_ROWS]), labels=keys)
+    more = ""
     if left := _ordered(facts)[_MOST_ROWS:]:
         rest = sum(one["n_proposed"] for one in left)
         pairs = "strata" if "judge" in facts else "pairs of predictions"
-        shown += page.text(f"and {len(left):,} more {pairs} with {rest:,} to label")
-    return stacked(page.text(proposal_headline(facts), style="strong"), shown)
+        more = f"and {len(left):,} more {pairs} with {rest:,} to label"
+    few = Table(whole.columns, whole.rows[:_MOST_ROWS])
+    return Document(
+        headline=proposal_headline(facts),
+        screen=[Rows(table=few, labels=[one.key for one in whole.columns[:-2]], left=more)],
+        table=whole,
+        signature=for_text(facts["signature"]),
+    )
 
 
 def _ordered(facts: Facts) -> list[Facts]:

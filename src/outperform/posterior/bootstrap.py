@@ -364,6 +364,31 @@ def jackknife(
 ) -> Influence:
     """Return how far each unit moves each value: the mean without one unit less that without it.
 
+    Parameters
+    ----------
+    held, repeats, evaluate
+        As for :func:`leave_one_out`.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> held = csr_array([[1.0, 0.0, 1.0], [1.0, 1.0, 1.0]])  # right and all, of three units
+    >>> jackknife(held, np.ones(3), lambda sums: sums[:1] / sums[1:]).moved.round(3).tolist()
+    [[0.167, -0.333, 0.167]]
+    """
+    without = leave_one_out(held, repeats, evaluate)
+    units = np.where(repeats > 0, np.maximum(repeats, 1.0), 0.0)
+    known = ~np.isnan(without)
+    sums = np.where(known, without, 0.0) @ units
+    mean = sums / np.maximum(known @ units, np.finfo(np.float64).tiny)
+    return Influence(mean[:, None] - without, units)
+
+
+def leave_one_out(
+    held: csr_array | FloatArray, repeats: FloatArray, evaluate: Callable[[FloatArray], FloatArray]
+) -> FloatArray:
+    """Return each value without one unit of each kind, ``(n_values, n_kinds)``.
+
     The sums without a unit are those of all less its own, so nothing is counted again.
 
     Parameters
@@ -379,24 +404,22 @@ def jackknife(
     --------
     >>> from scipy.sparse import csr_array
     >>> held = csr_array([[1.0, 0.0, 1.0], [1.0, 1.0, 1.0]])  # right and all, of three units
-    >>> jackknife(held, np.ones(3), lambda sums: sums[:1] / sums[1:]).moved.round(3).tolist()
-    [[0.167, -0.333, 0.167]]
+    >>> leave_one_out(held, np.ones(3), lambda sums: sums[:1] / sums[1:]).tolist()
+    [[0.5, 1.0, 0.5]]
     """
-    whole, columns = (held @ repeats)[:, None], held.tocsc()
+    from scipy.sparse import csc_array
+
+    whole, columns = (held @ repeats)[:, None], csc_array(held)
     least = _ROUNDING * (abs(held) @ repeats)[:, None]
     length = max(1, _AT_ONCE // max(len(whole), 1))
-    worth, units = np.minimum(repeats, 1.0), np.where(repeats > 0, np.maximum(repeats, 1.0), 0.0)
+    worth = np.minimum(repeats, 1.0)
     parts = []
     for start in range(0, len(repeats), length):
         some = slice(start, start + length)
         left = whole - columns[:, some].toarray() * worth[some]
         left[np.abs(left) < least] = 0.0
         parts.append(evaluate(left))
-    without = np.concatenate(parts, axis=1)
-    known = ~np.isnan(without)
-    sums = np.where(known, without, 0.0) @ units
-    mean = sums / np.maximum(known @ units, np.finfo(np.float64).tiny)
-    return Influence(mean[:, None] - without, units)
+    return np.concatenate(parts, axis=1)
 
 
 def influence(

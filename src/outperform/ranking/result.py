@@ -27,11 +27,11 @@ from outperform.decision.rope import (
     mean_error,
     probability_error,
 )
-from outperform.display.cards import Card
+from outperform.display.document import Document
 from outperform.display.figure_style import SHORT_NAME
 from outperform.display.forest_figure import draw_forest
 from outperform.display.formats import latex_label
-from outperform.display.layout import Line, Page, plain
+from outperform.display.layout import Page, plain
 from outperform.display.table import Table
 from outperform.errors import ResourceError, UsageError, either, param, unknown_name
 from outperform.findings import Finding, finding
@@ -68,9 +68,8 @@ from outperform.ranking.pairs import (
 )
 from outperform.ranking.text import (
     pairs_table,
-    ranking_card,
+    ranking_document,
     ranking_headline,
-    ranking_lines,
     ranking_page,
     ranking_paragraph,
     ranking_table,
@@ -406,17 +405,14 @@ class Ranking(Tabular):
         top
             How many models, the best first; all if None.
         """
-        return plain(self._lines(Page(), top))
+        return plain(self._document(top).lines(Page()))
 
-    def _lines(self, page: Page, top: int | None = _ON_A_SCREEN) -> list[Line]:
-        return ranking_lines(self.to_dict(), page, top=top)
+    def _document(self, top: int | None = _ON_A_SCREEN) -> Document:
+        return ranking_document(self.to_dict(), top=top)
 
     def report(self) -> str:
         """Return a paragraph for a paper."""
         return ranking_paragraph(self.to_dict())
-
-    def _card(self) -> Card:
-        return ranking_card(self.to_dict())
 
     def _latex_table(self) -> Table:
         return ranking_page(self.to_dict())

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from outperform.display import facts as read
 from outperform.display import numbers
-from outperform.display.cards import Card, with_interval
+from outperform.display.document import Document, Note, Rows, brief, legend
 from outperform.display.facts import Facts
 from outperform.display.formats import (
     Column,
@@ -18,7 +19,7 @@ from outperform.display.formats import (
     signed_column,
     text_column,
 )
-from outperform.display.layout import Line, Page, joined_hdi, stacked, with_places
+from outperform.display.layout import joined_hdi
 from outperform.display.numbers import for_text
 from outperform.display.pictures import span
 from outperform.display.sentences import best_words
@@ -42,7 +43,6 @@ _SHORT = {
     "decision": "vs 1",
 }
 _IN_CARD = ("model", "decision", "p_best", "mean", "hdi", "observed")
-_SHORT_IN_CARD = {"decision": "against the leader"}
 _FIRST = (
     "place", "model", "mean", "hdi", "p_best", "decision", "observed", "regret", "raw_mean",
     "expected_rank",
@@ -305,70 +305,74 @@ def _worse_yet_tied(model: Mapping[str, Any]) -> bool:
     return bool(model["tied"] and decision is not None and decision["name"] == "WORSE")
 
 
-# A screen, and a notebook
+# The document
 
 
-def ranking_lines(facts: Facts, page: Page, *, top: int | None = None) -> list[Line]:
-    """Return the headline, the models, the matrix of decisions, and the findings."""
-    shown = {**facts, "models": facts["models"][:top]}
-    left = len(facts["models"]) - len(shown["models"])
-    places = max(numbers.decimals(one["sd"], least=2) for one in shown["models"])
-    table = with_places(_short_table(shown, limit=None), _PLACES, places)
-    table = joined_hdi(table, heading=f"{numbers.percent(facts['hdi_prob'])} HDI")
-    models = page.table(table, first=_FIRST, labels=["model"])
-    models += page.text(f"and {numbers.count(left)} more") if left else []
-    matrix: list[Line] = []
+def ranking_document(facts: Facts, *, top: int | None = None) -> Document:
+    """Return the headline, the models, the matrix of decisions, and the findings.
+
+    Parameters
+    ----------
+    facts
+        The facts of a ranking.
+    top
+        How many models a screen shows, the best first; all if None.
+    """
+    full, caption = ranking_table(facts), _caption(facts)
+    explained = [*filter(None, [_pooling(facts), _could_be_best(facts)])]
+    shown = facts["models"][:top]
+    left = len(facts["models"]) - len(shown)
+    table = brief(
+        replace(full, rows=full.rows[:top]),
+        ["hdi" if key == "hdi_low" else key for key in _IN_TEXT if key != "hdi_high"],
+        places=max(numbers.decimals(one["sd"], least=2) for one in shown),
+        of=_PLACES,
+        hdi=f"{numbers.percent(facts['hdi_prob'])} HDI",
+        headings=_SHORT,
+    )
+    more = f"and {numbers.count(left)} more" if left else ""
+    screen = [Rows(table=table, first=_FIRST, labels=["model"], left=more)]
     if len(facts["models"]) <= _MOST_IN_MATRIX:
-        matrix = page.table(_matrix(facts), labels=["model"])
-    said = page.text(_legend(symbol for row in facts["decisions"] for symbol in row))
-    for note in filter(None, [_pooling(facts), _could_be_best(facts)]):
-        said += page.text(note)
+        screen.append(Rows(table=_matrix(facts), labels=["model"]))
+    symbols = _meanings(symbol for row in facts["decisions"] for symbol in row)
+    notes = [Note(one, card=False) for one in (symbols, *explained)]
     if len(facts["tied"]) < len(facts["models"]):
-        said += page.text(tied_sentence(facts))
-    found = read.findings(facts)
-    most = len(found) if top is None else _MOST_FINDINGS
-    told = page.told(found[:most])
-    if len(found) > most:
-        told += page.more_findings(len(found) - most)
-    end = page.text(_caption(facts), style="dim")
-    end += page.method(counted(facts["n_draws"], "draws"), signature=facts["signature"])
-    end += page.hint("rope", "hdi", "regret", found=found)
-    head = page.text(ranking_headline(facts, limit=_LONGEST_NAME), style="strong")
-    head += page.text(_measured(facts))
-    return stacked(head, models, matrix, said, told, end)
-
-
-def _short_table(facts: Facts, *, limit: int | None = _LONGEST_NAME) -> Table:
-    full = ranking_table(facts)
-    table = full.only(_IN_TEXT)
-    columns = tuple(
-        replace(column, heading=_SHORT.get(column.key, column.heading)) for column in table.columns
+        notes.append(Note(tied_sentence(facts)))
+    return Document(
+        headline=ranking_headline(facts),
+        short=ranking_headline(facts, limit=_LONGEST_NAME),
+        lead=[Note(_measured(facts), card=False)],
+        screen=screen,
+        table=joined_hdi(full, aligned=False).only(_IN_CARD),
+        spans=[span(one) for one in facts["models"]],
+        zero=False,
+        more=replace(full, notes=tuple(explained)),
+        notes=notes,
+        findings=read.findings(facts),
+        most_findings=None if top is None else _MOST_FINDINGS,
+        caption=caption,
+        parts=[counted(facts["n_draws"], "draws")],
+        method=caption,
+        signature=for_text(facts["signature"]),
+        terms=("rope", "hdi", "regret"),
+        paragraph=partial(ranking_paragraph, facts),
     )
-    rows = tuple(
-        {
-            **row,
-            "model": for_text(row["model"], limit=limit),
-            "decision": str(row["decision"]).partition(" ")[0],
-        }
-        for row in full.rows
-    )
-    return replace(table, columns=columns, rows=rows, title=None)
 
 
 def ranking_page(facts: Facts) -> Table:
     """Return the columns that fit a page, with symbols for decisions and what they mean below."""
-    short = _short_table(facts)
-    table = short.only([key for key in _IN_TEXT if key != "place"])
-    columns = tuple(
-        replace(column, heading="decision") if column.key == "decision" else column
-        for column in table.columns
+    full = ranking_table(facts)
+    named = tuple({**row, "model": for_text(row["model"], limit=_LONGEST_NAME)} for row in full)
+    symbols = [str(decision).partition(" ")[0] for decision in full["decision"]]
+    return brief(
+        replace(full, rows=named),
+        [key for key in _IN_TEXT if key != "place"],
+        headings={**_SHORT, "decision": "decision"},
+        notes=(
+            f"decision: on the difference to the leader; {_meanings(symbols)}",
+            *filter(None, [_pooling(facts), _could_be_best(facts)]),
+        ),
     )
-    symbols = [str(symbol) for symbol in short["decision"]]
-    notes = (
-        f"decision: on the difference to the leader; {_legend(symbols)}",
-        *filter(None, [_pooling(facts), _could_be_best(facts)]),
-    )
-    return replace(table, columns=columns, title=_caption(facts), notes=notes)
 
 
 def _matrix(facts: Facts) -> Table:
@@ -391,9 +395,9 @@ def _matrix(facts: Facts) -> Table:
     return Table(columns, rows)
 
 
-def _legend(symbols: Iterable[str | None]) -> str:
+def _meanings(symbols: Iterable[str | None]) -> str:
     used = set(symbols)
-    return "; ".join(f"{symbol} {words}" for symbol, words in _WORDS.items() if symbol in used)
+    return legend((symbol, words) for symbol, words in _WORDS.items() if symbol in used)
 
 
 _WORDS = {
@@ -405,25 +409,3 @@ _WORDS = {
     "≪": "worse",
     "?": "undecided",
 }
-
-
-def ranking_card(facts: Facts) -> Card:
-    """Return a ranking as a card: the models, the leader first, with their intervals."""
-    full = ranking_table(facts)
-    table = with_interval(full).only(_IN_CARD)
-    columns = tuple(
-        replace(column, heading=_SHORT_IN_CARD.get(column.key, column.heading))
-        for column in table.columns
-    )
-    return Card(
-        headline=ranking_headline(facts),
-        table=replace(table, columns=columns),
-        spans=[span(one) for one in facts["models"]],
-        zero=False,
-        notes=(tied_sentence(facts),),
-        more=replace(full, notes=tuple(filter(None, [_pooling(facts), _could_be_best(facts)]))),
-        findings=read.findings(facts),
-        method=_caption(facts),
-        signature=for_text(facts["signature"]),
-        paragraph=ranking_paragraph(facts),
-    )

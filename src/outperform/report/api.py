@@ -17,24 +17,17 @@ from outperform import __version__
 from outperform._files import write_atomically
 from outperform.comparison.items import ItemTable
 from outperform.comparison.result import Comparison, ComparisonTable
-from outperform.display.cards import (
-    Card,
-    card_parts,
-    details_html,
-    finding_item,
-    folded,
-    marked_terms,
-    style,
-)
+from outperform.display.cards import details_html, folded, marked_terms, style
 from outperform.display.colours import with_colours
+from outperform.display.document import Document
 from outperform.display.formats import json_value
-from outperform.display.numbers import for_text, true_minus
+from outperform.display.numbers import for_text
 from outperform.display.pictures import Html, element
 from outperform.errors import UsageError, param
 from outperform.findings import listed
 from outperform.inference.spec import Spec
 from outperform.report.items import items_html, named_items
-from outperform.report.sections import NO_FINDINGS, comparison_part
+from outperform.report.sections import comparison_part
 from outperform.results.base import FoldDetails
 from outperform.suite.result import SuiteComparison, SuiteRanking
 
@@ -118,7 +111,7 @@ _MOST_WITH_CLASSES = 12
 class Result(Protocol):
     """What a page can show: every result that notebooks show."""
 
-    def _card(self) -> Card: ...
+    def _document(self) -> Document: ...
 
     def to_dict(self) -> Mapping[str, Any]:
         """Return everything as plain values."""
@@ -154,7 +147,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
+class Contents:
     """Everything on the page."""
 
     title: str
@@ -166,14 +159,14 @@ class Document:
     live: list[dict[str, Any]]
 
 
-def make_document(
+def make_contents(
     results: Sequence[Result],
     *,
     by: str | None,
     headings: Sequence[str],
     title: str | None,
     made: Made,
-) -> Document:
+) -> Contents:
     """Work out everything that the page shows."""
     compared = [one for one in results if isinstance(one, Comparison)]
     most = min(_POSITIONS, max(_FEWEST_POSITIONS, _POSITIONS_OF_ALL // max(len(compared), 1)))
@@ -199,15 +192,15 @@ def make_document(
             html = items_html(name, one)
             data.append(one.to_dict())
         else:
-            html = _card_section(one._card(), level)
+            html = one._document().section(level)
             data.append(one.to_dict())
         sections.append(Section(name=name, heading=heading, html=html))
     overview = None
     if len(compared) > 1:
         keyed = [key for key, one in zip(headings, results, strict=True) if one in compared]
         table = ComparisonTable(what="result", keys=tuple(keyed), comparisons=tuple(compared))
-        overview = Html("\n".join(card_parts(table._card())))
-    return Document(
+        overview = Html("\n".join(table._document().html_parts()))
+    return Contents(
         title=_title(results, headings) if title is None else for_text(title),
         made=made,
         overview=overview,
@@ -216,28 +209,6 @@ def make_document(
         data={"schema": SCHEMA, "kind": "report", "by": by, **made.to_dict(), "results": data},
         live=live,
     )
-
-
-def _card_section(card: Card, level: str) -> Html:
-    """Return a result that is no comparison: its card, unfolded."""
-    words = element("p", true_minus(card.headline), class_="sentence")
-    parts = [
-        element("div", words, class_=f"decision op-{card.tone or 'open'}"),
-        *card_parts(card),
-        element(level, "Findings"),
-        element("ul", *(finding_item(*one) for one in card.findings), class_="op-findings")
-        if card.findings
-        else element("p", NO_FINDINGS),
-        element(level, "Method"),
-        element("p", f"{card.method}.", class_="method") if card.method else None,
-        details_html(card.details) if card.details else None,
-    ]
-    if card.signature:
-        signed = element("code", card.signature)
-        parts.append(element("p", "Signature: ", signed, class_="signature"))
-    if card.paragraph:
-        parts.append(folded("As a paragraph for a paper", element("p", card.paragraph)))
-    return Html("\n".join(one for one in parts if one is not None))
 
 
 def _heading(result: object) -> str:
@@ -275,8 +246,8 @@ def _title(results: Sequence[Result], headings: Sequence[str]) -> str:
     return f"{a} against {b}, {len(results)} comparisons"
 
 
-def render(document: Document) -> str:
-    """Return a document as one HTML page that loads nothing."""
+def render(contents: Contents) -> str:
+    """Return the contents as one HTML page that loads nothing."""
     sheet, script = style() + with_colours(_text("page.css")), _text("page.js")
     head = element(
         "head",
@@ -286,16 +257,16 @@ def render(document: Document) -> str:
         element("meta", name="color-scheme", content="light dark"),
         element("meta", name="generator", content=f"outperform {__version__}"),
         element("link", rel="icon", href="data:,"),
-        element("title", document.title),
+        element("title", contents.title),
         element("style", Html(sheet)),
     )
     body = element(
         "body",
-        element("header", element("h1", document.title), _origin(document.made)),
-        element("main", *_main(document)),
+        element("header", element("h1", contents.title), _origin(contents.made)),
+        element("main", *_main(contents)),
         element("footer", element("p", _FOOT, element("code", "data"), ".")),
-        _block(document.data, "data"),
-        _block(document.live, "live"),
+        _block(contents.data, "data"),
+        _block(contents.live, "live"),
         element("script", Html(script)),
         class_="outperform page",
     )
@@ -324,23 +295,23 @@ def _origin(made: Made) -> Html:
     return element("dl", *rows, class_="origin")
 
 
-def _main(document: Document) -> list[Html]:
-    many = len(document.sections) > 1
+def _main(contents: Contents) -> list[Html]:
+    many = len(contents.sections) > 1
     found = []
     if many:
         links = [
             element("li", element("a", one.heading, href=f"#{one.name}"))
-            for one in document.sections
+            for one in contents.sections
         ]
-        contents = element("h2", "Contents")
-        found.append(element("nav", contents, element("ol", *links), aria_label="Contents"))
-    if document.overview is not None:
-        found.append(element("section", element("h2", "Overview"), document.overview))
-    for one in document.sections:
+        title = element("h2", "Contents")
+        found.append(element("nav", title, element("ol", *links), aria_label="Contents"))
+    if contents.overview is not None:
+        found.append(element("section", element("h2", "Overview"), contents.overview))
+    for one in contents.sections:
         title = element("h2", one.heading) if many else element("h2", "Answer", class_="unseen")
         found.append(element("section", title, one.html, class_="result", id=one.name))
     meanings = folded("What the words mean", details_html(list(marked_terms().items())))
-    entries = element("pre", document.bibtex, tabindex="0", aria_label="BibTeX entries")
+    entries = element("pre", contents.bibtex, tabindex="0", aria_label="BibTeX entries")
     cited = folded("How to cite the package and the papers behind it", entries)
     return [*found, element("section", meanings, cited, class_="last")]
 
@@ -432,8 +403,8 @@ def write_report(
     by, headings, results = _several(what)
     sources = _sources(results) if source is None else (source,)
     made = Made(sources=sources, command=command, date=_now() if date is None else date)
-    document = make_document(results, by=by, headings=headings, title=title, made=made)
-    write_atomically(target, render(document).encode("utf-8"))
+    contents = make_contents(results, by=by, headings=headings, title=title, made=made)
+    write_atomically(target, render(contents).encode("utf-8"))
     return target
 
 
@@ -471,10 +442,10 @@ def _several(what: object) -> tuple[str | None, list[str], list[Any]]:
     if isinstance(what, ComparisonTable):
         keys = [f"{what.what} {for_text(key)}" for key in what.keys]
         return what.what, keys, list(what.comparisons)
-    if hasattr(what, "_card"):
+    if hasattr(what, "_document"):
         return None, [_heading(what)], [what]
     found = list(what) if isinstance(what, Iterable) and not isinstance(what, (str, bytes)) else []
-    wrong = [type(one).__name__ for one in found if not hasattr(one, "_card")]
+    wrong = [type(one).__name__ for one in found if not hasattr(one, "_document")]
     if wrong or not found:
         raise UsageError(
             "a report needs a result, such as a comparison, or several of them; got "

@@ -19,13 +19,13 @@ from outperform.decision.rope import Rope
 from outperform.display import facts as read
 from outperform.display import numbers
 from outperform.display.cards import (
-    card_parts,
     details_html,
     explained,
     finding_item,
     folded,
     table_html,
 )
+from outperform.display.document import NO_FINDINGS
 from outperform.display.facts import Facts
 from outperform.display.formats import Column, count_column, text_column
 from outperform.display.numbers import for_text, true_minus
@@ -37,6 +37,7 @@ from outperform.display.pictures import (
     element,
     fill_of,
     hill_points,
+    outline,
     smooth,
     tone,
 )
@@ -44,7 +45,6 @@ from outperform.display.rope_figure import widest_rope
 from outperform.display.sentences import bayes_factor_text, headline, rope_curve_sentence
 from outperform.inference.spec import counted
 from outperform.inference.views import of_one_class
-from outperform.results.base import outline
 
 # The slider
 
@@ -320,9 +320,6 @@ class Part:
     live: dict[str, Any]
 
 
-NO_FINDINGS = "None."
-
-
 def comparison_part(
     name: str,
     comparison: Comparison,
@@ -351,14 +348,16 @@ def comparison_part(
     """
     facts = comparison.to_dict()
     live = answer_everywhere(comparison, facts, most=most)
-    card = comparison._card()
+    document = comparison._document()
     classes = comparison.by_class() if with_classes and _has_classes(comparison) else None
     # Comparisons of the same models on the same data differ in the same places.
     seen = id(comparison.spec.data), comparison.names
     apart = [] if seen in shown else differences(comparison)
     shown.add(seen)
-    drawn, axis = card.picture or (Html(), "")
+    picture = document.picture
+    assert picture is not None  # a comparison has draws
     factor = bayes_factor_text(facts)
+    written = "" if document.paragraph is None else document.paragraph()
     curve = rope_curve_sentence(facts["rope_curve"], rope=facts["rope"], words=True)
     parts = [
         _decision(live.now),
@@ -366,8 +365,8 @@ def comparison_part(
         _control(name, live, symmetric=comparison.rope.symmetric),
         element(
             "figure",
-            drawn,
-            element("figcaption", axis),
+            picture.html(),
+            element("figcaption", picture.axis),
             element(
                 "figcaption",
                 explained("Bar: HDI. Dot: posterior mean. Diamond: observed. Band: ROPE. "),
@@ -389,10 +388,10 @@ def comparison_part(
         ),
         element("p", NO_FINDINGS, data_part="no-findings", hidden=bool(found)),
         element(heading, "Numbers"),
-        *card_parts(replace(card, shares=None, picture=None)),
+        *replace(document, shares=None, picture=None).html_parts(),
         details_html(
             [
-                *(pair for pair in card.details if pair[0] != "other ROPEs"),
+                *(pair for pair in document.details if pair[0] != "other ROPEs"),
                 *([] if factor is None else [("Bayes factor", factor)]),
                 ("ROPE as chosen", read.rope_text(facts)),
                 *(("coverage", one) for one in [coverage_sentence(comparison)] if one is not None),
@@ -401,19 +400,19 @@ def comparison_part(
     ]
     more: dict[str, Any] = {}
     if classes is not None:
-        own = classes._card()
+        own = classes._document()
         first = classes.comparisons[0]
         about = f"Each class against the rest, {for_text(first.spec.metric.label)}, ROPE "
         about += f"{live.now.rope}, in the order of the difference. {own.headline}"
-        html += [element(heading, "Classes"), element("p", about, class_="lead"), *card_parts(own)]
+        html += [element(heading, "Classes"), element("p", about, class_="lead"), *own.html_parts()]
         more = {"classes": classes.table().to_dict()}
     if apart:
         html += [element(heading, "Where the predictions differ"), *apart]
     html += [
         element(heading, "Method"),
-        element("p", f"{card.method[:1].upper()}{card.method[1:]}.", class_="method"),
-        element("p", "Signature: ", element("code", card.signature), class_="signature"),
-        folded("As a paragraph for a paper", element("p", card.paragraph)),
+        element("p", f"{document.method[:1].upper()}{document.method[1:]}.", class_="method"),
+        element("p", "Signature: ", element("code", document.signature), class_="signature"),
+        folded("As a paragraph for a paper", element("p", written)),
     ]
     shape = outline(comparison.draws, comparison.distribution)
     domain = density_domain(smooth(shape)[0], facts)

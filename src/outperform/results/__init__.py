@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from outperform.gates.rule import Judgement
     from outperform.inference.folds import Correlation
     from outperform.inference.suite import Difference
+    from outperform.inference.summary import Summary
     from outperform.monitor.result import Look, Stop
     from outperform.planning.power import Power
     from outperform.planning.result import Plan, Proposal, Stratum
@@ -96,6 +97,7 @@ _HOMES = {
     "SliceRow": "slices.summary",
     "Stop": "monitor.result",
     "Stratum": "planning.result",
+    "Summary": "inference.summary",
     "SuiteComparison": "suite.result",
     "SuiteModel": "suite.result",
     "SuiteRanking": "suite.result",
@@ -154,6 +156,7 @@ __all__ = [
     "SuiteComparison",
     "SuiteModel",
     "SuiteRanking",
+    "Summary",
     "Traits",
     "VarianceFrom",
     "json_schema",

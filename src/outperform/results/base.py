@@ -12,17 +12,16 @@ import numpy as np
 from outperform._json import MaybeNaN, Plain, written
 from outperform._typing import (
     ArrowTable,
-    BoolArray,
-    Distribution,
     FloatArray,
     PandasFrame,
     PolarsFrame,
 )
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import TWO_THIRDS, Decision
-from outperform.display.cards import Card, Notebook, card_html
+from outperform.display.cards import Notebook
+from outperform.display.document import Document
 from outperform.display.formats import latex_label
-from outperform.display.layout import Line, Page, plain, stacked
+from outperform.display.layout import Page, plain
 from outperform.display.sentences import captioned
 from outperform.display.table import Table
 from outperform.findings import Finding
@@ -76,21 +75,19 @@ class Tabular(Plain, Notebook):
         return latex_label(type(self).__name__)
 
     @abstractmethod
-    def _card(self) -> Card:
-        """Return what notebooks and reports show."""
+    def _document(self) -> Document:
+        """Return what every format shows."""
+
+    def _markdown(self) -> str:
+        """Return what the command line writes as Markdown."""
+        return self.to_markdown()
 
     def to_html(self) -> str:
         """Return the answer as HTML, as a notebook shows it."""
-        return card_html(self._card())
-
-    def _lines(self, page: Page) -> list[Line]:
-        """Return what a terminal shows, by its width."""
-        table = self.table()
-        title = [] if table.title is None else page.text(table.title, style="strong")
-        return stacked(title, page.table(table))
+        return self._document().html()
 
     def __str__(self) -> str:
-        return plain(self._lines(Page()))
+        return plain(self._document().lines(Page()))
 
 
 _WITHHELD = {Decision.BETTER: Decision.LEANING_BETTER, Decision.WORSE: Decision.LEANING_WORSE}
@@ -379,30 +376,3 @@ def withhold(decision: Decision, hdi: Interval, findings: tuple[Finding, ...]) -
         return decision
     # An HDI beyond the ROPE has at least its own mass there.
     return _WITHHELD[decision] if hdi.prob >= TWO_THIRDS else Decision.UNDECIDED
-
-
-Outline = FloatArray | tuple[FloatArray, FloatArray]
-"""Draws, or a grid and the density on it."""
-
-_TAIL = 5e-4
-POINTS = 161
-
-
-def outline(draws: FloatArray, distribution: Distribution | None) -> Outline:
-    """Return the exact density where there is one, else the draws."""
-    if distribution is None:
-        return draws
-    low, high = (distribution.quantile(p) for p in (_TAIL, 1 - _TAIL))
-    return density(distribution, low, high) or draws
-
-
-def density(
-    distribution: Distribution, low: float, high: float
-) -> tuple[FloatArray, FloatArray] | None:
-    """Return the density between two values; None where it is no curve."""
-    grid = np.linspace(low, high, POINTS)
-    height = np.array([distribution.pdf(float(value)) for value in grid])
-    finite: BoolArray = np.isfinite(height)
-    if high <= low or finite.sum() < POINTS // 2 or height[finite].max() <= 0:
-        return None
-    return grid[finite], height[finite]

@@ -10,14 +10,13 @@ from numpy.typing import ArrayLike
 from outperform._json import MaybeNaN, written
 from outperform._typing import Axes, Distribution, FigureSize, FloatArray
 from outperform.data.prevalence import PrevalenceLike
-from outperform.decision.intervals import Interval
 from outperform.decision.rope import sd_error
-from outperform.display.cards import Card
+from outperform.display.document import Document
 from outperform.display.formats import latex_label
-from outperform.display.layout import Line, Page
 from outperform.display.paragraphs import Length, estimate_paragraph
+from outperform.display.pictures import outline
 from outperform.display.posterior_figure import plot_posterior
-from outperform.display.screen import estimate_card, estimate_lines
+from outperform.display.screen import estimate_document
 from outperform.display.sentences import (
     captioned,
     estimate_caption,
@@ -32,6 +31,7 @@ from outperform.inference.disagreements import repeated_findings
 from outperform.inference.engine import Answer
 from outperform.inference.spec import Spec, counted, elsewhere
 from outperform.inference.summary import (
+    Summary,
     is_defined,
     n_effective,
     seed_name,
@@ -39,17 +39,17 @@ from outperform.inference.summary import (
     summarize,
 )
 from outperform.posterior.pymc.sampling import Chain
-from outperform.results.base import EstimateDetails, FoldDetails, ModelRuns, Tabular, outline
+from outperform.results.base import EstimateDetails, FoldDetails, ModelRuns, Tabular
 
 
 @written(
-    "name *spec observed observed_defined mean sd mcse hdi eti errors n_draws=draws.size "
+    "name *spec observed observed_defined *_summary errors n_draws=draws.size "
     "chain? exact findings signature runs?=_runs folds?=_folds",
     kind="estimate",
 )
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
-class Estimate(Tabular):
-    """The posterior of one classifier's metric.
+class Estimate(Summary, Tabular):
+    """The posterior of one classifier's metric; see :class:`Summary`.
 
     Parameters
     ----------
@@ -59,10 +59,6 @@ class Estimate(Tabular):
         What was asked.
     observed
         The plug-in value, equal to scikit-learn's; at other class proportions that at these.
-    mean, sd, mcse
-        Of the posterior, and the Monte Carlo error of the mean (0 if exact).
-    hdi, eti
-        The narrowest and the equal-tailed interval.
     draws
         Draws of the metric, independent unless a chain drew them.
     distribution
@@ -83,11 +79,6 @@ class Estimate(Tabular):
     name: str
     spec: Spec
     observed: MaybeNaN
-    mean: float
-    sd: float
-    mcse: float
-    hdi: Interval
-    eti: Interval
     draws: FloatArray = field(repr=False)
     distribution: Distribution | None
     findings: tuple[Finding, ...]
@@ -207,8 +198,13 @@ class Estimate(Tabular):
     def _latex_label(self) -> str:
         return latex_label(self.name, self.metric)
 
-    def _card(self) -> Card:
-        return estimate_card(outline(self.draws, self.distribution), self.to_dict())
+    def _document(self) -> Document:
+        return estimate_document(self.to_dict(), draws=self.draws, distribution=self.distribution)
+
+    def _markdown(self) -> str:
+        """Return a passage with everything, as the command line writes it."""
+        told = self.to_dict()
+        return self._document().markdown(estimate_headline(told), estimate_table(told))
 
     def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
         """Draw the posterior.
@@ -225,9 +221,6 @@ class Estimate(Tabular):
 
     def __repr__(self) -> str:
         return f"Estimate({estimate_headline(self.to_dict())})"
-
-    def _lines(self, page: Page) -> list[Line]:
-        return estimate_lines(self.to_dict(), page, self.draws)
 
 
 def answer_one(
@@ -283,11 +276,7 @@ def one_estimate(
         name=name,
         spec=spec,
         observed=observed,
-        mean=numbers.mean,
-        sd=numbers.sd,
-        mcse=numbers.mcse,
-        hdi=numbers.hdi,
-        eti=numbers.eti,
+        **numbers._fields(),
         draws=draws,
         distribution=exact,
         findings=findings,

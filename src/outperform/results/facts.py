@@ -18,6 +18,7 @@ from outperform._typing import (
 from outperform.data.checks import code_of
 from outperform.decision.rope import Rope
 from outperform.display.forest_figure import draw_confusion, draw_forest
+from outperform.display.pictures import POINTS, exact_density, outline
 from outperform.display.posterior_figure import draw_models
 from outperform.display.rope_figure import (
     PointNull,
@@ -33,7 +34,6 @@ from outperform.inference.summary import (
     point_factor,
 )
 from outperform.posterior.rng import child
-from outperform.results.base import POINTS, density, outline
 from outperform.results.compared import Compared
 
 HEADLINE = "names *spec mean sd hdi rope decision findings"
@@ -170,7 +170,7 @@ def _within(
     if distribution is None:
         return None
     low, high = distribution.support
-    return density(distribution, max(low, window[0]), min(high, window[1]))
+    return exact_density(distribution, max(low, window[0]), min(high, window[1]))
 
 
 def _point_null(comparison: Compared) -> PointNull:

@@ -16,7 +16,7 @@ from outperform.decision.bayes_factor import BayesFactor
 from outperform.decision.rope import Decision
 from outperform.display import facts as read
 from outperform.display import numbers
-from outperform.display.cards import Card, with_interval
+from outperform.display.document import Document, Note, Rows, legend
 from outperform.display.formats import (
     Column,
     count_column,
@@ -25,7 +25,7 @@ from outperform.display.formats import (
     signed_column,
     text_column,
 )
-from outperform.display.layout import Line, Page, joined_hdi, stacked, with_places
+from outperform.display.layout import joined_hdi, with_places
 from outperform.display.numbers import for_text
 from outperform.display.pictures import Span, tone
 from outperform.display.table import Table
@@ -96,25 +96,6 @@ def compact_table(full: Table, keys: Iterable[str] | None = None) -> Table:
     return Table(columns, rows, title=chosen.title, notes=tuple(notes))
 
 
-def lines(what: str, full: Table, comparisons: Sequence[Compared], page: Page) -> list[Line]:
-    """Return how many are decided which way, and the columns that fit."""
-    places = max(numbers.decimals(one.sd, least=2) for one in comparisons)
-    wanted = [key for key in _IN_TEXT if page.verbose or key not in _REST]
-    table = compact_table(with_places(full, _PLACES, places), [what, *wanted])
-    shown = joined_hdi(table, heading=f"{100 * comparisons[0].hdi.prob:g}% HDI")
-    said = [line for note in table.notes for line in page.text(note, indent=3)]
-    end = page.text(caption(what, comparisons, limit=30), style="dim")
-    end += page.hint("rope", "hdi")
-    head = page.text(_headline(what, comparisons), style="strong")
-    head += page.text(_measured(comparisons))
-    return stacked(
-        head,
-        page.table(shown, first=[what, *_FIRST], labels=[what]),
-        said,
-        end,
-    )
-
-
 def _headline(what: str, comparisons: Sequence[Compared]) -> str:
     """Count the decisions."""
     first = comparisons[0]
@@ -129,20 +110,36 @@ def _headline(what: str, comparisons: Sequence[Compared]) -> str:
     return f"{a} against {b} in {many}: {', '.join(parts)}"
 
 
-def card(what: str, full: Table, comparisons: Sequence[Compared]) -> Card:
-    """Return the rows as a card, with their intervals; classes in the order of the difference."""
+def document(what: str, full: Table, comparisons: Sequence[Compared]) -> Document:
+    """Return how many are decided which way, and a row each with its interval.
+
+    On a card, classes come in the order of the difference.
+    """
     order = list(range(len(full)))
     if what == "class":
         order.sort(key=lambda place: comparisons[place].mean)
     ordered = replace(full, rows=tuple(full.rows[place] for place in order))
-    table = with_interval(ordered).only([what, *_IN_CARD])
-    return Card(
+    described = caption(what, comparisons)
+    table = joined_hdi(ordered, aligned=False).only([what, *_IN_CARD])
+    places = max(numbers.decimals(one.sd, least=2) for one in comparisons)
+    short = with_places(full, _PLACES, places)
+    brief, verbose = (
+        joined_hdi(
+            compact_table(short, [what, *keys]), heading=f"{100 * comparisons[0].hdi.prob:g}% HDI"
+        )
+        for keys in ([key for key in _IN_TEXT if key not in _REST], _IN_TEXT)
+    )
+    return Document(
         headline=_headline(what, comparisons),
-        table=replace(table, title=caption(what, comparisons)),
+        lead=[Note(_measured(comparisons), card=False)],
+        screen=[Rows(table=brief, verbose=verbose, first=[what, *_FIRST], labels=[what], indent=3)],
+        table=replace(table, title=described),
         spans=[_span(comparisons[place]) for place in order],
-        notes=_flag_notes(what, full, table),
         more=ordered,
-        method=caption(what, comparisons),
+        notes=[Note(one, screen="never") for one in _flag_notes(what, full, table)],
+        caption=caption(what, comparisons, limit=30),
+        method=described,
+        terms=("rope", "hdi"),
     )
 
 
@@ -208,7 +205,7 @@ def _distinct(values: Iterable[str]) -> list[str]:
 
 def _legend(symbols: Sequence[str]) -> str:
     shown = [one for one in Decision if one.symbol in symbols]
-    return "; ".join(f"{one.symbol} {one.words}" for one in shown)
+    return legend((one.symbol, one.words) for one in shown)
 
 
 def _is_shown(flag: str, table: Table) -> bool:

@@ -17,9 +17,8 @@ from outperform.data.table import Table as Counts
 from outperform.decision.hdi import exact_hdi
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision, decide, masses_of
-from outperform.display.cards import Card
+from outperform.display.document import Document, Rows
 from outperform.display.formats import count_column, text_column
-from outperform.display.layout import Line, Page, stacked
 from outperform.display.numbers import for_text
 from outperform.display.table import Table
 from outperform.errors import UsageError
@@ -146,16 +145,16 @@ class Fragility(Tabular):
         fewer = "." if self.n == 1 else fewer
         return f"{labels} of {self.n_items:,} ({share}) could turn {now} into {then}{fewer}"
 
-    def _card(self) -> Card:
-        return Card(headline=for_text(self.headline), table=replace(self.table(), title=None))
+    def _document(self) -> Document:
+        table = replace(self.table(), title=None)
+        return Document(
+            headline=for_text(self.headline),
+            screen=[Rows(table=table)] if self.changes else [],
+            table=table,
+        )
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.headline})"
-
-    def _lines(self, page: Page) -> list[Line]:
-        said = page.text(self.headline, style="strong")
-        table = replace(self.table(), title=None)
-        return stacked(said, page.table(table) if self.changes else [])
 
 
 Cell = tuple[int, ...]  # the truth and both predictions, in codes of the data

@@ -12,7 +12,7 @@ from outperform._typing import Axes, FigureSize
 from outperform.decision.rope import Decision, Rope
 from outperform.display import facts as read
 from outperform.display import numbers
-from outperform.display.cards import Card, with_interval
+from outperform.display.document import Document, Note, Rows, legend
 from outperform.display.facts import Facts
 from outperform.display.formats import (
     Column,
@@ -22,7 +22,7 @@ from outperform.display.formats import (
     signed_column,
     text_column,
 )
-from outperform.display.layout import Line, Page, joined_hdi, stacked
+from outperform.display.layout import joined_hdi
 from outperform.display.numbers import for_text
 from outperform.display.pictures import span
 from outperform.display.table import Table
@@ -108,27 +108,43 @@ def sensitivity_page(facts: Facts) -> Table:
     return replace(full, columns=columns)
 
 
-def sensitivity_lines(facts: Facts, page: Page) -> list[Line]:
-    """Return the headline, the rows, the findings and the caption, for a terminal."""
-    full = sensitivity_page(facts)
-    marked = tuple(
-        {**row, "prior": f"{row['prior']} *" if row["own"] else row["prior"]} for row in full.rows
-    )
-    table = replace(full, rows=marked).only([key for key in full.keys if key != "own"])
-    table = joined_hdi(table, heading=read.hdi_label(facts["rows"][0]))
+def sensitivity_document(facts: Facts) -> Document:
+    """Return the headline, one row per prior with its interval, the findings and the caption."""
+    full, page = sensitivity_table(facts), sensitivity_page(facts)
     ropes = [_rope_key(rope) for rope in facts["ropes"]]
-    first = ["prior", *ropes, "mean", "hdi", "flags", "p_equivalent", "p_worse", "p_better"]
-    said = [line for note in _legend(facts) for line in page.text(note)]
-    said += [line for note in _reasons(facts) for line in page.text(note, indent=2)]
-    end = page.text(_caption(facts, limit=30), style="dim")
-    end += page.method(signature=facts["signature"]) + page.hint("prior", "rope")
-    measured = f"{read.hdi_label(facts['rows'][0])}, ROPE {read.rope_text(facts)}"
-    return stacked(
-        [*page.text(sensitivity_headline(facts), style="strong"), *page.text(measured)],
-        page.table(table, first=first, labels=["prior"]),
-        said,
-        page.findings(facts),
-        end,
+    marked = tuple(
+        {**row, "prior": f"{row['prior']} *" if row["own"] else row["prior"]} for row in page.rows
+    )
+    hdi = read.hdi_label(facts["rows"][0])
+    table = replace(page, rows=marked, notes=()).only([key for key in page.keys if key != "own"])
+    card = joined_hdi(full, aligned=False).only(["prior", "decision", "mean", "hdi", *ropes])
+    explained, reasons = _legend(facts), _reasons(facts)
+    return Document(
+        headline=sensitivity_headline(facts),
+        lead=[Note(f"{hdi}, ROPE {read.rope_text(facts)}", card=False)],
+        screen=[
+            Rows(
+                table=joined_hdi(table, heading=hdi),
+                first=[
+                    *("prior", *ropes, "mean", "hdi", "flags"),
+                    *("p_equivalent", "p_worse", "p_better"),
+                ],
+                labels=["prior"],
+            )
+        ],
+        table=replace(card, notes=(*explained, *reasons)),
+        spans=[span(row, rope=facts["rope"]) for row in facts["rows"]],
+        more=full,
+        notes=[
+            *(Note(one, card=False) for one in explained),
+            *(Note(one, card=False, indent=2) for one in reasons),
+        ],
+        findings=read.findings(facts),
+        caption=_caption(facts, limit=30),
+        parts=(),
+        method=_caption(facts),
+        signature=for_text(facts["signature"]),
+        terms=("prior", "rope"),
     )
 
 
@@ -210,10 +226,9 @@ def _flags(facts: Facts, row: Facts) -> list[str]:
 def _legend(facts: Facts) -> list[str]:
     """Return what the marks in the rows mean, and the symbols that stand for decisions."""
     shown = [decision for row in facts["rows"] for decision in row["decisions"]]
-    known = dict.fromkeys((one["symbol"], one["words"]) for one in shown)
+    symbols = legend((one["symbol"], one["words"]) for one in shown)
     marks = dict.fromkeys(mark for row in facts["rows"] for mark in _flags(facts, row))
     meanings = "; ".join(f"{mark}: {_FLAGS[mark]}" for mark in marks)
-    symbols = "; ".join(f"{symbol} {meaning}" for symbol, meaning in known)
     return ["* the comparison's own", symbols, *([meanings] if meanings else [])]
 
 
@@ -451,22 +466,8 @@ class Sensitivity(Tabular, Generic[Comparable]):
         """Return the answer for a terminal."""
         return str(self)
 
-    def _lines(self, page: Page) -> list[Line]:
-        return sensitivity_lines(self.to_dict(), page)
-
-    def _card(self) -> Card:
-        facts = self.to_dict()
-        full, ropes = sensitivity_table(facts), [_rope_key(rope) for rope in facts["ropes"]]
-        table = with_interval(full).only(["prior", "decision", "mean", "hdi", *ropes])
-        return Card(
-            headline=sensitivity_headline(facts),
-            table=replace(table, notes=(*_legend(facts), *_reasons(facts))),
-            spans=[span(row, rope=facts["rope"]) for row in facts["rows"]],
-            more=full,
-            findings=read.findings(facts),
-            method=_caption(facts),
-            signature=for_text(facts["signature"]),
-        )
+    def _document(self) -> Document:
+        return sensitivity_document(self.to_dict())
 
     def _latex_table(self) -> Table:
         return sensitivity_page(self.to_dict())

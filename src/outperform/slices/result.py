@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from outperform._json import Json, to_json, written
@@ -12,7 +12,7 @@ from outperform.comparison.result import Comparison
 from outperform.decision.rope import Decision, Rope
 from outperform.display import facts as read
 from outperform.display import numbers
-from outperform.display.cards import MOST_ROWS, Card, with_interval
+from outperform.display.document import MOST_ROWS, Document, Note, Rows, brief, legend
 from outperform.display.facts import Facts
 from outperform.display.figure_style import SHORT_NAME
 from outperform.display.forest_figure import draw_forest
@@ -25,7 +25,7 @@ from outperform.display.formats import (
     signed_column,
     text_column,
 )
-from outperform.display.layout import Line, Page, joined_hdi, plain, stacked, with_places
+from outperform.display.layout import Page, joined_hdi, plain, with_places
 from outperform.display.numbers import for_text
 from outperform.display.pictures import span
 from outperform.display.sentences import headline
@@ -158,48 +158,65 @@ def _are(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
-def slices_lines(facts: Facts, rows: Sequence[Facts], page: Page) -> list[Line]:
-    """Return the headline, the whole, the rows given, the findings and the caption."""
-    full, keys = slices_table(facts, rows), _key_names(facts["by"])
-    short = tuple({**row, "decision": str(row["decision"]).partition(" ")[0]} for row in full.rows)
-    places = max((numbers.decimals(row["sd"], least=2) for row in rows), default=2)
-    table = with_places(replace(full, rows=short), _PLACES, places)
-    table = joined_hdi(table, heading="own", low="own_low", high="own_high", key="own")
-    table = joined_hdi(table, heading=f"{numbers.percent(facts['hdi_prob'])} HDI")
-    left = facts["n_slices"] - len(rows)
-    head = page.text(slices_headline(facts, limit=30), style="strong")
-    head += page.text(f"The whole: {headline(facts['whole'], limit=30)}")
-    shown = page.table(table.only([*keys, *_IN_TEXT]), first=[*keys, *_FIRST], labels=keys)
-    shown += page.text(f"and {numbers.count(left)} more") if left else []
-    end = page.text(_caption(facts, limit=30), style="dim")
-    end += page.method(f"{numbers.count(facts['n_draws'])} draws", signature=facts["signature"])
-    end += page.hint("rope", "hdi", "slice", found=read.findings(facts))
-    said = page.text(_legend(rows))
-    return stacked(head, shown, said, page.findings(facts), end)
+def slices_document(facts: Facts, rows: Sequence[Facts], *, top: int | None) -> Document:
+    """Return the headline, the whole, the most concerning slices with their intervals, findings.
 
-
-def _legend(rows: Sequence[Facts]) -> str:
-    known = dict.fromkeys((row["decision"]["symbol"], row["decision"]["words"]) for row in rows)
-    return "; ".join(f"{symbol} {words}" for symbol, words in known)
-
-
-def slices_card(facts: Facts, rows: Sequence[Facts]) -> Card:
-    """Return the slices as a card, the most concerning first, with their intervals."""
-    full = slices_table(facts, rows)
-    left = facts["n_slices"] - len(rows)
-    return Card(
-        headline=slices_headline(facts),
-        table=with_interval(full).only([*_key_names(facts["by"]), *_COLUMNS_OF_CARD]),
-        spans=[span(row, rope=facts["rope"]) for row in rows],
-        leads=len(facts["by"]),
-        notes=(
-            *([f"and {numbers.count(left)} more"] if left else []),
-            f"The whole: {headline(facts['whole'])}",
+    Parameters
+    ----------
+    facts
+        The facts of the slices.
+    rows
+        The facts of the most concerning slices, as many as are shown anywhere.
+    top
+        How many of them a screen shows; all if None.
+    """
+    keys, hdi = _key_names(facts["by"]), f"{numbers.percent(facts['hdi_prob'])} HDI"
+    shown, carded = rows[:top], rows[:MOST_ROWS]
+    left, more = (facts["n_slices"] - len(some) for some in (shown, carded))
+    table = brief(
+        joined_hdi(
+            with_places(
+                slices_table(facts, shown),
+                _PLACES,
+                max((numbers.decimals(row["sd"], least=2) for row in shown), default=2),
+            ),
+            heading="own",
+            low="own_low",
+            high="own_high",
+            key="own",
         ),
+        [*keys, *_IN_TEXT],
+        hdi=hdi,
+    )
+    full = slices_table(facts, carded)
+    decisions = [row["decision"] for row in shown]
+    return Document(
+        headline=slices_headline(facts),
+        short=slices_headline(facts, limit=30),
+        lead=[Note(f"The whole: {headline(facts['whole'], limit=30)}", card=False)],
+        screen=[
+            Rows(
+                table=table,
+                first=[*keys, *_FIRST],
+                labels=keys,
+                left=f"and {numbers.count(left)} more" if left else "",
+            )
+        ],
+        table=joined_hdi(full, aligned=False).only([*keys, *_COLUMNS_OF_CARD]),
+        spans=[span(row, rope=facts["rope"]) for row in carded],
+        leads=len(facts["by"]),
         more=full,
+        notes=[
+            Note(legend((one["symbol"], one["words"]) for one in decisions), card=False),
+            *([Note(f"and {numbers.count(more)} more", screen="never")] if more else []),
+            Note(f"The whole: {headline(facts['whole'])}", screen="never"),
+        ],
         findings=read.findings(facts),
+        caption=_caption(facts, limit=30),
+        parts=[f"{numbers.count(facts['n_draws'])} draws"],
         method=_caption(facts),
         signature=for_text(facts["signature"]),
+        terms=("rope", "hdi", "slice"),
     )
 
 
@@ -340,10 +357,11 @@ class SliceComparison(Tabular):
         top
             How many of the most concerning slices; all if None.
         """
-        return plain(self._lines(Page(), top))
+        return plain(self._document(top).lines(Page()))
 
-    def _lines(self, page: Page, top: int | None = _ROWS_IN_TEXT) -> list[Line]:
-        return slices_lines(self._facts(), self._row_facts(top), page)
+    def _document(self, top: int | None = _ROWS_IN_TEXT) -> Document:
+        most = None if top is None else max(top, MOST_ROWS)
+        return slices_document(self._facts(), self._row_facts(most), top=top)
 
     def _facts(self) -> Json:
         """Return everything but the rows, of which there may be very many."""
@@ -387,9 +405,6 @@ class SliceComparison(Tabular):
 
     def _latex_label(self) -> str:
         return latex_label(*self.names, self.metric, "by", *self.by)
-
-    def _card(self) -> Card:
-        return slices_card(self._facts(), self._row_facts(MOST_ROWS))
 
     def __repr__(self) -> str:
         facts = to_json(self, "names n_slices counts=_counts expected_wrong")

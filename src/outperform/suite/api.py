@@ -376,13 +376,8 @@ def _difference(draws: FloatArray, rope: Rope, better: bool, prob: float) -> Dif
     chances = _chances(masses, better)
     of_chances = {name: probability_error(p, draws.size) for name, p in chances.items()}
     return Difference(
-        mean=found.mean,
-        sd=found.sd,
-        mcse=found.mcse,
-        hdi=found.hdi,
-        eti=found.eti,
+        **found._fields() | chances,
         rope=rope,
-        **chances,
         decision=decide(found.hdi, rope, masses, greater_is_better=better),
         errors={"mean": found.mcse, "sd": sd_error(ordered), **of_chances},
     )

@@ -14,10 +14,9 @@ from outperform._typing import Axes, FigureSize, FloatArray
 from outperform.comparison.result import Comparison
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision, Rope, probability_error
-from outperform.display.cards import Card
+from outperform.display.document import Document
 from outperform.display.forest_figure import draw_forest
 from outperform.display.formats import latex_label
-from outperform.display.layout import Line, Page
 from outperform.display.sentences import headline
 from outperform.display.table import Table
 from outperform.errors import UsageError, unknown_name
@@ -26,11 +25,9 @@ from outperform.inference.suite import Difference, Scale, measure
 from outperform.ranking.result import Ranking
 from outperform.results.base import Tabular
 from outperform.suite.text import (
-    comparison_card,
-    comparison_lines,
-    rank_card,
+    comparison_document,
+    rank_document,
     rank_headline,
-    rank_lines,
     rank_table,
     task_table,
 )
@@ -185,11 +182,8 @@ class SuiteComparison(Difference, Tabular):
         """Return one row a task, then the mean over them, then tasks like these."""
         return task_table(self.to_dict())
 
-    def _lines(self, page: Page) -> list[Line]:
-        return comparison_lines(self.to_dict(), page, self.draws)
-
-    def _card(self) -> Card:
-        return comparison_card(self.to_dict(), self.draws)
+    def _document(self) -> Document:
+        return comparison_document(self.to_dict(), self.draws)
 
     def _latex_label(self) -> str:
         return latex_label(*self.names, "suite")
@@ -449,11 +443,8 @@ class SuiteRanking(Tabular):
         """Return one row a model, the leader first."""
         return rank_table(self.to_dict())
 
-    def _lines(self, page: Page) -> list[Line]:
-        return rank_lines(self.to_dict(), page)
-
-    def _card(self) -> Card:
-        return rank_card(self.to_dict())
+    def _document(self) -> Document:
+        return rank_document(self.to_dict())
 
     def _latex_label(self) -> str:
         return latex_label("rank", "suite")

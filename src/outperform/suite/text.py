@@ -9,7 +9,7 @@ from typing import Any
 from outperform._typing import FloatArray
 from outperform.display import facts as read
 from outperform.display import numbers
-from outperform.display.cards import Card, with_interval
+from outperform.display.document import Document, Note, Posterior, Rows, brief, legend
 from outperform.display.facts import Facts
 from outperform.display.formats import (
     count_column,
@@ -18,9 +18,9 @@ from outperform.display.formats import (
     signed_column,
     text_column,
 )
-from outperform.display.layout import Line, Page, joined_hdi, picture, stacked, with_places
+from outperform.display.layout import joined_hdi
 from outperform.display.numbers import for_text
-from outperform.display.pictures import Span, density, span, tone
+from outperform.display.pictures import Span, span, tone
 from outperform.display.sentences import best_words, headline
 from outperform.display.table import Table
 from outperform.findings import counted, listed
@@ -106,26 +106,42 @@ def new_tasks_sentence(facts: Mapping[str, Any], names: tuple[str, str]) -> str:
     )
 
 
-def comparison_lines(facts: Facts, page: Page, draws: FloatArray) -> list[Line]:
+def comparison_document(facts: Facts, draws: FloatArray) -> Document:
     """Return the answer on these tasks, on tasks like these, and the tasks."""
     full, names = task_table(facts), read.names(facts, limit=_LIMIT)
+    new, said = facts["new_tasks"], f"On these tasks: {headline(facts, limit=_LIMIT)}"
+    rows: list[Mapping[str, Any]] = [*facts["tasks"], facts, *([new] if new is not None else [])]
     places = max(numbers.decimals(one["sd"], least=2) for one in (facts, *facts["tasks"]))
-    short = tuple({**row, "decision": str(row["decision"]).partition(" ")[0]} for row in full.rows)
-    table = with_places(replace(full, rows=short), _PLACES, places)
-    table = joined_hdi(table, heading=read.hdi_label(facts))
-    head = page.text(f"On these tasks: {headline(facts, limit=_LIMIT)}", style="strong")
-    if facts["new_tasks"] is not None:
-        head += page.text(new_tasks_sentence(facts["new_tasks"], names))
-    shown = page.table(table.only(_TASK_TEXT), first=_TASK_FIRST, labels=["task"])
-    end = page.text(_caption(facts), style="dim")
-    if page.verbose:
-        rows = [facts, *facts["tasks"], *filter(None, [facts["new_tasks"]])]
-        end += page.text(_errors([one["errors"] for one in rows], _OF_DIFFERENCE), style="dim")
-    end += page.method(counted(facts["n_draws"], "draws"), signature=facts["signature"])
-    end += page.hint("rope", "hdi", found=read.findings(facts))
-    legend = page.text(_legend(one["decision"] for one in (*facts["tasks"], facts)))
-    drawn = picture(page, draws, facts, places)
-    return stacked(head, drawn, shown, legend, page.findings(facts), end)
+    known = [row["decision"] for row in rows[: len(facts["tasks"]) + 1]]
+    table = brief(full, _TASK_TEXT, places=places, of=_PLACES, hdi=read.hdi_label(facts))
+    chances = (read.probability(facts, f"p_{word}") for word in ("worse", "equivalent", "better"))
+    worse, equivalent, better = chances
+    caption = _caption(facts)
+    return Document(
+        headline=said,
+        tone=tone(facts["decision"]["symbol"]),
+        lead=[] if new is None else [Note(new_tasks_sentence(new, names))],
+        shares=(worse, equivalent, better),
+        picture=Posterior(
+            draws=draws,
+            facts=facts,
+            places=places,
+            label=said,
+            axis=f"{read.difference(facts, limit=_LIMIT)}, {facts['metric']}",
+        ),
+        screen=[Rows(table=table, first=_TASK_FIRST, labels=["task"])],
+        table=joined_hdi(full, aligned=False).only(_CARD_TASK),
+        spans=[span(row, rope=row["rope"]) for row in rows] if facts["scale"] == "metric" else (),
+        more=full,
+        notes=[Note(legend((one["symbol"], one["words"]) for one in known), card=False)],
+        findings=read.findings(facts),
+        caption=caption,
+        errors=_errors([one["errors"] for one in rows], _OF_DIFFERENCE),
+        parts=[counted(facts["n_draws"], "draws")],
+        method=caption,
+        signature=for_text(facts["signature"]),
+        terms=("rope", "hdi"),
+    )
 
 
 def _errors(every: Sequence[Mapping[str, float]], words: Mapping[str, str]) -> str:
@@ -150,34 +166,6 @@ _OF_MODEL = {
     "p_best_new_tasks": "P(best, new tasks)", "mean_rank": "mean rank", "win_rate": "win rate",
     "regret": "regret",
 }  # fmt: skip
-
-
-def _legend(decisions: Any) -> str:
-    known = dict.fromkeys((one["symbol"], one["words"]) for one in decisions if one)
-    return "; ".join(f"{symbol} {words}" for symbol, words in known)
-
-
-def comparison_card(facts: Facts, draws: FloatArray) -> Card:
-    """Return a comparison on a suite as a card."""
-    full, names = task_table(facts), read.names(facts, limit=_LIMIT)
-    new, said = facts["new_tasks"], f"On these tasks: {headline(facts, limit=_LIMIT)}"
-    rows = [*facts["tasks"], facts, *([new] if new is not None else [])]
-    chances = (read.probability(facts, f"p_{word}") for word in ("worse", "equivalent", "better"))
-    worse, equivalent, better = chances
-    subject = f"{read.difference(facts, limit=_LIMIT)}, {facts['metric']}"
-    return Card(
-        headline=said,
-        tone=tone(facts["decision"]["symbol"]),
-        shares=(worse, equivalent, better),
-        picture=(density(draws, facts, label=said), subject),
-        table=with_interval(full).only(_CARD_TASK),
-        spans=[span(row, rope=row["rope"]) for row in rows] if facts["scale"] == "metric" else (),
-        notes=() if new is None else (new_tasks_sentence(new, names),),
-        more=full,
-        findings=read.findings(facts),
-        method=_caption(facts),
-        signature=for_text(facts["signature"]),
-    )
 
 
 # Many models
@@ -271,34 +259,6 @@ def _is_worse(row: Facts) -> bool:
     return against is not None and against["decision"]["name"] == "WORSE"
 
 
-def rank_lines(facts: Facts, page: Page) -> list[Line]:
-    """Return the headline, the models, and who leads on each task."""
-    full = rank_table(facts)
-    places = max(numbers.decimals(one["sd"], least=2) for one in facts["models"])
-    short = tuple({**row, "decision": str(row["decision"]).partition(" ")[0]} for row in full.rows)
-    table = with_places(replace(full, rows=short, title=None), _PLACES, places)
-    table = joined_hdi(table, heading=f"{numbers.percent(facts['hdi_prob'])} HDI")
-    columns = tuple(
-        replace(one, heading="vs 1") if one.key == "decision" else one for one in table.columns
-    )
-    models = page.table(
-        replace(table, columns=columns).only(_RANK_TEXT), first=_RANK_FIRST, labels=["model"]
-    )
-    tasks = page.table(_leaders(facts), labels=["task"])
-    said = page.text(_legend(row["against_leader"] and row["against_leader"]["decision"]
-                             for row in facts["models"]))  # fmt: skip
-    end = page.text(_rank_caption(facts), style="dim")
-    if page.verbose:
-        errors = [one["errors"] for one in facts["models"]]
-        end += page.text(_errors(errors, _OF_MODEL), style="dim")
-    end += page.method(counted(facts["n_draws"], "draws"), signature=facts["signature"])
-    end += page.hint("rope", "hdi", "regret", found=read.findings(facts))
-    head = page.text(rank_headline(facts, limit=_LIMIT), style="strong")
-    hdi = f"{numbers.percent(facts['hdi_prob'])} HDI"
-    head += page.text(f"{hdi}, ROPE {read.rope_text(facts)}")
-    return stacked(head, models, said, tasks, page.findings(facts), end)
-
-
 def _leaders(facts: Facts) -> Table:
     """Return who leads on each task, and who could be best there too."""
     columns = (
@@ -327,16 +287,37 @@ def _against_leader(row: Facts) -> Span:
     return span(row) if against is None else replace(span(row), tone=span(against).tone)
 
 
-def rank_card(facts: Facts) -> Card:
-    """Return a ranking on a suite as a card."""
-    full = rank_table(facts)
-    return Card(
+def rank_document(facts: Facts) -> Document:
+    """Return the headline, the models, and who leads on each task."""
+    full, hdi = rank_table(facts), f"{numbers.percent(facts['hdi_prob'])} HDI"
+    known = [one["decision"] for row in facts["models"] if (one := row["against_leader"])]
+    table = brief(
+        full,
+        _RANK_TEXT,
+        places=max(numbers.decimals(one["sd"], least=2) for one in facts["models"]),
+        of=_PLACES,
+        hdi=hdi,
+        headings={"decision": "vs 1"},
+        notes=[legend((one["symbol"], one["words"]) for one in known)],
+    )
+    caption = _rank_caption(facts)
+    return Document(
         headline=rank_headline(facts),
-        table=with_interval(full).only(_CARD_RANK),
+        short=rank_headline(facts, limit=_LIMIT),
+        lead=[Note(f"{hdi}, ROPE {read.rope_text(facts)}", card=False)],
+        screen=[
+            Rows(table=table, first=_RANK_FIRST, labels=["model"]),
+            Rows(table=_leaders(facts), labels=["task"]),
+        ],
+        table=joined_hdi(full, aligned=False).only(_CARD_RANK),
         spans=[_against_leader(row) for row in facts["models"]],
         zero=facts["scale"] == "rope",
         more=full,
         findings=read.findings(facts),
-        method=_rank_caption(facts),
+        caption=caption,
+        errors=_errors([one["errors"] for one in facts["models"]], _OF_MODEL),
+        parts=[counted(facts["n_draws"], "draws")],
+        method=caption,
         signature=for_text(facts["signature"]),
+        terms=("rope", "hdi", "regret"),
     )
