@@ -23,17 +23,11 @@ from typing import (
     get_type_hints,
 )
 
-import numpy as np
-from numpy.typing import NDArray
-
 Json: TypeAlias = dict[str, Any]
 """Plain values by name: what ``to_dict`` returns, and what ``json.dumps`` takes."""
 
 MaybeNaN: TypeAlias = Annotated[float, None]
 """A number that is NaN, and null in JSON, if the data do not define it."""
-
-IntRows: TypeAlias = Annotated[NDArray[np.int64], 2]
-"""Rows of whole numbers."""
 
 SCHEMA = 1
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -133,6 +127,8 @@ def _plain(value: Any, keys: tuple[Key, ...] | None) -> Any:
         return _record(value, cls, _keys_of(cls) if keys is None else keys)
     if isinstance(value, Mapping):
         return {key: _plain(part, keys) for key, part in value.items()}
+    import numpy as np  # here, since findings are declared too and help on options needs no numbers
+
     if isinstance(value, np.ndarray) and (value.dtype.kind != "f" or not np.isnan(value).any()):
         return value.tolist()  # large tables take a while
     if isinstance(value, np.ndarray | np.generic):
@@ -281,6 +277,8 @@ def _type(hint: Any, keys: tuple[Key, ...] | None, parts: dict[str, Json]) -> Js
         return found
     if origin is Literal:
         return {"enum": list(arguments)}
+    import numpy as np
+
     if origin is np.ndarray:
         kind = get_args(arguments[1])[0]
         known = [int, float] if kind is Any else [type(np.zeros(1, kind).tolist()[0])]
@@ -323,6 +321,8 @@ def _has(cls: Any, name: str) -> bool:
 
 def _hint(cls: type, name: str) -> Any:
     """Return the type of a field, of a property, or of what a method returns."""
+    import numpy as np
+
     if get_origin(cls) is np.ndarray and name == "size":
         return int
     for owner in cls.__mro__:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import IO, TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict
+from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
+IntRows: TypeAlias = Annotated[IntArray, 2]  # written to JSON as rows of whole numbers
 BoolArray: TypeAlias = NDArray[np.bool_]
 AnyArray: TypeAlias = NDArray[Any]
 

@@ -7,9 +7,9 @@ from typing import Literal, NamedTuple, TypeAlias, cast, get_args
 
 import numpy as np
 
-from outperform._json import IntRows, written
+from outperform._json import written
 from outperform._missing import unmasked
-from outperform._typing import AnyArray, BoolArray, ColumnLike, FloatArray, IntArray
+from outperform._typing import AnyArray, BoolArray, ColumnLike, FloatArray, IntArray, IntRows
 from outperform.data.labels import only_column
 from outperform.data.table import count_rows
 from outperform.errors import DataError, UsageError, param, unknown_name

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, TypedDict
 
 import numpy as np
 
-from outperform._json import IntRows, written
+from outperform._json import written
 from outperform._missing import is_missing, unmasked
-from outperform._typing import AnyArray, BoolArray, FloatArray, IntArray, Label
+from outperform._typing import AnyArray, BoolArray, FloatArray, IntArray, IntRows, Label
 from outperform.data.checks import check_labels, named, same_length
 from outperform.data.drawn import (
     Chances,

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from outperform._json import IntRows, written
+from outperform._json import written
 from outperform._missing import is_missing, unmasked
-from outperform._typing import AnyArray, FloatArray, IntArray
+from outperform._typing import AnyArray, FloatArray, IntArray, IntRows
 from outperform.data.labels import Column, read_column
 from outperform.data.table import Table, as_counts, count_rows, place_rows, total
 from outperform.errors import DataError, UsageError, unknown_name

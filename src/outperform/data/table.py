@@ -11,9 +11,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from outperform._json import IntRows, written
+from outperform._json import written
 from outperform._missing import is_missing, unmasked
-from outperform._typing import AnyArray, ColumnLike, FloatArray, IntArray
+from outperform._typing import AnyArray, ColumnLike, FloatArray, IntArray, IntRows
 from outperform.errors import DataError, param
 from outperform.findings import Finding, finding
 
