@@ -130,7 +130,7 @@ def fbeta(beta: float, *, average: Average | Samples = "binary") -> Metric:
     --------
     >>> fbeta(2, average="macro").name
     'f2_macro'
-    >>> fbeta(1) == get("f1")
+    >>> fbeta(1) == METRICS["f1"]
     True
     """
     if isinstance(beta, bool) or not isinstance(beta, Real) or not 0.0 < beta < math.inf:
@@ -157,7 +157,7 @@ def cohen_kappa(*, weights: Literal["linear", "quadratic"] | None = None) -> Met
 
     Examples
     --------
-    >>> cohen_kappa(weights="quadratic").name, cohen_kappa() == get("cohen_kappa")
+    >>> cohen_kappa(weights="quadratic").name, cohen_kappa() == METRICS["cohen_kappa"]
     ('cohen_kappa_quadratic', True)
     """
     if weights is None:
