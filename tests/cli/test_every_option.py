@@ -426,7 +426,7 @@ SPELLED = re.compile(rf"(?<![\w'\"(])(?:{'|'.join(exit_codes._OPTIONS)})=(?=[\s,
 
 
 LISTED = re.compile(r"(?:, | \| )\w+=")  # in a repr, or in a signature
-NOT_TOLD = {"datatree.py", "text.py"}  # no command reads a tree; XML has an encoding of its own
+NOT_TOLD = {"datatree.py", "ci.py"}  # no command reads a tree; XML has an encoding of its own
 
 
 def by_hand(node):
@@ -459,8 +459,6 @@ def test_no_finding_spells_a_parameter():
 @each(
     ("words", "said"),
     [
-        ("count preds.csv --truth label --of bert --by country --groups author",
-         "give --by or --groups"),
         ("compare preds.csv --truth label --a bert --b gpt --metric accuracy --prior strata",
          "unknown prior 'strata'"),
         ("runs preds.csv --truth label --a bert --b gpt --metric accuracy",

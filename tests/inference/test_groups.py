@@ -98,11 +98,6 @@ def test_bad_groups_are_refused(groups, message):
         Outcomes.from_correct({"m": [1, 0, 1]}, groups=groups)
 
 
-def test_slices_do_not_know_groups():
-    with pytest.raises(UsageError, match="give by= or groups="):
-        Outcomes.from_labels([1, 0], {"m": [1, 0]}, by={"day": [1, 2]}, groups=[1, 2])
-
-
 # What they do
 
 

@@ -138,7 +138,7 @@ def test_changed_class_shares_are_named_and_prevalence_settles_them(tmp_path):
     days = [batch(rng, positive=0.5 if day < 4 else 0.05) for day in range(6)]
     (noticed,) = differing(watched(tmp_path, *days, metric="f1"))
     assert noticed.level == "serious"
-    assert "prevalence=" in noticed.message
+    assert "Set the prevalence" in noticed.message
     assert re.search(r"share of class 1 from (4|5)\d\.\d% to [2-8]\.\d%", noticed.message)
     assert differing(watched(tmp_path, metric="f1", prevalence=0.1)) == []
 
