@@ -222,7 +222,10 @@ def test_10_one_more_right_answer_never_lowers_accuracy(table, label, metric):
     for these in (rows, [*rows, (label, label, label)]):
         seen = outcomes(these, labels=list(range(n_classes)))
         posterior = build_posterior(seen, get_prior("unit"))
-        share, positive = op.metrics.get(metric).share, None if metric == "accuracy" else 1
+        share, positive = (
+            op.metrics.get(metric).share_over(all_classes=True),
+            None if metric == "accuracy" else 1,
+        )
         means.append(
             [exact_value(posterior, share, model=m, positive=positive).mean for m in (0, 1)]
         )
@@ -306,7 +309,9 @@ def test_16_ten_times_the_counts_shrink_the_sd_by_root_ten(counts, asked):
         scaled = [times * count for count in counts]
         seen = op.Outcomes.from_counts(truth, {"a": a, "b": b}, scaled)
         posterior = build_posterior(seen, prior)
-        found = exact_difference(posterior, metric.share, positive=1, paired=True)
+        found = exact_difference(
+            posterior, metric.share_over(all_classes=True), positive=1, paired=True
+        )
         sds.append(found.sd)
     assert sds[0] / sds[1] == pytest.approx(math.sqrt(10), rel=0.02)
 

@@ -57,12 +57,16 @@ def test_closed_forms_agree_with_draws(binary, name, prior, paired, difference, 
     posterior = build(binary, prior, paired)
     values = draw(posterior, metric, positive)
     for place in (0, 1):
-        exact = exact_value(posterior, metric.share, model=place, positive=positive)
+        exact = exact_value(
+            posterior, metric.share_over(all_classes=True), model=place, positive=positive
+        )
         moments(values[place], exact.mean, exact.sd)
         for level in (0.025, 0.5, 0.975):
             below = (values[place] <= exact.quantile(level)).mean()
             assert abs(below - level) < 4.5 * np.sqrt(level * (1 - level) / 20_000)
-    found = exact_difference(posterior, metric.share, positive=positive, paired=paired)
+    found = exact_difference(
+        posterior, metric.share_over(all_classes=True), positive=positive, paired=paired
+    )
     assert (found is not None) is difference
     if found is not None:
         apart = values[0] - values[1]
@@ -78,7 +82,9 @@ def test_many_classes_have_the_same_forms(ternary, moments):
         for name in ("accuracy", "f1_micro", "jaccard_micro"):
             metric = metrics.get(name)
             values = draw(posterior, metric, None)
-            exact = exact_value(posterior, metric.share, model=0, positive=None)
+            exact = exact_value(
+                posterior, metric.share_over(all_classes=True), model=0, positive=None
+            )
             moments(values[0], exact.mean, exact.sd)
 
 
@@ -99,8 +105,16 @@ def test_where_there_is_no_closed_form_none_is_claimed(binary, name, prior, pair
     metric = metrics.get(name)
     positive = 1 if metric.average == "binary" else None
     posterior = build(binary, prior, paired)
-    assert exact_value(posterior, metric.share, model=0, positive=positive) is None
-    assert exact_difference(posterior, metric.share, positive=positive, paired=paired) is None
+    assert (
+        exact_value(posterior, metric.share_over(all_classes=True), model=0, positive=positive)
+        is None
+    )
+    assert (
+        exact_difference(
+            posterior, metric.share_over(all_classes=True), positive=positive, paired=paired
+        )
+        is None
+    )
 
 
 def test_the_oracles_of_paired_recall():
@@ -112,7 +126,7 @@ def test_the_oracles_of_paired_recall():
     ):
         seen = Outcomes.from_counts([1] * 3, {"a": [1, 0, 1], "b": [0, 1, 1]}, [c10, c01, rest])
         posterior = build(seen.with_labels([0]), "uniform", True)
-        share = metrics.get("recall").share
+        share = metrics.get("recall").share_over(all_classes=True)
         found = exact_difference(posterior, share, positive=1, paired=True)
         assert found.sf(0.0) == pytest.approx(p_greater, rel=1e-12)
         assert found.cdf(0.01) - found.cdf(-0.01) == pytest.approx(inside, rel=1e-10)

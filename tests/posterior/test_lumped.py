@@ -17,7 +17,7 @@ N_DRAWS = 20_000
 def lumped(posterior, name, *, positive, paired, n_jobs=1, n_draws=N_DRAWS):
     return draw_lumped(
         posterior,
-        metrics.get(name).share,
+        metrics.get(name).share_over(all_classes=True),
         positive=positive,
         paired=paired,
         n_draws=n_draws,
@@ -49,11 +49,15 @@ def test_lumped_draws_follow_the_closed_form(
     classes = None if positive is None else (positive,)
     cells = [metric.evaluate(metrics.Margins(**sums._asdict()), classes) for sums in whole]
     for place in (0, 1):
-        exact = exact_value(posterior, metric.share, model=place, positive=positive)
+        exact = exact_value(
+            posterior, metric.share_over(all_classes=True), model=place, positive=positive
+        )
         moments(values[place], exact.mean, exact.sd)
         same(values[place], cells[place])
     same(values[0] - values[1], cells[0] - cells[1])
-    exact = exact_difference(posterior, metric.share, positive=positive, paired=paired)
+    exact = exact_difference(
+        posterior, metric.share_over(all_classes=True), positive=positive, paired=paired
+    )
     if exact is not None:
         moments(values[0] - values[1], exact.mean, exact.sd)
 
