@@ -180,7 +180,7 @@ VALUES = {
     "--draws": ["", "0", "-1", "1", "99", "many", "1.5", "nan", "inf", "-1e9", "0x10", "1,000",
         "--"],
     "--seed": ["", "-1", "1.5", "x", str(2**64), str(10**40), "nan", "--"],
-    "--metric": ["", " ", "acuracy", "f1", "ACCURACY", "accuracy ", "recall", "precision",
+    "--metric": ["", " ", "acuracy", "f1", "accuracy ", "recall", "precision",
         "accuracy,f1", "None", "0", "__import__", "roc_auc", "log_loss", "mean", "../accuracy",
         "accuracy\n", "f1_macro;", "*"],
     "--prior": ["-1", "nan", "inf", "-inf", "x", "1e400", "jefreys", "", "[1,2]", "strata", "pymc",

@@ -10,7 +10,7 @@ import pytest
 
 import outperform as op
 from outperform.decision.ranks import RankMoments, expected_ranks, rank_probabilities
-from outperform.ranking import api, pairs
+from outperform.ranking import api, pairs, result
 
 
 def ranked():
@@ -64,7 +64,7 @@ def test_regret_against_the_best_mean_is_caught(monkeypatch):
     def wrong(values, *, greater_is_better=True):
         return values.mean(axis=1).max() - values
 
-    monkeypatch.setattr(api, "losses", wrong)
+    monkeypatch.setattr(result, "losses", wrong)
     caught()
 
 
@@ -72,7 +72,7 @@ def test_ranks_off_by_one_are_caught(monkeypatch):
     def wrong(values, *, greater_is_better=True):
         return np.roll(rank_probabilities(values), 1, axis=1)
 
-    monkeypatch.setattr(api, "rank_probabilities", wrong)
+    monkeypatch.setattr(result, "rank_probabilities", wrong)
     caught()
 
 
@@ -81,7 +81,7 @@ def test_ranks_counted_from_zero_are_caught(monkeypatch):
         mean, mcse = expected_ranks(probabilities, n_draws)
         return RankMoments(mean=mean - 1, mcse=mcse)
 
-    monkeypatch.setattr(api, "expected_ranks", wrong)
+    monkeypatch.setattr(result, "expected_ranks", wrong)
     caught()
 
 
@@ -89,17 +89,17 @@ def test_the_worst_for_the_best_is_caught(monkeypatch):
     def wrong(values, *, greater_is_better=True):
         return rank_probabilities(values, greater_is_better=not greater_is_better)
 
-    monkeypatch.setattr(api, "rank_probabilities", wrong)
+    monkeypatch.setattr(result, "rank_probabilities", wrong)
     caught()
 
 
 def test_b_minus_a_is_caught(monkeypatch):
-    right = api.all_pairs
+    right = result.all_pairs
 
     def wrong(spec, values, observed, **more):
         return right(spec, -values, observed, **more)
 
-    monkeypatch.setattr(api, "all_pairs", wrong)
+    monkeypatch.setattr(result, "all_pairs", wrong)
     caught()
 
 
@@ -120,5 +120,5 @@ def test_masses_that_do_not_turn_with_the_difference_are_caught(monkeypatch):
 
 
 def test_pairs_left_in_the_order_of_names_are_caught(monkeypatch):
-    monkeypatch.setattr(api, "in_order", lambda matrix, order: matrix)
+    monkeypatch.setattr(result, "in_order", lambda matrix, order: matrix)
     caught()
