@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import outperform as op
+from outperform._json import to_json
 from outperform.errors import DataError, OutperformError, UsageError
 from tests.loops import each
 
@@ -47,7 +48,7 @@ def test_models_are_matched_by_name():
 def test_rows_are_aligned_by_index():
     human = pd.DataFrame(HUMAN).iloc[::-1]
     found = op.Outcomes.from_judged(pd.DataFrame(JUDGED), human=human)
-    assert found.pool.to_dict() == seen().pool.to_dict()
+    assert to_json(found.pool) == to_json(seen().pool)
     assert [one.name for one in found.findings] == ["aligned_by_index"]
 
 
