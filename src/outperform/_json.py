@@ -260,6 +260,7 @@ def _union(options: Sequence[Any], keys: tuple[Key, ...] | None, parts: dict[str
 
 
 def _type(hint: Any, keys: tuple[Key, ...] | None, parts: dict[str, Json]) -> Json:
+    hint = _expanded(hint)
     origin, arguments = get_origin(hint), get_args(hint)
     if hasattr(hint, "__written__"):
         if keys is not None:
@@ -297,6 +298,7 @@ def _type(hint: Any, keys: tuple[Key, ...] | None, parts: dict[str, Json]) -> Js
 
 def _options(hint: Any) -> list[Any]:
     """Return the types that an annotation allows."""
+    hint = _expanded(hint)
     if get_origin(hint) in (Union, types.UnionType):
         return [one for part in get_args(hint) for one in _options(part)]
     if isinstance(hint, TypeVar):
@@ -304,6 +306,12 @@ def _options(hint: Any) -> list[Any]:
     if hint is MaybeNaN:
         return [float, type(None)]
     return [type(None) if hint is None else hint]
+
+
+def _expanded(hint: Any) -> Any:
+    """Return what a type alias stands for, as NDArray is one where Python has them."""
+    alias = get_origin(hint)
+    return alias.__value__[get_args(hint)] if hasattr(alias, "__value__") else hint
 
 
 def _annotations(cls: type) -> dict[str, str]:
