@@ -1124,7 +1124,9 @@ class ComparisonTable(Tabular):
         return joint(self._part(one), self._part(other), what=self.what)
 
     def _part(self, metric: str | Ratio) -> Comparison | Ratio:
-        if isinstance(metric, str):
+        from outperform.comparison.ratio import Ratio
+
+        if not isinstance(metric, Ratio):
             return self[metric]
         if not any(metric.of is each for each in self):
             raise UsageError(
