@@ -20,8 +20,7 @@ import pytest
 
 import outperform as op
 from outperform.cli import exit_codes
-from outperform.cli.app import COMMANDS
-from outperform.cli.exit_codes import option
+from outperform.cli.app import COMMANDS, spelled_option
 from outperform.cli.groups import command_line
 from outperform.cli.main import main
 from outperform.errors import either, param, spelled
@@ -395,7 +394,7 @@ def test_completion_knows_the_commands():
 )  # fmt: skip
 def test_parameters_are_spelled_as_they_are_typed(parameter, values, python, typed):
     assert param(parameter, *values) == python
-    with spelled(option):
+    with spelled(spelled_option):
         assert param(parameter, *values) == typed
         assert either("in Python", "typed") == "typed"
     assert param(parameter, *values) == python

@@ -1303,7 +1303,7 @@ def test_a_command_that_decides_without_writing_does_not_pass(monkeypatch, folde
     for returned in (None, 0, 1):
         bare = typer.Typer()
         bare.callback()(lambda: None)
-        bare.command("gate")(guarded(lambda returned=returned: returned))
+        bare.command("gate")(guarded(lambda returned=returned: returned, commands.spelled_option))
         monkeypatch.setattr(commands, "app", bare)
         assert main(["gate"]) == 5
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from contextlib import suppress
 
 import typer
 
-from outperform.cli.app import _PANELS, COMMANDS, app
+import outperform as op
+from outperform.cli.app import _PANELS, COMMANDS, OPTIONS, app
 from outperform.cli.main import main
 
 # The panel of every option, and what stands for its value; None for a flag.
@@ -125,6 +127,31 @@ def options():
 def test_every_option_is_in_the_table():
     told = {(panel, *one) for panel, some in TABLE.items() for one in some.items()}
     assert {(one.rich_help_panel, name, one.metavar) for _, name, one in options()} == told
+
+
+# Options that become no keyword of a function: how an answer is written, what the words of two
+# options make of one argument, and what a file or a folder is for.
+NO_KEYWORDS = {
+    "accuracies", "agreement", "allow", "by_class", "confusion", "cost", "every", "items", "junit",
+    "label_separator", "model_version", "no_header", "no_na", "once", "output", "priors",
+    "recount", "report", "style", "top", "unit", "unpaired", "update", "verbose", "verify",
+}  # fmt: skip
+
+
+def test_messages_spell_options_as_they_are_typed():
+    typed = {one.name: name for _, name, one in options()}
+    assert typed == OPTIONS
+
+
+def test_other_options_have_the_name_of_a_keyword():
+    functions = [getattr(op, name) for name in op.__all__]
+    keywords = {
+        name
+        for function in functions
+        if callable(function)
+        for name in inspect.signature(function).parameters
+    }
+    assert set(OPTIONS) - keywords == NO_KEYWORDS
 
 
 def test_an_option_says_the_same_everywhere():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass
 from functools import wraps
@@ -17,7 +18,7 @@ import outperform as op
 from outperform import __version__
 from outperform.cli import compare, gate, plan
 from outperform.cli import options as o
-from outperform.cli.exit_codes import guarded, option, say, shown
+from outperform.cli.exit_codes import guarded, say, shown
 from outperform.cli.groups import deliver, show
 from outperform.cli.inputs import OneTable, declared
 from outperform.cli.options import FIRST, PANELS
@@ -33,9 +34,9 @@ class _Bare:
     def get_params(self, ctx: Any) -> Any:
         """Return the parameters, those that take no value without a type."""
         params = super().get_params(ctx)  # type: ignore[misc]
-        for one in params:
-            if one.param_type_name == "argument" or getattr(one, "is_flag", False):
-                one.display_type_rich = _no_type
+        for param in params:
+            if param.param_type_name == "argument" or getattr(param, "is_flag", False):
+                param.display_type_rich = _no_type
         return params
 
 
@@ -49,9 +50,9 @@ class _Command(_Bare, TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read arguments; -h hides what few people need."""
         if "-h" in args:
-            for one in self.params:
-                if one.param_type_name == "option" and FIRST.isdisjoint(one.opts):
-                    one.hidden = True  # type: ignore[attr-defined]
+            for param in self.params:
+                if param.param_type_name == "option" and FIRST.isdisjoint(param.opts):
+                    param.hidden = True  # type: ignore[attr-defined]
             self.epilog = "All options: --help"
             args = ["--help"]
         return super().parse_args(ctx, args)
@@ -95,10 +96,24 @@ def composed(command: Callable[..., int | None]) -> Callable[..., int | None]:
     return run
 
 
+def _typed(parameter: inspect.Parameter) -> str | None:
+    """Return how an option is typed: as it is declared, or as its parameter is called."""
+    declared = parameter.annotation.__metadata__[0]
+    if isinstance(declared, ArgumentInfo):
+        return None
+    names = (
+        declared.default,
+        *declared.param_decls,
+    )  # in an annotation the first name stands there
+    typed = [name for name in names if isinstance(name, str)]
+    return typed[0] if typed else f"--{parameter.name.replace('_', '-')}"
+
+
 def _option_panel(parameter: inspect.Parameter) -> int:
     """Return the place of an option's panel; arguments come first."""
-    told = parameter.annotation.__metadata__[0]
-    return -1 if isinstance(told, ArgumentInfo) else PANELS.index(told.rich_help_panel)
+    declared = parameter.annotation.__metadata__[0]
+    is_argument = isinstance(declared, ArgumentInfo)
+    return -1 if is_argument else PANELS.index(declared.rich_help_panel)
 
 
 def _of_group(group: Any) -> list[inspect.Parameter]:
@@ -125,46 +140,39 @@ _Tables = Annotated[
 ]
 _Update = Annotated[
     Path | None,
-    typer.Option(
-        "--update",
-        help="Count what is new into this folder, a part for each file or folder day=….",
+    o.in_output(
         metavar="FOLDER",
-        rich_help_panel=PANELS[-1],
+        help="Count what is new into this folder, a part for each file or folder day=….",
     ),
 ]
 _Recount = Annotated[
     list[str] | None,
-    typer.Option(
-        "--recount",
-        help="With --update, a part that changed and is counted again; again for another.",
+    o.in_output(
         metavar="PART",
-        rich_help_panel=PANELS[-1],
+        help="With --update, a part that changed and is counted again; again for another.",
     ),
 ]
 
 
 _Versions = Annotated[
     list[str] | None,
-    typer.Option(
-        "--model-version",
-        help="With --output, the version of a model, kept for watch. Repeat for more models.",
+    o.in_output(
         metavar="MODEL=VERSION",
-        rich_help_panel=PANELS[-1],
+        help="With --output, the version of a model, kept for watch. Repeat for more models.",
     ),
 ]
 _Verify = Annotated[
     bool,
-    typer.Option(
+    o.in_output(
         "--verify",
         help="With --update, hash every file again, also where size and times are as they were.",
-        rich_help_panel=PANELS[-1],
     ),
 ]
 
 
 def count(
     sources: _Tables,
-    of: o.Models = None,
+    models: o.Models = None,
     by: o.By = None,
     output: o.Output = None,
     update: _Update = None,
@@ -181,18 +189,11 @@ def count(
 
     Example: outperform count preds.csv --truth label --of bert --of gpt -o counts.json
     """
-    asked = {
-        **reading.arguments(),
-        "truth": reading.truth,
-        "models": of or None,
-        "by": by or None,
-        "on_null": reading.on_null.value,
-        **reading.declared(),
-    }
+    keywords = {**reading.arguments(), "models": models or None, "by": by or None}
     if model_version and output is None:
         raise UsageError("--model-version is kept beside the file that --output names; give both")
     if update is not None:
-        _update(update, sources, recount or [], verify, output, asked, reading)
+        _update(update, sources, recount or [], verify, output, keywords, reading.never_true)
         return
     if verify:
         raise UsageError("--verify is for the folder that --update names; give both")
@@ -200,11 +201,11 @@ def count(
         raise UsageError("--recount is for parts of the folder that --update names; give both")
     with shown("counting"):
         source = sources[0] if len(sources) == 1 else sources
-        seen = op.read(source, **asked, **reading.dialect())
-    seen = declared(seen, reading.never_true)
+        outcomes = op.read(source, **keywords)
+    outcomes = declared(outcomes, reading.never_true)
     if model_version and output is not None:
-        _store_versions(output, model_version, seen.models)
-    deliver(seen.to_json(), output)
+        _store_versions(output, model_version, outcomes.models)
+    deliver(outcomes.to_json(), output)
 
 
 def _store_versions(output: Path, texts: list[str], models: Sequence[str]) -> None:
@@ -225,13 +226,13 @@ def _update(
     recount: list[str],
     verify: bool,
     output: Path | None,
-    asked: dict[str, Any],
-    reading: OneTable,
+    keywords: dict[str, Any],
+    never_true: list[str] | None,
 ) -> None:
     """Count the partitions that a folder does not have yet, and say which."""
     if output is not None:
         raise UsageError("--update writes a folder and --output a file; give one of them")
-    if reading.never_true:
+    if never_true:
         raise UsageError("--never-true is asked of what was counted; give it to the gate instead")
     # Loaded late, so that help and completion stay fast.
     from outperform.findings import counted
@@ -240,17 +241,13 @@ def _update(
     from outperform.io.request import Request
     from outperform.io.store import update
 
-    told = reading.dialect()
-    request = Request(
-        **asked,
-        format=told["format"],
-        storage_options=Storage.of(told["storage_options"]),
-        **check_options(told["dialect"]),
-    )
+    dialect = check_options(keywords.pop("dialect"))
+    storage = Storage.of(keywords.pop("storage_options"))
+    request = Request(**keywords, **dialect, storage_options=storage)
     with shown("counting"):
         done = update(folder, sources, request, version=__version__, recount=recount, verify=verify)
-    for one in done.findings:
-        say(str(one))
+    for finding in done.findings:
+        say(str(finding))
     lines = [f"{part.name}: {counted(part.items, 'items')}" for part in done.counted]
     lines.append(
         f"{counted(len(done.counted), 'partitions')} counted; {folder} holds "
@@ -262,7 +259,7 @@ def _update(
 def example(
     name: Annotated[str, typer.Argument(help="news20.", show_default=False)],
     output: o.Output = None,
-    force: o.Force = False,
+    overwrite: o.Force = False,
 ) -> None:
     """Write the bundled data as CSV, one column a model.
 
@@ -270,7 +267,7 @@ def example(
     """
     if name != "news20":
         raise UsageError(unknown_name("example", name, ["news20"]))
-    if output is not None and output.exists() and not force:
+    if output is not None and output.exists() and not overwrite:
         raise UsageError(f"{output} is there already; overwrite it with --force")
     from outperform import datasets
 
@@ -295,8 +292,8 @@ def explain(
     """
     from outperform.display.layout import stacked
 
-    found = [_explained(word) for word in words]  # all of them, before any is shown
-    show(lambda page: stacked(*(_entry(page, *one) for one in found)), None)
+    entries = [_explained(word) for word in words]  # all of them, before any is shown
+    show(lambda page: stacked(*(_entry(page, *entry) for entry in entries)), None)
 
 
 def _explained(word: str) -> tuple[str, str, str]:
@@ -323,9 +320,12 @@ def _explained(word: str) -> tuple[str, str, str]:
     if plain not in findings:
         others = get_close_matches(plain, [*metrics, *findings])  # all would be a long list
         raise UsageError(unknown_name("term, metric or finding", word, [*terms, *others]))
-    variants = [one for one in TEMPLATES.values() if one.name == plain]
-    mends = next((f" {option(one.mends)} mends it." for one in variants if one.mends), "")
-    levels = " or ".join(dict.fromkeys(level for one in variants for level in one.levels))
+    variants = [template for template in TEMPLATES.values() if template.name == plain]
+    mends = next(
+        (f" {spelled_option(template.mends)} mends it." for template in variants if template.mends),
+        "",
+    )
+    levels = " or ".join(dict.fromkeys(level for template in variants for level in template.levels))
     return f"{plain} ({levels})", findings[plain] + mends, "reference/findings"
 
 
@@ -333,7 +333,7 @@ def _metrics() -> dict[str, str]:
     """Return every metric and a sentence about it."""
     from outperform import metrics
 
-    found: dict[str, str] = {}
+    sentences: dict[str, str] = {}
     for name in (*metrics.names(), *metrics.set_names(), *metrics.score_names()):
         metric = metrics.get(name)
         low, high = metric.bounds or (float("-inf"), float("inf"))
@@ -345,8 +345,8 @@ def _metrics() -> dict[str, str]:
         }[low > float("-inf"), high < float("inf")]
         better = "more" if metric.greater_is_better else "less"
         label = metric.label[0].upper() + metric.label[1:]
-        found[name] = f"{label}. {ends}, and {better} is better."
-    return found
+        sentences[name] = f"{label}. {ends}, and {better} is better."
+    return sentences
 
 
 _REPOSITORY = "https://github.com/outperform/outperform"
@@ -356,13 +356,55 @@ def _entry(page: Page, name: str, text: str, where: str) -> list[Line]:
     from importlib.metadata import PackageNotFoundError, metadata
 
     try:
-        urls = dict(one.split(", ", 1) for one in metadata("outperform").get_all("Project-URL", []))
+        lines = metadata("outperform").get_all("Project-URL", [])
+        urls = dict(line.split(", ", 1) for line in lines)
     except PackageNotFoundError:  # run from its sources
         urls = {}
     docs = urls.get("Documentation", "").rstrip("/")
     home = urls.get("Repository", _REPOSITORY).rstrip("/")
     link = f"{docs}/{where}.html" if docs else f"{home}/blob/main/docs/{where}.md"
     return [*page.text(name, style="strong"), *page.text(text), *page.text(link, style="dim")]
+
+
+_DIALECT = {"encoding": "--encoding {}", "header": "--no-header"}
+
+
+def spelled_option(name: str, values: tuple[object, ...] = ()) -> str:
+    """Return how a parameter is typed, perhaps with values that it may be given.
+
+    Examples
+    --------
+    >>> spelled_option("hdi_prob"), spelled_option("pos_label", ("ham", "not spam"))
+    ('--hdi-prob', "--pos-label ham or 'not spam'")
+    >>> spelled_option("models", (["bert", "gpt"],)), spelled_option("where", ({"country": "DE"},))
+    ('--of bert --of gpt', '--where country=DE')
+    >>> spelled_option("where", ({"filter": ["first", "none"]},))
+    '--where filter=first --where filter=none'
+    >>> spelled_option("dialect", ({"encoding": "latin-1"},)), spelled_option("paired", (False,))
+    ('--encoding latin-1', '--unpaired')
+    """
+    word = OPTIONS.get(name, name)
+    match name, values:
+        case _, ():
+            return word
+        case "paired", (False,):
+            return "--unpaired"
+        case "overwrite" | "skip_failed" | "latest" | "empty_is_label", (True,):
+            return word
+        case "na_values", ([],):
+            return "--no-na"
+        case "dialect", (dict() as options,):
+            return " ".join(_DIALECT[key].format(value) for key, value in options.items())
+        case _, (dict() as conditions,):
+            several = [
+                f"{column}={value}"
+                for column, allowed in conditions.items()
+                for value in (allowed if isinstance(allowed, list) else [allowed])
+            ]
+            return " ".join(f"{word} {shlex.quote(text)}" for text in several)
+        case _, ([*several],):
+            return " ".join(f"{word} {shlex.quote(str(value))}" for value in several)
+    return f"{word} {' or '.join(shlex.quote(str(value)) for value in values)}"
 
 
 app = typer.Typer(
@@ -394,9 +436,16 @@ _PANELS: dict[str, dict[str, Callable[..., int | None]]] = {
 }
 COMMANDS = {name: command for some in _PANELS.values() for name, command in some.items()}
 
+OPTIONS: dict[str, str] = {}
+"""How each parameter of a command is typed, for messages that name it."""
+
 for _panel, _commands in _PANELS.items():
     for _name, _command in _commands.items():
-        app.command(_name, cls=_Command, rich_help_panel=_panel)(guarded(composed(_command)))
+        _composed = composed(_command)
+        for _parameter in inspect.signature(_composed).parameters.values():
+            if (_option := _typed(_parameter)) is not None:
+                OPTIONS[_parameter.name] = _option
+        app.command(_name, cls=_Command, rich_help_panel=_panel)(guarded(_composed, spelled_option))
 
 
 def _version(wanted: bool) -> None:

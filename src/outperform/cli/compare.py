@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -33,29 +32,23 @@ if TYPE_CHECKING:
 
 ByClass = Annotated[
     bool,
-    typer.Option(
-        "--by-class",
-        help="One row a class, each against the rest.",
-        rich_help_panel="Question",
-    ),
+    o.in_question("--by-class", help="One row a class, each against the rest."),
 ]
 
 
 ItemsFile = Annotated[
     Path | None,
-    typer.Option(
-        "--items",
-        help="Also write the items that only one model got right, as CSV. Needs --id, or logs.",
+    o.in_output(
         metavar="FILE",
-        rich_help_panel="Output",
+        help="Also write the items that only one model got right, as CSV. Needs --id, or logs.",
     ),
 ]
 
 
-def write_items(found: Comparison, path: Path | None) -> None:
+def write_items(comparison: Comparison, path: Path | None) -> None:
     """Write the items that set the models apart, if they have a place to go."""
     if path is not None:
-        deliver(found.items().table().to_csv(), path)
+        deliver(comparison.items().table().to_csv(), path)
 
 
 def compare(
@@ -84,19 +77,19 @@ def compare(
         if items is not None:
             raise UsageError("--items is for one task; leave it out with --by")
         with shown("drawing"):
-            of_tasks = op.compare(
+            over_tasks = op.compare(
                 suite, *suite.models, paired=not unpaired, **asking.of_suite(suite)
             )
-        write_result(of_tasks, writing)
+        write_result(over_tasks, writing)
         return
-    found = compared(files, a, b, metric, rope, unpaired, reading, asking, pricing)
-    write_items(found, items)
-    write_result(found, writing)
+    comparison = compared(files, a, b, metric, rope, unpaired, reading, asking, pricing)
+    write_items(comparison, items)
+    write_result(comparison, writing)
 
 
 def estimate(
     files: o.Sources,
-    of: o.OneModel = None,
+    prediction: o.OneModel = None,
     metric: o.Metric = None,
     *,
     reading: g.Reading,
@@ -107,10 +100,10 @@ def estimate(
 
     Example: outperform estimate preds.csv --truth label --of bert --metric f1_macro
     """
-    seen = asking.at_prevalence(read_seen(files, [of], reading, [metric]))
+    seen = asking.at_prevalence(read_seen(files, [prediction], reading, [metric]))
     with shown("drawing"):
-        found = op.estimate(seen, *seen.models, metric=metric, **asking.arguments(seen))
-    write_result(found, writing)
+        result = op.estimate(seen, *seen.models, metric=metric, **asking.arguments(seen))
+    write_result(result, writing)
 
 
 def scorecard(
@@ -180,7 +173,7 @@ def compared(
 
 def rank(
     files: o.Sources,
-    of: o.Models = None,
+    models: o.Models = None,
     metric: o.Metric = None,
     rope: o.Rope = None,
     unpaired: o.Unpaired = False,
@@ -197,22 +190,22 @@ def rank(
 
     Example: outperform rank preds.csv --truth label --id id --metric f1_macro --rope 0.02
     """
-    suite = tasks.suite(files, of, reading, metric, rope)
+    suite = tasks.suite(files, models, reading, metric, rope)
     if suite is not None:
         with shown("drawing"):
-            of_tasks = op.rank(suite, paired=not unpaired, **asking.of_suite(suite))
-        write_result(of_tasks, writing)
+            over_tasks = op.rank(suite, paired=not unpaired, **asking.of_suite(suite))
+        write_result(over_tasks, writing)
         return
-    seen = asking.at_prevalence(read_seen(files, of, reading, [metric]))
+    seen = asking.at_prevalence(read_seen(files, models, reading, [metric]))
     with shown("drawing"):
-        found = op.rank(
+        ranking = op.rank(
             seen,
             metric=pricing.metric(seen, metric),
             rope=rope_of(rope),
             paired=not unpaired,
             **asking.arguments(seen),
         )
-    write_result(found, writing, document=found._document(top=None))
+    write_result(ranking, writing, document=ranking._document(top=None))
 
 
 def runs(
@@ -236,28 +229,21 @@ def runs(
         raise UsageError("name the runs with --a and --b, once for each run")
     seen = read_seen(files, [*a, *b], reading, [metric])
     with shown("drawing"):
-        found = op.compare_runs(
+        comparison = op.compare_runs(
             seen, a, b, metric=metric, rope=rope_of(rope), **asking.arguments(seen)
         )
-    write_result(found, writing)
+    write_result(comparison, writing)
 
 
 Priors = Annotated[
     str | None,
-    typer.Option(
-        "--priors",
-        help="More priors, with commas between: 0.25,2,learned.",
-        metavar="PRIORS",
-        rich_help_panel="Question",
-    ),
+    o.in_question(metavar="PRIORS", help="More priors, with commas between: 0.25,2,learned."),
 ]
 Ropes = Annotated[
     str | None,
-    typer.Option(
-        "--ropes",
-        help="Half-widths, with commas. Half, once, twice, four times --rope by default.",
+    o.in_question(
         metavar="WIDTHS",
-        rich_help_panel="Question",
+        help="Half-widths, with commas. Half, once, twice, four times --rope by default.",
     ),
 ]
 
@@ -284,15 +270,17 @@ def sensitivity(
     wanted, widths = _priors(priors), _ropes(ropes)
     own = compared(files, a, b, metric, rope, unpaired, reading, asking, pricing)
     with shown("asking other priors"):
-        found = own.sensitivity(priors=wanted, ropes=widths)
-    write_result(found, writing)
+        result = own.sensitivity(priors=wanted, ropes=widths)
+    write_result(result, writing)
 
 
 def _priors(text: str | None) -> dict[str, Any] | None:
     if text is None:
         return None
     read = {part: prior_of(part) for part in text.split(",")}
-    return {part if isinstance(one, str) else f"shape {part}": one for part, one in read.items()}
+    return {
+        part if isinstance(prior, str) else f"shape {part}": prior for part, prior in read.items()
+    }
 
 
 def _ropes(text: str | None) -> list[float] | None:
@@ -305,34 +293,19 @@ def _ropes(text: str | None) -> list[float] | None:
 _ON_A_SCREEN = 20
 
 
-class Style(StrEnum):
-    """How the slices are written."""
-
-    TEXT = "text"
-    JSON = "json"
-    MARKDOWN = "markdown"
-    LATEX = "latex"
-    HTML = "html"
-    CSV = "csv"
-
-
+Style = Literal["text", "json", "markdown", "latex", "html", "csv"]
 StyleOption = Annotated[
     Style,
-    typer.Option(
-        "--format",
-        "-f",
-        help="text, json, markdown, latex, html or csv.",
-        metavar="FORMAT",
-        rich_help_panel="Output",
+    o.in_output(
+        "--format", "-f", metavar="FORMAT", help="text, json, markdown, latex, html or csv."
     ),
 ]
 Top = Annotated[
     int | None,
-    typer.Option(
-        help=f"Only the most concerning slices; text shows {_ON_A_SCREEN}, all else every one.",
-        parser=o.whole,
+    o.in_output(
         metavar="NUMBER",
-        rich_help_panel="Output",
+        help=f"Only the most concerning slices; text shows {_ON_A_SCREEN}, all else every one.",
+        parser=o.parse_int,
     ),
 ]
 
@@ -348,10 +321,10 @@ def slices(
     pos_label: o.PosLabel = None,
     prior: o.Prior = None,
     hdi_prob: o.HdiProb = 0.95,
-    draws: o.SliceDraws = None,
-    seed: o.Seed = 0,
+    n_draws: o.SliceDraws = None,
+    random_state: o.Seed = 0,
     top: Top = None,
-    style: StyleOption = Style.TEXT,
+    style: StyleOption = "text",
     output: o.Output = None,
     report: o.Page = None,
     verbose: o.Verbose = False,
@@ -378,29 +351,29 @@ def slices(
         pos_label=pos_label,
         prior=prior,
         hdi_prob=hdi_prob,
-        seed=seed,
+        random_state=random_state,
     )
     with shown("drawing slices"):
-        found = op.compare_slices(
+        comparison = op.compare_slices(
             seen,
             *seen.models,
             metric=metric,
             rope=rope_of(rope),
-            **{**asking.arguments(seen), "n_draws": draws},
+            **{**asking.arguments(seen), "n_draws": n_draws},
         )
-    write_page(found, report)
-    if style is Style.TEXT:
+    write_page(comparison, report)
+    if style == "text":
         rows = _ON_A_SCREEN if top is None else top
-        show(found._document(rows).lines, output, verbose=verbose)
+        show(comparison._document(rows).lines, output, verbose=verbose)
     else:
-        deliver(_render(found, style, top), output)
+        deliver(_render(comparison, style, top), output)
 
 
-def _render(found: SliceComparison, style: Style, top: int | None) -> str:
-    if style is Style.JSON:
-        facts = found.to_dict()
+def _render(comparison: SliceComparison, style: Style, top: int | None) -> str:
+    if style == "json":
+        facts = comparison.to_dict()
         return as_json({**facts, "rows": facts["rows"][:top]}, indent=2)
-    return str(getattr(found.table(top), f"to_{style.value}")())
+    return str(getattr(comparison.table(top), f"to_{style}")())
 
 
 def bcv(
@@ -418,17 +391,15 @@ def bcv(
     metric: o.NamedMetric = "f1",
     correlation: Annotated[
         str,
-        typer.Option(
-            help="averaged, integrated, full, or two numbers: rho1,rho2.",
-            metavar="KIND",
-            rich_help_panel="Question",
+        o.in_question(
+            metavar="KIND", help="averaged, integrated, full, or two numbers: rho1,rho2."
         ),
     ] = "averaged",
     rope: o.Rope = None,
     prior: o.Prior = None,
     hdi_prob: o.HdiProb = 0.95,
-    draws: o.Draws = 20_000,
-    seed: o.Seed = 0,
+    n_draws: o.Draws = 20_000,
+    random_state: o.Seed = 0,
     *,
     writing: g.Writing,
 ) -> None:
@@ -448,8 +419,8 @@ def bcv(
         "correlation": _correlation(correlation),
         "hdi_prob": hdi_prob,
         "prior": prior_of(prior),
-        "n_draws": draws,
-        "random_state": seed,
+        "n_draws": n_draws,
+        "random_state": random_state,
     }
     rows = [counts.rows(name) for name in names]
     if len(names) == 1:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import shlex
 import sys
 import time
 import traceback
@@ -26,6 +25,7 @@ from outperform.errors import (
 
 if TYPE_CHECKING:
     from outperform._typing import Progress
+    from outperform.errors import Spelling
 
 
 DONE = 0
@@ -74,98 +74,6 @@ def judged(judgement: str) -> Judged:
     return Judged(_JUDGED[judgement])
 
 
-_OPTIONS = {
-    "a": "--a",
-    "accuracies": "--accuracies",
-    "agreement": "--agreement",
-    "b": "--b",
-    "by": "--by",
-    "candidate": "--candidate",
-    "correct": "--correct",
-    "correlation": "--correlation",
-    "count": "--count",
-    "empty_is_label": "--empty-is-label",
-    "encoding": "--encoding",
-    "format": "--read-as",
-    "groups": "--groups",
-    "hdi_prob": "--hdi-prob",
-    "id": "--id",
-    "judge": "--judge",
-    "label": "--label",
-    "labels": "--labels",
-    "latest": "--latest",
-    "metric": "--metric",
-    "most": "--most",
-    "model": "--model",
-    "models": "--of",
-    "n_draws": "--draws",
-    "na_values": "--na",
-    "never_true": "--never-true",
-    "n_simulations": "--simulations",
-    "on_missing": "--on-missing",
-    "on_null": "--on-null",
-    "pos_label": "--pos-label",
-    "prevalence": "--prevalence",
-    "prior": "--prior",
-    "query": "--query",
-    "random_state": "--seed",
-    "recount": "--recount",
-    "rope": "--rope",
-    "score": "--score",
-    "sizes": "--sizes",
-    "skip_failed": "--skip-failed",
-    "stop": "--stop",
-    "storage_options": "--storage-options",
-    "table": "--table",
-    "target": "--target",
-    "theta_neg": "--theta-neg",
-    "theta_pos": "--theta-pos",
-    "truth": "--truth",
-    "update": "--update",
-    "verdicts": "--verdicts",
-    "weight": "--weight",
-    "where": "--where",
-}
-_DIALECT = {"encoding": "--encoding {}", "header": "--no-header"}
-
-
-def option(name: str, values: tuple[object, ...] = ()) -> str:
-    """Return how a parameter is typed, perhaps with values that it may be given.
-
-    Examples
-    --------
-    >>> option("hdi_prob"), option("pos_label", ("ham", "not spam"))
-    ('--hdi-prob', "--pos-label ham or 'not spam'")
-    >>> option("models", (["bert", "gpt"],)), option("where", ({"country": "DE"},))
-    ('--of bert --of gpt', '--where country=DE')
-    >>> option("where", ({"filter": ["first", "none"]},))
-    '--where filter=first --where filter=none'
-    >>> option("dialect", ({"encoding": "latin-1"},)), option("paired", (False,))
-    ('--encoding latin-1', '--unpaired')
-    """
-    word = _OPTIONS.get(name, name)
-    match name, values:
-        case _, ():
-            return word
-        case "paired", (False,):
-            return "--unpaired"
-        case "overwrite", (True,):
-            return "--force"
-        case "skip_failed" | "latest" | "empty_is_label", (True,):
-            return word
-        case "na_values", ([],):
-            return "--no-na"
-        case "dialect", (dict() as pairs,):
-            return " ".join(_DIALECT[key].format(one) for key, one in pairs.items())
-        case _, (dict() as pairs,):
-            each = {key: one if isinstance(one, list) else [one] for key, one in pairs.items()}
-            texts = (f"{key}={one}" for key, some in each.items() for one in some)
-            return " ".join(f"{word} {shlex.quote(text)}" for text in texts)
-        case _, ([*several],):
-            return " ".join(f"{word} {shlex.quote(str(one))}" for one in several)
-    return f"{word} {' or '.join(shlex.quote(str(one)) for one in values)}"
-
-
 DEBUG = "OUTPERFORM_DEBUG"
 
 
@@ -201,13 +109,13 @@ def _log_said() -> Iterator[None]:
         log.removeHandler(saying)
 
 
-def guarded(command: Callable[..., int | None]) -> Callable[..., None]:
-    """Return the command with its errors turned into exit codes."""
+def guarded(command: Callable[..., int | None], spelling: Spelling) -> Callable[..., None]:
+    """Return the command with its errors turned into exit codes, in the spelling of its options."""
 
     @wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
         try:
-            with spelled(option), _log_said():
+            with spelled(spelling), _log_said():
                 code = command(*arguments, **options)
             if sys.stdout is not None:
                 sys.stdout.flush()

@@ -6,10 +6,9 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -46,84 +45,51 @@ if TYPE_CHECKING:
 SUMMARY, OUTPUTS = "GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"
 
 
-class GateFormat(StrEnum):
-    """How a gate is written."""
-
-    TEXT = "text"
-    JSON = "json"
-    MARKDOWN = "markdown"
-    GITHUB = "github"
-
-
-class Requirement(StrEnum):
-    """What a gate wants of the candidate."""
-
-    NOT_WORSE = "not_worse"
-    BETTER = "better"
-
-
-class Allowed(StrEnum):
-    """What passes besides a pass."""
-
-    UNDECIDED = "undecided"
-
+GateFormat = Literal["text", "json", "markdown", "github"]
+WatchFormat = Literal["text", "json"]
 
 Candidate = Annotated[
     str | None,
-    typer.Option(
-        help="The new model. Its column, or its file's name.",
-        metavar="NAME",
-        rich_help_panel="Models",
-    ),
+    o.in_models(metavar="NAME", help="The new model. Its column, or its file's name."),
 ]
 Baseline = Annotated[
     str | None,
-    typer.Option(
-        help="The old model. Its column, or its file's name.",
-        metavar="NAME",
-        rich_help_panel="Models",
-    ),
+    o.in_models(metavar="NAME", help="The old model. Its column, or its file's name."),
 ]
 Guards = Annotated[
     list[str] | None,
-    typer.Option(
+    o.in_question(
         "--guard",
         metavar="GUARD",
         help="METRIC:ROPE or METRIC:CLASS:ROPE that must not get worse either, e.g. "
         "recall:fraud:0.02; again for another.",
-        rich_help_panel="Question",
         show_default=False,
     ),
 ]
 Require = Annotated[
-    Requirement,
-    typer.Option(
-        help="not_worse; or better: the whole HDI must lie above the ROPE.",
-        metavar="CHOICE",
-        rich_help_panel="Question",
+    Literal["not_worse", "better"],
+    o.in_question(
+        metavar="CHOICE", help="not_worse; or better: the whole HDI must lie above the ROPE."
     ),
 ]
 Allow = Annotated[
-    Allowed | None,
-    typer.Option(
-        help="undecided: exit 0 then too, unless a finding is serious.",
-        metavar="CHOICE",
-        rich_help_panel="Question",
+    Literal["undecided"] | None,
+    o.in_question(
+        metavar="CHOICE", help="undecided: exit 0 then too, unless a finding is serious."
     ),
 ]
 Style = Annotated[
     GateFormat,
-    typer.Option(
+    o.in_output(
         "--format",
         "-f",
-        help="text, json, markdown, or github: annotations, a summary and outputs for the job.",
         metavar="FORMAT",
-        rich_help_panel="Output",
+        help="text, json, markdown, or github: annotations, a summary and outputs for the job.",
     ),
 ]
 JUnit = Annotated[
     Path | None,
-    typer.Option("--junit", help="Also write JUnit XML.", metavar="FILE", rich_help_panel="Output"),
+    o.in_output(metavar="FILE", help="Also write JUnit XML."),
 ]
 
 
@@ -133,11 +99,11 @@ def gate(
     baseline: Baseline = None,
     metric: o.Metric = None,
     rope: o.Rope = None,
-    guard: Guards = None,
-    require: Require = Requirement.NOT_WORSE,
+    guards: Guards = None,
+    require: Require = "not_worse",
     allow: Allow = None,
     unpaired: o.Unpaired = False,
-    style: Style = GateFormat.TEXT,
+    style: Style = "text",
     output: o.Output = None,
     junit: JUnit = None,
     report: o.Page = None,
@@ -159,22 +125,22 @@ def gate(
 
     Example: outperform gate preds.csv --truth label --baseline old --candidate new --metric f1_macro
     """  # noqa: E501
-    if style is GateFormat.GITHUB and output is not None:
+    if style == "github" and output is not None:
         raise UsageError("--format github writes workflow commands to stdout; leave --output out")
-    allowed = allow is Allowed.UNDECIDED
+    allowed = allow == "undecided"
     suite = tasks.suite(files, [candidate, baseline], reading, metric, rope)
     if policy is not None and suite is None:
         raise UsageError("--policy is for the tasks of --by, which is not given")
     if suite is not None:
         _named(candidate, baseline, f"one of {', '.join(suite.models)}")
-        if guard or items is not None:
+        if guards or items is not None:
             raise UsageError("--guard and --items are for one task; with --by give --policy")
         with shown("drawing"):
             judged = op.gate(
                 suite,
                 *suite.models,
                 policy=policy,
-                require=require.value,
+                require=require,
                 paired=not unpaired,
                 **asking.of_suite(suite),
             )
@@ -183,19 +149,19 @@ def gate(
     seen = _read(files, candidate, baseline, reading, metric)
     seen, arguments = asking.at_prevalence(seen), asking.arguments(seen)
     with shown("drawing"):
-        found = op.gate(
+        result = op.gate(
             seen,
             *seen.models,
             metric=pricing.metric(seen, metric),
             rope=rope_of(rope),
-            require=require.value,
-            guards=[guard_of(seen, text) for text in guard or ()],
+            require=require,
+            guards=[guard_of(seen, text) for text in guards or ()],
             paired=not unpaired,
             **arguments,
         )
-    write_page(found, report)
-    write_items(found.main, items)
-    return _write(found, style, output, junit, allowed, verbose)
+    write_page(result, report)
+    write_items(result.main, items)
+    return _write(result, style, output, junit, allowed, verbose)
 
 
 def _read(
@@ -249,7 +215,7 @@ def guard_of(outcomes: Outcomes | Scores, text: str) -> Guard:
 
 
 def _write(
-    found: Gate,
+    gate: Gate,
     style: GateFormat,
     output: Path | None,
     junit: Path | None,
@@ -261,24 +227,24 @@ def _write(
     from outperform.gates.ci import gate_annotations, gate_json, gate_junit
 
     if junit is not None:
-        deliver(gate_junit(found, allow_undecided=allowed), junit)
-    if style is GateFormat.GITHUB:
-        _tell_job(found)
-        deliver(gate_annotations(found), None)
-    elif style is GateFormat.JSON:
-        deliver(gate_json(found), output)
-    elif style is GateFormat.TEXT:
-        show(found._document().lines, output, verbose=verbose)
+        deliver(gate_junit(gate, allow_undecided=allowed), junit)
+    if style == "github":
+        _tell_job(gate)
+        deliver(gate_annotations(gate), None)
+    elif style == "json":
+        deliver(gate_json(gate), output)
+    elif style == "text":
+        show(gate._document().lines, output, verbose=verbose)
     else:
-        deliver(found.to_markdown(), output)
-    return exit_codes.judged("pass" if allowed and found.allowable else found.judgement.value)
+        deliver(gate.to_markdown(), output)
+    return exit_codes.judged("pass" if allowed and gate.allowable else gate.judgement.value)
 
 
-def _tell_job(found: Gate) -> None:
+def _tell_job(gate: Gate) -> None:
     """Add to the summary of the job and to the outputs of the step, where others write as well."""
     from outperform.gates.ci import gate_outputs
 
-    for variable, text in ((SUMMARY, found.to_markdown() + "\n"), (OUTPUTS, gate_outputs(found))):
+    for variable, text in ((SUMMARY, gate.to_markdown() + "\n"), (OUTPUTS, gate_outputs(gate))):
         if path := os.environ.get(variable):
             with open(path, "a", encoding="utf-8") as stream:
                 stream.write(text + "\n")
@@ -293,10 +259,10 @@ def report(
     unpaired: o.Unpaired = False,
     title: Annotated[
         str | None,
-        typer.Option(help="Stands above the page.", metavar="TEXT", rich_help_panel="Output"),
+        o.in_output(metavar="TEXT", help="Stands above the page."),
     ] = None,
     output: o.OutputFile = Path("report.html"),
-    force: o.Force = False,
+    overwrite: o.Force = False,
     items: ItemsFile = None,
     *,
     reading: g.ReadingTwo,
@@ -311,15 +277,10 @@ def report(
     result = compared(files, a, b, metric, rope, unpaired, reading, asking)
     write_items(result, items)
     with shown("writing the page"):
-        path = op.write_report(result, output, title=title, command=command_line(), overwrite=force)
+        path = op.write_report(
+            result, output, title=title, command=command_line(), overwrite=overwrite
+        )
     say(f"wrote {path}: {headline(result.to_dict())}")
-
-
-class WatchFormat(StrEnum):
-    """How a look is written."""
-
-    TEXT = "text"
-    JSON = "json"
 
 
 Folder = Annotated[
@@ -327,33 +288,23 @@ Folder = Annotated[
 ]
 StopRule = Annotated[
     str | None,
-    typer.Option(
-        "--stop",
+    o.in_question(
         metavar="RULE",
         help="width=0.02: the HDI is at most so wide; decision: it is decided; bayes_factor=10.",
-        rich_help_panel="Question",
     ),
 ]
-Once = Annotated[bool, typer.Option("--once", help="Do not wait for more.", rich_help_panel="Data")]
+Once = Annotated[bool, o.in_data("--once", help="Do not wait for more.")]
 Every = Annotated[
     float,
-    typer.Option(
-        "--every",
-        help="Seconds between two looks into the folder.",
-        parser=o.real,
+    o.in_data(
         metavar="NUMBER",
-        rich_help_panel="Data",
+        help="Seconds between two looks into the folder.",
+        parser=o.parse_number,
     ),
 ]
 WatchStyle = Annotated[
     WatchFormat,
-    typer.Option(
-        "--format",
-        "-f",
-        help="text, or json: one object a line.",
-        metavar="FORMAT",
-        rich_help_panel="Output",
-    ),
+    o.in_output("--format", "-f", metavar="FORMAT", help="text, or json: one object a line."),
 ]
 
 
@@ -368,7 +319,7 @@ def watch(
     every: Every = 2.0,
     unpaired: o.Unpaired = False,
     never_true: o.NeverTrue = None,
-    style: WatchStyle = WatchFormat.TEXT,
+    style: WatchStyle = "text",
     *,
     asking: g.Asking,
 ) -> int:
@@ -418,14 +369,14 @@ def stop_of(text: str | None) -> Any:
 
 def _first(monitor: Monitor, *, once: bool, every: float) -> Outcomes | Scores:
     """Wait for the first batch, and say why there is none."""
-    said = ""
+    message = ""
     while not once and not monitor.n_batches:
         try:
             return monitor.outcomes
         except DataError as error:
-            if str(error) != said:
-                said = str(error)
-                say(f"{said}; waiting")
+            if str(error) != message:
+                message = str(error)
+                say(f"{message}; waiting")
         time.sleep(every)
     return monitor.outcomes
 
@@ -439,32 +390,32 @@ def _with_named(seen: Outcomes | Scores, asking: g.Asking) -> Outcomes | Scores:
     named = [*(asking.labels or "").split(","), asking.pos_label or ""]
     known = [str(label) for label in seen.labels]
     missing = {text: like(seen.labels[0], text) for text in named if text and text not in known}
-    found = [label for label in missing.values() if label is not None]
-    if seen.kind == "correct" or not found:
+    added = [label for label in missing.values() if label is not None]
+    if seen.kind == "correct" or not added:
         return seen
     for text in missing:
         say(f"{unknown_name('class', text, known)}. It is taken for one that comes later")
-    return seen.with_labels(found)
+    return seen.with_labels(added)
 
 
-def _say_new(monitor: Monitor, said: set[Finding | str]) -> None:
+def _say_new(monitor: Monitor, reported: set[Finding | str]) -> None:
     """Say each finding once, and what is not counted whenever that changes."""
     for finding in monitor.findings:
         if finding.level == "note" and finding.name != "looks_left_out":
             continue
-        once = finding if finding.name == "batches_not_counted" else finding.name
-        if once not in said:
-            said.add(once)
+        key = finding if finding.name == "batches_not_counted" else finding.name
+        if key not in reported:
+            reported.add(key)
             say(str(finding))
 
 
 def _watched(monitor: Monitor, style: WatchFormat, *, once: bool, every: float) -> int:
     """Write every look until the rule holds, or once; return the exit code of the last."""
     shown = 0
-    said: set[Finding | str] = set()
+    reported: set[Finding | str] = set()
     while True:
         looks = monitor.looks
-        _say_new(monitor, said)
+        _say_new(monitor, reported)
         for look in looks[shown:]:
             _write_look(look, style)
             if look.holds:
@@ -482,7 +433,7 @@ def _write_look(look: Look, style: WatchFormat) -> None:
     from outperform.monitor.text import look_line
 
     facts = look.to_dict()
-    deliver(as_json(facts) if style is WatchFormat.JSON else look_line(facts), None)
+    deliver(as_json(facts) if style == "json" else look_line(facts), None)
     sys.stdout.flush()
 
 
@@ -494,6 +445,8 @@ def _code(look: Look, monitor: Monitor) -> int:
     from outperform.data.sources import batches_differ
 
     findings = monitor.findings
-    doubted = batches_differ(findings) or any(one.name == "batches_not_counted" for one in findings)
+    doubted = batches_differ(findings) or any(
+        finding.name == "batches_not_counted" for finding in findings
+    )
     passes = look.judgement.value == "pass"
     return exit_codes.judged("undecided" if passes and doubted else look.judgement.value)

@@ -13,14 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 import outperform as op
 from outperform._files import write_atomically
 from outperform.cli import options as o
 from outperform.cli.exit_codes import asked, shown
 from outperform.cli.inputs import Joined, label_of, labels_of, prevalence_of, priced, prior_of
-from outperform.cli.options import Format
 from outperform.errors import ResourceError, UsageError
 
 if TYPE_CHECKING:
@@ -56,29 +53,36 @@ if TYPE_CHECKING:
 class Reading(Joined):
     """How the files are to be read, be it one table, several that are joined, or matrices."""
 
-    confusion: o.Confusion = False
+    confusion: Annotated[
+        bool,
+        o.in_files("--confusion", help="Files are confusion matrices, rows the truth."),
+    ] = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingTwo(Reading):
     """The same, of two models whose labelled items may have been chosen from a pool."""
 
-    pool: o.PoolFile = None
+    pool: Annotated[
+        str | None,
+        o.in_data(
+            metavar="FILE",
+            help="All items, labelled or not, of which `propose` chose those to label.",
+        ),
+    ] = None
     human: Annotated[
         str | None,
-        typer.Option(
-            help="A judge's verdicts are in FILE; what people said of some of these items is here.",
+        o.in_data(
             metavar="FILE",
-            rich_help_panel="Data",
+            help="A judge's verdicts are in FILE; what people said of some of these items is here.",
         ),
     ] = None
     drawn: Annotated[
         str | None,
-        typer.Option(
+        o.in_data(
+            metavar="DESIGN",
             help="How the items of --human were drawn: random, by_ratings (the judge's and the "
             "models' answers alone), or its column of probabilities of being labelled.",
-            metavar="DESIGN",
-            rich_help_panel="Data",
         ),
     ] = None
 
@@ -109,8 +113,19 @@ class ReadingTwo(Reading):
 class Pricing:
     """What mistakes cost, if that is what counts."""
 
-    cost: o.Cost = None
-    unit: o.Unit = None
+    cost: Annotated[
+        str | None,
+        o.in_question(
+            metavar="COSTS",
+            help="Instead of a metric, what mistakes cost, as truth:prediction: "
+            "fraud:ok=100,ok:fraud=5. The rest is free.",
+            show_default=False,
+        ),
+    ] = None
+    unit: Annotated[
+        str | None,
+        o.in_question(metavar="TEXT", help="What costs are in, e.g. EUR."),
+    ] = None
 
     def metric(self, seen: Outcomes | Scores, metric: str | None) -> Any:
         """Return the metric that was named, or the cost that was given instead."""
@@ -125,8 +140,8 @@ class AskingRuns:
     pos_label: o.PosLabel = None
     prior: o.Prior = None
     hdi_prob: o.HdiProb = 0.95
-    draws: o.Draws = 20_000
-    seed: o.Seed = 0
+    n_draws: o.Draws = 20_000
+    random_state: o.Seed = 0
 
     def arguments(self, seen: Outcomes | Scores) -> dict[str, Any]:
         """Return what the functions of the library take."""
@@ -135,8 +150,8 @@ class AskingRuns:
             "pos_label": label_of(seen, self.pos_label),
             "prior": prior_of(self.prior),
             "hdi_prob": self.hdi_prob,
-            "n_draws": self.draws,
-            "random_state": self.seed,
+            "n_draws": self.n_draws,
+            "random_state": self.random_state,
             "n_jobs": -1,
         }
 
@@ -151,7 +166,12 @@ class AskingRuns:
 class Asking(AskingRuns):
     """The same, where models may be used on other class proportions."""
 
-    prevalence: o.Prevalence = None
+    prevalence: Annotated[
+        str | None,
+        o.in_question(
+            metavar="SHARE", help=f"{o.SHARE} Or of each: fraud=0.02, or counts fraud=20,ok=980."
+        ),
+    ] = None
 
     def at_prevalence(self, seen: Outcomes | Scores) -> Outcomes | Scores:
         """Return what was seen, at the class proportions that were given."""
@@ -167,7 +187,12 @@ class Asking(AskingRuns):
 class Writing:
     """How the answer is to be written, and where."""
 
-    style: o.OutputFormat = Format.TEXT
+    style: Annotated[
+        o.Format,
+        o.in_output(
+            "--format", "-f", metavar="FORMAT", help="text, json, markdown, latex, html or github."
+        ),
+    ] = "text"
     output: o.Output = None
     report: o.Page = None
     verbose: o.Verbose = False
@@ -176,7 +201,7 @@ class Writing:
 def write_result(result: Result, writing: Writing, *, document: Document | None = None) -> None:
     """Write one result, in a terminal as this document if there is one, and its page."""
     write_page(result, writing.report)
-    if writing.style is Format.TEXT:
+    if writing.style == "text":
         show((document or result._document()).lines, writing.output, verbose=writing.verbose)
     else:
         deliver(render(result, writing.style), writing.output)
@@ -193,16 +218,16 @@ def command_line() -> str:
     """Return the command as it was typed, without passwords."""
     from outperform.io.addresses import masked
 
-    words = [_PASSWORD.sub(r"\1***", masked(one)) for one in asked.get()]
+    words = [_PASSWORD.sub(r"\1***", masked(word)) for word in asked.get()]
     return shlex.join(["outperform", *words])
 
 
 _PASSWORD = re.compile(r"((?:password|passwd|pwd|token|secret)\s*=\s*)[^\s&;]+", re.IGNORECASE)
 
 
-def render(result: Result, style: Format) -> str:
+def render(result: Result, style: o.Format) -> str:
     """Return a result in one of the formats but text."""
-    if style is Format.JSON:
+    if style == "json":
         return as_json(result.to_dict(), indent=2)
     return str(getattr(result, _METHODS[style])())
 
@@ -215,10 +240,10 @@ def as_json(facts: Mapping[str, object], *, indent: int | None = None) -> str:
 
 
 _METHODS = {
-    Format.MARKDOWN: "_markdown",
-    Format.LATEX: "to_latex",
-    Format.HTML: "to_html",
-    Format.GITHUB: "_markdown",
+    "markdown": "_markdown",
+    "latex": "to_latex",
+    "html": "to_html",
+    "github": "_markdown",
 }
 
 

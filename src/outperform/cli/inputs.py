@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
 
 import outperform as op
 from outperform.cli import options as o
 from outperform.cli.exit_codes import shown
-from outperform.cli.options import Missing
 from outperform.errors import UsageError, unknown_name
+from outperform.io.catalogue import LOGS
+from outperform.io.formats import FORMATS
 
 if TYPE_CHECKING:
     from outperform._typing import Label
@@ -23,6 +26,19 @@ if TYPE_CHECKING:
     Seen = TypeVar("Seen", Outcomes, Scores, Suite)
 
 
+def parse_format(text: str) -> str:
+    """Read the name of a format; plug-ins are searched for those that are not built in."""
+    if text not in FORMATS and text not in LOGS:
+        known = ", ".join(map(repr, (*FORMATS, *LOGS.names())))
+        raise typer.BadParameter(f"{text!r} is not one of {known}.")
+    return text
+
+
+def complete_format(incomplete: str) -> list[str]:
+    """Return the formats that a shell can complete a name to."""
+    return [name for name in (*FORMATS, *LOGS.names()) if name.startswith(incomplete)]
+
+
 Models = Sequence[str | None] | None
 """The models that a command asks of, None where one was not named; None for all there are."""
 
@@ -31,47 +47,119 @@ Models = Sequence[str | None] | None
 class Ungrouped:
     """How one table is to be read whose items are taken one by one."""
 
-    truth: o.Truth = None
-    correct: o.Correct = None
-    id: o.Id = None
-    model: o.ModelColumn = None
-    score: o.Score = None
-    skip_failed: o.SkipFailed = False
-    latest: o.Latest = False
-    count: o.Count = None
+    truth: Annotated[
+        str | None,
+        o.in_data(
+            metavar="COLUMN", help="The true labels: a column, or the name of the gold file."
+        ),
+    ] = None
+    correct: Annotated[
+        list[str] | None,
+        o.in_data(
+            metavar="COLUMN",
+            help="Instead of --truth: a column that says right or wrong, once for each model, or "
+            "the one in each joined file.",
+        ),
+    ] = None
+    id: Annotated[
+        str | None,
+        o.in_data(metavar="COLUMN", help="Names each item; files are joined on it."),
+    ] = None
+    model: Annotated[
+        str | None,
+        o.in_data(metavar="COLUMN", help="Names the model of each row, with --read-as long."),
+    ] = None
+    score: Annotated[
+        str | None,
+        o.in_data(
+            metavar="NAME",
+            help="The score to read in evaluation logs, or one per task, arc=acc,gsm8k=exact; its "
+            "column with --read-as long.",
+        ),
+    ] = None
+    skip_failed: Annotated[
+        bool,
+        o.in_data("--skip-failed", help="Leave out logs of evaluations that failed."),
+    ] = False
+    latest: Annotated[
+        bool,
+        o.in_data("--latest", help="Keep the newest log of the same model and task."),
+    ] = False
+    count: Annotated[
+        str | None,
+        o.in_data(metavar="COLUMN", help="How many items a row stands for."),
+    ] = None
     never_true: o.NeverTrue = None
     where: o.Where = None
-    table: o.TableName = None
-    query: o.Query = None
-    on_null: o.OnNull = Missing.RAISE
-    na: o.NaValues = None
-    no_na: o.NoNa = False
-    empty_is_label: o.EmptyIsLabel = False
-    no_header: o.NoHeader = False
+    table: Annotated[
+        str | None,
+        o.in_files(metavar="NAME", help="The table of a database."),
+    ] = None
+    query: Annotated[
+        str | None,
+        o.in_files(metavar="SQL", help="A SELECT of a database, instead of a table."),
+    ] = None
+    on_null: Annotated[
+        o.Missing,
+        o.in_data(
+            metavar="CHOICE",
+            help="Rows with a missing value, such as an empty field: raise an error or drop.",
+        ),
+    ] = "raise"
+    na_values: Annotated[
+        list[str] | None,
+        o.in_data(
+            "--na",
+            metavar="TEXT",
+            help="A text that means a missing value, such as NA. Repeat for more texts.",
+        ),
+    ] = None
+    no_na: Annotated[
+        bool,
+        o.in_data("--no-na", help="No text means a missing value: NA, nan and null are labels."),
+    ] = False
+    empty_is_label: Annotated[
+        bool,
+        o.in_data("--empty-is-label", help="An empty field is a label, not a missing value."),
+    ] = False
+    no_header: Annotated[
+        bool,
+        o.in_files("--no-header", help="The first row is data; columns are called 0, 1, …"),
+    ] = False
     encoding: o.Encoding = "utf-8"
-    read_as: o.ReadAs = None
-    storage_options: o.StorageOptions = None
+    format: Annotated[
+        str | None,
+        o.in_files(
+            "--read-as",
+            metavar="KIND",
+            help=f"{', '.join(FORMATS)}, if names do not say it; for evaluation logs "
+            f"{', '.join(name for name in LOGS.built_in if name != 'long')}; "
+            "long for one row per item and model.",
+            parser=parse_format,
+            autocompletion=complete_format,
+        ),
+    ] = None
+    storage_options: Annotated[
+        str | None,
+        o.in_files(
+            metavar="FILE",
+            help="A JSON file that says how to reach s3://, gs:// or abfs://: keys, region, …",
+        ),
+    ] = None
 
     def arguments(self) -> dict[str, Any]:
-        """Return the arguments of ``read`` for one table."""
-        return {
-            "id": self.id,
-            "model": self.model,
-            "score": score_of(self.score),
-            "skip_failed": self.skip_failed,
-            "latest": self.latest,
-            "correct": self.correct,
-            "count": self.count,
-            "where": where_of(self.where),
-            "table": self.table,
-            "query": self.query,
-        }
+        """Return the keywords of ``read``, which have the names of the fields."""
+        keywords = {field.name: getattr(self, field.name) for field in fields(Ungrouped)}
+        for name in ("never_true", "no_na", "no_header", "encoding"):  # no keywords of their own
+            del keywords[name]
+        texts = {"score": score_of(self.score), "where": where_of(self.where)}
+        return {**keywords, **texts, **self.declared(), **self.dialect()}
 
     def declared(self) -> dict[str, Any]:
         """Return which texts are missing values, as the readers of tables take it."""
-        if self.na and self.no_na:
+        if self.na_values and self.no_na:
             raise UsageError("--no-na says that no text is missing; leave it or --na out")
-        given = {"na_values": [] if self.no_na else self.na or None}
+        given = {"na_values": [] if self.no_na else self.na_values or None}
         return given | {"empty_is_label": self.empty_is_label}
 
     def dialect(self) -> dict[str, Any]:
@@ -80,7 +168,7 @@ class Ungrouped:
         other |= {"encoding": self.encoding} if self.encoding != "utf-8" else {}
         return {
             "dialect": other or None,
-            "format": self.read_as,
+            "format": self.format,
             "storage_options": storage_of(self.storage_options),
         }
 
@@ -89,8 +177,18 @@ class Ungrouped:
 class OneTable(Ungrouped):
     """How one table is to be read."""
 
-    weight: o.Weight = None
-    groups: o.Groups = None
+    weight: Annotated[
+        str | None,
+        o.in_data(
+            metavar="COLUMN", help="How much an item matters, e.g. 1 / its sampling probability."
+        ),
+    ] = None
+    groups: Annotated[
+        str | None,
+        o.in_data(
+            metavar="COLUMN", help="Names the group of each item, e.g. its author; one weight each."
+        ),
+    ] = None
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of ``read`` for one table."""
@@ -101,9 +199,21 @@ class OneTable(Ungrouped):
 class Joined(OneTable):
     """How one table, or several that are joined, are to be read."""
 
-    label: o.LabelColumn = None
-    label_separator: o.LabelSeparator = None
-    on_missing: o.OnMissing = Missing.RAISE
+    label: Annotated[
+        str | None,
+        o.in_data(metavar="COLUMN", help="The labels in joined files."),
+    ] = None
+    label_separator: Annotated[
+        str | None,
+        o.in_data(
+            metavar="TEXT",
+            help="Stands between the labels of an item that has several, e.g. '|'.",
+        ),
+    ] = None
+    on_missing: Annotated[
+        o.Missing,
+        o.in_data(metavar="CHOICE", help="Items that a joined file lacks: raise an error or drop."),
+    ] = "raise"
 
     @property
     def confusion(self) -> bool:
@@ -141,13 +251,13 @@ def never_true_of(seen: Outcomes | Scores, texts: Sequence[str] | None) -> list[
     if isinstance(seen, op.Scores) or seen.kind == "correct":
         refuse_never_true(texts)
         return None
-    found = [like(seen.labels[0], text) for text in texts]
-    for text, label in zip(texts, found, strict=True):
+    labels = [like(seen.labels[0], text) for text in texts]
+    for text, label in zip(texts, labels, strict=True):
         if label is None:
             raise UsageError(
                 f"--never-true must be a class of the type of {seen.labels[0]!r}; got {text!r}"
             )
-    return [label for label in found if label is not None]
+    return [label for label in labels if label is not None]
 
 
 def refuse_never_true(texts: Sequence[str] | None) -> None:
@@ -206,16 +316,13 @@ def read_table(
     named = [name for name in models or () if name is not None]
     columns = None if models is None or len(named) < len(models) else named
     if reading.truth is None and not reading.correct and _are_counts(source, reading):
-        asked["storage_options"] = storage_of(reading.storage_options)
-        declared = reading.declared().items()
-        asked |= {name: value for name, value in declared if value not in (None, False)}
-        return chosen_models(op.read(source, models=columns, **asked), models, source)
+        texts = ("format", "dialect", "on_null")  # counts have no dialect, and nothing missing
+        given = {name: value for name, value in asked.items() if name not in texts}
+        return chosen_models(op.read(source, models=columns, **given), models, source)
     if reading.correct:
         columns = None  # they are named already; models choose among them
     elif models is not None:
         _refuse_unnamed(source, models, reading)
-    asked |= {"truth": reading.truth, "on_null": reading.on_null.value, **reading.dialect()}
-    asked |= reading.declared()
     with shown("counting"):
         seen = op.read(source, models=columns, **asked)
     return chosen_models(seen, models, source) if reading.correct else seen
@@ -230,11 +337,10 @@ def _are_counts(source: str, reading: Ungrouped) -> bool:
 
 def are_logs(sources: Sequence[str], reading: Ungrouped) -> bool:
     """Return whether the files are evaluation logs, by what was said or by their names."""
-    from outperform.io.formats import FORMATS
     from outperform.io.logs.read import recognized
 
-    if reading.read_as is not None:
-        return reading.read_as not in FORMATS
+    if reading.format is not None:
+        return reading.format not in FORMATS
     return recognized(list(sources)) is not None
 
 
@@ -250,11 +356,8 @@ def read_logs(
 
 def asked_of_logs(reading: Ungrouped, **by: Any) -> dict[str, Any]:
     """Return the options that were given, by the names of the library's parameters."""
-    given = {**reading.arguments(), "truth": reading.truth, **reading.dialect(), **by}
-    given |= reading.declared()
-    asked = {name: value for name, value in given.items() if value not in (None, False)}
-    choices = {name: getattr(reading, name, None) for name in ("on_missing", "on_null")}
-    return asked | {name: one.value for name, one in choices.items() if one is not None}
+    options = {**reading.arguments(), "on_missing": getattr(reading, "on_missing", None), **by}
+    return {name: value for name, value in options.items() if value not in (None, False)}
 
 
 def _read_counts(sources: Sequence[str], reading: Joined) -> Outcomes | None:
@@ -267,23 +370,23 @@ def _read_counts(sources: Sequence[str], reading: Joined) -> Outcomes | None:
             f"{counted[0]} holds counts, which cannot be joined; compare two files of counts, one "
             "for each model, or join the files that were counted"
         )
-    seen = [read_table(source, None, reading).unpair() for source in sources]
-    for source, one in zip(sources, seen, strict=True):
-        if len(one.models) != 1:
+    counts = [read_table(source, None, reading).unpair() for source in sources]
+    for source, table in zip(sources, counts, strict=True):
+        if len(table.models) != 1:
             raise UsageError(
-                f"{source} holds {', '.join(map(repr, one.models))}; of two files of counts each "
+                f"{source} holds {', '.join(map(repr, table.models))}; of two files of counts each "
                 "must hold one model: count it with --of. To add files up, name their folder"
             )
-    if (seen[0].groups is None) != (seen[1].groups is None):
+    if (counts[0].groups is None) != (counts[1].groups is None):
         raise UsageError("both files must be counted with --groups, or neither")
-    if seen[0].models == seen[1].models:
+    if counts[0].models == counts[1].models:
         stems = [_stem(source) for source in sources]
         _refuse_twins(stems)
-        seen = [replace(one, models=(name,)) for one, name in zip(seen, stems, strict=True)]
+        counts = [replace(table, models=(name,)) for table, name in zip(counts, stems, strict=True)]
     # Loaded late, so that help and completion stay fast.
     from outperform.data.views import stand_beside
 
-    return stand_beside(*seen)
+    return stand_beside(*counts)
 
 
 def _read_files(sources: Sequence[str], models: Models, reading: Joined) -> Outcomes:
@@ -310,8 +413,8 @@ def _read_files(sources: Sequence[str], models: Models, reading: Joined) -> Outc
             correct=correct,
             truth=truth,
             groups=reading.groups,
-            on_missing=reading.on_missing.value,
-            on_null=reading.on_null.value,
+            on_missing=reading.on_missing,
+            on_null=reading.on_null,
             **reading.declared(),
             **reading.dialect(),
         )
@@ -325,11 +428,11 @@ def _named_files(
     from outperform.io.join import GOLD
 
     stems = [_stem(source) for source in sources]
-    called = [place for place, name in enumerate(stems) if name.lower() in GOLD]
-    truth, gold = reading.truth, called[0] if len(called) == 1 and not reading.correct else None
+    golds = [index for index, name in enumerate(stems) if name.lower() in GOLD]
+    truth, gold = reading.truth, golds[0] if len(golds) == 1 and not reading.correct else None
     if truth in (*sources, *stems):
         gold = (sources if truth in sources else stems).index(truth)
-    others = [source for place, source in enumerate(sources) if place != gold]
+    others = [source for index, source in enumerate(sources) if index != gold]
     if gold is None and not reading.correct:  # a column may say whose the truth is
         _refuse_twins(stems)
         return dict(zip(stems, sources, strict=True)), truth
@@ -393,7 +496,7 @@ def _names(sources: Sequence[str], models: Sequence[str | None]) -> list[str]:
     stems = [_stem(source) for source in sources]
     if len(set(stems)) == len(stems) and all(name in stems for name in models):
         return stems
-    names = [name or one for name, one in zip(models, stems, strict=True)]
+    names = [name or stem for name, stem in zip(models, stems, strict=True)]
     _refuse_twins(names)
     return names
 
@@ -454,13 +557,13 @@ def rope_of(text: str | None) -> Any:
 
 def where_of(conditions: Sequence[str] | None) -> dict[str, list[str]] | None:
     """Read conditions such as country=DE; several for one column are alternatives."""
-    found: dict[str, list[str]] = {}
+    allowed: dict[str, list[str]] = {}
     for condition in conditions or ():
         column, sign, value = condition.partition("=")
         if not sign or not column:
             raise UsageError(f"--where must be a column and a value, country=DE; got {condition!r}")
-        found.setdefault(column, []).append(value)
-    return found or None
+        allowed.setdefault(column, []).append(value)
+    return allowed or None
 
 
 def storage_of(path: str | None) -> dict[str, Any] | None:
@@ -471,34 +574,34 @@ def storage_of(path: str | None) -> dict[str, Any] | None:
     from outperform.io.addresses import Storage
 
     try:
-        found = parse(Path(path).read_bytes())
+        options = parse(Path(path).read_bytes())
     except OSError as error:
         raise UsageError(f"--storage-options {path} cannot be read: {error.strerror}") from None
     except ValueError:
-        found = None
-    if not isinstance(found, dict):
+        options = None
+    if not isinstance(options, dict):
         raise UsageError(
             f"--storage-options must name a JSON file with one object in it, such as "
             f'{{"access_key": …, "secret_key": …, "region": …}}; {path} holds something else'
         )
-    Storage.of(found)  # says what is wrong with it
-    return found
+    Storage.of(options)  # says what is wrong with it
+    return options
 
 
 def score_of(text: str | None) -> str | dict[str, str] | None:
     """Read the name of a score, or one for each task: arc=acc,gsm8k=exact_match."""
     if text is None or "=" not in text:
         return text
-    found: dict[str, str] = {}
+    scores: dict[str, str] = {}
     for part in text.split(","):
         task, sign, score = part.partition("=")
-        if not sign or not task or not score or task in found:
+        if not sign or not task or not score or task in scores:
             raise UsageError(
                 "--score must be a name, or one for each task, arc=acc,gsm8k=exact_match; got "
                 f"{text!r}"
             )
-        found[task] = score
-    return found
+        scores[task] = score
+    return scores
 
 
 def prior_of(text: str | None) -> Any:
@@ -513,7 +616,7 @@ def prevalence_of(outcomes: Outcomes | Scores, text: str | None) -> Any:
     """Read class proportions: one share, or shares or counts by class with commas between."""
     if text is None:
         return None
-    found: dict[Label | None, float] = {}
+    shares: dict[Label | None, float] = {}
     for part in text.split(","):
         label, sign, value = part.rpartition("=")  # a class may have = in its name
         try:
@@ -528,10 +631,10 @@ def prevalence_of(outcomes: Outcomes | Scores, text: str | None) -> Any:
         if not sign:
             return number
         key = label_of(outcomes, label)
-        if key in found:
+        if key in shares:
             raise UsageError(f"--prevalence names the class {label!r} twice; got {text!r}")
-        found[key] = number
-    return found
+        shares[key] = number
+    return shares
 
 
 def label_of(outcomes: Outcomes | Scores, text: str | None) -> Label | None:
@@ -548,8 +651,8 @@ def labels_of(outcomes: Outcomes | Scores, text: str | None) -> list[Label] | No
     """Return the classes that are written like this, with commas between."""
     if text is None:
         return None
-    found = (label_of(outcomes, part) for part in text.split(","))
-    return [label for label in found if label is not None]
+    labels = (label_of(outcomes, part) for part in text.split(","))
+    return [label for label in labels if label is not None]
 
 
 def read_seen(
@@ -579,7 +682,7 @@ def _read_columns(sources: Sequence[str], models: Models, reading: Joined, metri
         raise UsageError("give --of once for each column of scores")
     named = [name for name in models if name is not None]
     columns = named if len(named) == len(models) else needed_columns(models)
-    asked = reading.arguments() | reading.dialect()
+    asked = reading.arguments()
     not_for_scores = ("correct", "count", "weight", "table", "query")
     given = [f"--{name}" for name in not_for_scores if asked.pop(name) not in (None, False)]
     if reading.confusion or reading.label is not None or len(sources) != 1 or given:
@@ -590,10 +693,7 @@ def _read_columns(sources: Sequence[str], models: Models, reading: Joined, metri
     with shown("reading"):
         return op.read_scores(
             sources[0],
-            truth=reading.truth,
             models=columns,
-            on_null=reading.on_null.value,
-            **reading.declared(),
             **asked,
         )
 
@@ -625,11 +725,11 @@ def _pair(seen: Outcomes | Scores, text: str) -> tuple[tuple[Label, Label], floa
             f"--cost must be truth:prediction=cost, e.g. fraud:ok=100,ok:fraud=5; got {text!r}"
         )
     known = {str(label): label for label in seen.labels}
-    cuts = [place for place, sign in enumerate(pair) if sign == ":"]
-    found = [(pair[:cut], pair[cut + 1 :]) for cut in cuts]
-    named = [one for one in found if one[0] in known and one[1] in known]
+    cuts = [index for index, sign in enumerate(pair) if sign == ":"]
+    splits = [(pair[:cut], pair[cut + 1 :]) for cut in cuts]
+    named = [split for split in splits if split[0] in known and split[1] in known]
     if len(named) != 1:
-        unknown = [name for name in found[0] if name not in known]
+        unknown = [name for name in splits[0] if name not in known]
         raise UsageError(
             unknown_name("class", unknown[0], known)
             if unknown

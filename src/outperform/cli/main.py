@@ -135,7 +135,7 @@ def _trusted(code: object, arguments: Sequence[str]) -> int:
     """
     if isinstance(code, exit_codes.Judged):
         return int(code)
-    command = next((one for one in arguments if not one.startswith("-")), None)
+    command = next((word for word in arguments if not word.startswith("-")), None)
     judges = command in _JUDGING and _ASKS_FOR_TEXT.isdisjoint(arguments)
     doubtful = code == exit_codes.FAILED or (code == exit_codes.DONE and judges)
     if doubtful or not isinstance(code, int):  # sys.exit takes "0" for 1
@@ -181,11 +181,11 @@ class _Mistake(Protocol):
 
 def usage_message(error: _Mistake) -> str:
     """Say in one line what is wrong with the arguments, and where the right ones are listed."""
-    said = " ".join(_with_hint(error).split()).replace("Value error, ", "")
-    if not said.endswith((".", "?", "!")):
-        said += "."
+    message = " ".join(_with_hint(error).split()).replace("Value error, ", "")
+    if not message.endswith((".", "?", "!")):
+        message += "."
     path = error.ctx.command_path if error.ctx is not None else "outperform"
-    return f"{said[0].lower()}{said[1:]} See {path} --help"
+    return f"{message[0].lower()}{message[1:]} See {path} --help"
 
 
 def _with_hint(error: _Mistake) -> str:
@@ -196,7 +196,7 @@ def _with_hint(error: _Mistake) -> str:
     if error.ctx is None or not hasattr(error, "possibilities"):
         return error.format_message()
     unknown: str = getattr(error, "option_name", "")
-    known = {name for one in error.ctx.command.params for name in one.opts}
+    known = {name for param in error.ctx.command.params for name in param.opts}
     near = get_close_matches(unknown, sorted(known), n=1, cutoff=0.75)
     meant = sorted(known & _MODELS) if unknown in _MODELS else near
     here = error.ctx.command_path.rpartition(" ")[2]

@@ -47,19 +47,14 @@ class World:
 
     accuracies: Annotated[
         str | None,
-        typer.Option(
-            help="Without a pilot: those of A and B, e.g. .9,.88.",
-            metavar="NUMBERS",
-            rich_help_panel="World",
-        ),
+        o.in_world(metavar="NUMBERS", help="Without a pilot: those of A and B, e.g. .9,.88."),
     ] = None
     agreement: Annotated[
         float | None,
-        typer.Option(
-            help="With accuracies, the share of items that both get right or both wrong.",
-            parser=o.share,
+        o.in_world(
             metavar="SHARE",
-            rich_help_panel="World",
+            help="With accuracies, the share of items that both get right or both wrong.",
+            parser=o.parse_share,
         ),
     ] = None
     theta_pos: o.ThetaPos = None
@@ -68,13 +63,13 @@ class World:
 
     def arguments(self) -> dict[str, object]:
         """Return what the library takes."""
-        found: dict[str, object] = {"agreement": self.agreement, "prevalence": self.prevalence}
+        keywords: dict[str, object] = {"agreement": self.agreement, "prevalence": self.prevalence}
         if self.accuracies is not None:
-            found["accuracies"] = _numbers(self.accuracies, "--accuracies", 2)
+            keywords["accuracies"] = _numbers(self.accuracies, "--accuracies", 2)
         for name, text in (("theta_pos", self.theta_pos), ("theta_neg", self.theta_neg)):
             if text is not None:
-                found[name] = _outcomes(text, f"--{name.replace('_', '-')}")
-        return found
+                keywords[name] = _outcomes(text, f"--{name.replace('_', '-')}")
+        return keywords
 
 
 def plan(
@@ -83,24 +78,18 @@ def plan(
     b: o.ModelB = None,
     goal: Annotated[
         str,
-        typer.Option(help=f"{o.GOAL} Or not_worse.", metavar="GOAL", rich_help_panel="Question"),
+        o.in_question(metavar="GOAL", help=f"{o.GOAL} Or not_worse."),
     ] = "decided",
     target: Annotated[
         float,
-        typer.Option(
-            help="How probably the goal is reached.",
-            parser=o.share,
-            metavar="SHARE",
-            rich_help_panel="Question",
+        o.in_question(
+            metavar="SHARE", help="How probably the goal is reached.", parser=o.parse_share
         ),
     ] = 0.8,
     most: Annotated[
         int,
-        typer.Option(
-            help="The largest test set to consider.",
-            parser=o.whole,
-            metavar="NUMBER",
-            rich_help_panel="Question",
+        o.in_question(
+            metavar="NUMBER", help="The largest test set to consider.", parser=o.parse_int
         ),
     ] = 1_000_000,
     metric: o.Metric = None,
@@ -110,8 +99,8 @@ def plan(
     pos_label: o.PosLabel = None,
     prior: o.Prior = None,
     hdi_prob: o.HdiProb = 0.95,
-    simulations: o.PlanSimulations = None,
-    seed: o.Seed = 0,
+    n_simulations: o.PlanSimulations = None,
+    random_state: o.Seed = 0,
     *,
     world: World,
     tasks: Tasks,
@@ -150,8 +139,8 @@ def plan(
             paired=not unpaired,
             prior=prior_of(prior),
             hdi_prob=hdi_prob,
-            n_simulations=simulations,
-            random_state=seed,
+            n_simulations=n_simulations,
+            random_state=random_state,
             n_jobs=-1,
         )
     write_result(result, writing)
@@ -163,21 +152,17 @@ def power(
     prevalence: o.PositiveShare = 0.5,
     sizes: Annotated[
         str,
-        typer.Option(
-            help="Sizes of test sets, with commas.", metavar="NUMBERS", rich_help_panel="Question"
-        ),
+        o.in_question(metavar="NUMBERS", help="Sizes of test sets, with commas."),
     ] = "500,1000,2000",
-    goal: Annotated[
-        str, typer.Option(help=o.GOAL, metavar="GOAL", rich_help_panel="Question")
-    ] = "decided",
+    goal: Annotated[str, o.in_question(metavar="GOAL", help=o.GOAL)] = "decided",
     metric: o.NamedMetric = "f1",
     rope: o.Rope = None,
     unpaired: o.Unpaired = False,
     prior: o.Prior = None,
     hdi_prob: o.HdiProb = 0.95,
-    simulations: o.Simulations = 2_000,
-    draws: o.Draws = 4_000,
-    seed: o.Seed = 0,
+    n_simulations: o.Simulations = 2_000,
+    n_draws: o.Draws = 4_000,
+    random_state: o.Seed = 0,
     *,
     writing: g.Writing,
 ) -> None:
@@ -197,9 +182,9 @@ def power(
             paired=not unpaired,
             prior=prior_of(prior),
             hdi_prob=hdi_prob,
-            n_simulations=simulations,
-            n_draws=draws,
-            random_state=seed,
+            n_simulations=n_simulations,
+            n_draws=n_draws,
+            random_state=random_state,
             n_jobs=-1,
         )
     write_result(result, writing)
@@ -239,36 +224,32 @@ def propose(
     ],
     budget: Annotated[
         int,
-        typer.Option(
-            help="How many items can be labelled.",
-            parser=o.whole,
+        o.in_question(
             metavar="NUMBER",
+            help="How many items can be labelled.",
+            parser=o.parse_int,
             show_default=False,
-            rich_help_panel="Question",
         ),
     ],
     a: o.ModelA = None,
     b: o.ModelB = None,
     judge: Annotated[
         str | None,
-        typer.Option(
-            help="The class that a judge, or an old label, gives every item.",
-            metavar="COLUMN",
-            rich_help_panel="Data",
+        o.in_data(
+            metavar="COLUMN", help="The class that a judge, or an old label, gives every item."
         ),
     ] = None,
     verdicts: Annotated[
         bool,
-        typer.Option(
+        o.in_data(
             "--verdicts",
             help="The columns of A and B say whether a judge calls them right: 0 or 1.",
-            rich_help_panel="Data",
         ),
     ] = False,
     metric: o.Metric = None,
     pos_label: o.PosLabel = None,
     encoding: o.Encoding = "utf-8",
-    seed: o.Seed = 0,
+    random_state: o.Seed = 0,
     output: o.Output = None,
 ) -> None:
     """Say which items to label, most where two models disagree.
@@ -283,21 +264,21 @@ def propose(
     name_a, name_b = needed_columns([a, b])
     header, rows = _read(Path(source), encoding)
     columns = [_column(header, rows, name) for name in (name_a, name_b)]
-    said = None if judge is None else _column(header, rows, judge)
-    known = {str(value): value for column in (*columns, said or ()) for value in column}
+    judged = None if judge is None else _column(header, rows, judge)
+    known = {str(value): value for column in (*columns, judged or ()) for value in column}
     if pos_label is not None and pos_label not in known:
         raise UsageError(unknown_name("class", pos_label, known))
     proposal = op.propose(
         *columns,
         budget=budget,
         metric=metric,
-        judge=said,
+        judge=judged,
         verdicts=verdicts,
         pos_label=None if pos_label is None else known[pos_label],
         names=(name_a, name_b),
-        random_state=seed,
+        random_state=random_state,
     )
-    chosen = [rows[place] for place in proposal.items.tolist()]
+    chosen = [rows[row] for row in proposal.items.tolist()]
     if output is None:
         deliver(_written(header, chosen, ","), None)
         return
@@ -334,15 +315,15 @@ def _column(header: list[str], rows: list[list[str]], name: str) -> list[Any]:
     """Return one column; text that is whole numbers throughout is read as such."""
     if name not in header:
         raise UsageError(unknown_name("column", name, header))
-    place = header.index(name)
-    values = [row[place] for row in rows]
+    index = header.index(name)
+    values = [row[index] for row in rows]
     if "" in values:
         raise DataError(
             f"column {name!r} has no value in row {values.index('') + 2}; a pool needs those "
             "of both models, and what a judge says if there is one, for every item"
         )
-    whole = all(_WHOLE.fullmatch(one) for one in {*values})
-    return [int(one) for one in values] if whole else values
+    whole = all(_WHOLE.fullmatch(value) for value in {*values})
+    return [int(value) for value in values] if whole else values
 
 
 def _written(header: list[str], rows: list[list[str]], separator: str) -> str:

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 import outperform as op
 from outperform.cli import options as o
 from outperform.cli.exit_codes import shown
@@ -34,20 +32,16 @@ if TYPE_CHECKING:
 
 PolicyFile = Annotated[
     Path | None,
-    typer.Option(
-        "--policy",
-        help="What is required on each task of --by: TOML with a table called tasks.",
+    o.in_question(
         metavar="FILE",
-        rich_help_panel="Question",
+        help="What is required on each task of --by: TOML with a table called tasks.",
     ),
 ]
 Weights = Annotated[
     str | None,
-    typer.Option(
-        "--weights",
-        help="How tasks of --by are averaged: equal, size, or task=weight with commas.",
+    o.in_question(
         metavar="WEIGHTS",
-        rich_help_panel="Question",
+        help="How tasks of --by are averaged: equal, size, or task=weight with commas.",
     ),
 ]
 
@@ -116,7 +110,7 @@ def _read_task_logs(
     """Read the tasks of logs, each by its own score; or what another field divides them into."""
     from outperform.io.logs.read import read_tasks
 
-    if list(by) != ["task"] or reading.read_as == "long":
+    if list(by) != ["task"] or reading.format == "long":
         return read_logs(op.read, sources, None, reading, by=list(by))
     asked = {"format": None, **asked_of_logs(reading)}
     odd = [param(f"{name}=") for name in asked if name not in _OF_LOGS]
@@ -135,10 +129,10 @@ def by_task(text: str | None, read: Callable[[str], Any] = str) -> Any:
     """Read one value for all tasks, or task=value with commas between."""
     if text is None or "=" not in text:
         return None if text is None else read(text)
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for part in text.split(","):
         task, sign, value = part.rpartition("=")  # a task may have = in its name
-        if not sign or not task or task in found:
+        if not sign or not task or task in values:
             raise UsageError(f"give task=value for each task once, with commas; got {text!r}")
-        found[task] = read(value)
-    return found
+        values[task] = read(value)
+    return values
