@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import operator
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -74,14 +73,30 @@ def read_conll(
     """
     _check_arguments(columns, separator)
     name = os.fspath(path)
-    lines = _lines(_text(name, encoding))
+    text = _text(name, encoding)
+    # str.splitlines would also break at separators that occur inside of tokens.
+    lines = text.split("\n" if "\n" in text else "\r")
+    lines = [line.removesuffix("\r") for line in lines]
     rows = list(_rows(name, lines, separator))
-    getters = _getters(name, columns, next(row for row in rows if row.cells))
-    found: dict[str, list[list[str]]] = {column: [] for column in columns}
+    first = next(row for row in rows if row.cells)
+    width = len(first.cells)
+    for column, number in columns.items():
+        if not -width <= number < width:
+            raise UsageError(
+                f"{name} has {width} columns, so that the number of {column!r} must be from "
+                f"{-width} to {width - 1}; got {number}; line {first.line} has {first.cells!r}"
+            )
+    values: dict[str, list[list[str]]] = {column: [] for column in columns}
     for sentence in _sentences(rows):
-        for column, getter in getters.items():
-            found[column].append([_value(name, row, column, getter) for row in sentence])
-    return found
+        for column, number in columns.items():
+            lacking = next((row for row in sentence if not row.cells[number]), None)
+            if lacking is not None:
+                raise DataError(
+                    f"{name}: every row must have a value for {column!r}; line {lacking.line} has "
+                    f"none: {lacking.cells!r}"
+                )
+            values[column].append([row.cells[number] for row in sentence])
+    return values
 
 
 def _check_arguments(columns: Mapping[str, int], separator: str | None) -> None:
@@ -106,37 +121,26 @@ def _text(name: str, encoding: str) -> str:
             f"unknown encoding {encoding!r}; take one that Python knows, e.g. 'utf-8' or 'latin-1'"
         ) from None
     except UnicodeDecodeError as error:
-        raise DataError(_undecodable(name, data, encoding, error)) from None
+        line = data.count(b"\n", 0, error.start) + 1
+        marked = next((other for mark, other in _MARKS if data.startswith(mark)), None)
+        hint = (
+            f"its first bytes say {param('encoding=', marked)}"
+            if marked
+            else (
+                f"give the encoding it was written in, e.g. {param('encoding=', 'latin-1')} or "
+                f"{param('encoding=', 'cp1252')}"
+            )
+        )
+        raise DataError(
+            f"{name} must be text in {encoding}, but line {line} has the byte "
+            f"0x{data[error.start]:02x} that is none; {hint}"
+        ) from None
     if "\0" in text:
         raise DataError(
             f"{name} must be text in {encoding}, but has zero bytes; it may be another kind of "
             f"file, or in an encoding such as {param('encoding=', 'utf-16')}"
         )
     return text.removeprefix(_MARK)
-
-
-def _undecodable(name: str, data: bytes, encoding: str, error: UnicodeDecodeError) -> str:
-    line = data.count(b"\n", 0, error.start) + 1
-    marked = next((other for mark, other in _MARKS if data.startswith(mark)), None)
-    hint = (
-        f"its first bytes say {param('encoding=', marked)}"
-        if marked
-        else (
-            f"give the encoding it was written in, e.g. {param('encoding=', 'latin-1')} or "
-            f"{param('encoding=', 'cp1252')}"
-        )
-    )
-    return (
-        f"{name} must be text in {encoding}, but line {line} has the byte "
-        f"0x{data[error.start]:02x} that is none; {hint}"
-    )
-
-
-def _lines(text: str) -> list[str]:
-    # str.splitlines would also break at separators that occur inside of tokens.
-    if "\n" not in text:
-        return text.split("\r")
-    return [line.removesuffix("\r") for line in text.split("\n")]
 
 
 def _rows(name: str, lines: list[str], separator: str | None) -> Iterator[_Row]:
@@ -148,15 +152,19 @@ def _rows(name: str, lines: list[str], separator: str | None) -> Iterator[_Row]:
         cells = split(line)
         if _is_blank(cells) or _is_boundary(line):
             yield _Row(number, [])
-        elif _is_comment(line, universal) and len(cells) < width:
-            continue
+        elif len(cells) < width and (
+            line.startswith("#" if universal else _COMMENTS) or line == "#"
+        ):
+            continue  # a comment
         elif len(cells) != width:
             raise DataError(
                 f"{name}: every row must have as many columns as the first one, "
                 f"{width} in line {first + 1}; got {len(cells)} in line {number}: {line[:80]!r}"
             )
-        elif not (universal and _is_no_word(cells)):
-            yield _Row(number, cells)
+        else:
+            id = _UNIVERSAL_ID.fullmatch(cells[0]) if universal else None
+            if id is None or id["no_word"] is None:
+                yield _Row(number, cells)
 
 
 def _first_row(
@@ -176,13 +184,9 @@ def _first_row(
         raise DataError(f"{name} must have a row for each token; it has none")
     if separator is None:
         separator = "\t" if "\t" in lines[first].strip() else None
-    return first, _splitter(separator)
-
-
-def _splitter(separator: str | None) -> Callable[[str], list[str]]:
     if separator is None:
-        return lambda line: _BLANKS.split(line.strip(" \t"))
-    return lambda line: line.split(separator)
+        return first, lambda line: _BLANKS.split(line.strip(" \t"))
+    return first, lambda line: line.split(separator)
 
 
 def _is_blank(cells: list[str]) -> bool:
@@ -194,36 +198,12 @@ def _is_boundary(line: str) -> bool:
     return _BOUNDARY in line and line.split(maxsplit=1)[0] == _BOUNDARY
 
 
-def _is_comment(line: str, universal: bool) -> bool:
-    if universal:
-        return line.startswith("#")
-    return line == "#" or line.startswith(_COMMENTS)
-
-
 def _is_universal(lines: list[str], width: int) -> bool:
     """Return whether a file is CoNLL-U: ten columns by tabs, the first one a number in all rows."""
     if width != _UNIVERSAL_WIDTH:
         return False
     rows = (line.split("\t") for line in lines if line.strip() and not line.startswith("#"))
     return all(len(cells) == width and _UNIVERSAL_ID.fullmatch(cells[0]) for cells in rows)
-
-
-def _is_no_word(cells: list[str]) -> bool:
-    found = _UNIVERSAL_ID.fullmatch(cells[0])
-    return found is not None and found["no_word"] is not None
-
-
-def _getters(
-    name: str, columns: Mapping[str, int], first: _Row
-) -> dict[str, Callable[[list[str]], str]]:
-    width = len(first.cells)
-    for column, number in columns.items():
-        if not -width <= number < width:
-            raise UsageError(
-                f"{name} has {width} columns, so that the number of {column!r} must be from "
-                f"{-width} to {width - 1}; got {number}; line {first.line} has {first.cells!r}"
-            )
-    return {column: operator.itemgetter(number) for column, number in columns.items()}
 
 
 def _sentences(rows: list[_Row]) -> Iterator[list[_Row]]:
@@ -236,13 +216,3 @@ def _sentences(rows: list[_Row]) -> Iterator[list[_Row]]:
             sentence = []
     if sentence:
         yield sentence
-
-
-def _value(name: str, row: _Row, column: str, getter: Callable[[list[str]], str]) -> str:
-    value = getter(row.cells)
-    if not value:
-        raise DataError(
-            f"{name}: every row must have a value for {column!r}; line {row.line} has none: "
-            f"{row.cells!r}"
-        )
-    return value

@@ -89,13 +89,17 @@ def read_confusions(sources: Mapping[str, object], **options: Any) -> Outcomes:
     >>> read_confusions({"old": old, "new": new}).confusion("new").tolist()
     [[49, 4], [2, 45]]
     """
-    found = {model: read_confusion(source, **options) for model, source in sources.items()}
-    if not found:
+    matrices_by_model = {
+        model: read_confusion(source, **options) for model, source in sources.items()
+    }
+    if not matrices_by_model:
         return Outcomes.from_confusion({})
-    labels = next(iter(found.values())).labels
-    matrices = {model: _in_order(model, matrix, labels) for model, matrix in found.items()}
+    labels = next(iter(matrices_by_model.values())).labels
+    matrices = {
+        model: _in_order(model, matrix, labels) for model, matrix in matrices_by_model.items()
+    }
     outcomes = Outcomes.from_confusion(matrices, labels=labels)
-    findings = [finding for matrix in found.values() for finding in matrix.findings]
+    findings = [finding for matrix in matrices_by_model.values() for finding in matrix.findings]
     return replace(outcomes, findings=(*findings, *outcomes.findings))
 
 
@@ -129,9 +133,8 @@ def _matrix(name: str, records: Sequence[list[str]]) -> LabelledMatrix:
         )
     counts = np.array([_counts(name, record, predicted) for record in records[1:]], dtype=object)
     order = [predicted.index(label) for label in true]
-    return LabelledMatrix(
-        labels=tuple(true), counts=counts[:, order], findings=_ordered(name, predicted, true)
-    )
+    findings = () if predicted == true else (finding("confusion_reordered", file=name),)
+    return LabelledMatrix(labels=tuple(true), counts=counts[:, order], findings=findings)
 
 
 def _counts(name: str, record: Sequence[str], predicted: Sequence[str]) -> list[int]:
@@ -143,12 +146,6 @@ def _counts(name: str, record: Sequence[str], predicted: Sequence[str]) -> list[
                 f"{true!r} and the prediction {label!r}"
             )
     return [int(value) for value in values]
-
-
-def _ordered(name: str, predicted: Sequence[str], true: Sequence[str]) -> tuple[Finding, ...]:
-    if list(predicted) == list(true):
-        return ()
-    return (finding("confusion_reordered", file=name),)
 
 
 _KINDS = {
@@ -197,7 +194,9 @@ def read_fold_counts(path: str | Path) -> FoldCounts:
 def _parse(rows: csv.DictReader[str], name: str) -> FoldCounts:
     header = [column.strip() for column in rows.fieldnames or ()]
     rows.fieldnames = header
-    kind = next((one for one, columns in _KINDS.items() if set(columns) <= set(header)), None)
+    kind = next(
+        (kind_name for kind_name, columns in _KINDS.items() if set(columns) <= set(header)), None
+    )
     if kind is None or "model" not in header:
         raise DataError(
             f"{name} needs the columns model and tp, fp, fn, or model and gold, predicted, "

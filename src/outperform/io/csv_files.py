@@ -57,10 +57,10 @@ def scan_csv(file: File, wanted: Sequence[str], dialect: Dialect, engine: Engine
     glance = _look(file, layout)
     if glance.padded or glance.unusual or (glance.quoted and glance.trailing):
         return _rewritten(file, layout, engine)
-    found = _scan(file, layout)
-    if glance.trailing and not _fits(glance, layout, found, engine):
+    scan = _scan(file, layout)
+    if glance.trailing and not _fits(glance, layout, scan, engine):
         return _rewritten(file, layout, engine)
-    return found
+    return scan
 
 
 def rescue_csv(
@@ -89,7 +89,7 @@ def _scan(file: File, layout: _Layout) -> Scan:
         relation=relation,
         parameters=(
             file.path,
-            {f"c{place}": "VARCHAR" for place in range(width)},
+            {f"c{index}": "VARCHAR" for index in range(width)},
             layout.separator,
             quote,
             quote,
@@ -99,8 +99,8 @@ def _scan(file: File, layout: _Layout) -> Scan:
         # The engine takes some empty fields for NULL and not others; which are missing values is
         # decided where it is known what the user declared.
         columns={
-            name: Column(f"coalesce(c{place}, '')", "text")
-            for place, name in enumerate(layout.names)
+            name: Column(f"coalesce(c{index}, '')", "text")
+            for index, name in enumerate(layout.names)
         },
         findings=layout.findings,
         hint=_no_header() if layout.header else "",
@@ -119,15 +119,15 @@ def _lines_of(file: File, layout: _Layout, rows: Sequence[int]) -> list[int]:
     wanted = {row + layout.header for row in rows}
     with _opened(file) as stream:
         parser = _parser(stream, layout.separator, layout.quote)
-        found, number, line = [], 0, 1
+        lines, number, line = [], 0, 1
         for row in parser:
             number += bool(row)
             if row and number in wanted:
-                found.append(line)
+                lines.append(line)
             if number > max(wanted):
                 break
             line = parser.line_num + 1
-    return found
+    return lines
 
 
 # What is in the first row
@@ -136,23 +136,31 @@ def _lines_of(file: File, layout: _Layout, rows: Sequence[int]) -> list[int]:
 def _layout(file: File, wanted: Sequence[str], dialect: Dialect) -> _Layout:
     usual = "\t" if file.kind == "tsv" else ","
     candidates = [dialect.separator] if dialect.separator else [usual, *set(_NAMES) - {usual}]
-    rows = {one: _first_row(file, one, dialect.quote) for one in sorted(candidates)}
+    rows = {
+        candidate: _first_row(file, candidate, dialect.quote) for candidate in sorted(candidates)
+    }
     if not any(rows.values()):
         raise DataError(f"{file.name} has no rows")
     if dialect.header:
-        fitting = [one for one in candidates if rows[one] and set(wanted) <= set(rows[one])]
+        fitting = [
+            candidate
+            for candidate in candidates
+            if rows[candidate] and set(wanted) <= set(rows[candidate])
+        ]
     else:
         fitting = []
-    best = max(candidates, key=lambda one: (len(rows[one]), one == usual))
+    best = max(candidates, key=lambda candidate: (len(rows[candidate]), candidate == usual))
     separator = fitting[0] if fitting and wanted else best
-    names = rows[separator] if dialect.header else [str(place) for place in range(len(rows[best]))]
+    names = rows[separator] if dialect.header else [str(index) for index in range(len(rows[best]))]
     refuse_twins(names, file.name, _no_header() if dialect.header else "")
     return _Layout(
         separator=separator,
         quote=dialect.quote,
         header=dialect.header,
         names=tuple(names),
-        findings=_separated(file, separator, usual) if dialect.separator is None else (),
+        findings=()
+        if separator in (dialect.separator, usual)
+        else (finding("separator_detected", file=file.name, separator=_NAMES[separator]),),
     )
 
 
@@ -164,19 +172,14 @@ def _first_row(file: File, separator: str, quote: str | None) -> list[str]:
         return []
 
 
-def _separated(file: File, separator: str, usual: str) -> tuple[Finding, ...]:
-    if separator == usual:
-        return ()
-    return (finding("separator_detected", file=file.name, separator=_NAMES[separator]),)
-
-
 # One look at all bytes
 
 
 def _look(file: File, layout: _Layout) -> _Glance:
     mark = layout.separator.encode()
     quote = layout.quote.encode() if layout.quote else b""
-    beside = _beside(quote, mark)
+    q, m = re.escape(quote), re.escape(mark)
+    padding = re.compile(rb"(?:^|[\r\n]|%b) +%b|%b +(?:[\r\n]|%b|$)" % (m, q, q, m))
     quoted = padded = trailing = cut = False
     separators, block, ends = 0, b"\n", _LineEnds()
     with file.open() as stream:
@@ -187,10 +190,16 @@ def _look(file: File, layout: _Layout) -> _Glance:
             cut = cut or not block.endswith(b"\n")
             block = following
             if b"\0" in block:
-                raise DataError(_zero_byte(file))
+                with file.open() as again:
+                    line = next(number for number, text in _numbered(again) if b"\0" in text)
+                raise DataError(
+                    f"{file.name} has a zero byte in line {line}, so it is not text in UTF-8; it "
+                    "may be damaged, or in another encoding: "
+                    f"{param('dialect=', {'encoding': 'utf-16'})}"
+                )
             if quote and quote in block:
                 quoted = True
-                padded = padded or bool(beside.search(block))
+                padded = padded or bool(padding.search(block))
                 trailing = trailing or any(mark + 2 * quote + end in block for end in _ENDS)
             number, last = _separators(block, mark)
             separators, trailing = separators + number, trailing or last
@@ -207,9 +216,9 @@ def _look(file: File, layout: _Layout) -> _Glance:
 def _separators(block: bytes, mark: bytes) -> tuple[int, bool]:
     """Return how many separators there are, and whether one stands at the end of a line."""
     codes = np.frombuffer(block, dtype=np.uint8)
-    found: BoolArray = codes == mark[0]
-    at_ends = found[:-1] & ((codes[1:] == _ENDS[0][0]) | (codes[1:] == _ENDS[1][0]))
-    return int(np.count_nonzero(found)), bool(at_ends.any())
+    is_separator: BoolArray = codes == mark[0]
+    at_ends = is_separator[:-1] & ((codes[1:] == _ENDS[0][0]) | (codes[1:] == _ENDS[1][0]))
+    return int(np.count_nonzero(is_separator)), bool(at_ends.any())
 
 
 class _LineEnds:
@@ -240,26 +249,12 @@ def _blocks(stream: BinaryIO, head: bytes) -> Iterator[bytes]:
         head = b""
 
 
-def _beside(quote: bytes, mark: bytes) -> re.Pattern[bytes]:
-    quote, mark = re.escape(quote), re.escape(mark)
-    return re.compile(rb"(?:^|[\r\n]|%b) +%b|%b +(?:[\r\n]|%b|$)" % (mark, quote, quote, mark))
-
-
 def _no_header() -> str:
     return f". If the first row is data, say {param('dialect=', {'header': False})}"
 
 
 def _unquoted() -> str:
     return either(", or say dialect={'quote': None} if quotes are ordinary characters", "")
-
-
-def _zero_byte(file: File) -> str:
-    with file.open() as stream:
-        line = next(number for number, text in _numbered(stream) if b"\0" in text)
-    return (
-        f"{file.name} has a zero byte in line {line}, so it is not text in UTF-8; it may be "
-        f"damaged, or in another encoding: {param('dialect=', {'encoding': 'utf-16'})}"
-    )
 
 
 def _numbered(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
@@ -271,10 +266,10 @@ def _numbered(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
         yield number, piece
 
 
-def _fits(glance: _Glance, layout: _Layout, found: Scan, engine: Engine) -> bool:
+def _fits(glance: _Glance, layout: _Layout, scan: Scan, engine: Engine) -> bool:
     """Return whether the separators are as many as the rows that the engine sees need."""
     try:
-        ((rows,),) = engine.fetch(f"SELECT count(*) FROM {found.relation}", found.parameters)
+        ((rows,),) = engine.fetch(f"SELECT count(*) FROM {scan.relation}", scan.parameters)
     except EngineFault:
         return False
     return bool(glance.separators == (rows + layout.header) * (len(layout.names) - 1))
@@ -290,8 +285,8 @@ def _rewritten(file: File, layout: _Layout, engine: Engine) -> Scan:
         writer = csv.writer(copy, quoting=csv.QUOTE_ALL, lineterminator="\n")
         writer.writerows(_records(file, layout))
     plain = replace(file, path=path, packing="", stamp=file.stamp)
-    found = _scan(plain, replace(layout, separator=",", quote='"'))
-    return replace(found, file=file, lines=partial(_lines_of, file, layout))
+    scan = _scan(plain, replace(layout, separator=",", quote='"'))
+    return replace(scan, file=file, lines=partial(_lines_of, file, layout))
 
 
 def _records(file: File, layout: _Layout) -> Iterator[list[str]]:
@@ -303,9 +298,11 @@ def _records(file: File, layout: _Layout) -> Iterator[list[str]]:
         try:
             for row in parser:
                 if row and len(row) != width:
+                    text = layout.separator.join(row)
+                    shortened = text if len(text) <= 80 else text[:80] + "…"
                     raise DataError(
                         f"{file.name}: every row must have {width} values as the first one has; "
-                        f"line {line} has {len(row)}: {_shown(row, layout.separator)}"
+                        f"line {line} has {len(row)}: {shortened!r}"
                     )
                 if row:
                     yield row
@@ -366,8 +363,3 @@ def _malformed(file: File, first: int, last: int, error: csv.Error) -> str:
         f"{file.name}: {where}: text follows a closing quote; quotes inside of quotes must be "
         f"doubled{_unquoted()}"
     )
-
-
-def _shown(row: Sequence[str], separator: str) -> str:
-    line = separator.join(row)
-    return repr(line if len(line) <= 80 else line[:80] + "…")

@@ -55,9 +55,9 @@ def coded(values: Sequence[object]) -> Coded:
     >>> coded(["b", None, "b"])
     Coded(values=['b', None], codes=array([0, 1, 0]))
     """
-    place = {value: code for code, value in enumerate(dict.fromkeys(values))}
-    codes = np.fromiter(map(place.__getitem__, values), dtype=np.int64, count=len(values))
-    return Coded(list(place), codes)
+    index = {value: code for code, value in enumerate(dict.fromkeys(values))}
+    codes = np.fromiter(map(index.__getitem__, values), dtype=np.int64, count=len(values))
+    return Coded(list(index), codes)
 
 
 def refuse_too_many(n_cells: int, name: str, *, groups: str | None = None) -> None:
@@ -144,15 +144,15 @@ def decode(values: Sequence[Any], family: str, *, name: str) -> list[Any]:
 
 def _loaded(value: str | None, name: str) -> Any:
     try:
-        found = None if value is None else json.loads(value)
+        content = None if value is None else json.loads(value)
     except (ValueError, RecursionError) as error:  # the reader knows in which line
         raise EngineFault(f"column {name!r} holds {str(value)[:60]}…: {error}") from error
-    if isinstance(found, (list, dict)):
+    if isinstance(content, (list, dict)):
         raise DataError(
             f"column {name!r} holds {str(value)[:60]}; labels must be text, whole numbers or "
             "booleans"
         )
-    return None if isinstance(found, float) and math.isnan(found) else found
+    return None if isinstance(content, float) and math.isnan(content) else content
 
 
 def refuse_scores(
@@ -168,10 +168,10 @@ def refuse_scores(
     classes = set(truth)
     for name, values in columns.items():
         distinct = {value for value in values if value is not None}
-        if any(isinstance(one, float) and math.isinf(one) for one in distinct):
+        if any(isinstance(value, float) and math.isinf(value) for value in distinct):
             raise DataError(f"column {name!r} holds an infinite number, which is no label")
-        fraction = next((one for one in distinct if _is_fraction(one)), None)
-        if fraction is None or not all(_is_number(one) for one in distinct):
+        fraction = next((value for value in distinct if _is_fraction(value)), None)
+        if fraction is None or not all(_is_number(value) for value in distinct):
             continue
         if isinstance(fraction, float) or not distinct <= classes:
             if name == name_of_truth or _look_measured(classes, distinct):
@@ -189,28 +189,29 @@ def refuse_no_models(
 ) -> None:
     """Refuse columns that are no model's: ids, and whatever else holds no label of the truth."""
     (truth, actual), *models = labels.items()
-    found = {
-        name: compare_values(one.values, one.codes, actual.values, counts) for name, one in models
+    matches = {
+        name: compare_values(column.values, column.codes, actual.values, counts)
+        for name, column in models
     }
-    ids = [name for name, one in found.items() if one.may_be_ids]
+    ids = [name for name, match in matches.items() if match.may_be_ids]
     if query.named:
-        ids = [name for name in ids if found[name].look_like_ids]
+        ids = [name for name in ids if matches[name].look_like_ids]
         if ids:
-            why = found[ids[0]].sentence(f"{ids[0]!r} has", repr(truth))
+            why = matches[ids[0]].sentence(f"{ids[0]!r} has", repr(truth))
             raise UsageError(f"{why}, which a model predicts; {_as_id(ids[0])}")
         _refuse_truth_of_ids(labels, counts)
         return
-    odd = [name for name, one in found.items() if name in ids or one.hold_no_label]
-    if odd and len(odd) == len(found) and not ids:
+    odd = [name for name, match in matches.items() if name in ids or match.hold_no_label]
+    if odd and len(odd) == len(matches) and not ids:
         raise UsageError(
             f"no label of {truth!r} is in any other column of {table}: {truth!r} holds "
             f"{_some(actual)} and {odd[0]!r} holds {_some(labels[odd[0]])}; name the column of the "
             f"true labels with {param('truth=')} and those of the predictions with "
             f"{param('models=')}"
         )
-    rest = [name for name in found if name not in odd]
+    rest = [name for name in matches if name not in odd]
     if ids:
-        why = found[ids[0]].sentence(f"{ids[0]!r} has", repr(truth))
+        why = matches[ids[0]].sentence(f"{ids[0]!r} has", repr(truth))
         raise UsageError(name_models(table, f"{why}; {_as_id(ids[0])}", rest))
     if odd:
         why = f"{odd[0]!r} holds {_some(labels[odd[0]])}, no label of {truth!r}"
@@ -223,11 +224,11 @@ def _as_id(name: str) -> str:
 
 def _refuse_truth_of_ids(labels: Mapping[str, Coded], counts: AnyArray) -> None:
     (truth, actual), *models = labels.items()
-    predicted = [value for _, one in models for value in one.values]
-    found = compare_values(actual.values, actual.codes, predicted, counts)
-    if found.look_like_ids and not found.n_shared:
+    predicted = [value for _, column in models for value in column.values]
+    match = compare_values(actual.values, actual.codes, predicted, counts)
+    if match.look_like_ids and not match.n_shared:
         raise UsageError(
-            f"{truth!r} has {found.n_values:,} different values in {found.n_rows:,} rows, and no "
+            f"{truth!r} has {match.n_values:,} different values in {match.n_rows:,} rows, and no "
             f"model predicts any of them, but {_some(models[0][1])}; name the column of the true "
             f"labels with {param('truth=')}"
         )
@@ -241,7 +242,7 @@ def name_models(table: str, why: str, rest: Sequence[str]) -> str:
 
 def _some(column: Coded) -> str:
     known = sorted({str(value) for value in column.values if value is not None})
-    return quoted([one[:30] for one in known], most=3)
+    return quoted([text[:30] for text in known], most=3)
 
 
 def as_right(column: Coded, counts: AnyArray, name: str, first: First) -> Coded:
@@ -302,9 +303,9 @@ def _right(value: object) -> bool | None:
 def _look_measured(truth: set[object], predicted: set[object]) -> bool:
     """Return whether the truth may be measured numbers, also where files have them as text."""
     known = truth - {None}
-    if not all(_is_number(one) for one in known):
+    if not all(_is_number(value) for value in known):
         return False
-    return look_measured(*([_as_number(one) for one in some] for some in (known, predicted)))
+    return look_measured(*([_as_number(value) for value in some] for some in (known, predicted)))
 
 
 def _as_number(value: object) -> object:
@@ -326,7 +327,7 @@ def _number(text: str) -> float:
 
 
 def settle(
-    found: Grouped,
+    grouped: Grouped,
     query: TableQuery,
     *,
     table: str,
@@ -340,34 +341,36 @@ def settle(
     """
     groups, weight, on_null = query.groups, query.weight, query.on_null
     if groups is not None:
-        found = _without_empty(found, query.keys.index(groups), query)
-    labels = dict(zip(query.columns, found.columns, strict=False))
+        grouped = _without_empty(grouped, query.keys.index(groups), query)
+    labels = dict(zip(query.columns, grouped.columns, strict=False))
     if query.truth is None:
-        columns = [as_right(one, found.counts, name, first) for name, one in labels.items()]
-        found = found._replace(columns=[*columns, *found.columns[len(columns) :]])
+        columns = [as_right(column, grouped.counts, name, first) for name, column in labels.items()]
+        grouped = grouped._replace(columns=[*columns, *grouped.columns[len(columns) :]])
     else:
         refuse_scores(
-            {name: one.values for name, one in labels.items()},
-            found.columns[0].values,
+            {name: column.values for name, column in labels.items()},
+            grouped.columns[0].values,
             name_of_truth=query.truth,
         )
-        refuse_no_models(labels, found.counts, query, table)
-    refuse_too_many(len(found.counts), table, groups=groups)
+        refuse_no_models(labels, grouped.counts, query, table)
+    refuse_too_many(len(grouped.counts), table, groups=groups)
     names = (*query.columns, *query.by)
-    missing = {name: one.missing for name, one in zip(query.needed, found.columns, strict=False)}
-    lost = {name: total(found.counts[rows]) for name, rows in missing.items() if rows.any()}
+    missing = {
+        name: column.missing for name, column in zip(query.needed, grouped.columns, strict=False)
+    }
+    lost = {name: total(grouped.counts[rows]) for name, rows in missing.items() if rows.any()}
     lost = {name: number for name, number in lost.items() if number}
-    number = total(found.counts)
+    number = total(grouped.counts)
     if lost and on_null == "raise":
         raise DataError(_refusal(lost, number, first, query))
-    kept = np.flatnonzero(~np.any(list(missing.values()), axis=0) & (found.counts != 0))
+    kept = np.flatnonzero(~np.any(list(missing.values()), axis=0) & (grouped.counts != 0))
     if not kept.size:
         raise DataError(f"{table} has no row with a value in each of {list(query.needed)}")
     left = Grouped(
-        [Coded(one.values, one.codes[kept]) for one in found.columns[: len(names)]],
-        found.counts[kept],
+        [Coded(column.values, column.codes[kept]) for column in grouped.columns[: len(names)]],
+        grouped.counts[kept],
     )
-    others = [Coded(one.values, one.codes[kept]) for one in found.columns[len(names) :]]
+    others = [Coded(column.values, column.codes[kept]) for column in grouped.columns[len(names) :]]
     together = importance = None
     ids = ids_of_rows(others.pop()) if query.keep else None
     if groups is not None:
@@ -387,14 +390,14 @@ def settle(
     )
 
 
-def _without_empty(found: Grouped, place: int, query: TableQuery) -> Grouped:
+def _without_empty(grouped: Grouped, index: int, query: TableQuery) -> Grouped:
     """Return what was counted with no value where the empty text names a group."""
-    column = found.columns[place]
+    column = grouped.columns[index]
     if query.missing.empty_is_label or "" not in column.values:
-        return found
+        return grouped
     values = [None if value == "" else value for value in column.values]
-    columns = [*found.columns[:place], Coded(values, column.codes), *found.columns[place + 1 :]]
-    return found._replace(columns=columns)
+    columns = [*grouped.columns[:index], Coded(values, column.codes), *grouped.columns[index + 1 :]]
+    return grouped._replace(columns=columns)
 
 
 def group_of_rows(group: Coded, counts: AnyArray, *, name: str, table: str) -> IntArray:
@@ -434,10 +437,10 @@ def weights_of_rows(weight: Coded, counts: AnyArray, *, name: str, table: str) -
     return numbers[weight.codes]
 
 
-def ids_of_rows(found: Coded) -> list[Any]:
+def ids_of_rows(ids: Coded) -> list[Any]:
     """Return the id of each row: a whole number or a text."""
-    plain = [one if isinstance(one, (int, str)) else str(one) for one in found.values]
-    return [plain[code] for code in found.codes.tolist()]
+    plain = [value if isinstance(value, (int, str)) else str(value) for value in ids.values]
+    return [plain[code] for code in ids.codes.tolist()]
 
 
 def _weight(value: Any) -> float:
@@ -448,7 +451,7 @@ def _weight(value: Any) -> float:
 
 
 def to_outcomes(
-    found: Grouped,
+    grouped: Grouped,
     *,
     models: Sequence[str],
     by: Sequence[str] = (),
@@ -465,16 +468,19 @@ def to_outcomes(
     """
     names = ["truth", *(f"predictions of {model!r}" for model in models)]
     if correct:
-        truth = Coded([True], np.zeros(len(found.counts), dtype=np.int64))
-        found = found._replace(columns=[truth, *found.columns])
+        truth = Coded([True], np.zeros(len(grouped.counts), dtype=np.int64))
+        grouped = grouped._replace(columns=[truth, *grouped.columns])
     fields = of_columns(
         tuple(models),
-        [_column(one, read_column, name) for one, name in zip(found.columns, names, strict=False)],
-        counts=found.counts,
+        [
+            _column(column, read_column, name)
+            for column, name in zip(grouped.columns, names, strict=False)
+        ],
+        counts=grouped.counts,
         importance=importance,
         by={
-            name: _column(one, slice_column, name)
-            for one, name in zip(found.columns[len(names) :], by, strict=True)
+            name: _column(column, slice_column, name)
+            for column, name in zip(grouped.columns[len(names) :], by, strict=True)
         },
         groups=groups,
         keep=ids is not None,
@@ -485,10 +491,10 @@ def to_outcomes(
     return Outcomes(**{**fields, **kind, "findings": (*findings, *fields["findings"])})
 
 
-def _column(found: Coded, read: Callable[..., Column], name: str) -> Column:
+def _column(column: Coded, read: Callable[..., Column], name: str) -> Column:
     """Return the column of labels that a counted column is."""
-    used, codes = np.unique(found.codes, return_inverse=True)
-    distinct = read([_plain(found.values[code], read) for code in used], name=name)
+    used, codes = np.unique(column.codes, return_inverse=True)
+    distinct = read([_plain(column.values[code], read) for code in used], name=name)
     return replace(distinct, codes=distinct.codes[codes.ravel()])
 
 

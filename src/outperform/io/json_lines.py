@@ -22,8 +22,10 @@ _LONGEST_LINE = 1 << 24  # bytes of a line, as the engine has it
 def scan_json_lines(file: File, wanted: Sequence[str], dialect: Dialect, engine: Engine) -> Scan:
     """Find the keys in the first lines and hand the file to the engine."""
     names = _keys(file)
-    if file.packing:
-        _refuse_endless(file)
+    if file.packing:  # unpacked once, because the engine would go on for as long as there is any
+        with file.open() as stream:
+            while stream.read(_LINE_BLOCK):
+                pass
     if len({name.lower() for name in names}) < len(names):
         return _by_pointer(file, names)
     return Scan(
@@ -35,7 +37,7 @@ def scan_json_lines(file: File, wanted: Sequence[str], dialect: Dialect, engine:
         ),
         parameters=(file.path, dict.fromkeys(names, "JSON"), file.packing or "uncompressed"),
         columns={
-            name: Column(f"CAST(c{place} AS VARCHAR)", "json") for place, name in enumerate(names)
+            name: Column(f"CAST(c{index} AS VARCHAR)", "json") for index, name in enumerate(names)
         },
         merges=True,
     )
@@ -69,34 +71,27 @@ def rescue_json_lines(
     """Say which line is no object, if it is this file."""
     for _ in _objects(file):
         pass
-    found = scan_json_lines(file, wanted, dialect, engine)
-    refuse_unreadable(found, engine, _unreadable)
-    return found
+    scan = scan_json_lines(file, wanted, dialect, engine)
+    refuse_unreadable(scan, engine, _unreadable)
+    return scan
 
 
 def _unreadable(file: File, fault: str) -> str:
     return f"{file.name} cannot be read as JSON Lines: {fault.replace(file.path, file.name)}"
 
 
-def _refuse_endless(file: File) -> None:
-    """Unpack the file once, because the engine would go on for as long as there is something."""
-    with file.open() as stream:
-        while stream.read(_LINE_BLOCK):
-            pass
-
-
 def _keys(file: File) -> tuple[str, ...]:
-    found: dict[str, None] = {}
-    for number, one in enumerate(_objects(file)):
+    keys: dict[str, None] = {}
+    for number, record in enumerate(_objects(file)):
         if number >= _SAMPLE:
             break
-        found.update(dict.fromkeys(one))
-    if not found:
+        keys.update(dict.fromkeys(record))
+    if not keys:
         raise DataError(f"{file.name} has no rows")
-    for name in found:
-        if any("\ud800" <= one <= "\udfff" for one in name):
+    for name in keys:
+        if any("\ud800" <= record <= "\udfff" for record in name):
             raise DataError(f"{file.name}: the key {name!r} holds half of a character")
-    return tuple(found)
+    return tuple(keys)
 
 
 def _objects(file: File) -> Iterator[dict[str, object]]:
@@ -111,7 +106,7 @@ def _objects(file: File) -> Iterator[dict[str, object]]:
 
 def _object(file: File, number: int, line: bytes) -> dict[str, object]:
     try:
-        found = json.loads(line.decode("utf-8"), object_pairs_hook=distinct)
+        record = json.loads(line.decode("utf-8"), object_pairs_hook=distinct)
     except UnicodeDecodeError:
         raise DataError(undecodable(file)) from None
     except RecursionError:
@@ -122,17 +117,14 @@ def _object(file: File, number: int, line: bytes) -> dict[str, object]:
                 f"{file.name} is one JSON value over several lines; write one object per line, or "
                 f"say of which tool it is a log with {param('format=', 'promptfoo')}"
             ) from None
-        raise DataError(f"{file.name}: line {number} {_reason(error)}") from None
-    if isinstance(found, dict):
-        return found
-    hint = "; write one object a line instead of one list" if isinstance(found, list) else ""
+        is_syntax = isinstance(error, (json.JSONDecodeError, DataError))
+        digits = f"has a number of more than {sys.get_int_max_str_digits()} digits"
+        reason = f"is not JSON: {error}" if is_syntax else digits
+        raise DataError(f"{file.name}: line {number} {reason}") from None
+    if isinstance(record, dict):
+        return record
+    hint = "; write one object a line instead of one list" if isinstance(record, list) else ""
     raise DataError(
         f'{file.name}: every line must be an object such as {{"label": "x"}}; line {number} '
         f"holds {line[:60].decode('utf-8', 'replace').strip()!r}{hint}"
     )
-
-
-def _reason(error: ValueError) -> str:
-    if isinstance(error, (json.JSONDecodeError, DataError)):
-        return f"is not JSON: {error}"
-    return f"has a number of more than {sys.get_int_max_str_digits()} digits"

@@ -57,28 +57,37 @@ def files_in(
     What begins with a dot or an underscore is left out, as such names are for what is no data.
     With ``endings``, every file must have one of these, before that of a packing.
     """
-    found = [
+    files = [
         Found(path, _partition(os.path.relpath(path, folder), folder))
         for path in _walk(folder, seen=())
     ]
-    if not found:
+    if not files:
         raise DataError(f"the folder {folder} has no files")
-    _refuse_strange(found, folder, endings, packings)
-    return found
+    _refuse_strange(files, folder, endings, packings)
+    return files
 
 
 def _refuse_strange(
-    found: list[Found], folder: str, endings: Collection[str] | None, packings: Collection[str]
+    files: list[Found], folder: str, endings: Collection[str] | None, packings: Collection[str]
 ) -> None:
     """Refuse files of a folder that do not say what they are, and folders that differ."""
-    for path, _ in found:
-        if endings is not None and _ending(path, packings) not in endings:
+    for path, _ in files:
+        stem, ending = os.path.splitext(path.lower())
+        kind = os.path.splitext(stem)[1] if ending in packings else ending
+        if endings is not None and kind not in endings:
             raise DataError(
                 f"{path} does not say by its name what kind of file it is, so the folder {folder} "
                 f"cannot be read; name those that count by a pattern, e.g. "
                 f"{os.path.join(folder, '*.csv')!r}, or give their format"
             )
-    _refuse_other_columns(found)
+    first = [name for name, _ in files[0].partition]
+    for path, partition in files:
+        names = [name for name, _ in partition]
+        if names != first:
+            raise DataError(
+                f"all folders must name the same columns, but those of {files[0].path} are "
+                f"{first} and those of {path} are {names}"
+            )
 
 
 def _walk(folder: str, seen: tuple[str, ...]) -> Iterator[str]:
@@ -101,11 +110,6 @@ def _walk(folder: str, seen: tuple[str, ...]) -> Iterator[str]:
             yield path
 
 
-def _ending(path: str, packings: Collection[str]) -> str:
-    stem, ending = os.path.splitext(path)
-    return os.path.splitext(stem)[1].lower() if ending.lower() in packings else ending.lower()
-
-
 def _partition(path: str, folder: str) -> Partition:
     """Return the columns in the folders of a path.
 
@@ -125,17 +129,6 @@ def _partition(path: str, folder: str) -> Partition:
             f"every folder above {os.path.join(folder, path)} must name a column of its own"
         )
     return columns
-
-
-def _refuse_other_columns(found: list[Found]) -> None:
-    first = [name for name, _ in found[0].partition]
-    for path, partition in found:
-        names = [name for name, _ in partition]
-        if names != first:
-            raise DataError(
-                f"all folders must name the same columns, but those of {found[0].path} are "
-                f"{first} and those of {path} are {names}"
-            )
 
 
 SUFFIXES = {
@@ -198,7 +191,7 @@ def find_files(source: object, dialect: Dialect, *, folder: str) -> list[File]:
     if isinstance(source, (list, tuple)):
         if not source:
             raise UsageError("a list of files must name at least one")
-        return [file for one in source for file in find_files(one, dialect, folder=folder)]
+        return [file for part in source for file in find_files(part, dialect, folder=folder)]
     if hasattr(source, "read") or (isinstance(source, str) and source == "-"):
         return [_spooled(source, dialect, folder)]
     if not isinstance(source, (str, os.PathLike)):
@@ -209,12 +202,12 @@ def find_files(source: object, dialect: Dialect, *, folder: str) -> list[File]:
         )
     if is_remote(source):
         return _from_store(str(os.fspath(source)), dialect, folder)
-    found: list[File] = []
+    files: list[File] = []
     for path in _paths(os.fspath(source)):
         kind = lake_here(path)
         lake = [] if kind is None else [File(name=path, path="", kind=kind)]
-        found += lake or _of_path(path, dialect)
-    return [file if file.streamed else _ready(file, dialect, folder) for file in found]
+        files += lake or _of_path(path, dialect)
+    return [file if file.streamed else _ready(file, dialect, folder) for file in files]
 
 
 def stem(source: object) -> str:
@@ -237,32 +230,34 @@ def _paths(source: str) -> list[str]:
     if not isinstance(source, str):
         raise UsageError(f"paths must be text; got {source!r}")
     if glob.has_magic(source) and not os.path.lexists(source):
-        found = sorted(glob.glob(source, recursive=True))
-        if not found:
+        paths = sorted(glob.glob(source, recursive=True))
+        if not paths:
             raise UsageError(f"no file matches {masked(source)!r}")
-        refuse_inside_lake(found)
-        return found
+        refuse_inside_lake(paths)
+        return paths
     if not source.endswith(METADATA):
         refuse_inside_lake([source])
     return [source]
 
 
-def _in_folder(folder: str, dialect: Dialect) -> list[File]:
-    """Return the files of a folder and of the folders in it, which must be of one kind."""
+def _of_path(path: str, dialect: Dialect) -> list[File]:
+    """Return a file, or the files of a folder and of those in it, which must be of one kind."""
+    if not os.path.isdir(path):
+        return [_known(path, path, dialect)]
     kinds = None if dialect.format else {*SUFFIXES}
-    found = [
-        replace(_known(one.path, one.path, dialect), partition=one.partition)
-        for one in files_in(folder, endings=kinds, packings={*PACKINGS})
+    files = [
+        replace(_known(name, name, dialect), partition=partition)
+        for name, partition in files_in(path, endings=kinds, packings={*PACKINGS})
     ]
-    _refuse_kinds(found, folder)
-    return found
+    _refuse_kinds(files, path)
+    return files
 
 
-def _refuse_kinds(found: list[File], folder: str) -> None:
-    odd = next((one for one in found if one.kind != found[0].kind), None)
+def _refuse_kinds(files: list[File], folder: str) -> None:
+    odd = next((file for file in files if file.kind != files[0].kind), None)
     if odd is not None:
         raise DataError(
-            f"the files of a folder must be of one kind, but {found[0].name} is {found[0].kind} "
+            f"the files of a folder must be of one kind, but {files[0].name} is {files[0].kind} "
             f"and {odd.name} is {odd.kind}; name those that count by a pattern, e.g. "
             f"{os.path.join(folder, '**', '*' + Path(odd.name).suffix)!r}"
         )
@@ -270,22 +265,22 @@ def _refuse_kinds(found: list[File], folder: str) -> None:
 
 def _from_store(address: str, dialect: Dialect, folder: str) -> list[File]:
     """Return files of a store: those of Parquet stay there, all others are copied first."""
-    place = reached(address, dialect.storage)
-    kind = lake_at(place)
+    folder_there = reached(address, dialect.storage)
+    kind = lake_at(folder_there)
     if kind is not None:
-        return [File(name=place.address, path="", kind=kind)]
-    found = found_at(place)
+        return [File(name=folder_there.address, path="", kind=kind)]
+    remotes = found_at(folder_there)
     below = [
-        Found(one.address, _partition(one.below.replace("/", os.sep), address))
-        for one in found
-        if one.below
+        Found(remote.address, _partition(remote.below.replace("/", os.sep), address))
+        for remote in remotes
+        if remote.below
     ]
     if below:
         _refuse_strange(below, address, None if dialect.format else {*SUFFIXES}, {*PACKINGS})
     partitions = dict(below)
     files = [
-        replace(_stored(one, dialect, folder), partition=partitions.get(one.address, ()))
-        for one in found
+        replace(_stored(remote, dialect, folder), partition=partitions.get(remote.address, ()))
+        for remote in remotes
     ]
     if below:
         _refuse_kinds(files, address)
@@ -300,8 +295,7 @@ def _stored(remote: RemoteFile, dialect: Dialect, folder: str) -> File:
         return File(name=name, path="", kind="parquet", remote=remote)
     path = os.path.join(folder, uuid4().hex)
     with Spool(path) as spool, told(name, remote.place.storage), remote.open() as stream:
-        while block := stream.read(_BLOCK):
-            spool.write(block)
+        shutil.copyfileobj(stream, spool, _BLOCK)
     file = _ready(replace(_known(name, path, dialect), path=path), dialect, folder)
     return replace(file, remote=remote)
 
@@ -312,45 +306,42 @@ def _known(name: str, path: str, dialect: Dialect) -> File:
     if not stamp[0]:
         raise DataError(f"{name} is empty (0 bytes)")
     with unpacked(path, "", name=name) as stream:
-        found = magic(stream.read(16))
+        announced = magic(stream.read(16))
     ending = Path(name).suffix.lower()
     packing = PACKINGS.get(ending, "")
-    told = SUFFIXES.get((Path(name).with_suffix("") if packing else Path(name)).suffix.lower())
-    if dialect.format is not None or told is None:
-        packing = str(found) if found in PACKINGS.values() else packing
-    kind = dialect.format or told or _guess(path, found, packing, name=name)
+    by_name = SUFFIXES.get((Path(name).with_suffix("") if packing else Path(name)).suffix.lower())
+    if dialect.format is not None or by_name is None:
+        packing = str(announced) if announced in PACKINGS.values() else packing
+    kind = dialect.format or by_name or _guess(path, announced, packing, name=name)
     file = File(
         name=shown_name(name), path=os.path.realpath(path), kind=kind, packing=packing, stamp=stamp
     )
-    _refuse_disguise(file, found)
+    _refuse_disguise(file, announced)
     return file
 
 
 def _stamp(path: str, name: str) -> tuple[int, ...]:
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except FileNotFoundError:
-        raise UsageError(_no_file(path, name)) from None
+        try:
+            neighbours = os.listdir(os.path.dirname(path) or ".")
+        except OSError:
+            neighbours = []
+        # The ending is alike in most names, so that half of a short one may be right by chance.
+        close = get_close_matches(os.path.basename(path), neighbours, n=1, cutoff=0.75)
+        meant = f"; did you mean {close[0]!r}?" if close else ""
+        raise UsageError(f"no file {masked(name)!r}{meant}") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise DataError(f"{masked(name)!r} cannot be read: {reason}") from None
-    if stat.S_ISDIR(found.st_mode):
+    if stat.S_ISDIR(status.st_mode):
         raise DataError(f"{name} is a folder, where a file must be")
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise DataError(f"{name} is not a regular file; hand a stream over as '-'")
     if not os.access(path, os.R_OK):
         raise DataError(f"{name} cannot be read: permission denied")
-    return found.st_size, found.st_mtime_ns, found.st_ino, found.st_ctime_ns
-
-
-def _no_file(path: str, name: str) -> str:
-    try:
-        beside = os.listdir(os.path.dirname(path) or ".")
-    except OSError:
-        beside = []
-    # The ending is alike in most names, so that half of a short one may be right by chance.
-    close = get_close_matches(os.path.basename(path), beside, n=1, cutoff=0.75)
-    return f"no file {masked(name)!r}" + (f"; did you mean {close[0]!r}?" if close else "")
+    return status.st_size, status.st_mtime_ns, status.st_ino, status.st_ctime_ns
 
 
 def shown_name(path: str) -> str:
@@ -364,40 +355,36 @@ def shown_name(path: str) -> str:
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
-def _is_text(path: str) -> bool:
-    return shown_name(path) == path
-
-
-def _guess(path: str, found: str | None, packing: str, *, name: str) -> str:
+def _guess(path: str, announced: str | None, packing: str, *, name: str) -> str:
     """Return the kind of a file whose name does not say it."""
-    if found in _BINARY:
-        return str(found)
+    if announced in _BINARY:
+        return str(announced)
     with unpacked(path, packing, name=name) as stream:
         head = stream.read(_BLOCK)
-    return "jsonl" if head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{" else "csv"
+    return "jsonl" if head.removeprefix(codecs.BOM_UTF8).lstrip()[:1] == b"{" else "csv"
 
 
-def _refuse_disguise(file: File, found: str | None) -> None:
+def _refuse_disguise(file: File, announced: str | None) -> None:
     """Refuse a file that is not what its name says."""
     expected = file.packing or (file.kind if file.kind in _BINARY else None)
     if file.kind in _BINARY and file.packing:
         raise DataError(
             f"{file.name}: {_BINARY[file.kind]} files are packed inside; unpack this one first"
         )
-    if found == expected:
+    if announced == expected:
         return
     if expected is not None:
         raise DataError(
             f"{file.name} should be {_article(expected)} {expected} file but its first bytes say "
-            f"{found or 'that it is not'}; is it complete, and does it have the right name?"
+            f"{announced or 'that it is not'}; is it complete, and does it have the right name?"
         )
     hint = {
         "parquet": f"name it .parquet or say {param('format=', 'parquet')}",
         "arrow": f"name it .arrow or say {param('format=', 'arrow')}",
         "gzip": "name it .gz",
         "zstd": "name it .zst",
-    }.get(str(found), "save it as CSV or Parquet first")
-    raise DataError(f"{file.name} is really {_article(found)} {found} file; {hint}")
+    }.get(str(announced), "save it as CSV or Parquet first")
+    raise DataError(f"{file.name} is really {_article(announced)} {announced} file; {hint}")
 
 
 def _article(kind: str | None) -> str:
@@ -407,15 +394,22 @@ def _article(kind: str | None) -> str:
 def _ready(file: File, dialect: Dialect, folder: str) -> File:
     """Return a file that the engine can read: in UTF-8 and with a plain name."""
     if file.kind not in _BINARY:
-        _refuse_order_mark(file, dialect)
-        if not dialect.is_utf8 or (file.kind == "jsonl" and _has_mark(file)):
+        with file.open() as stream:
+            head = stream.read(4)
+        marked = order_mark(head)
+        if marked and dialect.is_utf8:
+            raise DataError(
+                f"{file.name} is not in UTF-8; its first bytes say "
+                f"{param('dialect=', {'encoding': marked})}"
+            )
+        if not dialect.is_utf8 or (file.kind == "jsonl" and head.startswith(codecs.BOM_UTF8)):
             return _transcoded(file, dialect, folder)
     if _PLAIN.fullmatch(file.path) and file.path.isascii():
         return file
     link = os.path.join(folder, uuid4().hex)
     try:
         # The engine wants names in UTF-8, also of what a symbolic link leads to.
-        (os.symlink if _is_text(file.path) else os.link)(file.path, link)
+        (os.symlink if shown_name(file.path) == file.path else os.link)(file.path, link)
         return replace(file, path=link)
     except OSError:  # where links need a privilege, or the same disk
         with Spool(link) as spool, unpacked(file.path, "", name=file.name) as stream:
@@ -423,71 +417,42 @@ def _ready(file: File, dialect: Dialect, folder: str) -> File:
         return replace(file, path=link, stamp=())
 
 
-def _refuse_order_mark(file: File, dialect: Dialect) -> None:
-    with file.open() as stream:
-        marked = order_mark(stream.read(4))
-    if marked and dialect.is_utf8:
-        raise DataError(
-            f"{file.name} is not in UTF-8; its first bytes say "
-            f"{param('dialect=', {'encoding': marked})}"
-        )
-
-
-def _has_mark(file: File) -> bool:
-    with file.open() as stream:
-        return stream.read(3) == b"\xef\xbb\xbf"
-
-
 def _transcoded(file: File, dialect: Dialect, folder: str) -> File:
     path = os.path.join(folder, uuid4().hex)
     encoding = "utf-8-sig" if dialect.is_utf8 else dialect.encoding
+    decoder = codecs.getincrementaldecoder(encoding)()
     try:
         with Spool(path) as spool, file.open() as stream:
-            for piece in _decoded(stream, encoding):
-                spool.write(piece)
+            while block := stream.read(_BLOCK):
+                spool.write(decoder.decode(block))
+            spool.write(decoder.decode(b"", final=True))
     except UnicodeError as error:
         raise DataError(f"{file.name} is not in {dialect.encoding}: {error}") from error
     return replace(file, path=path, packing="", stamp=())
 
 
-def _decoded(stream: BinaryIO, encoding: str) -> Iterator[str]:
-    decoder = codecs.getincrementaldecoder(encoding)()
-    while block := stream.read(_BLOCK):
-        yield decoder.decode(block)
-    yield decoder.decode(b"", final=True)
-
-
 def _spooled(source: Any, dialect: Dialect, folder: str) -> File:
     """Write a stream to a file, because it can be read only once."""
-    stream, name = (
-        (_standard_input(), "standard input") if source == "-" else (source, "the stream")
-    )
+    stream, name = source, "the stream"
+    if source == "-":
+        if sys.stdin is None or sys.stdin.closed:
+            raise UsageError("standard input is closed, so '-' has nothing to read; name a file")
+        stream, name = getattr(sys.stdin, "buffer", sys.stdin), "standard input"
     path = os.path.join(folder, uuid4().hex)
     with Spool(path) as spool:
-        while block := stream.read(_BLOCK):
-            spool.write(block)
+        shutil.copyfileobj(stream, spool, _BLOCK)
     return _ready(replace(_known(name, path, dialect), path=path), dialect, folder)
-
-
-def _standard_input() -> Any:
-    if sys.stdin is None or sys.stdin.closed:
-        raise UsageError("standard input is closed, so '-' has nothing to read; name a file")
-    return getattr(sys.stdin, "buffer", sys.stdin)
 
 
 def paths_of(files: Sequence[File]) -> list[str]:
     """Return every path that the engine must reach."""
-    here = [file.path for file in files if not file.streamed]
-    return sorted({path for one in here for path in (one, os.path.realpath(one))})
+    here = {file.path for file in files if not file.streamed}
+    return sorted(here | {os.path.realpath(path) for path in here})
 
 
 def known_files(source: str, dialect: Dialect) -> list[File]:
     """Return the files of a path or a pattern, which the engine cannot always read as they are."""
     return [file for path in _paths(source) for file in _of_path(path, dialect)]
-
-
-def _of_path(path: str, dialect: Dialect) -> list[File]:
-    return _in_folder(path, dialect) if os.path.isdir(path) else [_known(path, path, dialect)]
 
 
 def copied_file(name: str, path: str, below: str, dialect: Dialect) -> File:

@@ -145,7 +145,7 @@ class Request:
         names = (self.by,) if isinstance(self.by, str) else self.by
         if names is None:
             return ()
-        if not isinstance(names, (list, tuple)) or not all(isinstance(one, str) for one in names):
+        if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
             raise UsageError(
                 f"{param('by')} must name columns, e.g. {param('by=', ['country'])}; got "
                 f"{self.by!r}"
@@ -281,8 +281,8 @@ class SourceType(NamedTuple):
         """Refuse arguments that mean nothing here."""
         others = [name for name in request.given() if name not in self.knows]
         if others:
-            called = dict.fromkeys("dialect" if name in OPTIONS else name for name in others)
-            names = " and ".join(param(f"{name}=") for name in called)
+            spelled = dict.fromkeys("dialect" if name in OPTIONS else name for name in others)
+            names = " and ".join(param(f"{name}=") for name in spelled)
             raise UsageError(self.refusal(names))
 
 
@@ -301,9 +301,9 @@ def open_source(source: Any) -> Any:
     Plug-ins are asked only about what nothing built in knows.
     """
     if type(source) in (list, tuple):
-        return type(source)(_open(one) if _is_path(one) else one for one in source)
+        return type(source)(_open(part) if _is_path(part) else part for part in source)
     if type(source) is dict:
-        return {name: _open(one) if _is_path(one) else one for name, one in source.items()}
+        return {name: _open(part) if _is_path(part) else part for name, part in source.items()}
     return _open(source)
 
 
@@ -334,16 +334,16 @@ def read_source(given: object, request: Request) -> Outcomes:
     """Read a source as the first type that knows it."""
     source = open_source(given)
     for source_type in SOURCE_TYPES:
-        found = source_type.find(source, request)
-        if found is not None:
+        content = source_type.find(source, request)
+        if content is not None:
             break
-    if isinstance(found, Frame) and _is_path(given):
-        found = replace(found, name=called(given))
+    if isinstance(content, Frame) and _is_path(given):
+        content = replace(content, name=called(given))
     source_type.refuse_others(request)
-    outcomes = source_type.read(found, request)
+    outcomes = source_type.read(content, request)
     if outcomes.sources:  # which outcomes that were counted before know themselves
         return outcomes
-    name = found.name if isinstance(found, (Database, Frame)) else called(source)
+    name = content.name if isinstance(content, (Database, Frame)) else called(source)
     return with_source(outcomes, name, weighted=request.weight is not None)
 
 
@@ -379,8 +379,8 @@ def columns_of(
 
 
 def _logs(source: object, request: Request) -> Any:
-    told = request.is_of_logs or (request.format is None and recognized(source))
-    return source if told else None
+    logs_format = request.is_of_logs or (request.format is None and recognized(source))
+    return source if logs_format else None
 
 
 def _read_logs(source: object, request: Request) -> Outcomes:
@@ -411,13 +411,14 @@ def _joined(source: object, request: Request) -> tuple[Join, Any] | None:
     return (request.join(), source) if is_join else None
 
 
-def _read_join(found: tuple[Join, object], request: Request) -> Outcomes:
-    asked, sources = found[0], _named(found[1], fewest=1 if found[0].correct else 2)
-    named = (asked.id, asked.label, asked.truth, asked.groups)
+def _read_join(source: tuple[Join, object], request: Request) -> Outcomes:
+    question, files = source
+    sources = _named(files, fewest=1 if question.correct else 2)
+    named = (question.id, question.label, question.truth, question.groups)
     columns = [name for name in named if name is not None]
     # Which columns tell the separator is not the same for gold and for models.
-    with opened(sources, [asked.id], request.dialect(columns)) as tables:
-        return tables.ask(lambda found, engine: join(found, asked, engine))
+    with opened(sources, [question.id], request.dialect(columns)) as tables:
+        return tables.ask(lambda tables_by_name, engine: join(tables_by_name, question, engine))
 
 
 def _named(source: object, *, fewest: int) -> Mapping[str, Any]:
@@ -427,7 +428,7 @@ def _named(source: object, *, fewest: int) -> Mapping[str, Any]:
                 raise UsageError(f"names of files must be text; got {name!r}")
         sources: Mapping[str, Any] = source
     elif isinstance(source, (list, tuple)):
-        names = [stem(one) for one in source]
+        names = [stem(file) for file in source]
         if len(set(names)) != len(names):
             raise UsageError(
                 f"files of the same name need names: {{'gold': …, 'bert': …}}; got {names}"
@@ -466,7 +467,9 @@ def _read_files(source: object, request: Request) -> Outcomes:
     named = request.models is not None or request.correct is not None
     dialect = request.dialect(request.wanted if named else None)
     with opened({"": source}, request.wanted, dialect) as tables:
-        return tables.ask(lambda found, engine: count(found[""], request.of(found[""]), engine))
+        return tables.ask(
+            lambda by_name, engine: count(by_name[""], request.of(by_name[""]), engine)
+        )
 
 
 def _as_long(names: str) -> str:

@@ -24,6 +24,7 @@ from outperform.io.logs.samples import (
     Samples,
     as_id,
     as_text,
+    contradiction,
     field_of,
     is_finite,
     is_near,
@@ -256,7 +257,7 @@ def _selection(rows: Sequence[Row], where: Where) -> Callable[[Row], bool]:
         return str(row.task if column == "task" else field_of(row.about, column))
 
     selected = {
-        column: {str(one) for one in (value if isinstance(value, SEVERAL) else [value])}
+        column: {str(allowed) for allowed in (value if isinstance(value, SEVERAL) else [value])}
         for column, value in (where or {}).items()
     }
     for column, values in selected.items():
@@ -470,10 +471,7 @@ def check_total(
         How far both may differ, as a share of the total.
     """
     if reported is not None and not is_near(reported, total, within=within):
-        raise DataError(
-            f"{at} is damaged: it says {shown(reported)} {what}, and its answers say {total:g}. "
-            "Was it cut off or edited?"
-        )
+        raise DataError(contradiction(at, what, reported, f"{total:g}"))
 
 
 def model_name(path: Path, named: object) -> str:

@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from outperform._files import parse, shown
+from outperform._files import parse
 from outperform.errors import DataError, UsageError
 from outperform.io.compression import endless, limited, most_unpacked, unpack_zstd
 from outperform.io.frames import Frame
@@ -28,6 +29,7 @@ from outperform.io.logs.samples import (
     as_grade,
     as_id,
     as_text,
+    contradiction,
     field_of,
     is_near,
     is_path,
@@ -95,37 +97,37 @@ def _read_log(
     is_archive = path.suffix.lower() == ".eval"
     try:
         header, samples = (_of_archive if is_archive else _of_json)(path)
-        told = header.get("eval") if isinstance(header, dict) else None
-        if not isinstance(told, dict):
+        evaluation = header.get("eval") if isinstance(header, dict) else None
+        if not isinstance(evaluation, dict):
             raise DataError(f"{name} is not a log of inspect_ai: it has no 'eval'")
     except DataError as error:
         other = asked is not None and not _may_be_of(path, asked)
         return None if other else FailedLog(name, part.model, str(error))
-    task = str(told.get("task", "")).rpartition("/")[2]
+    task = str(evaluation.get("task", "")).rpartition("/")[2]
     if asked is not None and task not in asked:
         return None
     failed = _failure(name, header, samples)
     if failed is not None:
-        return FailedLog(name, part.model or str(told.get("model", "")), failed)
-    found = _samples(part, name, told, task, samples, summaries=is_archive)
-    contradiction = _contradiction(name, header, samples, found)
-    if contradiction is not None:
-        return FailedLog(name, part.model or found.model, contradiction)
-    metadata = [one.get("metadata") for one in samples]
+        return FailedLog(name, part.model or str(evaluation.get("model", "")), failed)
+    read = _samples(part, name, evaluation, task, samples, summaries=is_archive)
+    damage = _contradiction(name, header, samples, read)
+    if damage is not None:
+        return FailedLog(name, part.model or read.model, damage)
+    metadata = [sample.get("metadata") for sample in samples]
     return replace(
-        found,
-        fields={name: [field_of(one, name) for one in metadata] for name in fields},
-        when=_when(told.get("created")),
+        read,
+        fields={name: [field_of(sample, name) for sample in metadata] for name in fields},
+        when=_when(evaluation.get("created")),
     )
 
 
 def _when(created: object) -> str | None:
     """Return a time as text that sorts, whatever its zone."""
     try:
-        found = datetime.fromisoformat(str(created)).astimezone(UTC)
+        time = datetime.fromisoformat(str(created)).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
-    return found.isoformat(timespec="microseconds")
+    return time.isoformat(timespec="microseconds")
 
 
 def _failure(name: str, header: Mapping[str, object], samples: object) -> str | None:
@@ -133,21 +135,21 @@ def _failure(name: str, header: Mapping[str, object], samples: object) -> str | 
     status = header.get("status")
     if status not in ("success", None):
         error = header.get("error")
-        told = str(error.get("message", "")) if isinstance(error, dict) else ""
-        return f"{name} has status {status!r}" + (f" ({_first_line(told)})" if told else "")
+        message = str(error.get("message", "")) if isinstance(error, dict) else ""
+        return f"{name} has status {status!r}" + (f" ({_first_line(message)})" if message else "")
     if header.get("invalidated"):
         return f"{name} has samples that were invalidated"
     if not isinstance(samples, list):
         return f"{name} is not a log of inspect_ai: it has no 'samples'"
     if not samples:
         return f"{name} has no samples"
-    if not all(isinstance(one, dict) for one in samples):
+    if not all(isinstance(sample, dict) for sample in samples):
         return f"{name} is damaged: every sample must be an object"
-    if not all(isinstance(one.get("scores") or {}, dict) for one in samples):
+    if not all(isinstance(sample.get("scores") or {}, dict) for sample in samples):
         return f"{name} is damaged: 'scores' of every sample must be an object"
     if status is None:
         return f"{name} is damaged: it has no status"
-    invalid = next((one for one in samples if one.get("invalidation")), None)
+    invalid = next((sample for sample in samples if sample.get("invalidation")), None)
     if invalid is not None:
         return f"{name} has samples that were invalidated, e.g. {invalid.get('id')!r}"
     return None
@@ -161,23 +163,18 @@ def _contradiction(
     if not isinstance(results, dict):
         return None
 
-    def differs(what: str, reported: object, own: object) -> str:
-        return (
-            f"{name} is damaged: it says {shown(reported)} {what}, and its samples say {own}. Was "
-            "it cut off or edited?"
-        )
-
+    differs = partial(contradiction, name, parts="samples")
     total, completed = results.get("total_samples"), results.get("completed_samples")
     if not results.get("early_stopping"):  # which leaves samples out
         if total is not None and total != len(samples):
-            return differs("samples in total", total, len(samples))
+            return differs("samples in total", total, str(len(samples)))
         # Whoever has an error may have been scored for all that.
         whole = {
             sum(not entry.get("error") for entry in samples),
             sum(bool(entry.get("scores")) for entry in samples),
         }
         if completed is not None and all(completed != number for number in whole):
-            return differs("completed samples", completed, max(whole))
+            return differs("completed samples", completed, str(max(whole)))
     scores = results.get("scores")
     for entry in scores if isinstance(scores, list) else ():
         for metric in _MEANS:
@@ -201,7 +198,8 @@ def _mean_of(read: Samples, score: Mapping[str, Any], metric: str) -> float | No
     values = read.scores.get(f"{scorer}.{name}", read.scores.get(str(name)))
     if values is None or score.get("reducer") not in (None, "mean"):
         return None
-    if metric == "accuracy" and not all(value in _PLAIN for value in values if _is_hashable(value)):
+    plain = [value for value in values if value is None or isinstance(value, (str, int, float))]
+    if metric == "accuracy" and not all(value in _PLAIN for value in plain):
         return None
     by_item: dict[Item, list[float]] = {}
     for item, value in zip(read.items, values, strict=True):
@@ -218,10 +216,6 @@ def _mean_of(read: Samples, score: Mapping[str, Any], metric: str) -> float | No
 _PLAIN = ("C", "I", "N", 0, 1, None)  # which every accuracy takes alike
 
 
-def _is_hashable(value: object) -> bool:
-    return value is None or isinstance(value, (str, int, float))
-
-
 def _first_line(text: str) -> str:
     line = text.strip().partition("\n")[0]
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
@@ -230,39 +224,41 @@ def _first_line(text: str) -> str:
 def _samples(
     part: Part,
     name: str,
-    told: Mapping[str, Any],
+    evaluation: Mapping[str, Any],
     task: str,
     samples: list[Any],
     *,
     summaries: bool,
 ) -> Samples:
-    scores = [one.get("scores") or {} for one in samples]
-    names = dict.fromkeys(scorer for one in scores for scorer in one)
+    inputs = [sample.get("input") for sample in samples]
+    targets = [_target(sample.get("target")) for sample in samples]
+    questions = {"input": [_short(_asked(question, images=False)) for question in inputs]}
+    gold = {"target": [_short(target) for target in targets]}
+    if not summaries:
+        questions["whole input"] = [_asked_text(question) for question in inputs]
+        gold["whole target"] = [as_text(target) for target in targets]
+    questions[_IN_TABLES] = [_short(text) if isinstance(text, str) else None for text in inputs]
+    scores = [sample.get("scores") or {} for sample in samples]
+
+    def value(of_sample: Mapping[str, object], scorer: str) -> Any:
+        score = of_sample.get(scorer)
+        return score.get("value") if isinstance(score, dict) else score
+
     return Samples(
-        model=str(told.get("model", "")),
+        model=str(evaluation.get("model", "")),
         name=name,
         turn=part.turn,
         origin="inspect",
-        items=[Item(task, as_id(one.get("id"), column="id", name=name)) for one in samples],
-        epochs=[as_epoch(one.get("epoch", 1), name=name) for one in samples],
-        scores=spread({scorer: [_value(one, scorer) for one in scores] for scorer in names}),
-        questions={
-            "input": [_short(_asked(one.get("input"), images=False)) for one in samples],
-            **(
-                {}
-                if summaries
-                else {"whole input": [_asked_text(one.get("input")) for one in samples]}
-            ),
-            _IN_TABLES: [_table_text(one.get("input")) for one in samples],
-        },
-        gold={
-            "target": [_short(_target(one.get("target"))) for one in samples],
-            **(
-                {}
-                if summaries
-                else {"whole target": [as_text(_target(one.get("target"))) for one in samples]}
-            ),
-        },
+        items=[Item(task, as_id(sample.get("id"), column="id", name=name)) for sample in samples],
+        epochs=[as_epoch(sample.get("epoch", 1), name=name) for sample in samples],
+        scores=spread(
+            {
+                scorer: [value(of_sample, scorer) for of_sample in scores]
+                for scorer in dict.fromkeys(scorer for of_sample in scores for scorer in of_sample)
+            }
+        ),
+        questions=questions,
+        gold=gold,
     )
 
 
@@ -274,11 +270,6 @@ def _target(given: object) -> object:
     if isinstance(given, list) and all(isinstance(answer, str) for answer in given):
         return ",".join(given)
     return given
-
-
-def _table_text(given: object) -> str | None:
-    """Return a question as a table has it, if it is a text."""
-    return _short(given) if isinstance(given, str) else None
 
 
 _LONGEST_SUMMARY = 5120  # characters of a text in the summaries of an .eval log
@@ -309,10 +300,10 @@ def _asked_text(given: object) -> str | None:
 def _asked(given: object, *, images: bool = True) -> object:
     if isinstance(given, list):
         return [
-            [one.get("role"), _content(one.get("content"), images)]
-            if isinstance(one, dict)
-            else one
-            for one in given
+            [message.get("role"), _content(message.get("content"), images)]
+            if isinstance(message, dict)
+            else message
+            for message in given
         ]
     return given
 
@@ -321,7 +312,7 @@ def _content(content: object, images: bool) -> Any:
     """Return the parts of a message; one part of text is the same as the text itself."""
     if not isinstance(content, list):
         return content
-    parts = [_part(one, images) if isinstance(one, dict) else one for one in content]
+    parts = [_part(part, images) if isinstance(part, dict) else part for part in content]
     return parts[0] if len(parts) == 1 and isinstance(parts[0], str) else parts
 
 
@@ -331,11 +322,6 @@ def _part(part: Mapping[str, object], images: bool) -> Any:
     if not images:  # as summaries have them
         return f"({str(part.get('type')).capitalize()})"
     return {key: value for key, value in part.items() if key not in _OF_NO_QUESTION}
-
-
-def _value(scores: Mapping[str, object], scorer: str) -> Any:
-    found = scores.get(scorer)
-    return found.get("value") if isinstance(found, dict) else found
 
 
 def _asked_tasks(where: Where) -> set[str] | None:
@@ -349,7 +335,7 @@ def _asked_tasks(where: Where) -> set[str] | None:
                 "inspect_ai.analysis.samples_df for other columns"
             )
     value = where["task_name"]
-    return {str(one) for one in (value if isinstance(value, SEVERAL) else [value])}
+    return {str(task) for task in (value if isinstance(value, SEVERAL) else [value])}
 
 
 def _may_be_of(path: Path, tasks: set[str]) -> bool:
@@ -364,14 +350,14 @@ def _may_be_of(path: Path, tasks: set[str]) -> bool:
 
 def _of_json(path: Path) -> tuple[Any, Any]:
     try:
-        found = parse(path.read_bytes().removeprefix(BOM_UTF8), constants=True)
+        content = parse(path.read_bytes().removeprefix(BOM_UTF8), constants=True)
     except FileNotFoundError:
         raise UsageError(f"no file {os.fspath(path)!r}") from None
     except (OSError, DataError) as error:
         raise DataError(
             f"{os.fspath(path)} is not a whole JSON file; was the evaluation cut off? {error}"
         ) from None
-    return found, found.get("samples") if isinstance(found, dict) else None
+    return content, content.get("samples") if isinstance(content, dict) else None
 
 
 def _of_archive(path: Path) -> tuple[Any, Any]:
@@ -385,7 +371,7 @@ def _of_archive(path: Path) -> tuple[Any, Any]:
                     f"{os.fspath(path)} has no header and summaries; the evaluation is not finished"
                 )
             _refuse_twins(path, archive)
-            header, summaries = (_parsed(path, archive, one) for one in _READ)
+            header, summaries = (_parsed(path, archive, part) for part in _READ)
             return header, summaries
     except FileNotFoundError:
         raise UsageError(f"no file {os.fspath(path)!r}") from None
@@ -415,24 +401,24 @@ def _parsed(path: Path, archive: zipfile.ZipFile, name: str) -> Any:
 
 def _member(path: Path, archive: zipfile.ZipFile, name: str) -> bytes:
     """Return one file of an archive; zstd is unpacked here, because older Pythons do not."""
-    told = archive.getinfo(name)
-    called = f"{name} in {os.fspath(path)}"
-    size = min(told.compress_size, path.stat().st_size)
+    member = archive.getinfo(name)
+    title = f"{name} in {os.fspath(path)}"
+    size = min(member.compress_size, path.stat().st_size)
     most = most_unpacked(size, at_once=True)
-    if told.file_size > most:
-        raise endless(called, most, mend="convert it first, with inspect log convert --to json")
-    if told.compress_type != _ZSTD:
+    if member.file_size > most:
+        raise endless(title, most, mend="convert it first, with inspect log convert --to json")
+    if member.compress_type != _ZSTD:
         with archive.open(name) as stream:
-            return limited(cast(BinaryIO, stream), most, name=called).read()
+            return limited(cast(BinaryIO, stream), most, name=title).read()
     with open(path, "rb") as stream:
-        stream.seek(told.header_offset)
+        stream.seek(member.header_offset)
         head = stream.read(30)
         length = int.from_bytes(head[26:28], "little") + int.from_bytes(head[28:30], "little")
         stream.seek(length, os.SEEK_CUR)
-        found = unpack_zstd(stream.read(size), most, name=called)
-    if zlib.crc32(found) != told.CRC:
+        unpacked = unpack_zstd(stream.read(size), most, name=title)
+    if zlib.crc32(unpacked) != member.CRC:
         raise zipfile.BadZipFile(f"bad checksum of {name}")
-    return found
+    return unpacked
 
 
 _PREFIX, _METADATA = "score_", "metadata_"
@@ -455,7 +441,7 @@ def _read_table(
         raise DataError(f"{name} has no rows that were asked for")
     models = [part.model] * n_rows
     if "model" in columns:
-        models = [None if one is None else str(one) for one in columns["model"]]
+        models = [None if model is None else str(model) for model in columns["model"]]
     known = list(dict.fromkeys(models))
     if None in known or "" in known:
         raise DataError(
@@ -482,9 +468,9 @@ def _wanted(table: Table | Frame, score: str | None, fields: Sequence[str]) -> l
         raise DataError(f"{table.name} has no column 'id' of the samples; {_HINT}")
     known = [name for name in names if name.startswith(_PREFIX) and "_headline_" not in name]
     known = [
-        one
-        for one in known
-        if not any(one.endswith(end) and one.removesuffix(end) in known for end in _BESIDE)
+        column
+        for column in known
+        if not any(column.endswith(end) and column.removesuffix(end) in known for end in _BESIDE)
     ]
     if score is not None:
         # A key of a dictionary may be in any column, and is found when they are read.
@@ -493,9 +479,9 @@ def _wanted(table: Table | Frame, score: str | None, fields: Sequence[str]) -> l
     if not known:
         raise DataError(f"{table.name} has no column of scores, score_<scorer>; {_HINT}")
     described = ("epoch", "model", "task_name", "input", "target")
-    beside = [name for name in described if name in names]
-    held = [f"{_METADATA}{name}" for name in fields if f"{_METADATA}{name}" in names]
-    return ["id", *beside, *held, *known]
+    present = [name for name in described if name in names]
+    described_fields = [f"{_METADATA}{name}" for name in fields if f"{_METADATA}{name}" in names]
+    return ["id", *present, *described_fields, *known]
 
 
 def _table_samples(
@@ -520,14 +506,14 @@ def _table_samples(
             Item(str(task), as_id(columns["id"][k], column="id", name=name))
             for k, task in zip(rows, tasks, strict=True)
         ],
-        epochs=[as_epoch(one, name=name) for one in column("epoch", 1)],
-        questions={_IN_TABLES: [_short(one) for one in column("input", None)]},
-        gold={"target": [_short(one) for one in column("target", None)]},
+        epochs=[as_epoch(value, name=name) for value in column("epoch", 1)],
+        questions={_IN_TABLES: [_short(value) for value in column("input", None)]},
+        gold={"target": [_short(value) for value in column("target", None)]},
         scores=spread(
             {
-                one.removeprefix(_PREFIX): [_table_value(values[k]) for k in rows]
-                for one, values in columns.items()
-                if one.startswith(_PREFIX)
+                title.removeprefix(_PREFIX): [_table_value(values[k]) for k in rows]
+                for title, values in columns.items()
+                if title.startswith(_PREFIX)
             }
         ),
         fields={name: column(f"{_METADATA}{name}", None) for name in fields},

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +23,7 @@ from outperform.io.logs.samples import (
     as_grade,
     as_id,
     as_text,
+    contradiction,
     field_of,
     is_near,
     is_path,
@@ -116,15 +118,10 @@ def _contradiction(log: Log, lines: _Lines) -> str | None:
     except DataError as error:
         return str(error)
 
-    def differs(what: str, reported: object, own: object) -> str:
-        return (
-            f"{log.name} is damaged: {path.name} says {shown(reported)} {what}, and its lines say "
-            f"{own}. Was it cut off or edited?"
-        )
-
+    differs = partial(contradiction, log.name, summary=path.name, parts="lines")
     whole = field_of(field_of(field_of(results, "n-samples"), log.task), "effective")
     if whole is not None and whole != len(lines.ids):
-        return differs("samples", whole, len(lines.ids))
+        return differs("samples", whole, str(len(lines.ids)))
     means = field_of(field_of(results, "results"), log.task)
     for score, values in lines.scores.items():
         reported = field_of(means, f"{score},{(lines.filters or ['none'])[0]}")
@@ -160,8 +157,8 @@ def _read(
         if not all(is_path(log.source) for log in logs):
             raise  # a stream cannot be read twice
     parts = [_read([log], score, where, fields, whole=whole) for log in logs]
-    return [one for found, _ in parts for one in found], [
-        one for _, failed in parts for one in failed
+    return [entry for entries, _ in parts for entry in entries], [
+        entry for _, failed in parts for entry in failed
     ]
 
 
@@ -170,12 +167,12 @@ def _lines(
 ) -> list[_Lines]:
     for log in logs:
         _refuse_list(log)
-    sources = {str(place): log.source for place, log in enumerate(logs)}
+    sources = {str(index): log.source for index, log in enumerate(logs)}
     with opened(sources, ("doc_id",), Dialect(format="jsonl")) as tables:
         return tables.ask(
-            lambda found, engine: [
+            lambda opened_tables, engine: [
                 _lines_of(log, table, engine, score, where, fields, whole)
-                for log, table in zip(logs, found.values(), strict=True)
+                for log, table in zip(logs, opened_tables.values(), strict=True)
             ]
         )
 
@@ -204,7 +201,7 @@ def _lines_of(
     known = dict(zip(names, columns, strict=True))
 
     def texts(which: Sequence[str]) -> dict[str, list[str | None]]:
-        return {name: [as_text(one) for one in known[name]] for name in which if name in known}
+        return {name: [as_text(value) for value in known[name]] for name in which if name in known}
 
     return _Lines(
         filters=filters,
@@ -212,18 +209,18 @@ def _lines_of(
         questions=texts((*_HASHES, *(["doc"] if whole else []))),
         gold=texts(_GOLD),
         scores={name: known[name] for name in scores},
-        fields={name: [field_of(one, name) for one in known.get("doc", [])] for name in fields},
+        fields={name: [field_of(value, name) for value in known.get("doc", [])] for name in fields},
     )
 
 
-def _refuse_other_filters(found: Sequence[tuple[Log, _Lines]]) -> None:
+def _refuse_other_filters(read: Sequence[tuple[Log, _Lines]]) -> None:
     """Refuse logs with lines of several filters, and logs of one task with different ones."""
     known: dict[str, tuple[str, str]] = {}
-    every = [lines.filters or ["none"] for _, lines in found]
-    for (log, _), names in zip(found, every, strict=True):
+    every = [lines.filters or ["none"] for _, lines in read]
+    for (log, _), names in zip(read, every, strict=True):
         if len(names) > 1:
             # Tasks without this filter would lose all their lines.
-            others = {one[0]: None for one in every if names[0] not in one}
+            others = {listed[0]: None for listed in every if names[0] not in listed}
             keep = [names[0], *others] if others else names[0]
             raise UsageError(
                 f"{log.name} has a line for each of the filters {', '.join(map(repr, names))}; "
@@ -242,7 +239,7 @@ def _samples(log: Log, lines: _Lines, where: Where) -> Samples:
     ids = lines.ids
     if not ids:
         raise DataError(f"{log.name} has no rows" + (" left after where" if where else ""))
-    keys = [as_id(one, column="doc_id", name=log.name) for one in ids]
+    keys = [as_id(key, column="doc_id", name=log.name) for key in ids]
     if lines.filters is None and len(set(keys)) < len(keys):
         raise DataError(
             f"{log.name} has {len(keys)} lines for {len(set(keys))} items and does not "
@@ -254,7 +251,7 @@ def _samples(log: Log, lines: _Lines, where: Where) -> Samples:
         name=log.name,
         turn=log.turn,
         origin="lm-eval",
-        items=[Item(log.task, one) for one in keys],
+        items=[Item(log.task, key) for key in keys],
         epochs=[1] * len(ids),
         questions=lines.questions,
         gold=lines.gold,
@@ -281,8 +278,8 @@ def _scores(
     if "metrics" in table.names:
         query = table.select(("metrics",), where=where)
         rows = engine.fetch(f"SELECT DISTINCT k0 FROM ({query.sql}) ORDER BY k0", query.parameters)
-        lists = [one for one in loaded([row[0] for row in rows]) if one is not None]
-        odd = next((one for one in lists if not isinstance(one, list)), None)
+        lists = [names for names in loaded([row[0] for row in rows]) if names is not None]
+        odd = next((names for names in lists if not isinstance(names, list)), None)
         if odd is not None:
             raise DataError(f"{log.name}: 'metrics' must be a list of names; got {shown(odd)}")
         listed = [name for names in lists for name in names if isinstance(name, str)]
@@ -352,11 +349,11 @@ def _log(part: Part, path: Path, outer: str | None) -> Log:
             f"{os.fspath(path)} holds averages; give the samples_*.jsonl files that lm_eval writes "
             "with --log_samples"
         )
-    found = _NAME.fullmatch(path.name)
+    match = _NAME.fullmatch(path.name)
     folder = Path(os.path.abspath(path)).parent.name  # a link has a name of its own
-    own = stem(path) if found is None else folder
-    task = "" if found is None else found["task"]
-    when = None if found is None else found["when"]
+    own = stem(path) if match is None else folder
+    task = "" if match is None else match["task"]
+    when = None if match is None else match["when"]
     name = os.fspath(path)
     return Log(part.model or own, part.turn, task, name, name, when, outer)
 
@@ -374,7 +371,7 @@ def _refuse_list(log: Log) -> None:
 
 
 def _of_tasks(logs: Sequence[Log], wanted: object) -> list[Log]:
-    names = {str(one) for one in (wanted if isinstance(wanted, SEVERAL) else [wanted])}
+    names = {str(task) for task in (wanted if isinstance(wanted, SEVERAL) else [wanted])}
     known = dict.fromkeys(log.task for log in logs)
     for name in sorted(names - known.keys()):
         raise UsageError(unknown_name("task", name, known))

@@ -97,8 +97,8 @@ def _read(
     rows_by_model: dict[str, list[int]] = {}
     for row_number, owner in enumerate(owners):
         rows_by_model.setdefault(str(owner), []).append(row_number)
-    tasks = [str(one) for one in rows.get("task", [""] * n_rows)]
-    epochs = [as_epoch(one, name=name) for one in rows.get("epoch", [1] * n_rows)]
+    tasks = [str(value) for value in rows.get("task", [""] * n_rows)]
+    epochs = [as_epoch(value, name=name) for value in rows.get("epoch", [1] * n_rows)]
     return [
         Samples(
             model=owner,
@@ -109,16 +109,16 @@ def _read(
             epochs=[epochs[k] for k in own],
             scores={score: [rows[score][k] for k in own]},
             questions={
-                one: [as_text(rows[one][k]) for k in own]
-                for one in _QUESTIONS
-                if one in rows and one not in (id, score, model)
+                column: [as_text(rows[column][k]) for k in own]
+                for column in _QUESTIONS
+                if column in rows and column not in (id, score, model)
             },
             gold={
-                one: [as_text(rows[one][k]) for k in own]
-                for one in _GOLD
-                if one in rows and one not in (id, score, model)
+                column: [as_text(rows[column][k]) for k in own]
+                for column in _GOLD
+                if column in rows and column not in (id, score, model)
             },
-            fields={one: [rows[one][k] for k in own] for one in fields},
+            fields={field: [rows[field][k] for k in own] for field in fields},
         )
         for owner, own in rows_by_model.items()
     ]

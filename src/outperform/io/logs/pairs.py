@@ -58,10 +58,11 @@ def choose_score(every: Sequence[Samples], score: str | None, kind: Kind) -> str
                 raise UsageError(f"{samples.name}: {unknown_name('score', score, samples.scores)}")
             _refuse_others(samples, score, kind)
         return score
-    shared = [name for name in every[0].scores if all(name in one.scores for one in every)]
-    fitting = [name for name in shared if all(_is_of(one, name, kind) for one in every)]
+    shared = [name for name in every[0].scores if all(name in log.scores for log in every)]
+    fitting = [name for name in shared if all(_is_of(log, name, kind) for log in every)]
     if kind is GRADE and len(fitting) > 1:  # right or wrong is a grade only where there is no other
-        fitting = [one for one in fitting if not _is_of_truth(every, one)] or fitting
+        numbers = [name for name in fitting if not _is_of_truth(every, name)]
+        fitting = numbers or fitting
     if len(fitting) == 1:
         return fitting[0]
     tasks = sorted({item.task for samples in every for item in samples.items})
@@ -73,7 +74,7 @@ def choose_score(every: Sequence[Samples], score: str | None, kind: Kind) -> str
     if len(shared) == 1:
         for samples in every:
             _refuse_others(samples, shared[0], kind)
-    known = ", ".join(map(repr, dict.fromkeys(name for one in every for name in one.scores)))
+    known = ", ".join(map(repr, dict.fromkeys(name for log in every for name in log.scores)))
     own = either(
         f"name that of each task, {each}",
         f"take each task by its own score with {param('by=', 'task')}",
@@ -90,7 +91,7 @@ def choose_by_task(
     every: Sequence[Samples], scores: Mapping[str, str], kind: Kind
 ) -> tuple[list[Samples], str]:
     """Return the samples of all tasks, each with the score that was asked of it, as one score."""
-    parts = [(task, one) for samples in every for task, one in samples.by_task().items()]
+    parts = [(task, log) for samples in every for task, log in samples.by_task().items()]
     known = dict.fromkeys(task for task, _ in parts)
     for task in scores:
         if task not in known:
@@ -102,11 +103,11 @@ def choose_by_task(
             f"each task, or leave tasks out with {param('where=')}"
         )
     chosen = {
-        task: choose_score([one for of, one in parts if of == task], score, kind)
+        task: choose_score([log for of, log in parts if of == task], score, kind)
         for task, score in scores.items()
     }
     name = ", ".join(dict.fromkeys(chosen.values()))
-    return [replace(one, scores={name: one.scores[chosen[task]]}) for task, one in parts], name
+    return [replace(log, scores={name: log.scores[chosen[task]]}) for task, log in parts], name
 
 
 def _full_name(every: Sequence[Samples], score: str) -> str:
@@ -117,9 +118,9 @@ def _full_name(every: Sequence[Samples], score: str) -> str:
     keys = [name for name in known if name.partition(".")[2] == score]
     if len(keys) == 1:
         return keys[0]
-    held = keys or [name for name in known if name.startswith(f"{score}.")]
-    if held:
-        shown = ", ".join(map(repr, held))
+    scorer_keys = keys or [name for name in known if name.startswith(f"{score}.")]
+    if scorer_keys:
+        shown = ", ".join(map(repr, scorer_keys))
         raise UsageError(
             f"{score!r} stands for several scores, {shown}; name one with {param('score=')}"
         )
@@ -128,10 +129,10 @@ def _full_name(every: Sequence[Samples], score: str) -> str:
 
 def _is_of(samples: Samples, score: str, kind: Kind) -> bool:
     try:
-        found = {kind.read(value) for value in samples.scores[score]}
+        grades = {kind.read(value) for value in samples.scores[score]}
     except ValueError:
         return False
-    return found != {None}
+    return grades != {None}
 
 
 def _is_of_truth(every: Sequence[Samples], score: str) -> bool:
@@ -218,7 +219,7 @@ def pair(
     for samples in every:
         by_model.setdefault(samples.model, []).append(samples)
     answers = {model: _answers(runs, score, kind) for model, runs in by_model.items()}
-    known = {answer for one in answers.values() for answer in one}
+    known = {answer for scored in answers.values() for answer in scored}
     naming = Naming(
         several_tasks=len({answer.item.task for answer in known}) > 1,
         repeated=any(answer.number > 1 for answer in known),
@@ -276,22 +277,22 @@ def _field(every: Sequence[Samples], name: str, kept: Sequence[Answer]) -> list[
     """Return what the logs say of each item that is kept; they must agree on it."""
     if name in OWN:
         return [getattr(answer.item, name) for answer in kept]
-    found: dict[Item, Any] = {}
+    values_by_item: dict[Item, Any] = {}
     for samples in every:
         for item, value in zip(samples.items, samples.fields[name], strict=True):
-            if found.setdefault(item, value) != value:
+            if values_by_item.setdefault(item, value) != value:
                 raise DataError(
-                    f"{name!r} of {item.id!r} is {value!r} in {samples.name} and {found[item]!r} "
-                    "in another log; it must be the same for every model"
+                    f"{name!r} of {item.id!r} is {value!r} in {samples.name} and "
+                    f"{values_by_item[item]!r} in another log; it must be the same for every model"
                 )
-    values = [found[answer.item] for answer in kept]
+    values = [values_by_item[answer.item] for answer in kept]
     lost = [answer.item.id for answer, value in zip(kept, values, strict=True) if value is None]
     if lost:
         raise DataError(
             f"{len(lost)} of {len(kept)} items have no {name!r}, e.g. {lost[0]!r}; name a field "
             "that all of them have"
         )
-    odd = next((one for one in values if not isinstance(one, (str, int, float))), None)
+    odd = next((value for value in values if not isinstance(value, (str, int, float))), None)
     if odd is not None:
         raise DataError(f"{name!r} must be a text or a number of each item; got {str(odd)[:60]!r}")
     return values
@@ -308,11 +309,11 @@ def _answers(runs: Sequence[Samples], score: str, kind: Kind) -> Answers:
     ]
     _refuse_repeated([(item, turn, epoch) for item, turn, epoch, *_ in rows], runs)
     numbers: Counter[Item] = Counter()
-    found: Answers = {}
+    answers: Answers = {}
     for item, _, _, value, _ in sorted(rows, key=lambda row: row[:3]):
         numbers[item] += 1
-        found[Answer(item, numbers[item])] = kind.read(value)
-    return found
+        answers[Answer(item, numbers[item])] = kind.read(value)
+    return answers
 
 
 def _refuse_repeated(keys: Sequence[tuple[Item, int, int]], runs: Sequence[Samples]) -> None:
@@ -328,7 +329,7 @@ def _refuse_repeated(keys: Sequence[tuple[Item, int, int]], runs: Sequence[Sampl
         f"{naming.one(Answer(item, epoch))} ({times[item, turn, epoch]} times)"
         for item, turn, epoch in twice[:_EXAMPLES]
     )
-    names = " and ".join(dict.fromkeys(one.name for one in runs[:_EXAMPLES]))
+    names = " and ".join(dict.fromkeys(run.name for run in runs[:_EXAMPLES]))
     model = runs[0].model
     mend = (
         "Keep one row each, or number repeated answers in a column called 'epoch'"
@@ -486,8 +487,8 @@ def _not_compared(every: Sequence[Samples], aspect: _Aspect) -> list[Item]:
 
 def _lacking(runs: Sequence[Samples], score: str, kind: Kind) -> str:
     """Return some names of logs with answers that have no score."""
-    found = [one for one in runs if any(kind.read(value) is None for value in one.scores[score])]
-    return " and ".join(dict.fromkeys(one.name for one in found[:_EXAMPLES]))
+    without = [run for run in runs if any(kind.read(value) is None for value in run.scores[score])]
+    return " and ".join(dict.fromkeys(run.name for run in without[:_EXAMPLES]))
 
 
 def _without_score(
@@ -499,8 +500,8 @@ def _without_score(
 ) -> tuple[Finding, ...]:
     """Refuse answers without a score, or take them from all models and say so."""
     lost = {
-        model: [answer for answer, value in one.items() if value is None]
-        for model, one in answers.items()
+        model: [answer for answer, value in scored.items() if value is None]
+        for model, scored in answers.items()
     }
     faults = [
         f"{model!r} has no {score!r} for {len(gone)} of {len(answers[model])} {naming.noun}, e.g. "
@@ -528,8 +529,8 @@ def _without_partner(
     answers: Mapping[str, Answers], naming: Naming, on_missing: OnMissing
 ) -> tuple[Finding, ...]:
     """Refuse answers that not all models gave, or leave them out and say so."""
-    every = {answer for one in answers.values() for answer in one}
-    lacking = {model: every - one.keys() for model, one in answers.items()}
+    every = {answer for scored in answers.values() for answer in scored}
+    lacking = {model: every - scored.keys() for model, scored in answers.items()}
     faults = [
         f"{model!r} lacks {len(gone)}, e.g. {naming.of(gone)}"
         for model, gone in lacking.items()
@@ -537,22 +538,22 @@ def _without_partner(
     ]
     common = len(every) - len(set().union(*lacking.values()))
     if not common:
-        told = "; ".join(faults) or "no sample is left"
-        raise DataError(f"there is no item that all models answered: {told}")
+        text = "; ".join(faults) or "no sample is left"
+        raise DataError(f"there is no item that all models answered: {text}")
     if not faults:
         return ()
-    told = f"of {len(every)} {naming.noun} that some model answered, {'; '.join(faults)}"
+    text = f"of {len(every)} {naming.noun} that some model answered, {'; '.join(faults)}"
     if on_missing == "raise":
         as_often = ", each as often" if naming.repeated else ""
         raise DataError(
-            f"{told}. Evaluate the models on the same items{as_often}, or keep the "
+            f"{text}. Evaluate the models on the same items{as_often}, or keep the "
             f"{common} that all of them answered with {param('on_missing=', 'drop')}"
         )
     _drop(answers, set().union(*lacking.values()))
-    return (finding("unmatched_ids_dropped/logs", common=common, nouns=naming.noun, faults=told),)
+    return (finding("unmatched_ids_dropped/logs", common=common, nouns=naming.noun, faults=text),)
 
 
 def _drop(answers: Mapping[str, Answers], gone: set[Answer]) -> None:
-    for one in answers.values():
+    for scored in answers.values():
         for answer in gone:
-            one.pop(answer, None)
+            scored.pop(answer, None)

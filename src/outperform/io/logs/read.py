@@ -127,12 +127,14 @@ def read_tasks(
     for samples in loaded.samples:
         for task, of_task in samples.by_task().items():
             parts.setdefault(task, []).append(of_task)
-    called = loaded.called if isinstance(loaded.called, Mapping) else None
-    if called is not None:
-        choose_by_task(loaded.samples, called, GRADE)  # says so if a task has no score
+    score_by_task = loaded.called if isinstance(loaded.called, Mapping) else None
+    if score_by_task is not None:
+        choose_by_task(loaded.samples, score_by_task, GRADE)  # says so if a task has no score
     tasks: dict[str, Outcomes | Scores] = {}
     for task, part in parts.items():
-        name, kind = _score_of(part, loaded.wanted if called is None else called[task])
+        name, kind = _score_of(
+            part, loaded.wanted if score_by_task is None else score_by_task[task]
+        )
         paired = pair(part, name, kind, groups=groups, on_missing=on_missing, on_null=on_null)
         data: Outcomes | Scores = _build(paired, kind)
         tasks[task] = replace(data, findings=loaded.findings + paired.findings + data.findings)

@@ -129,8 +129,8 @@ def as_grade(value: Any) -> float | None:
     if isinstance(value, str):
         text = value.strip()
         known: dict[str, float] = {**_RIGHT, **_PARTLY_RIGHT, **_WORDS}
-        found = known.get(text, known.get(text.lower()))
-        value = text or None if found is None else found
+        grade = known.get(text, known.get(text.lower()))
+        value = text or None if grade is None else grade
     if value is None:
         return None
     try:
@@ -209,6 +209,16 @@ def is_near(reported: object, own: float, *, within: float) -> bool:
     if not isinstance(reported, (int, float)) or not is_finite(reported):
         return False
     return abs(reported - own) <= within * max(1, abs(own))
+
+
+def contradiction(
+    at: str, what: str, reported: object, own: str, *, summary: str = "it", parts: str = "answers"
+) -> str:
+    """Return the sentence for a log whose summary gives another number than its parts."""
+    return (
+        f"{at} is damaged: {summary} says {shown(reported)} {what}, and its {parts} say {own}. Was "
+        "it cut off or edited?"
+    )
 
 
 def as_id(value: object, *, column: str, name: str) -> str:
