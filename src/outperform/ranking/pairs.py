@@ -30,8 +30,9 @@ from outperform.display.facts import Facts
 from outperform.display.pictures import OPEN, TONES
 from outperform.errors import require
 from outperform.findings import Finding, clauses, finding
-from outperform.inference import diagnostics, disagreements
+from outperform.inference import diagnostics, disagreements, engine
 from outperform.inference.disagreements import are_same
+from outperform.inference.engine import Answer
 from outperform.inference.spec import LabelSpec, Spec, make_label_spec
 from outperform.inference.spelling import (
     SPELLED,
@@ -50,6 +51,9 @@ if TYPE_CHECKING:
 
 
 _WORTH_A_THREAD = 20
+# Of the width of an interval. One mean correlation in place of the pair's moves an end by a few
+# hundredths of it.
+_CLOSE = 0.15
 
 Matrix = tuple[tuple["Pair | None", ...], ...]
 """A pair for each row − column; None on the diagonal."""
@@ -123,6 +127,66 @@ def all_pairs(
     for (i, j), (forward, backward) in zip(places, found, strict=True):
         matrix[i][j], matrix[j][i] = forward, backward
     return tuple(map(tuple, matrix))
+
+
+def shares_one_correlation(spec: Spec) -> bool:
+    """Return whether joint draws couple the models otherwise than draws of two of them.
+
+    Under the prior ``learned``, more than two models share one mean correlation of errors.
+    """
+    learned = isinstance(spec, LabelSpec) and spec.prior.name == "learned"
+    n_classes = spec.view.n_classes
+    return learned and len(spec.view.models) > 2 and (n_classes is None or n_classes > 2)
+
+
+def ask_two(
+    spec: Spec,
+    names: tuple[str, str],
+    *,
+    n_draws: int,
+    seed: np.random.SeedSequence,
+    n_jobs: int | None,
+) -> tuple[LabelSpec, Answer]:
+    """Ask of two models of a ranking what :func:`compare` asks, with the same draws."""
+    assert isinstance(spec, LabelSpec)
+    two = make_label_spec(
+        spec.data.select(list(names)),
+        metric=spec.metric,
+        counting=spec.counting,
+        **spec.choices._asdict(),
+    )
+    (answered,) = engine.answer([two], n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+    return two, answered
+
+
+def close_pairs_alone(
+    spec: Spec,
+    pairs: Matrix,
+    *,
+    rope: Rope,
+    prob: float,
+    n_draws: int,
+    seed: np.random.SeedSequence,
+    n_jobs: int | None,
+) -> tuple[Matrix, frozenset[frozenset[str]]]:
+    """Replace pairs that :func:`compare` might decide otherwise by its answer, and name them.
+
+    They are those whose interval ends close to an edge of the ROPE.
+    """
+    if not shares_one_correlation(spec):
+        return pairs, frozenset()
+    matrix, alone = [list(row) for row in pairs], set()
+    for i, j in combinations(range(len(matrix)), 2):
+        pair = matrix[i][j]
+        assert pair is not None
+        if margin(pair.hdi, rope)[0] > _CLOSE * (pair.hdi.high - pair.hdi.low):
+            continue
+        two, answered = ask_two(spec, pair.names, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+        matrix[i][j], matrix[j][i] = _both_ways(
+            two, answered.values, engine.observed(two), rope, prob, (0, 1)
+        )
+        alone.add(frozenset(pair.names))
+    return tuple(map(tuple, matrix)), frozenset(alone)
 
 
 class Spelled(NamedTuple):
