@@ -46,7 +46,6 @@ from outperform.display.posterior_figure import plot_posterior
 from outperform.display.screen import comparison_document
 from outperform.display.sentences import (
     captioned,
-    comparison_caption,
     comparison_table,
     headline,
     results_table,
@@ -431,11 +430,6 @@ class Comparison(Summary, Tabular):
         """Return A, B and the difference as a Markdown table."""
         return comparison_table(self.to_dict()).to_markdown()
 
-    def _latex_table(self) -> Table:
-        facts = self.to_dict()
-        caption = comparison_caption(facts)
-        return captioned(comparison_table(facts), caption)
-
     def _latex_label(self) -> str:
         return latex_label(*self.names, self.metric)
 
@@ -451,11 +445,6 @@ class Comparison(Summary, Tabular):
         from outperform.comparison.coverage import coverage_sentence
 
         return coverage_sentence(self)
-
-    def _markdown(self) -> str:
-        """Return a passage with everything, as the command line writes it."""
-        told = self.to_dict()
-        return self._document().markdown(headline(told), comparison_table(told))
 
     def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
         """Draw the posterior in its three parts, with HDI, ROPE and the three percentages.

@@ -35,7 +35,6 @@ from outperform.decision.rope import (
     decide,
     margin,
     masses_from_draws,
-    mean_error,
     probability_error,
     sd_error,
     supported,
@@ -222,16 +221,11 @@ def _rows(
                 prob,
                 errors=np.stack([sds, sds / math.sqrt(2)]) / math.sqrt(n_draws),
             )
-        ordered = np.sort(values[model])
-        sd = float(ordered.std(ddof=1))
         rows.append(
             SuiteModel(
                 name=names[model],
                 observed=float(observed[model]),
-                mean=float(ordered.mean()),
-                sd=sd,
-                mcse=mean_error(sd, n_draws),
-                hdi=narrowest(ordered, prob),
+                **summarize(np.sort(values[model]), None, prob)._fields(),
                 p_rank=p_rank[model],
                 expected_rank=float(expected.mean[model]),
                 expected_rank_mcse=float(expected.mcse[model]),
