@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 
-from outperform._json import MaybeNaN, written
+from outperform._json import MaybeNaN, to_json, written
 from outperform._typing import (
     AnyArray,
     Axes,
@@ -98,7 +98,7 @@ from outperform.results.base import (
 )
 from outperform.results.compared import ComparisonDetails, verb_of
 from outperform.results.estimate import Estimate, one_estimate
-from outperform.results.facts import headline_facts, plot_forest
+from outperform.results.facts import plot_forest
 
 if TYPE_CHECKING:
     from outperform.comparison.coverage import ExpectedCoverage
@@ -457,7 +457,7 @@ class Comparison(Summary, Tabular):
             How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
         """
         shape = outline(self.draws, self.distribution)
-        return plot_posterior(shape, facts=facts.figure_facts(self), ax=ax, size=size)
+        return plot_posterior(shape, facts=to_json(self, facts.FIGURE), ax=ax, size=size)
 
     def plot_factor(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
         """Draw prior and posterior of the difference, and what that does to both nulls.
@@ -979,7 +979,7 @@ class Comparison(Summary, Tabular):
         return curve(self, kind)
 
     def __repr__(self) -> str:
-        return f"Comparison({self.decision.symbol} {headline(headline_facts(self))})"
+        return f"Comparison({self.decision.symbol} {headline(to_json(self, facts.HEADLINE))})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,6 +32,7 @@ from outperform.decision.rope import (
     Decision,
     Masses,
     Rope,
+    chances_of,
     decide,
     margin,
     masses_from_draws,
@@ -352,7 +353,7 @@ def _elsewhere(means: FloatArray, sds: FloatArray, how: Average, prob: float) ->
         hdi=hdi,
         eti=ends,
         rope=rope,
-        **_chances(masses, better),
+        **chances_of(masses, greater_is_better=better),
         decision=decide(hdi, rope, masses, greater_is_better=better),
         errors=dict.fromkeys(("mean", "sd", *_CHANCES), 0.0),
     )
@@ -367,7 +368,7 @@ def _difference(draws: FloatArray, rope: Rope, better: bool, prob: float) -> Dif
     ordered = np.sort(draws)
     found = summarize(ordered, None, prob, signed=True)
     masses = masses_from_draws(ordered, rope)
-    chances = _chances(masses, better)
+    chances = chances_of(masses, greater_is_better=better)
     of_chances = {name: probability_error(p, draws.size) for name, p in chances.items()}
     return Difference(
         **found._fields() | chances,
@@ -375,15 +376,6 @@ def _difference(draws: FloatArray, rope: Rope, better: bool, prob: float) -> Dif
         decision=decide(found.hdi, rope, masses, greater_is_better=better),
         errors={"mean": found.mcse, "sd": sd_error(ordered), **of_chances},
     )
-
-
-def _chances(masses: Masses, better: bool) -> dict[str, float]:
-    return {
-        "p_worse": masses.below if better else masses.above,
-        "p_equivalent": masses.inside,
-        "p_better": masses.above if better else masses.below,
-        "p_greater": masses.greater,
-    }
 
 
 def _pooled(
