@@ -72,7 +72,6 @@ from outperform.ranking.text import (
     pairs_table,
     ranking_document,
     ranking_headline,
-    ranking_page,
     ranking_paragraph,
     ranking_table,
     ranking_title,
@@ -426,9 +425,6 @@ class Ranking(Tabular):
     def report(self) -> str:
         """Return a paragraph for a paper."""
         return ranking_paragraph(self.to_dict())
-
-    def _latex_table(self) -> Table:
-        return ranking_page(self.to_dict())
 
     def _latex_label(self) -> str:
         return latex_label("rank", self.metric)
