@@ -28,15 +28,16 @@ from outperform.inference.spec import LabelSpec, Spec
 from outperform.metrics.confusion import Margins
 from outperform.posterior.base import (
     Drawn,
-    Independent,
-    Posterior,
     Sums,
+    Tables,
+    alone,
     build_posterior,
     draw_values,
     exact_difference,
     exact_value,
+    together,
 )
-from outperform.posterior.bootstrap import Influence, influence
+from outperform.posterior.bootstrap import Influence, bootstrap, influence
 from outperform.posterior.dirichlet import draw_lumped
 from outperform.posterior.exact.share import mix
 from outperform.posterior.predictive import Reweighted, by_truth, row_factors
@@ -239,7 +240,7 @@ def with_forms(spec: LabelSpec, values: FloatArray) -> Answer:
     return _with_forms(spec, _posterior(spec, spec.view), values)
 
 
-def _with_forms(spec: LabelSpec, posterior: Posterior, values: FloatArray) -> Answer:
+def _with_forms(spec: LabelSpec, posterior: Tables, values: FloatArray) -> Answer:
     return Answer(
         values=values,
         of_models=tuple(
@@ -264,7 +265,7 @@ def draw_view(
 
 
 def _values(
-    posterior: Posterior,
+    posterior: Tables,
     specs: Sequence[LabelSpec],
     *,
     n_draws: int,
@@ -298,18 +299,22 @@ def _values(
     )
 
 
-def _posterior(spec: LabelSpec, view: Outcomes, counted: Outcomes | None = None) -> Posterior:
+def _posterior(spec: LabelSpec, view: Outcomes, counted: Outcomes | None = None) -> Tables:
     """Return the posterior of a view, at other class proportions if these were given.
 
     ``counted`` is the same before it was scaled: units that are worth less are as many.
     """
-    existing = spec.existing if spec.prior.lists else None
-    posterior = build_posterior(view, spec.prior, existing=existing)
+    posterior: Tables
     if weighs_units(spec):
-        whole = build_posterior(view if counted is None else counted, spec.prior)
-        for part, own in zip(_weights_of(posterior), _weights_of(whole), strict=True):
-            moved = _moved(spec, own)
-            part.df = None if moved is None else moved.df(spec.counting.times)
+        wholes = map(bootstrap, alone(view if counted is None else counted))
+        parts = [
+            bootstrap(own).widened(_df(_moved(spec, whole), spec))
+            for own, whole in zip(alone(view), wholes, strict=True)
+        ]
+        posterior = together(parts, view)
+    else:
+        existing = spec.existing if spec.prior.lists else None
+        posterior = build_posterior(view, spec.prior, existing=existing)
     if spec.view_prevalence is None:
         return posterior
     prevalence, codes = spec.view_prevalence
@@ -327,9 +332,8 @@ def weighs_units(spec: Spec) -> bool:
     return weighted or spans or spec.view.kind == "label_sets"
 
 
-def _weights_of(posterior: Posterior) -> list[LinearWeights]:
-    parts = posterior.posteriors if isinstance(posterior, Independent) else (posterior,)
-    return [part for part in parts if isinstance(part, LinearWeights)]
+def _df(moved: Influence | None, spec: LabelSpec) -> float | None:
+    return None if moved is None else moved.df(spec.counting.times)
 
 
 def _moved(spec: LabelSpec, part: LinearWeights) -> Influence | None:
@@ -363,8 +367,7 @@ def influences(spec: Spec) -> list[Influence]:
     if spec.measured.per_item:
         found = [unit_influence(*means) for means in weighed_means(spec, spec.view)]
     else:
-        posterior = build_posterior(spec.view, spec.prior)
-        found = [_moved(spec, part) for part in _weights_of(posterior)]
+        found = [_moved(spec, bootstrap(own)) for own in alone(spec.view)]
     return [one for one in found if one is not None]
 
 
@@ -386,7 +389,7 @@ def n_carrying(spec: Spec, models: Sequence[int] | None = None) -> float | None:
     return n / spec.counting.times
 
 
-def _difference(posterior: Posterior, spec: LabelSpec) -> Distribution | None:
+def _difference(posterior: Tables, spec: LabelSpec) -> Distribution | None:
     if len(spec.view.models) != 2:
         return None
     return exact_difference(posterior, spec.share, positive=spec.positive, paired=spec.paired)
