@@ -172,7 +172,7 @@ def test_independent_draws_are_twenty_thousand(two):
 
 def test_an_engine_is_named_in_the_signature(plain):
     engine = op.PyMC(draws=N_DRAWS // 4)
-    spec = replace(plain.spec, choices=plain.spec.choices._replace(engine=engine))
+    spec = replace(plain.spec, choices=replace(plain.spec.choices, engine=engine))
     answered = Answer(
         values=np.stack([plain.a.draws, plain.b.draws]),
         of_models=(None, None),

@@ -19,8 +19,8 @@ from outperform.inference import engine
 from outperform.inference import engine as answering
 from outperform.inference.spec import (
     Data,
+    OfAny,
     OfTwo,
-    Question,
     data_of,
     declared,
     draws_of,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from outperform.suite.result import SuiteComparison
 
 
-class _OfOne(Question, total=False):
+class _OfOne(OfAny, total=False):
     metric: MetricLike | None
 
 

@@ -61,10 +61,9 @@ from outperform.inference.engine import Answer
 from outperform.inference.spec import (
     LabelSpec,
     Spec,
+    again,
     counted,
     elsewhere,
-    make_label_spec,
-    make_spec,
     rope_for,
 )
 from outperform.inference.spelling import (
@@ -626,12 +625,7 @@ class Comparison(Summary, Tabular):
             raise UsageError(
                 f"these are scores of one metric; call {verb_of(self.details)}() with the other one"
             )
-        spec = make_spec(
-            self.spec.data,
-            metric=metric,
-            counting=self.spec.counting,
-            **self.spec.choices._asdict(),
-        )
+        spec = again(self.spec, metric=metric)
         priced = [each.costs is not None for each in (self.spec, spec)]
         if rope is None and not self.rope.default and not any(priced):
             rope = self.rope
@@ -694,12 +688,7 @@ class Comparison(Summary, Tabular):
             true = {data.labels[code] for code in true_codes(data).tolist()}
             existing = data.labels if data.n_classes == 2 else [*true, *named]
             errors = LabelErrors.from_param(rates, data, existing)
-        stated = make_label_spec(
-            replace(data, _label_errors=errors),
-            metric=spec.metric,
-            counting=spec.counting,
-            **spec.choices._asdict(),
-        )
+        stated = again(spec, replace(data, _label_errors=errors))
         return self._ask(stated, rope=self.rope, seed=self.seed)
 
     def more_data(
@@ -776,23 +765,15 @@ class Comparison(Summary, Tabular):
         ('a', 'b', 'c')
         """
         spec = counted(self.spec)
-        metric, given = of_one_class(spec.metric), spec.choices
+        metric, given = of_one_class(spec.metric), spec.choices.labels
         # A class that is never true has nothing to find, unless somebody named it.
-        named = () if given.labels is None else given.labels
+        named = () if given is None else given
         true = set(true_codes(spec.data).tolist()) or set(range(spec.data.n_classes))
         labels = tuple(
             label for code, label in enumerate(spec.data.labels) if code in true or label in named
         )
         specs = [
-            make_label_spec(
-                spec.data,
-                metric=metric,
-                prior=given.prior,
-                paired=given.paired,
-                labels=None,
-                pos_label=label,
-                counting=spec.counting,
-            )
+            again(spec, metric=metric, labels=None, pos_label=label, engine=None)
             for label in labels
         ]
         return ComparisonTable(what="class", keys=labels, comparisons=self._by_class(specs))

@@ -19,13 +19,13 @@ from outperform.errors import UsageError, unknown_name
 from outperform.inference import engine
 from outperform.inference.engine import Answer
 from outperform.inference.score_spec import ScoreSpec, adds_up
-from outperform.inference.spec import Question, Spec, make_spec, rope_for, two_models
+from outperform.inference.spec import OfAny, Spec, make_spec, rope_for, two_models
 from outperform.metrics.metric import MetricLike
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import seed_sequence
 
 
-class _OfCard(Question, total=False):
+class _OfCard(OfAny, total=False):
     rope: RopeLike | Mapping[str, RopeLike] | None
     paired: bool
 

@@ -57,6 +57,7 @@ from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import (
     LabelSpec,
     Spec,
+    again,
     check_names,
     counted,
     data_of,
@@ -317,8 +318,7 @@ class _ScoredFolds:
             sample_weight=None,
             groups=None,
         )
-        given: dict[str, Any] = {"prior": None, "paired": True, "labels": None}
-        spec = make_spec(data, metric=self.metric, pos_label=self.pos_label, **given)
+        spec = make_spec(data, metric=self.metric, pos_label=self.pos_label)
         assert isinstance(spec, ScoreSpec)
         return spec
 
@@ -523,11 +523,5 @@ def _unpaired(paired: Comparison, folds: Folds, correlation: Correlation) -> Com
             prior=None,
             **settings,
         )
-    alone = make_label_spec(
-        spec.data,
-        metric=spec.metric,
-        defaults=("unit", "unit"),
-        counting=spec.counting,
-        **{**spec.choices._asdict(), "paired": False},
-    )
+    alone = again(spec, defaults=("unit", "unit"), paired=False)
     return blocked(answer_spec(alone, verb="cross_compare", **settings), folds, correlation)

@@ -18,7 +18,7 @@ from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision, Rope
 from outperform.findings import Finding, finding, listed
 from outperform.inference.engine import observed
-from outperform.inference.spec import LabelSpec, Spec, make_label_spec
+from outperform.inference.spec import LabelSpec, Spec, again
 from outperform.metrics.confusion import Margins
 from outperform.posterior.predictive import by_truth, row_factors
 
@@ -148,10 +148,7 @@ def asked_without(spec: LabelSpec) -> FloatArray | None:
         counts[place] -= 1
         kept = counts > 0
         less = replace(spec.data, tables=(Table(table.cells[kept], counts[kept]),))
-        again = make_label_spec(
-            less, metric=spec.metric, counting=spec.counting, **spec.choices._asdict()
-        )
-        a, b = observed(replace(again, classes=spec.classes))
+        a, b = observed(replace(again(spec, less), classes=spec.classes))
         found[place] = a - b
     return found
 

@@ -22,7 +22,8 @@ from outperform.inference.items import (
     observed_scores,
     weighed_means,
 )
-from outperform.inference.score_spec import ONCE, Choices, ScoreSpec, log_draws
+from outperform.inference.question import ONCE, Choices, log_draws
+from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.score_views import unit_influence
 from outperform.inference.spec import LabelSpec, Spec
 from outperform.metrics.confusion import Margins
@@ -140,7 +141,6 @@ def _answer(values: FloatArray, sampler: str, n_chains: int, divergences: int) -
 
 _DRAWS, _MOST_DRAWS = 20_000, 100_000_000
 _PRIOR_DRAWS, _PRIOR_SEED = 20_000, 20_160_717
-_NO_CHOICES = Choices(prior=None, paired=True, labels=None, pos_label=None)
 
 
 def check_draws(n_draws: object, *, name: str = "n_draws") -> int:
@@ -484,7 +484,7 @@ def _before_data(spec: LabelSpec) -> LabelSpec:
         view=empty,
         metric=spec.measured,
         pos_label=None,
-        choices=_NO_CHOICES,
+        choices=Choices(),
         findings=(),
         counting=ONCE,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias, TypedDict
+from typing import Any, Required, TypeAlias, TypedDict, TypeVar, Unpack, cast, overload
 
 import numpy as np
 
@@ -19,16 +19,8 @@ from outperform.decision.rope import Rope, RopeLike
 from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.findings import Finding, finding
 from outperform.findings import counted as n_of
-from outperform.inference.score_spec import (
-    ONCE,
-    Averaged,
-    BaseSpec,
-    Choices,
-    Counting,
-    ScoreSpec,
-    make_score_spec,
-    refuse_labels_metric,
-)
+from outperform.inference.question import ONCE, Averaged, Choices, Counting, Given, Question
+from outperform.inference.score_spec import ScoreSpec, make_score_spec, refuse_labels_metric
 from outperform.inference.views import (
     ViewPrevalence,
     called,
@@ -46,7 +38,7 @@ from outperform.metrics.registry import get_labels
 from outperform.metrics.votes import VOTES
 from outperform.posterior.base import Needs, PriorModel
 from outperform.posterior.pymc.sampling import PyMC
-from outperform.posterior.registry import PRIORS, STRATA, PriorLike, get_prior
+from outperform.posterior.registry import PRIORS, STRATA, PriorLike
 
 INDEPENDENT_DRAWS = 20_000
 DEFAULTS = ("unit", "learned")
@@ -74,7 +66,7 @@ def draws_of(engine: PyMC | None) -> int:
     return INDEPENDENT_DRAWS if engine is None else engine.n_draws
 
 
-class Question(TypedDict, total=False):
+class OfAny(TypedDict, total=False):
     """What every verb asks, by keyword."""
 
     hdi_prob: float
@@ -86,7 +78,7 @@ class Question(TypedDict, total=False):
     pos_label: Label | None
 
 
-class OfTwo(Question, total=False):
+class OfTwo(OfAny, total=False):
     """What verbs ask that compare."""
 
     rope: RopeLike | None
@@ -94,8 +86,8 @@ class OfTwo(Question, total=False):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LabelSpec(BaseSpec):
-    """What is asked of counted labels; see :class:`BaseSpec`.
+class LabelSpec(Question):
+    """What is asked of counted labels; see :class:`Question`.
 
     Parameters
     ----------
@@ -217,6 +209,15 @@ class LabelSpec(BaseSpec):
 
 Spec: TypeAlias = LabelSpec | ScoreSpec
 """A spec about counted labels, or about scores."""
+Asked = TypeVar("Asked", bound=Question)
+
+
+class _Made(Given, total=False):
+    """What makes a question of data."""
+
+    metric: Required[MetricLike | None]
+    defaults: tuple[str, str]
+    counting: Counting
 
 
 def counted(spec: Spec) -> LabelSpec:
@@ -233,49 +234,50 @@ def make_label_spec(
     outcomes: Outcomes,
     *,
     metric: MetricLike | None,
-    prior: PriorLike | PriorModel | None,
     defaults: tuple[str, str] = DEFAULTS,
-    paired: bool,
-    labels: Sequence[Label] | None,
-    pos_label: Label | None,
     counting: Counting = ONCE,
-    engine: PyMC | None = None,
+    **given: Unpack[Given],
 ) -> LabelSpec:
-    """Check a spec and choose the table and the prior that answer it."""
-    of_sets = outcomes.kind == "label_sets"
+    """Check a question about labels, where no other is meant."""
+    return _of_labels(outcomes, metric, Choices.of(given), defaults=defaults, counting=counting)
+
+
+def _of_labels(
+    outcomes: Outcomes,
+    metric: MetricLike | None,
+    choices: Choices,
+    *,
+    defaults: tuple[str, str],
+    counting: Counting,
+) -> LabelSpec:
+    """Check a question and choose the table and the prior that answer it."""
+    of_sets, named = outcomes.kind == "label_sets", choices.labels
     metrics.check_name(metric, lambda: metrics.names() + (metrics.set_names() if of_sets else []))
-    metric = chosen_metric(outcomes, metric, labels=labels, pos_label=pos_label)
+    metric = chosen_metric(outcomes, metric, labels=named, pos_label=choices.pos_label)
     asked = called(get_labels(metric), outcomes)
-    _refuse_of_pool(outcomes, paired=paired)
+    _refuse_of_pool(outcomes, paired=choices.paired)
     prevalence, view_prevalence = outcomes.prevalence, None
     errors, view_errors = outcomes._label_errors, None
     if prevalence is not None:  # the table is chosen first
         outcomes = outcomes.at_prevalence(None)
-    view = look(outcomes, asked, labels=labels, pos_label=pos_label)
+    view = look(outcomes, asked, labels=named, pos_label=choices.pos_label)
     if prevalence is not None:
         view, view_prevalence = place(view, prevalence)
-        if labels is None:
+        if named is None:
             view = view_prevalence.averaged(view)
     if errors is not None:
         view, view_errors = place_errors(view, errors, elsewhere=prevalence is not None)
-    given = Choices(
-        prior=None if prior is None else get_prior(prior),
-        paired=paired,
-        labels=None if labels is None else tuple(labels),
-        pos_label=pos_label,
-        engine=engine,
-    )
     # What is learned of errors in general knows no order, and expects too many between far levels.
     in_order = isinstance(view.measured.function, Ordinal)
     several = view.positive is None and view.table.n_classes > 2 and not in_order
-    chosen = _choose_prior(given, view.table, defaults[several])
+    chosen = _choose_prior(choices, view.table, defaults[several])
     _refuse_prior_of_items(view.measured, chosen)
     together, findings = _group(view.table, chosen)
-    table, more = _pair(together, paired)
+    table, more = _pair(together, choices.paired)
     refuse_unseen(table, chosen, view_prevalence)
     changed = "other class proportions" if prevalence is not None else None
     changed = changed if errors is None else "label errors"
-    refuse_chain(engine, table, view.measured, chosen, changed)
+    refuse_chain(choices.engine, table, view.measured, chosen, changed)
     return LabelSpec(
         data=view.data if prevalence is None else replace(view.data, prevalence=prevalence),
         view=table,
@@ -284,7 +286,7 @@ def make_label_spec(
         classes=view.classes,
         positive=view.positive,
         pos_label=view.pos_label,
-        choices=given,
+        choices=choices,
         prior=chosen,
         findings=view.data.findings + findings + more,
         counting=counting,
@@ -296,47 +298,72 @@ def make_label_spec(
 Data = Outcomes | Scores
 
 
+@overload
+def make_spec(data: Outcomes, **asked: Unpack[_Made]) -> LabelSpec: ...
+
+
+@overload
+def make_spec(data: Scores, **asked: Unpack[_Made]) -> ScoreSpec: ...
+
+
+@overload
+def make_spec(data: Data, **asked: Unpack[_Made]) -> Spec: ...
+
+
 def make_spec(
     data: Data,
     *,
     metric: MetricLike | None,
-    prior: PriorLike | PriorModel | None,
     defaults: tuple[str, str] = DEFAULTS,
-    paired: bool,
-    labels: Sequence[Label] | None,
-    pos_label: Label | None,
     counting: Counting = ONCE,
-    engine: PyMC | None = None,
+    **given: Unpack[Given],
 ) -> Spec:
     """Ask counted labels, or scores, whichever these are."""
-    metric = chosen_metric(data, metric, labels=labels, pos_label=pos_label)
-    rest: dict[str, Any] = {
-        "prior": prior,
-        "paired": paired,
-        "labels": labels,
-        "pos_label": pos_label,
-    }
+    return _of_any(data, metric, Choices.of(given), defaults=defaults, counting=counting)
+
+
+def again(
+    spec: Asked,
+    data: Data | None = None,
+    *,
+    metric: MetricLike | None = None,
+    defaults: tuple[str, str] = DEFAULTS,
+    **changed: Any,
+) -> Asked:
+    """Ask the same of other data, or of the same data in another metric or by other choices."""
+    made = _of_any(
+        spec.data if data is None else data,
+        spec.metric if metric is None else metric,
+        replace(spec.choices, **changed),
+        defaults=defaults,
+        counting=spec.counting,
+    )
+    return cast(Asked, made)
+
+
+def _of_any(
+    data: Data,
+    metric: MetricLike | None,
+    choices: Choices,
+    *,
+    defaults: tuple[str, str],
+    counting: Counting,
+) -> Spec:
+    metric = chosen_metric(data, metric, labels=choices.labels, pos_label=choices.pos_label)
     if isinstance(data, Scores):
-        if engine is not None:
+        if choices.engine is not None:
             raise UsageError("engine 'pymc' is for labels; use engine='direct' for scores")
         of_function = data.columns is not None and callable(metric)
         if not metrics.is_of_scores(metric) and not of_function:
             raise refuse_labels_metric(metric, graded=data.truth is None)
-        return make_score_spec(data, metric=metric, **rest)
+        return make_score_spec(data, metric, choices)
     if metrics.is_of_scores(metric):
         name = metric if isinstance(metric, str) else getattr(metric, "name", "this function")
         raise UsageError(
             f"{name!r} is a metric of scores, and outcomes are counted labels; give arrays of "
             "scores, or op.Scores.from_arrays(y_true, {'bert': scores})"
         )
-    return make_label_spec(
-        data,
-        metric=metric,
-        defaults=defaults,
-        counting=counting,
-        engine=engine,
-        **rest,
-    )
+    return _of_labels(data, metric, choices, defaults=defaults, counting=counting)
 
 
 def data_of(
@@ -427,12 +454,7 @@ def refuse_declared(never_true: Sequence[Label] | None) -> None:
 def elsewhere(spec: LabelSpec, shares: PrevalenceLike) -> LabelSpec:
     """Ask the same of outcomes at other class proportions; one share is of the positive class."""
     positive = spec.choices.pos_label if spec.pos_label is None else spec.pos_label
-    return make_label_spec(
-        spec.data.at_prevalence(shares, pos_label=positive),
-        metric=spec.metric,
-        counting=spec.counting,
-        **spec.choices._asdict(),
-    )
+    return again(spec, spec.data.at_prevalence(shares, pos_label=positive))
 
 
 def rope_for(spec: Any, rope: RopeLike | None, name: str | None = None) -> Rope:

@@ -19,7 +19,7 @@ from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision, Rope, firm_decision
 from outperform.findings import Finding, clauses, counted, finding
 from outperform.inference import disagreements, engine
-from outperform.inference.spec import LabelSpec, Spec, make_label_spec
+from outperform.inference.spec import LabelSpec, Spec, again
 from outperform.inference.summary import summarize
 
 SPELLED, NEVER_TRUE = "spelled_otherwise", "never_true_predictions"
@@ -227,10 +227,7 @@ def _respelled(spec: LabelSpec, found: Iterable[NeverTrue]) -> LabelSpec:
     for one in found:
         like = None if one.like is None else code[one.like]
         meant.setdefault(one.place, {})[code[one.label]] = like
-    choices = {**spec.choices._asdict(), "prior": spec.prior}
-    return make_label_spec(
-        taken_as_right(data, meant), metric=spec.metric, counting=spec.counting, **choices
-    )
+    return again(spec, taken_as_right(data, meant), prior=spec.prior)
 
 
 def changes(decision: Decision, other: Decision) -> bool:

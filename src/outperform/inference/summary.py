@@ -25,7 +25,8 @@ from outperform.decision.rope import Masses, Rope, mean_error
 from outperform.errors import UndefinedBayesFactor, UsageError
 from outperform.findings import Finding, clauses, counted, finding
 from outperform.inference import engine
-from outperform.inference.score_spec import ONCE, ScoreSpec
+from outperform.inference.question import ONCE
+from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import LabelSpec, Spec
 from outperform.metrics.votes import VOTES
 from outperform.metrics.votes import method as votes_method

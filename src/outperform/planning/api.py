@@ -108,7 +108,7 @@ class Analysis:
         """Ask scores."""
         if self.metric is None:
             raise UsageError(f"name the metric of these scores with {param('metric=')}")
-        spec = make_spec(
+        return make_spec(
             seen,
             metric=self.metric,
             prior=self.prior,
@@ -116,8 +116,6 @@ class Analysis:
             labels=self.labels,
             pos_label=self.pos_label,
         )
-        assert isinstance(spec, ScoreSpec)
-        return spec
 
     def refuse(self, *names: str, what: str) -> None:
         """Say which arguments mean nothing for a world."""

@@ -23,7 +23,8 @@ from outperform.errors import UsageError, param
 from outperform.findings import is_serious
 from outperform.inference.engine import check_draws
 from outperform.inference.items import left_in_pool
-from outperform.inference.score_spec import ONCE, ScoreSpec
+from outperform.inference.question import ONCE
+from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import LabelSpec, Spec
 from outperform.inference.suite import Suite
 from outperform.inference.summary import seed_name

@@ -21,7 +21,7 @@ from outperform.inference.disagreements import matching_findings
 from outperform.inference.items import observed_scores
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.score_views import unit_influence
-from outperform.inference.spec import LabelSpec, make_label_spec
+from outperform.inference.spec import LabelSpec, again
 from outperform.metrics.weighted import Evaluate
 from outperform.planning.goals import Items, Outlook, prior_worth
 from outperform.posterior.base import Independent, Posterior, Sums, build_posterior
@@ -233,7 +233,7 @@ def posterior_world(
     origin
         Where the world is from, for the signature.
     """
-    together = spec if spec.paired else _paired(spec)
+    together = spec if spec.paired else again(spec, defaults=("unit", "unit"), paired=True)
     posterior = build_posterior(together.view, together.prior)
     return TableWorld(
         spec=spec,
@@ -244,11 +244,6 @@ def posterior_world(
         prob=prob,
         origin=origin,
     )
-
-
-def _paired(spec: LabelSpec) -> LabelSpec:
-    given = spec.choices._asdict() | {"paired": True}
-    return make_label_spec(spec.data, metric=spec.metric, defaults=("unit", "unit"), **given)
 
 
 def interval_of(ordered: FloatArray, prob: float) -> tuple[float, float]:

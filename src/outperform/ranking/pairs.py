@@ -32,7 +32,7 @@ from outperform.errors import require
 from outperform.findings import Finding, clauses, finding
 from outperform.inference import diagnostics, disagreements
 from outperform.inference.disagreements import are_same
-from outperform.inference.spec import LabelSpec, Spec, make_label_spec
+from outperform.inference.spec import LabelSpec, Spec, again
 from outperform.inference.spelling import (
     SPELLED,
     AsRight,
@@ -153,7 +153,6 @@ def unless_spelled(
     matrix, changed = [list(row) for row in pairs], set()
     interpret = interpret_two(prob=prob, n_draws=n_draws, seed=seed)
     models = {one.model for one in odd}
-    choices = spec.choices._asdict()
     for i, j in combinations(range(len(matrix)), 2):
         forward, backward = matrix[i][j], matrix[j][i]
         assert forward is not None
@@ -161,8 +160,7 @@ def unless_spelled(
         if models.isdisjoint(forward.names):
             continue
         view = spec.data.select(list(forward.names))
-        two = make_label_spec(view, metric=spec.metric, counting=spec.counting, **choices)
-        answers = [one for one in ask_as_right(two, interpret) if one.alike]
+        answers = [one for one in ask_as_right(again(spec, view), interpret) if one.alike]
         if _depends(forward, answers, rope):
             matrix[i][j] = _withheld(forward)
             changed.add(frozenset(forward.names))

@@ -42,6 +42,7 @@ from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import (
     Data,
     Spec,
+    again,
     make_spec,
     rope_for,
 )
@@ -51,7 +52,6 @@ from outperform.inference.summary import (
     sign,
 )
 from outperform.posterior.hierarchical import pool_models
-from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child
 from outperform.ranking.pairs import (
     Matrix,
@@ -344,15 +344,7 @@ class Ranking(Tabular):
             Their names. The difference is A − B.
         """
         self.pair(a, b)  # raises if there are no such two
-        given = self.spec.choices
-        spec = make_spec(
-            self.spec.data.select([a, b]),
-            metric=self.spec.metric,
-            prior=self.spec.prior,
-            paired=given.paired,
-            labels=given.labels,
-            pos_label=given.pos_label,
-        )
+        spec = again(self.spec, self.spec.data.select([a, b]), prior=self.spec.prior)
         answer = Answer(
             values=self.raw_draws[[self.names.index(a), self.names.index(b)]],
             of_models=(None, None),
@@ -653,9 +645,9 @@ _MOST_VALUES = 200_000_000
 _MOST_SPAN_CELLS = 1 << 16
 
 
-def make_joint_spec(seen: Data, *, prior: PriorLike | None, **asked: Any) -> Spec:
+def make_joint_spec(seen: Data, **asked: Any) -> Spec:
     """Ask about any number of models at once, under a prior that does not count them."""
-    spec = make_spec(seen, prior=prior, **asked)
+    spec = make_spec(seen, **asked)
     n_models = len(seen.models)
     if isinstance(spec, ScoreSpec) or not spec.paired or n_models == 2:
         return spec

@@ -24,7 +24,7 @@ from outperform.display.table import Table
 from outperform.errors import UsageError
 from outperform.findings import counted as n_of
 from outperform.inference import changes, disagreements, engine
-from outperform.inference.spec import LabelSpec, counted, make_label_spec
+from outperform.inference.spec import LabelSpec, again, counted
 from outperform.inference.summary import summarize
 from outperform.results.base import Tabular
 from outperform.results.compared import Compared, verb_of
@@ -193,10 +193,7 @@ class _Search:
         """Return the decision after some moves; the classes averaged over stay."""
         own, spec = self.own, self.spec
         data = replace(spec.data, tables=(self._table(moves),), _items=None, _repeated=())
-        again = make_label_spec(
-            data, metric=spec.metric, counting=spec.counting, **spec.choices._asdict()
-        )
-        asked = replace(again, classes=spec.classes)
+        asked = replace(again(spec, data), classes=spec.classes)
         hdi, posterior = self._posterior(asked)
         masses = masses_of(posterior, own.rope)
         decision = decide(hdi, own.rope, masses, greater_is_better=spec.metric.greater_is_better)

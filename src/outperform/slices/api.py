@@ -29,6 +29,7 @@ from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import (
     LabelSpec,
     Spec,
+    again,
     data_of,
     make_label_spec,
     make_spec,
@@ -172,7 +173,6 @@ def compare_slices(
         asked = make_spec(
             scores, metric=metric, prior=prior, paired=True, labels=labels, pos_label=pos_label
         )
-        assert isinstance(asked, ScoreSpec)
         return _answer_scores(
             asked,
             _divided(scores, columns),
@@ -376,7 +376,7 @@ def _rows_of_parts(spec: Spec, parts: Parts, **asked: Unpack[_Asked]) -> tuple[S
     own, observed = np.empty((len(parts.keys), n_draws)), np.empty((2, len(parts.keys)))
     for place, (key, part) in enumerate(zip(parts.keys, parts.data, strict=True)):
         try:
-            question = make_spec(part, metric=spec.metric, **spec.choices._asdict())
+            question = again(spec, part)
         except DataError as error:
             raise DataError(f"slice {', '.join(key)}: {error}") from error
         (drawn,) = engine.answer(
