@@ -19,7 +19,6 @@ from scipy.stats import norm
 import outperform as op
 from outperform._typing import AnyArray, FloatArray
 from outperform.decision.rope import Decision
-from outperform.inference import engine
 from outperform.inference.spec import rope_for
 from outperform.ranking.pairs import Matrix, all_pairs
 from outperform.ranking.result import joint_draws, make_joint_spec, summarize_ranking
@@ -117,7 +116,7 @@ def _note(world: World, repetition: int) -> Noted:
     seed, rope = np.random.SeedSequence(settled), rope_for(spec, ROPE)
     pooled, raw = joint_draws(spec, n_draws=_N_DRAWS, seed=seed, n_jobs=1)
     ranking = summarize_ranking(spec, pooled, raw, rope=rope, prob=PROB, seed=seed, n_jobs=1)
-    shrunk = all_pairs(spec, pooled, engine.observed(spec), rope=rope, prob=PROB, n_jobs=1)
+    shrunk = all_pairs(spec, pooled, spec.observed, rope=rope, prob=PROB, n_jobs=1)
     order = [ranking.names.index(name) for name in names]
     own = tuple(tuple(ranking.pairs[i][j] for j in order) for i in order)
     best, leads = names[-1], world.truth[names.index(ranking.leader.name)]

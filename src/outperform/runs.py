@@ -394,7 +394,7 @@ def summarize_runs(
         "compare_runs", spec, rope=str(rope), prob=prob, n_draws=n_draws, seed=seed_name(seed)
     )
     signature = f"{signed} | runs={sides[0].n}+{sides[1].n}"
-    seen = engine.observed(spec)
+    seen = spec.observed
     a, b = (
         _estimate(spec, side, own, seen, prob=prob, signature=signature)
         for side, own in zip(sides, (drawn.a, drawn.b), strict=True)

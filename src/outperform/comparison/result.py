@@ -1148,7 +1148,7 @@ def summarize_comparison(
     signature = sign(verb, spec, rope=str(rope), prob=prob, n_draws=n_draws, seed=seed_name(seed))
     a, b = (
         one_estimate(spec, answered, place, observed=seen, prob=prob, signature=signature)
-        for place, seen in enumerate(engine.observed(spec))
+        for place, seen in enumerate(spec.observed)
     )
     draws = answered.values[0] - answered.values[1]
     ordered, exact = np.sort(draws), answered.of_difference

@@ -9,7 +9,6 @@ from typing import Unpack, overload
 import numpy as np
 
 from outperform._typing import ColumnLike, Label, LabelsLike, OfRows, Seed
-from outperform.comparison.joint import drawn_with
 from outperform.comparison.result import ComparisonTable, summarize_comparison
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
@@ -198,7 +197,7 @@ def _answer_together(
 ) -> list[Answer]:
     groups: dict[tuple[object, ...], list[int]] = {}
     for place, spec in enumerate(specs):
-        groups.setdefault(drawn_with(spec), []).append(place)
+        groups.setdefault(spec.drawn_with, []).append(place)
     answers: dict[int, Answer] = {}
     for places in groups.values():
         together = [specs[place] for place in places]

@@ -52,7 +52,6 @@ from outperform.errors import DataError, OutperformError, UsageError, param, req
 from outperform.inference import engine
 from outperform.inference.engine import Answer
 from outperform.inference.folds import Correlation, CorrelationLike, Folds
-from outperform.inference.items import observed_scores
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import (
     LabelSpec,
@@ -348,7 +347,7 @@ class _ScoredFolds:
 
 def _values(spec: ScoreSpec) -> tuple[float, ...]:
     with np.errstate(invalid="ignore", divide="ignore"):  # few items may leave it undefined
-        return observed_scores(spec)
+        return spec.observed
 
 
 def _ask(

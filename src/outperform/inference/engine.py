@@ -10,37 +10,27 @@ import numpy as np
 
 from outperform._typing import Distribution, FloatArray
 from outperform.data.outcomes import Outcomes
-from outperform.data.table import effective_size
-from outperform.data.views import emptied, in_weights, scaled
+from outperform.data.views import emptied, scaled
 from outperform.decision.bayes_factor import Inside
 from outperform.decision.rope import Rope, masses_from_distribution, masses_from_draws
 from outperform.errors import DataError, ResourceError, UsageError, param
 from outperform.inference.items import (
     draw_means,
     draw_scores,
-    observed_means,
-    observed_scores,
-    weighed_means,
 )
 from outperform.inference.question import ONCE, Choices, log_draws
 from outperform.inference.score_spec import ScoreSpec
-from outperform.inference.score_views import unit_influence
-from outperform.inference.spec import LabelSpec, Spec
-from outperform.metrics.confusion import Margins
+from outperform.inference.spec import LabelSpec, Spec, counted, measure, weights_of
 from outperform.posterior.base import (
-    Drawn,
-    Independent,
     Posterior,
-    Sums,
     build_posterior,
     draw_values,
     exact_difference,
     exact_value,
 )
-from outperform.posterior.bootstrap import Influence, influence
 from outperform.posterior.dirichlet import draw_lumped
 from outperform.posterior.exact.share import mix
-from outperform.posterior.predictive import Reweighted, by_truth, row_factors
+from outperform.posterior.predictive import Reweighted
 from outperform.posterior.pymc.sampling import (
     Chain,
     confusions,
@@ -50,7 +40,6 @@ from outperform.posterior.pymc.sampling import (
     sample,
 )
 from outperform.posterior.rng import child, shuffled
-from outperform.posterior.sums import LinearWeights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,25 +50,6 @@ class Answer:
     of_models: tuple[Distribution | None, ...]
     of_difference: Distribution | None
     chains: tuple[Chain, ...] = ()  # of each model, then of the difference; none if independent
-
-
-def measure(
-    drawn: Sequence[Sums | FloatArray], specs: Sequence[LabelSpec], out: FloatArray
-) -> None:
-    """Evaluate the metric of every spec on what was drawn of every model."""
-    errors = specs[0].view_errors
-    for model, sums in enumerate(drawn):
-        if errors is not None:
-            assert not isinstance(sums, Sums)  # confusion arrays were asked for
-            sums = by_truth(sums, errors.inverse)
-        margins = (
-            Margins(**sums._asdict()) if isinstance(sums, Sums) else Margins.from_confusion(sums)
-        )
-        margins = margins if errors is None else margins.mended()
-        for place, spec in enumerate(specs):
-            metric = spec.measured
-            seen = margins if metric.needs == "margins" or isinstance(sums, Sums) else sums
-            out[place * len(drawn) + model] = metric.evaluate(seen, spec.classes)
 
 
 def refuse_undefined(values: FloatArray, specs: Sequence[LabelSpec]) -> None:
@@ -163,26 +133,28 @@ def answer(
     specs: Sequence[Spec], *, n_draws: int, seed: np.random.SeedSequence, n_jobs: int | None
 ) -> list[Answer]:
     """Answer specs that share a view, a prior and scales; where units carry them, each apart."""
-    if len(specs) > 1 and any(weighs_units(one) for one in specs):
+    if len(specs) > 1 and any(one.weighs_units for one in specs):
         return [answer([one], n_draws=n_draws, seed=seed, n_jobs=n_jobs)[0] for one in specs]
     with log_draws(specs, n_draws):
         of_scores = [one for one in specs if isinstance(one, ScoreSpec)]
         if of_scores:
             drawn = draw_scores(of_scores, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
             return [_answer_of(values) for values in drawn]
-        counted = [one for one in specs if isinstance(one, LabelSpec)]
-        if counted[0].choices.engine is not None:
-            return answer_by_chain(counted, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
-        scales = counted[0].counting.scales
+        of_labels = [one for one in specs if isinstance(one, LabelSpec)]
+        if of_labels[0].choices.engine is not None:
+            return answer_by_chain(of_labels, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+        scales = of_labels[0].counting.scales
         if len(scales) == 1:
-            return _answer_at(counted, scales[0].factor, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+            return _answer_at(
+                of_labels, scales[0].factor, n_draws=n_draws, seed=seed, n_jobs=n_jobs
+            )
         # Each scale gets its share of the draws; rounding cuts the same for every spec.
         shares = tuple(scale.share for scale in scales)
         stops = np.rint(np.cumsum(shares) * n_draws).astype(int)
         lengths = np.diff(stops, prepend=0).tolist()
         parts = [
             _answer_at(
-                counted, scale.factor, n_draws=length, seed=child(seed, place), n_jobs=n_jobs
+                of_labels, scale.factor, n_draws=length, seed=child(seed, place), n_jobs=n_jobs
             )
             for place, (scale, length) in enumerate(zip(scales, lengths, strict=True))
         ]
@@ -222,7 +194,7 @@ def _answer_at(
     if first.measured.per_item:
         drawn = [draw_means(q, view, n_draws=n_draws, seed=seed, n_jobs=n_jobs) for q in specs]
         return [_answer_of(values) for values in drawn]
-    posterior = _posterior(first, view, counted=first.view)
+    posterior = _posterior(first, view, full=first.view)
     n_models = len(first.view.models)
     values = _values(posterior, specs, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
     refuse_undefined(values, specs)
@@ -298,92 +270,22 @@ def _values(
     )
 
 
-def _posterior(spec: LabelSpec, view: Outcomes, counted: Outcomes | None = None) -> Posterior:
+def _posterior(spec: LabelSpec, view: Outcomes, full: Outcomes | None = None) -> Posterior:
     """Return the posterior of a view, at other class proportions if these were given.
 
-    ``counted`` is the same before it was scaled: units that are worth less are as many.
+    ``full`` is the same before it was scaled: units that are worth less are as many.
     """
     existing = spec.existing if spec.prior.lists else None
     posterior = build_posterior(view, spec.prior, existing=existing)
-    if weighs_units(spec):
-        whole = build_posterior(view if counted is None else counted, spec.prior)
-        for part, own in zip(_weights_of(posterior), _weights_of(whole), strict=True):
-            moved = _moved(spec, own)
+    if spec.weighs_units:
+        whole = build_posterior(view if full is None else full, spec.prior)
+        for part, own in zip(weights_of(posterior), weights_of(whole), strict=True):
+            moved = spec.moved_by(own)
             part.df = None if moved is None else moved.df(spec.counting.times)
     if spec.view_prevalence is None:
         return posterior
     prevalence, codes = spec.view_prevalence
     return Reweighted(posterior, prevalence, codes=codes, n_classes=view.n_classes)
-
-
-def weighs_units(spec: Spec) -> bool:
-    """Return whether groups, sentences, label sets or weighted items have weights of their own."""
-    if isinstance(spec, ScoreSpec):
-        return spec.n_groups is not None or any(one is not None for one in spec.dfs)
-    if spec.prior.name != "bootstrap":
-        return False
-    spans = spec.data.kind == "spans" and spec.view.groups is not None
-    weighted = spec.n_groups is not None or spec.n_effective is not None
-    return weighted or spans or spec.view.kind == "label_sets"
-
-
-def _weights_of(posterior: Posterior) -> list[LinearWeights]:
-    parts = posterior.posteriors if isinstance(posterior, Independent) else (posterior,)
-    return [part for part in parts if isinstance(part, LinearWeights)]
-
-
-def _moved(spec: LabelSpec, part: LinearWeights) -> Influence | None:
-    """Return how far each unit moves the metric of the models that it weighs."""
-
-    def measured(drawn: list[Drawn]) -> FloatArray:
-        first = drawn[0].hits if isinstance(drawn[0], Sums) else drawn[0]
-        values = np.empty((len(drawn), first.shape[-1]))
-        measure(drawn, [spec], values)
-        return values
-
-    def elsewhere(actual: FloatArray) -> FloatArray:
-        assert spec.view_prevalence is not None
-        prevalence, codes = spec.view_prevalence
-        return row_factors(actual, np.array(prevalence.shares)[:, None], codes)
-
-    scale = None if spec.view_prevalence is None else elsewhere
-    with np.errstate(invalid="ignore"):
-        return influence(part, spec.needs, measured, scale=scale)
-
-
-def influences(spec: Spec) -> list[Influence]:
-    """Return how far each unit moves the models' values: paired ones together, others apart.
-
-    None for labels whose items have no weights, or where leaving out each would take too long.
-    """
-    if isinstance(spec, ScoreSpec):
-        return [one for one in spec.influences if one is not None]
-    if not weighs_units(spec):
-        return []
-    if spec.measured.per_item:
-        found = [unit_influence(*means) for means in weighed_means(spec, spec.view)]
-    else:
-        posterior = build_posterior(spec.view, spec.prior)
-        found = [_moved(spec, part) for part in _weights_of(posterior)]
-    return [one for one in found if one is not None]
-
-
-def n_carrying(spec: Spec, models: Sequence[int] | None = None) -> float | None:
-    """Return how many units carry the metric, or what sets models apart in it; None if unknown.
-
-    0 where nothing moves it.
-    """
-    found = influences(spec)
-    if not found:
-        return None
-    if len(found) == 1:
-        n = found[0].effective(models)
-    else:  # models with units of their own
-        chosen = found if models is None else [found[place] for place in models]
-        squares = np.concatenate([np.square(one.moved[0]) for one in chosen])
-        repeats = np.concatenate([one.repeats for one in chosen])
-        n = 1.0 if np.isnan(squares).any() else effective_size(squares, repeats)
-    return n / spec.counting.times
 
 
 def _difference(posterior: Posterior, spec: LabelSpec) -> Distribution | None:
@@ -392,67 +294,15 @@ def _difference(posterior: Posterior, spec: LabelSpec) -> Distribution | None:
     return exact_difference(posterior, spec.share, positive=spec.positive, paired=spec.paired)
 
 
-def observed(spec: Spec) -> tuple[float, ...]:
-    """Return the plug-in value of each model, equal to scikit-learn's with the same ``labels``.
-
-    At other class proportions it is that of the same rates in each class at the mean shares;
-    NaN where a class that has a share was never true.
-    """
-    if isinstance(spec, ScoreSpec):
-        return observed_scores(spec)
-    if spec.measured.per_item:
-        return observed_means(spec)
-    if spec.view_prevalence is not None:
-        return tuple(_observed_elsewhere(spec, model) for model in spec.view.models)
-    found, view = [], in_weights(spec.view)
-    if spec.view_errors is not None:
-        tables = [view.confusion(model).astype(np.float64)[..., None] for model in view.models]
-        values = np.empty((len(tables), 1))
-        measure(tables, [spec], values)
-        return tuple(values[:, 0].tolist())
-    for model in view.models:
-        if spec.measured.needs == "confusion":
-            confusion = view.confusion(model).astype(np.float64)
-            value = spec.measured.evaluate(confusion, spec.classes)
-        else:
-            margins = Margins(**view.margins(model)._asdict())
-            value = spec.measured.evaluate(margins, spec.classes)
-        found.append(float(value))
-    return tuple(found)
-
-
-def _observed_elsewhere(spec: LabelSpec, model: str) -> float:
-    assert spec.view_prevalence is not None
-    prevalence, codes = spec.view_prevalence
-    view = in_weights(spec.view)
-    counts, shares = view.margins(model), np.array(prevalence.shares)[:, None]
-    factors = row_factors(counts.actual.astype(np.float64)[:, None], shares, codes)[:, 0]
-    if abs(factors @ counts.actual.astype(np.float64) - 1.0) > 1e-6:
-        return float("nan")
-    if spec.measured.needs == "confusion":
-        confusion = view.confusion(model).astype(np.float64) * factors[:, None]
-        return float(spec.measured.evaluate(confusion, spec.classes))
-    margins = _weighed(view, model, factors)
-    return float(spec.measured.evaluate(margins, spec.classes))
-
-
-def _weighed(view: Outcomes, model: str, factors: FloatArray) -> Margins:
-    """Return one model's margins with every true class multiplied by its factor."""
-    table = view.select([model]).tables[0]
-    weights = table.counts.astype(np.float64) * factors[table.cells[:, 0]]
-    weighed = replace(table, counts=weights, groups=None)
-    return Margins(**weighed.margins(n_labels=len(factors))._asdict())
-
-
 def prior_inside(spec: Spec, rope: Rope) -> Inside | None:
     """Return the prior's mass inside and outside the ROPE; None if the prior is improper.
 
     It depends on the prior, the metric and the ROPE only, not on
     the data, so it is computed once for each.
     """
-    if isinstance(spec, ScoreSpec) or not spec.prior.proper:
+    if not spec.prior.proper:
         return None
-    return _prior_inside(_before_data(spec), rope)
+    return _prior_inside(_before_data(counted(spec)), rope)
 
 
 def prior_values(spec: LabelSpec, n_draws: int, seed: np.random.SeedSequence) -> FloatArray:

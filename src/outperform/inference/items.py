@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from outperform._typing import FloatArray, IntArray
-from outperform.data.label_sets import item_margins
 from outperform.data.outcomes import Outcomes, RepeatedId
 from outperform.data.table import ClassCounts, Groups, Table
 from outperform.errors import ResourceError, param
 from outperform.findings import Finding, clauses, finding
 from outperform.inference.score_spec import NORMAL_KURTOSIS, ScoreSpec
 from outperform.inference.score_views import Joined, items_of, joined, unit_influence
-from outperform.inference.spec import LabelSpec
+from outperform.inference.spec import LabelSpec, item_tables
 from outperform.metrics.confusion import Margins
 from outperform.metrics.metric import Sums
-from outperform.metrics.weighted import Prepared, Units, WeightedMean
+from outperform.metrics.weighted import Prepared
 from outperform.posterior.bootstrap import Influence, Limit, draw_items, draw_sums
 from outperform.posterior.rng import child, n_workers
 
@@ -206,12 +205,6 @@ def draw_prepared(
     )
 
 
-def observed_scores(spec: ScoreSpec) -> tuple[float, ...]:
-    """Return the plug-in value of each model, equal to scikit-learn's."""
-    weights = spec.units.counts[None]
-    return tuple(float(one.worker()(weights)[0]) for one in spec.prepared)
-
-
 def refuse_hours(specs: Sequence[ScoreSpec], n_draws: int, *, n_jobs: int | None) -> None:
     """Refuse what would take hours, and say how many draws would not."""
     first = specs[0]
@@ -220,7 +213,7 @@ def refuse_hours(specs: Sequence[ScoreSpec], n_draws: int, *, n_jobs: int | None
     if called:
         started = time.perf_counter()
         for one in called:
-            observed_scores(one)
+            _ = one.observed
         hours = (time.perf_counter() - started) * n_draws / 3600
     else:
         columns = len(first.view.labels) if first.metric.reads == "classes" else 1
@@ -235,35 +228,10 @@ def refuse_hours(specs: Sequence[ScoreSpec], n_draws: int, *, n_jobs: int | None
         )
 
 
-def item_values(spec: LabelSpec, models: Iterable[int] | None = None) -> list[FloatArray]:
-    """Return what an item of each cell is worth, for each model or for some."""
-    metric, view = spec.measured, spec.view
-    return [
-        metric.of_items(margins, n_labels=view.n_classes) for _, margins in _tables(view, models)
-    ]
-
-
-def _tables(view: Outcomes, models: Iterable[int] | None = None) -> Iterator[tuple[Table, Margins]]:
-    """Yield each model's table, and how many labels an item of each cell has and is given."""
-    for place in range(len(view.models)) if models is None else models:
-        table, model = (view.tables[0], place) if view.paired else (view.tables[place], 0)
-        sizes = item_margins(table, view.sets, model=model, n_labels=view.n_classes)
-        yield table, Margins(**sizes._asdict())
-
-
-def observed_means(spec: LabelSpec) -> tuple[float, ...]:
-    """Return the plug-in value of each model, equal to scikit-learn's."""
-    tables = [table for table, _ in _tables(spec.view)]
-    return tuple(
-        float(np.average(values, weights=table.in_weights().counts.astype(np.float64)))
-        for table, values in zip(tables, item_values(spec), strict=True)
-    )
-
-
 def undefined_findings(spec: LabelSpec) -> Iterator[Finding]:
     """Yield how many items count as 0 only because 0/0 does."""
     shown = []
-    for name, (table, margins) in zip(spec.view.models, _tables(spec.view), strict=True):
+    for name, (table, margins) in zip(spec.view.models, item_tables(spec.view), strict=True):
         n = table.sum_where(_BOTTOMS[str(spec.measured.score)](margins) == 0)
         if n:
             shown.append(f"{n:,} of {name}")
@@ -292,8 +260,8 @@ def draw_means(
     """Draw ``(n_models, n_draws)`` values; ``view`` may be worth less than the spec's own."""
     drawn = []
     effective = view.tables[0].counts.dtype.kind == "f"  # worth less, but as many
-    counted = weighed_means(spec, spec.view if effective else view)
-    for place, (means, own) in enumerate(zip(weighed_means(spec, view), counted, strict=True)):
+    counted = spec.weighed_means(spec.view if effective else view)
+    for place, (means, own) in enumerate(zip(spec.weighed_means(view), counted, strict=True)):
         moved = unit_influence(own.ready, own.shapes)
         drawn.append(
             draw_prepared(
@@ -307,30 +275,6 @@ def draw_means(
             )
         )
     return np.clip(np.concatenate(drawn), 0.0, 1.0)
-
-
-class Means(NamedTuple):
-    """Means over the items of one table, one of each model in it, and what is weighed."""
-
-    ready: list[WeightedMean]
-    shapes: FloatArray
-
-
-def weighed_means(spec: LabelSpec, view: Outcomes) -> list[Means]:
-    """Return the means of paired models together, or each model's own."""
-    values = item_values(spec)
-    apart = [values] if view.paired else [[one] for one in values]
-    return [_means(table, own) for table, own in zip(view.tables, apart, strict=True)]
-
-
-def _means(table: Table, values: Sequence[FloatArray]) -> Means:
-    groups = table.groups
-    if groups is None:
-        units = Units(len(table.counts))
-        return Means([WeightedMean(one, units) for one in values], table.counts.astype(np.float64))
-    units = Units(len(groups.repeats), groups.pattern, groups.times.astype(np.float64))
-    means = [WeightedMean(one[groups.cell], units) for one in values]
-    return Means(means, groups.repeats.astype(np.float64))
 
 
 # Each step is a small share of its class.

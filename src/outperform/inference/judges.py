@@ -19,7 +19,7 @@ from outperform.findings import Finding, finding
 from outperform.inference import engine
 from outperform.inference.items import draw_scores
 from outperform.inference.score_spec import ScoreSpec
-from outperform.inference.spec import DEFAULTS, LabelSpec, Spec
+from outperform.inference.spec import DEFAULTS, LabelSpec, Spec, measure
 from outperform.metrics.sums import GRADES
 from outperform.posterior.base import draw_values
 from outperform.posterior.registry import PRIORS, judged_weights
@@ -91,7 +91,7 @@ def _of_labels(spec: LabelSpec) -> tuple[FloatArray, FloatArray, FloatArray]:
     seed = np.random.SeedSequence(_SEED)
     values = draw_values(
         judged_weights(view, beside=True),
-        lambda drawn, out: engine.measure(drawn, [spec], out),
+        lambda drawn, out: measure(drawn, [spec], out),
         needs=spec.measured.needs,
         n_values=2 * n_models,
         n_draws=_DRAWS,

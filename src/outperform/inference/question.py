@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Literal, NamedTuple, TypedDict
 
+import numpy as np
+
 from outperform._json import written
 from outperform._typing import Label
 from outperform.data.outcomes import Outcomes
+from outperform.data.pool import Pool
 from outperform.data.prevalence import LabelErrors, Prevalence
 from outperform.data.scores import Scores
+from outperform.data.table import effective_size
 from outperform.findings import Finding
+from outperform.metrics.custom import Costs
 from outperform.metrics.metric import Metric
 from outperform.posterior.base import PriorModel
+from outperform.posterior.bootstrap import Influence
 from outperform.posterior.pymc.sampling import PyMC
 from outperform.posterior.registry import PriorLike, get_prior
+from outperform.posterior.tails import Tail
 from outperform.progress import log_time
 
 
@@ -94,7 +102,7 @@ class Choices:
     "label_errors?=label_errors.known prior=prior.name"
 )
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Question:
+class Question(ABC):
     """What is asked of which data, be they labels or scores; everything in it has been checked.
 
     Parameters
@@ -131,6 +139,133 @@ class Question:
     findings: tuple[Finding, ...]
     classes: tuple[int, ...] | None = None
     counting: Counting = ONCE
+
+    @property
+    def n(self) -> int:
+        """The number of items."""
+        return self.data.n // self.counting.times
+
+    @property
+    def unit(self) -> str:
+        """What the number of items counts, in words."""
+        return "items"
+
+    @property
+    def weighed(self) -> str:
+        """What is weighed, in words, which may be finer than what was given."""
+        return "items" if self.n_groups is None else "groups"
+
+    @property
+    @abstractmethod
+    def paired(self) -> bool:
+        """Whether the models are read off the same weights."""
+
+    @property
+    @abstractmethod
+    def n_groups(self) -> int | None:
+        """How many groups of items get one weight each; None if every item gets one."""
+
+    @property
+    @abstractmethod
+    def n_effective(self) -> float | None:
+        """What importance weights leave of the items or groups; None without any."""
+
+    @property
+    @abstractmethod
+    def n_even(self) -> float | None:
+        """How many units of equal size or weight there are; None if all items are alike."""
+
+    @property
+    @abstractmethod
+    def observed(self) -> tuple[float, ...]:
+        """The plug-in value of each model, equal to scikit-learn's."""
+
+    @property
+    @abstractmethod
+    def influences(self) -> Sequence[Influence | None]:
+        """How far each unit moves the models' values: paired ones together, others apart.
+
+        None where leaving out each would take too long; empty if items have no weights.
+        """
+
+    @property
+    @abstractmethod
+    def weighs_units(self) -> bool:
+        """Whether units have weights whose shapes depend on what they move in this metric."""
+
+    @property
+    @abstractmethod
+    def drawn_with(self) -> tuple[object, ...]:
+        """What questions about the same data have in common if their draws are."""
+
+    @property
+    @abstractmethod
+    def rope_hint(self) -> str | None:
+        """What to say of the size of a ROPE where there is no default; None where there is."""
+
+    @abstractmethod
+    def n_apart(self, pair: tuple[int, int]) -> int:
+        """Count the items, or groups, on which two models differ as far as the metric can see."""
+
+    def n_carrying(self, models: Sequence[int] | None = None) -> float | None:
+        """Return how many units carry the metric, or what sets models apart in it.
+
+        None if unknown, 0 where nothing moves it.
+        """
+        known = [one for one in self.influences if one is not None]
+        if not known:
+            return None
+        if len(known) == 1:
+            n = known[0].effective(models)
+        else:  # models with units of their own
+            chosen = known if models is None else [known[index] for index in models]
+            squares = np.concatenate([np.square(one.moved[0]) for one in chosen])
+            repeats = np.concatenate([one.repeats for one in chosen])
+            n = 1.0 if np.isnan(squares).any() else effective_size(squares, repeats)
+        return n / self.counting.times
+
+    # What some questions have, and others not
+
+    @property
+    def pool(self) -> Pool | None:
+        """The pool that the labelled items were chosen from; None if they were not."""
+        return None
+
+    @property
+    def n_pool(self) -> int | None:
+        """How many items the labelled ones were chosen from; None if they were not."""
+        return None if self.pool is None else self.pool.n
+
+    @property
+    def costs(self) -> Costs | None:
+        """What each pair of truth and prediction costs, in the order of the classes; or None."""
+        return None
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether each model's value is a function of its own sums over items, so tails matter."""
+        return False
+
+    @property
+    def prior_disagreement(self) -> float:
+        """How many items the prior lets only A get right, over all classes."""
+        return 0.0
+
+    def tail(self, models: Sequence[int]) -> Tail | None:
+        """Return the tail of what moves one model, or the difference of two; None if not known."""
+        return None
+
+    def is_defined(self, model: str) -> bool:
+        """Return whether the data define the plug-in value, or it is 0/0 and 0 by convention."""
+        return True
+
+    def rests_on_strengths(self, pair: Sequence[int]) -> bool:
+        """Return whether fitted strengths that are wrong or unchecked decide on two models."""
+        return False
+
+    def never_matches(self, model: int) -> bool:
+        """Return whether a model predicts classes, and none of them is ever true."""
+        return False
 
     @property
     def n_classes(self) -> int | None:

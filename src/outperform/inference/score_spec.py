@@ -235,26 +235,6 @@ class ScoreSpec(Question):
     repeats: FloatArray | None = None
 
     @property
-    def n(self) -> int:
-        """The number of items."""
-        return self.data.n
-
-    @property
-    def unit(self) -> str:
-        """What the number of items counts, in words."""
-        return "items"
-
-    @property
-    def n_pool(self) -> int | None:
-        """How many items the labelled ones were chosen from; None if they were not."""
-        return None
-
-    @property
-    def costs(self) -> metrics.Costs | None:
-        """What each pair of truth and prediction costs, in the order of the classes; or None."""
-        return None
-
-    @property
     def paired(self) -> bool:
         """Whether the models are read off the same weights."""
         return self.choices.paired and len(self.data.models) > 1
@@ -293,7 +273,7 @@ class ScoreSpec(Question):
         if self.metric.reads == "statistics" and math.isinf(
             self.metric.bounds[1] - self.metric.bounds[0]
         ):
-            values = [f"{float(one):.3g}" for one in self._observed]
+            values = [f"{float(one):.3g}" for one in self.observed]
             return f" in the units of {self.metric.label}; here it is {' and '.join(values)}"
         if self.metric.reads == "grade" and math.isinf(
             self.metric.bounds[1] - self.metric.bounds[0]
@@ -314,8 +294,20 @@ class ScoreSpec(Question):
         return self.units.repeats
 
     @property
-    def _observed(self) -> list[float]:
-        return [float(one.worker()(self.units.counts[None])[0]) for one in self.prepared]
+    def observed(self) -> tuple[float, ...]:
+        """The plug-in value of each model, equal to scikit-learn's."""
+        weights = self.units.counts[None]
+        return tuple(float(one.worker()(weights)[0]) for one in self.prepared)
+
+    @property
+    def weighs_units(self) -> bool:
+        """Whether units have weights whose shapes depend on what they move in this metric."""
+        return self.n_groups is not None or any(one is not None for one in self.dfs)
+
+    @property
+    def drawn_with(self) -> tuple[object, ...]:
+        """What questions about the same data have in common if their draws are."""
+        return ("scores",)
 
     @cached_property
     def prepared(self) -> tuple[Prepared, ...]:

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Required, TypeAlias, TypedDict, TypeVar, Unpack, cast, overload
+from functools import cached_property
+from typing import Any, NamedTuple, Required, TypeAlias, TypedDict, TypeVar, Unpack, cast, overload
 
 import numpy as np
 
 from outperform import metrics
-from outperform._typing import ColumnLike, IntArray, Label, LabelsLike, Seed
+from outperform._typing import AnyArray, ColumnLike, FloatArray, IntArray, Label, LabelsLike, Seed
 from outperform.data.build import of_labels
+from outperform.data.label_sets import item_margins
 from outperform.data.missing import UNDECLARED, MissingTexts
 from outperform.data.outcomes import Outcomes, true_codes
+from outperform.data.pool import Pool
 from outperform.data.prevalence import LabelErrors, Prevalence, PrevalenceLike
 from outperform.data.scores import Scores
+from outperform.data.table import Table, total
+from outperform.data.views import count_of, in_weights, predicted_codes
 from outperform.decision.rope import Rope, RopeLike
 from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.findings import Finding, finding
 from outperform.findings import counted as n_of
 from outperform.inference.question import ONCE, Averaged, Choices, Counting, Given, Question
 from outperform.inference.score_spec import ScoreSpec, make_score_spec, refuse_labels_metric
+from outperform.inference.score_views import unit_influence
 from outperform.inference.views import (
     ViewPrevalence,
     called,
@@ -32,15 +38,29 @@ from outperform.inference.views import (
     refuse_names,
     refuse_unseen,
 )
+from outperform.metrics.confusion import Margins
 from outperform.metrics.custom import Ordinal
 from outperform.metrics.metric import Metric, MetricLike
 from outperform.metrics.registry import get_labels
 from outperform.metrics.votes import VOTES
-from outperform.posterior.base import Needs, PriorModel
+from outperform.metrics.weighted import Units, WeightedMean
+from outperform.posterior.base import (
+    Drawn,
+    Independent,
+    Needs,
+    Posterior,
+    PriorModel,
+    Sums,
+    build_posterior,
+)
+from outperform.posterior.bootstrap import Influence, influence
+from outperform.posterior.predictive import by_truth, row_factors
 from outperform.posterior.pymc.sampling import PyMC
 from outperform.posterior.registry import PRIORS, STRATA, PriorLike
+from outperform.posterior.sums import LinearWeights
 
 INDEPENDENT_DRAWS = 20_000
+FEW_DISAGREEMENTS = 10
 DEFAULTS = ("unit", "learned")
 """The prior of one class against the rest, and of several classes, if nobody names one."""
 ENGINES = ("direct", "pymc")
@@ -85,7 +105,7 @@ class OfTwo(OfAny, total=False):
     paired: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class LabelSpec(Question):
     """What is asked of counted labels; see :class:`Question`.
 
@@ -113,16 +133,31 @@ class LabelSpec(Question):
     view_errors: LabelErrors | None = None
 
     @property
-    def n(self) -> int:
-        """The number of items."""
-        return self.data.n // self.counting.times
-
-    @property
     def unit(self) -> str:
         """What the number of items counts, in words."""
         if self.data.kind != "spans":
             return "items"
         return "spans" if self.data.groups is None else "sentences or documents"
+
+    @property
+    def weighed(self) -> str:
+        """What is weighed, in words, which may be finer than what was given."""
+        if self.view.pool is not None:
+            return "labelled items"
+        if self.data.kind != "spans":
+            return super().weighed
+        return "spans" if self.view.groups is None else "sentences or documents"
+
+    @property
+    def pool(self) -> Pool | None:
+        """The pool that the labelled items were chosen from; None if they were not."""
+        return self.view.pool
+
+    @property
+    def n_even(self) -> float | None:
+        """How many groups of equal size there are, (Σ size)² / Σ size²; None without groups."""
+        groups = self.view.groups
+        return None if groups is None else groups.n_even / self.counting.times
 
     @property
     def n_groups(self) -> int | None:
@@ -140,11 +175,6 @@ class LabelSpec(Question):
         if groups is None or not groups.weighted:
             return None
         return groups.n_even / self.counting.times
-
-    @property
-    def n_pool(self) -> int | None:
-        """How many items the labelled ones were chosen from; None if they were not."""
-        return None if self.view.pool is None else self.view.pool.n
 
     @property
     def costs(self) -> metrics.Costs | None:
@@ -205,6 +235,256 @@ class LabelSpec(Question):
         if form is not None and "tn" in form.parts and self.view.n_classes > 2:
             return None  # the negatives are several classes, each with a share of its own
         return form
+
+    @property
+    def observed(self) -> tuple[float, ...]:
+        """The plug-in value of each model, equal to scikit-learn's with the same ``labels``.
+
+        At other class proportions it is that of the same rates in each class at the mean shares;
+        NaN where a class that has a share was never true.
+        """
+        if self.measured.per_item:
+            return tuple(
+                float(np.average(values, weights=table.in_weights().counts.astype(np.float64)))
+                for (table, _), values in zip(
+                    item_tables(self.view), self.item_values(), strict=True
+                )
+            )
+        if self.view_prevalence is not None:
+            return tuple(self._observed_elsewhere(model) for model in self.view.models)
+        found, view = [], in_weights(self.view)
+        if self.view_errors is not None:
+            tables = [view.confusion(model).astype(np.float64)[..., None] for model in view.models]
+            values = np.empty((len(tables), 1))
+            measure(tables, [self], values)
+            return tuple(values[:, 0].tolist())
+        for model in view.models:
+            if self.measured.needs == "confusion":
+                confusion = view.confusion(model).astype(np.float64)
+                value = self.measured.evaluate(confusion, self.classes)
+            else:
+                margins = Margins(**view.margins(model)._asdict())
+                value = self.measured.evaluate(margins, self.classes)
+            found.append(float(value))
+        return tuple(found)
+
+    def _observed_elsewhere(self, model: str) -> float:
+        assert self.view_prevalence is not None
+        prevalence, codes = self.view_prevalence
+        view = in_weights(self.view)
+        counts, shares = view.margins(model), np.array(prevalence.shares)[:, None]
+        factors = row_factors(counts.actual.astype(np.float64)[:, None], shares, codes)[:, 0]
+        if abs(factors @ counts.actual.astype(np.float64) - 1.0) > 1e-6:
+            return float("nan")
+        if self.measured.needs == "confusion":
+            confusion = view.confusion(model).astype(np.float64) * factors[:, None]
+            return float(self.measured.evaluate(confusion, self.classes))
+        table = view.select([model]).tables[0]
+        weights = table.counts.astype(np.float64) * factors[table.cells[:, 0]]
+        weighed = replace(table, counts=weights, groups=None)
+        margins = Margins(**weighed.margins(n_labels=len(factors))._asdict())
+        return float(self.measured.evaluate(margins, self.classes))
+
+    def is_defined(self, model: str) -> bool:
+        """Return whether the data define the plug-in value, or it is 0/0 and 0 by convention."""
+        if self.share is None:
+            return not np.isnan(self.observed[self.view.models.index(model)])
+        parts = self.share.parts
+        return any(count_of(self.view, model, part, positive=self.positive) for part in parts)
+
+    def item_values(self, models: Iterable[int] | None = None) -> list[FloatArray]:
+        """Return what an item of each cell is worth, for each model or for some."""
+        n_labels = self.view.n_classes
+        tables = item_tables(self.view, models)
+        return [self.measured.of_items(margins, n_labels=n_labels) for _, margins in tables]
+
+    def weighed_means(self, view: Outcomes) -> list[Means]:
+        """Return the means of paired models together, or each model's own."""
+        values = self.item_values()
+        apart = [values] if view.paired else [[one] for one in values]
+        return [_means(table, own) for table, own in zip(view.tables, apart, strict=True)]
+
+    @property
+    def weighs_units(self) -> bool:
+        """Whether groups, sentences, label sets or weighted items have weights of their own."""
+        if self.prior.name != "bootstrap":
+            return False
+        spans = self.data.kind == "spans" and self.view.groups is not None
+        weighted = self.n_groups is not None or self.n_effective is not None
+        return weighted or spans or self.view.kind == "label_sets"
+
+    @cached_property
+    def influences(self) -> Sequence[Influence | None]:
+        """How far each unit moves the models' values: paired ones together, others apart.
+
+        None where leaving out each would take too long; empty if items have no weights.
+        """
+        if not self.weighs_units:
+            return ()
+        if self.measured.per_item:
+            return [unit_influence(*means) for means in self.weighed_means(self.view)]
+        posterior = build_posterior(self.view, self.prior)
+        return [self.moved_by(part) for part in weights_of(posterior)]
+
+    def moved_by(self, part: LinearWeights) -> Influence | None:
+        """Return how far each unit moves the metric of the models that it weighs."""
+
+        def measured(drawn: list[Drawn]) -> FloatArray:
+            first = drawn[0].hits if isinstance(drawn[0], Sums) else drawn[0]
+            values = np.empty((len(drawn), first.shape[-1]))
+            measure(drawn, [self], values)
+            return values
+
+        def elsewhere(actual: FloatArray) -> FloatArray:
+            assert self.view_prevalence is not None
+            prevalence, codes = self.view_prevalence
+            return row_factors(actual, np.array(prevalence.shares)[:, None], codes)
+
+        scale = None if self.view_prevalence is None else elsewhere
+        with np.errstate(invalid="ignore"):
+            return influence(part, self.needs, measured, scale=scale)
+
+    @property
+    def drawn_with(self) -> tuple[object, ...]:
+        """What questions about the same data have in common if their draws are."""
+        # The labels False and True may be the data's own, or a class against the rest.
+        # One type may be called "span", as all types together are.
+        view = self.view.labels, self.positive is None, self.pos_label
+        return (*view, self.measured.per_item, self.prior.name)
+
+    def never_matches(self, model: int) -> bool:
+        """Return whether a model predicts classes, and none of them is ever true.
+
+        A model that predicts one of the classes in ``labels``, or one that was declared as never
+        true, is believed: whoever named them said that they are spelled so.
+        """
+        if self.data.kind == "correct":
+            return False
+        true, predicted = true_codes(self.data), predicted_codes(self.data, model)
+        if not predicted.size or np.isin(predicted, true).any():
+            return False
+        named = () if self.choices.labels is None else self.choices.labels
+        meant = {*named, *self.data.never_true}
+        return not any(self.data.labels[code] in meant for code in predicted)
+
+    def n_apart(self, pair: tuple[int, int]) -> int:
+        """Count the items, or groups, on which two models differ as far as the metric can see."""
+        table = self.view.tables[0]
+        apart = self._sets_apart(pair) if self.view.kind == "label_sets" else self._apart(pair)
+        return table.sum_where(apart) if table.groups is None else table.groups.with_any(apart)
+
+    def _apart(self, pair: tuple[int, int]) -> AnyArray:
+        truth, a, b = self._answers(pair)
+        metric, form = self.measured, self.share
+        apart = a != b
+        if self.positive is not None:
+            apart = (a == self.positive) != (b == self.positive)
+        if metric.score in _SEES_RIGHT_OR_WRONG or (form is not None and form.top == "correct"):
+            apart = (a == truth) != (b == truth)
+        if self.costs is not None:
+            costs = np.array(self.costs.matrix)
+            apart = costs[truth, a] != costs[truth, b]
+        if self.positive is not None and metric.score in _SEES_ONE_TRUTH:
+            apart &= (truth == self.positive) == _SEES_ONE_TRUTH[metric.score]
+        return np.asarray(apart)
+
+    def _sets_apart(self, pair: tuple[int, int]) -> AnyArray:
+        """Return the cells in which two models' label sets differ as far as the metric can see."""
+        if self.measured.per_item:
+            one, two = self.item_values(pair)
+            return np.asarray(one != two)
+        truth, a, b = self._answers(pair)
+        if self.measured.score != "recall":
+            return np.asarray(a != b)
+        sets = [frozenset(one) for one in self.view.sets]
+        rows = zip(truth.tolist(), a.tolist(), b.tolist(), strict=True)
+        found = [sets[t] & sets[one] != sets[t] & sets[two] for t, one, two in rows]
+        return np.array(found, dtype=bool)
+
+    def _answers(self, pair: tuple[int, int]) -> tuple[IntArray, IntArray, IntArray]:
+        """Return the truth and the predictions of two models, cell by cell."""
+        cells = self.view.tables[0].cells
+        return cells[:, 0], cells[:, 1 + pair[0]], cells[:, 1 + pair[1]]
+
+    @property
+    def prior_disagreement(self) -> float:
+        """How many items the prior lets only A get right, over all classes."""
+        if self.prior.name == "bootstrap":
+            return 0.0
+        pool = self.view.pool
+        if pool is not None:  # how often they disagree is known from the pool, if they do
+            return float(total(pool.counts[pool.apart]) >= FEW_DISAGREEMENTS)
+        n_classes, shapes = self.view.n_classes, self.prior.shapes
+        if self.view.kind == "label_sets":  # a table of two classes for each label
+            if shapes is None:
+                return n_classes * 0.5
+            rows = shapes.row_shapes(2, 2)
+            return n_classes * float(rows[0, 0, 1] + rows[1, 1, 0])
+        if self.data.kind == "spans":  # what only A finds, and what only B makes up
+            shape = 0.25 if shapes is None else float(shapes.rows)
+            return 2 * shape * n_classes
+        if shapes is None:
+            return n_classes / 4  # mass 1 a class, half of it right, independently
+        rows = shapes.row_shapes(n_classes, 2)
+        by_class = [rows[code, code].sum() - rows[code, code, code] for code in range(n_classes)]
+        return float(sum(by_class))
+
+
+_SEES_RIGHT_OR_WRONG = ("accuracy", "recall", "balanced_accuracy")
+# Recall looks at items of the class only, specificity at the others only.
+_SEES_ONE_TRUTH = {"recall": True, "specificity": False}
+
+
+def measure(
+    drawn: Sequence[Sums | FloatArray], specs: Sequence[LabelSpec], out: FloatArray
+) -> None:
+    """Evaluate the metric of every spec on what was drawn of every model."""
+    errors = specs[0].view_errors
+    for model, sums in enumerate(drawn):
+        if errors is not None:
+            assert not isinstance(sums, Sums)  # confusion arrays were asked for
+            sums = by_truth(sums, errors.inverse)
+        margins = (
+            Margins(**sums._asdict()) if isinstance(sums, Sums) else Margins.from_confusion(sums)
+        )
+        margins = margins if errors is None else margins.mended()
+        for row, spec in enumerate(specs):
+            metric = spec.measured
+            seen = margins if metric.needs == "margins" or isinstance(sums, Sums) else sums
+            out[row * len(drawn) + model] = metric.evaluate(seen, spec.classes)
+
+
+def weights_of(posterior: Posterior) -> list[LinearWeights]:
+    """Return the weights of units that a posterior has: of all models together, or of each."""
+    parts = posterior.posteriors if isinstance(posterior, Independent) else (posterior,)
+    return [part for part in parts if isinstance(part, LinearWeights)]
+
+
+class Means(NamedTuple):
+    """Means over the items of one table, one of each model in it, and what is weighed."""
+
+    ready: list[WeightedMean]
+    shapes: FloatArray
+
+
+def _means(table: Table, values: Sequence[FloatArray]) -> Means:
+    groups = table.groups
+    if groups is None:
+        units = Units(len(table.counts))
+        return Means([WeightedMean(one, units) for one in values], table.counts.astype(np.float64))
+    units = Units(len(groups.repeats), groups.pattern, groups.times.astype(np.float64))
+    means = [WeightedMean(one[groups.cell], units) for one in values]
+    return Means(means, groups.repeats.astype(np.float64))
+
+
+def item_tables(
+    view: Outcomes, models: Iterable[int] | None = None
+) -> Iterator[tuple[Table, Margins]]:
+    """Yield each model's table, and how many labels an item of each cell has and is given."""
+    for index in range(len(view.models)) if models is None else models:
+        table, model = (view.tables[0], index) if view.paired else (view.tables[index], 0)
+        sizes = item_margins(table, view.sets, model=model, n_labels=view.n_classes)
+        yield table, Margins(**sizes._asdict())
 
 
 Spec: TypeAlias = LabelSpec | ScoreSpec

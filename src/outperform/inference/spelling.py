@@ -200,7 +200,7 @@ def readings(
         Which models are A and B.
     """
     places = (*sides[0], *sides[1])
-    if any(disagreements.never_match(spec, place) for place in places):
+    if any(spec.never_matches(place) for place in places):
         return
     found = [one for one in never_true(spec) if one.place in places]
     alike = [one for one in found if one.like is not None]

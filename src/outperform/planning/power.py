@@ -412,7 +412,7 @@ def _is_of_items(comparison: Compared) -> bool:
 
 
 def _is_chosen(spec: Spec) -> TypeGuard[LabelSpec]:
-    return isinstance(spec, LabelSpec) and spec.view.pool is not None
+    return spec.pool is not None
 
 
 def _chosen(spec: LabelSpec) -> str:

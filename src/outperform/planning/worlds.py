@@ -18,7 +18,6 @@ from outperform.decision.rope import Rope, firm_decision
 from outperform.findings import Finding
 from outperform.inference import disagreements, engine
 from outperform.inference.disagreements import matching_findings
-from outperform.inference.items import observed_scores
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.score_views import unit_influence
 from outperform.inference.spec import LabelSpec, again
@@ -311,7 +310,7 @@ class ScoreWorld:
         shapes = np.ones(spec.units.n) if spec.shapes is None else spec.shapes
         n_units = max(1, round(size * float(shapes.sum()) / spec.n))
         low, high = interval_of(self.difference, self.prob)
-        a, b = observed_scores(spec)
+        a, b = spec.observed
         spread = _Spread.of(spec, shapes)
 
         def make_fill() -> Callable[[np.random.Generator, FloatArray], None]:

@@ -505,7 +505,7 @@ def summarize_ranking(
     Pooled draws make the order, P(best), ranks and regret. Pairs and their decisions are made of
     the draws before pooling, so that no firm decision rests on shrinkage alone.
     """
-    observed = engine.observed(spec)
+    observed = spec.observed
     better, n_draws = spec.metric.greater_is_better, values.shape[1]
     order = _best_first(spec.view.models, values, better)
     pairs = all_pairs(spec, raw, observed, rope=rope, prob=prob, n_jobs=n_jobs)

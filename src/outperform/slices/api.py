@@ -383,7 +383,7 @@ def _rows_of_parts(spec: Spec, parts: Parts, **asked: Unpack[_Asked]) -> tuple[S
             [question], n_draws=n_draws, seed=child(seed, 2 + place), n_jobs=asked["n_jobs"]
         )
         own[place] = drawn.values[0] - drawn.values[1]
-        observed[:, place] = engine.observed(question)
+        observed[:, place] = question.observed
     together = own
     if isinstance(spec, LabelSpec):
         together = coupled(own, spec.data, child(seed, 2 + len(parts.keys)))

@@ -161,7 +161,7 @@ def rank_suite(
     if how.scale == "rope":  # a level in ROPEs has no meaning, only how far it is from the others
         together = together - together.mean(axis=0)
     values = pool_suite(together, how, suite.n, child(seed, _POOLING_STREAM))
-    observed = how.mean([np.array(engine.observed(one.spec)) for one in asked_of])
+    observed = how.mean([np.array(one.spec.observed) for one in asked_of])
     rows = _rows(names, values, together, raw, observed, tasks, how, prob, seed)
     firsts = {name: rank.findings for name, rank in tasks.items()}
     return SuiteRanking(
