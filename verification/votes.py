@@ -28,6 +28,7 @@ from outperform.decision.hdi import narrowest
 from outperform.errors import DataError
 from outperform.gates.rule import Judgement, judge
 from outperform.inference.items import draw_scores
+from outperform.inference.question import Sampling
 from outperform.inference.spec import make_spec
 from verification import markdown
 from verification.chance import share_is_off
@@ -218,7 +219,7 @@ def interval(seen: op.Scores, seed: Sequence[int]) -> tuple[float, float]:
     """Return the 95% HDI of a − b as ``op.compare`` has it, from fewer draws."""
     spec = make_spec(seen.select(["a", "b"]), metric="win_rate")
     stream = np.random.SeedSequence(seed)
-    a, b = draw_scores([spec], n_draws=_N_DRAWS, seed=stream, n_jobs=1)[0]
+    a, b = draw_scores([spec], Sampling(_N_DRAWS, stream))[0]
     hdi = narrowest(np.sort(a - b), 0.95)
     return hdi.low, hdi.high
 

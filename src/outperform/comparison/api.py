@@ -17,6 +17,7 @@ from outperform.decision.rope import (
 from outperform.errors import UsageError
 from outperform.inference import engine
 from outperform.inference import engine as answering
+from outperform.inference.question import Sampling
 from outperform.inference.spec import (
     Data,
     OfAny,
@@ -320,7 +321,7 @@ def compare(
     )
     region, prob, seed = rope_for(spec, rope), check_prob(hdi_prob), seed_sequence(random_state)
     n_draws = answering.check_draws(draws_of(chosen) if n_draws is None else n_draws)
-    (answered,) = answering.answer([spec], n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+    (answered,) = answering.answer([spec], Sampling(n_draws, seed, n_jobs))
     return summarize_comparison(spec, answered, rope=region, prob=prob, seed=seed, verb="compare")
 
 

@@ -21,6 +21,7 @@ from outperform.errors import UsageError, param
 from outperform.findings import Finding, is_serious
 from outperform.inference import disagreements
 from outperform.inference.items import draw_scores
+from outperform.inference.question import Sampling
 from outperform.inference.score_spec import ScoreSpec
 from outperform.results.base import Tabular
 from outperform.results.compared import Compared
@@ -348,7 +349,7 @@ def _values(one: Compared, two: Compared) -> list[FloatArray]:
             "metrics of grouped labels are drawn one by one; give what each item contributes, "
             "such as right or wrong, to Outcomes.from_statistics with groups"
         )
-    return draw_scores(specs, n_draws=one.draws.size, seed=one.seed, n_jobs=-1)
+    return draw_scores(specs, Sampling(one.draws.size, one.seed, -1))
 
 
 def _divided(part: Compared | Ratio, values: FloatArray) -> FloatArray:

@@ -58,6 +58,7 @@ from outperform.inference import diagnostics, disagreements, engine
 from outperform.inference.changes import uneven_findings
 from outperform.inference.disagreements import repeated_findings
 from outperform.inference.engine import Answer
+from outperform.inference.question import Sampling
 from outperform.inference.spec import (
     LabelSpec,
     Spec,
@@ -570,7 +571,7 @@ class Comparison(Summary, Tabular):
         chosen, n_draws = specs[0].choices.engine, self.draws.size
         if chosen is not None and chosen != self.spec.choices.engine:
             n_draws = chosen.n_draws
-        answers = engine.answer(specs, n_draws=n_draws, seed=seed, n_jobs=-1)
+        answers = engine.answer(specs, Sampling(n_draws, seed, -1))
         return tuple(
             self._conclude(spec, answer, rope=rope, seed=seed)
             for spec, answer in zip(specs, answers, strict=True)
@@ -1211,9 +1212,7 @@ def answer_spec(
     verb: str = "compare",
 ) -> Comparison:
     """Draw, and conclude."""
-    (answered,) = engine.answer(
-        [spec], n_draws=engine.check_draws(n_draws), seed=seed, n_jobs=n_jobs
-    )
+    (answered,) = engine.answer([spec], Sampling(engine.check_draws(n_draws), seed, n_jobs))
     return summarize_comparison(spec, answered, rope=rope, prob=prob, seed=seed, verb=verb)
 
 

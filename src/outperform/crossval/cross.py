@@ -52,6 +52,7 @@ from outperform.errors import DataError, OutperformError, UsageError, param, req
 from outperform.inference import engine
 from outperform.inference.engine import Answer
 from outperform.inference.folds import Correlation, CorrelationLike, Folds
+from outperform.inference.question import Sampling
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import (
     LabelSpec,
@@ -369,10 +370,10 @@ def _rehearse(
     if asked["prior"] is None:
         return
     # Whether an array fits the table shows when it is used, in the unpaired comparison too.
-    engine.draw_view(spec, spec.view, n_draws=1, seed=seed)
+    engine.draw_view(spec, spec.view, Sampling(1, seed))
     if _folds(spec, outcomes).triples(spec) is None:
         alone, _ = _ask(outcomes, rope, {**asked, "paired": False})
-        engine.draw_view(alone, alone.view, n_draws=1, seed=seed)
+        engine.draw_view(alone, alone.view, Sampling(1, seed))
 
 
 def _size(x: object, y: object) -> int:

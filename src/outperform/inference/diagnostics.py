@@ -31,6 +31,7 @@ from outperform.inference.disagreements import (
 )
 from outperform.inference.items import draw_scores, undefined_findings
 from outperform.inference.judges import judge_findings
+from outperform.inference.question import Sampling
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.score_views import items_of, probabilities, tied_share
 from outperform.inference.spec import LabelSpec, Spec
@@ -83,7 +84,7 @@ def _first_place(spec: ScoreSpec) -> Finding:
     """Say how often the first place wins between equals."""
     asked = replace(spec, metric=metrics.get_score("first_place"))
     seed = np.random.SeedSequence(_PLACE_SEED)
-    draws = draw_scores([asked], n_draws=_PLACE_DRAWS, seed=seed, n_jobs=1)[0][0]
+    draws = draw_scores([asked], Sampling(_PLACE_DRAWS, seed))[0][0]
     low, high = np.quantile(draws, [0.025, 0.975]).tolist()
     return finding(
         "first_place/unclear" if low <= 0.5 <= high else "first_place/clear",

@@ -18,7 +18,7 @@ from outperform.inference.items import (
     draw_means,
     draw_scores,
 )
-from outperform.inference.question import ONCE, Choices, log_draws
+from outperform.inference.question import ONCE, Choices, Sampling, log_draws
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import LabelSpec, Spec, counted, measure, weights_of
 from outperform.posterior.base import (
@@ -63,17 +63,15 @@ def refuse_undefined(values: FloatArray, specs: Sequence[LabelSpec]) -> None:
         )
 
 
-def answer_by_chain(
-    specs: Sequence[LabelSpec], *, n_draws: int, seed: np.random.SeedSequence, n_jobs: int | None
-) -> list[Answer]:
+def answer_by_chain(specs: Sequence[LabelSpec], sampling: Sampling) -> list[Answer]:
     """Answer specs that share a view and a prior from one chain."""
     first = specs[0]
     view, pymc = first.view, first.choices.engine
     assert pymc is not None
-    pymc = replace(pymc, draws=_draws_of_chain(n_draws, pymc.chains))
+    pymc = replace(pymc, draws=_draws_of_chain(sampling.n_draws, pymc.chains))
     own = first.prior.own
     model = model_of(view, prior=first.prior) if own is None else own
-    trace = sample(model, pymc, seed=seed, n_jobs=n_jobs)
+    trace = sample(model, pymc, seed=sampling.seed, n_jobs=sampling.n_jobs)
     drawn = confusions(trace.posterior, n_models=len(view.models), n_classes=view.n_classes)
     values = np.empty((len(specs) * len(view.models), pymc.n_draws))
     measure(drawn, specs, values)
@@ -129,36 +127,31 @@ def check_draws(n_draws: object, *, name: str = "n_draws") -> int:
     return int(n_draws)
 
 
-def answer(
-    specs: Sequence[Spec], *, n_draws: int, seed: np.random.SeedSequence, n_jobs: int | None
-) -> list[Answer]:
+def answer(specs: Sequence[Spec], sampling: Sampling) -> list[Answer]:
     """Answer specs that share a view, a prior and scales; where units carry them, each apart."""
     if len(specs) > 1 and any(one.weighs_units for one in specs):
-        return [answer([one], n_draws=n_draws, seed=seed, n_jobs=n_jobs)[0] for one in specs]
-    with log_draws(specs, n_draws):
+        return [answer([one], sampling)[0] for one in specs]
+    with log_draws(specs, sampling.n_draws):
         of_scores = [one for one in specs if isinstance(one, ScoreSpec)]
         if of_scores:
-            drawn = draw_scores(of_scores, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
-            return [_answer_of(values) for values in drawn]
+            return [_answer_of(values) for values in draw_scores(of_scores, sampling)]
         of_labels = [one for one in specs if isinstance(one, LabelSpec)]
         if of_labels[0].choices.engine is not None:
-            return answer_by_chain(of_labels, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+            return answer_by_chain(of_labels, sampling)
         scales = of_labels[0].counting.scales
         if len(scales) == 1:
-            return _answer_at(
-                of_labels, scales[0].factor, n_draws=n_draws, seed=seed, n_jobs=n_jobs
-            )
+            return _answer_at(of_labels, scales[0].factor, sampling)
         # Each scale gets its share of the draws; rounding cuts the same for every spec.
         shares = tuple(scale.share for scale in scales)
-        stops = np.rint(np.cumsum(shares) * n_draws).astype(int)
+        stops = np.rint(np.cumsum(shares) * sampling.n_draws).astype(int)
         lengths = np.diff(stops, prepend=0).tolist()
         parts = [
-            _answer_at(
-                of_labels, scale.factor, n_draws=length, seed=child(seed, place), n_jobs=n_jobs
-            )
+            _answer_at(of_labels, scale.factor, sampling.child(place)._replace(n_draws=length))
             for place, (scale, length) in enumerate(zip(scales, lengths, strict=True))
         ]
-        return [_mixed(list(answers), shares, seed) for answers in zip(*parts, strict=True)]
+        return [
+            _mixed(list(answers), shares, sampling.seed) for answers in zip(*parts, strict=True)
+        ]
 
 
 def _answer_of(values: FloatArray) -> Answer:
@@ -183,20 +176,16 @@ def _mixed(
 def _answer_at(
     specs: Sequence[LabelSpec],
     factor: float,
-    *,
-    n_draws: int,
-    seed: np.random.SeedSequence,
-    n_jobs: int | None,
+    sampling: Sampling,
 ) -> list[Answer]:
     """Answer with every item worth the same."""
     first = specs[0]
     view = first.view if factor == 1.0 else scaled(first.view, factor)
     if first.measured.per_item:
-        drawn = [draw_means(q, view, n_draws=n_draws, seed=seed, n_jobs=n_jobs) for q in specs]
-        return [_answer_of(values) for values in drawn]
+        return [_answer_of(draw_means(spec, view, sampling)) for spec in specs]
     posterior = _posterior(first, view, full=first.view)
     n_models = len(first.view.models)
-    values = _values(posterior, specs, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+    values = _values(posterior, specs, sampling)
     refuse_undefined(values, specs)
     return [
         _with_forms(spec, posterior, values[place * n_models : (place + 1) * n_models])
@@ -222,26 +211,20 @@ def _with_forms(spec: LabelSpec, posterior: Posterior, values: FloatArray) -> An
     )
 
 
-def draw_view(
-    spec: LabelSpec, view: Outcomes, *, n_draws: int, seed: np.random.SeedSequence
-) -> FloatArray:
+def draw_view(spec: LabelSpec, view: Outcomes, sampling: Sampling) -> FloatArray:
     """Draw the values ``(n_models, n_draws)`` of a spec on other outcomes, and no more.
 
     For simulations, which ask thousands of times; NaN where a value is not defined.
     """
     if spec.measured.per_item:
-        return draw_means(spec, view, n_draws=n_draws, seed=seed, n_jobs=1)
-    posterior = _posterior(spec, view)
-    return _values(posterior, [spec], n_draws=n_draws, seed=seed, n_jobs=1)
+        return draw_means(spec, view, sampling)
+    return _values(_posterior(spec, view), [spec], sampling)
 
 
 def _values(
     posterior: Posterior,
     specs: Sequence[LabelSpec],
-    *,
-    n_draws: int,
-    seed: np.random.SeedSequence,
-    n_jobs: int | None,
+    sampling: Sampling,
 ) -> FloatArray:
     """Draw what specs ask; of one spec only what its metric tells apart."""
     first = specs[0]
@@ -252,9 +235,7 @@ def _values(
             first.share,
             positive=first.positive,
             paired=first.paired,
-            n_draws=n_draws,
-            seed=seed,
-            n_jobs=n_jobs,
+            **sampling._asdict(),
         )
     if values is not None:
         return values
@@ -264,9 +245,7 @@ def _values(
         lambda drawn, out: measure(drawn, specs, out),
         needs="confusion" if whole else "margins",
         n_values=len(specs) * len(first.view.models),
-        n_draws=n_draws,
-        seed=seed,
-        n_jobs=n_jobs,
+        **sampling._asdict(),
     )
 
 
@@ -307,7 +286,7 @@ def prior_inside(spec: Spec, rope: Rope) -> Inside | None:
 
 def prior_values(spec: LabelSpec, n_draws: int, seed: np.random.SeedSequence) -> FloatArray:
     """Draw both models' values from the prior, ``(2, n_draws)``."""
-    (before,) = answer([_before_data(spec)], n_draws=n_draws, seed=seed, n_jobs=-1)
+    (before,) = answer([_before_data(spec)], Sampling(n_draws, seed, -1))
     return before.values
 
 

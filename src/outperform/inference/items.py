@@ -13,6 +13,7 @@ from outperform.data.outcomes import Outcomes, RepeatedId
 from outperform.data.table import ClassCounts, Groups, Table
 from outperform.errors import ResourceError, param
 from outperform.findings import Finding, clauses, finding
+from outperform.inference.question import Sampling
 from outperform.inference.score_spec import NORMAL_KURTOSIS, ScoreSpec
 from outperform.inference.score_views import Joined, items_of, joined, unit_influence
 from outperform.inference.spec import LabelSpec, item_tables
@@ -20,7 +21,7 @@ from outperform.metrics.confusion import Margins
 from outperform.metrics.metric import Sums
 from outperform.metrics.weighted import Prepared
 from outperform.posterior.bootstrap import Influence, Limit, draw_items, draw_sums
-from outperform.posterior.rng import child, n_workers
+from outperform.posterior.rng import n_workers
 
 # About what one core does in an hour: a weight drawn, looked up and added, takes some 40 ns.
 _WEIGHTS_AN_HOUR = 1e11
@@ -29,27 +30,22 @@ _MOST_HOURS = 2.0
 
 def draw_scores(
     specs: Sequence[ScoreSpec],
-    *,
-    n_draws: int,
-    seed: np.random.SeedSequence,
-    n_jobs: int | None,
+    sampling: Sampling,
 ) -> list[FloatArray]:
     """Return ``(n_models, n_draws)`` for each of some specs that share a view."""
     first = specs[0]
-    refuse_hours(specs, n_draws, n_jobs=n_jobs)
+    refuse_hours(specs, sampling.n_draws, n_jobs=sampling.n_jobs)
     places = range(len(first.view.models))
     if first.paired or len(places) == 1:
         ready = [spec.prepared for spec in specs]
-        values = _draw(specs, ready, 0, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
-        return _within(specs, values.reshape(len(specs), len(places), n_draws))
+        values = _draw(specs, ready, 0, sampling)
+        return _within(specs, values.reshape(len(specs), len(places), -1))
     apart = [
         _draw(
             specs,
             [spec.prepared[place : place + 1] for spec in specs],
             place,
-            n_draws=n_draws,
-            seed=child(seed, place),
-            n_jobs=n_jobs,
+            sampling.child(place),
         )
         for place in places
     ]
@@ -68,15 +64,12 @@ def _draw(
     specs: Sequence[ScoreSpec],
     by_spec: Sequence[Sequence[Prepared]],
     place: int,
-    *,
-    n_draws: int,
-    seed: np.random.SeedSequence,
-    n_jobs: int | None,
+    sampling: Sampling,
 ) -> FloatArray:
     spec, ready = specs[0], [one for own in by_spec for one in own]
     # A user's function need not bear several threads at once.
     if any(one.metric.own for one in specs):
-        n_jobs = 1
+        sampling = sampling._replace(n_jobs=1)
     shapes, left = spec.shapes, _left_by_fit(specs)
     dfs = [] if left is None else [left.df]
     if left is not None:
@@ -95,23 +88,13 @@ def _draw(
             combined.evaluate,
             shapes=spec.units.counts if shapes is None else shapes,
             n_values=len(ready),
-            n_draws=n_draws,
-            seed=seed,
-            n_jobs=n_jobs,
+            **sampling._asdict(),
             df=df,
             added=combined.added,
             stretched=stretched,
             limit=_limit(specs, combined, place),
         )
-    return draw_prepared(
-        ready,
-        n_units=spec.units.n,
-        shapes=shapes,
-        n_draws=n_draws,
-        seed=seed,
-        n_jobs=n_jobs,
-        df=df,
-    )
+    return draw_prepared(ready, sampling, n_units=spec.units.n, shapes=shapes, df=df)
 
 
 def _limit(specs: Sequence[ScoreSpec], combined: Joined, place: int) -> Limit | None:
@@ -174,12 +157,10 @@ def _least_in_class(spec: ScoreSpec) -> int:
 
 def draw_prepared(
     ready: Sequence[Prepared],
+    sampling: Sampling,
     *,
     n_units: int,
     shapes: FloatArray | None,
-    n_draws: int,
-    seed: np.random.SeedSequence,
-    n_jobs: int | None,
     df: float | None = None,
 ) -> FloatArray:
     """Draw weights of units and evaluate all that is prepared on each; a row each."""
@@ -198,9 +179,7 @@ def draw_prepared(
         n_units=n_units,
         shapes=shapes,
         n_values=len(ready),
-        n_draws=n_draws,
-        seed=seed,
-        n_jobs=n_jobs,
+        **sampling._asdict(),
         df=df,
     )
 
@@ -249,14 +228,7 @@ _BOTTOMS: dict[str, Callable[[Margins], FloatArray]] = {
 }
 
 
-def draw_means(
-    spec: LabelSpec,
-    view: Outcomes,
-    *,
-    n_draws: int,
-    seed: np.random.SeedSequence,
-    n_jobs: int | None,
-) -> FloatArray:
+def draw_means(spec: LabelSpec, view: Outcomes, sampling: Sampling) -> FloatArray:
     """Draw ``(n_models, n_draws)`` values; ``view`` may be worth less than the spec's own."""
     drawn = []
     effective = view.tables[0].counts.dtype.kind == "f"  # worth less, but as many
@@ -266,11 +238,9 @@ def draw_means(
         drawn.append(
             draw_prepared(
                 means.ready,
+                sampling if view.paired else sampling.child(place),
                 n_units=len(means.shapes),
                 shapes=None if (means.shapes == 1).all() else means.shapes,
-                n_draws=n_draws,
-                seed=seed if view.paired else child(seed, place),
-                n_jobs=n_jobs,
                 df=None if moved is None else moved.df(spec.counting.times),
             )
         )

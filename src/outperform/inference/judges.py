@@ -18,6 +18,7 @@ from outperform.errors import param
 from outperform.findings import Finding, finding
 from outperform.inference import engine
 from outperform.inference.items import draw_scores
+from outperform.inference.question import Sampling
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import DEFAULTS, LabelSpec, Spec, measure
 from outperform.metrics.sums import GRADES
@@ -105,7 +106,7 @@ def _of_labels(spec: LabelSpec) -> tuple[FloatArray, FloatArray, FloatArray]:
     table = replace(whole, counts=counts * (n_labelled(view.pool) / float(np.sum(counts))))
     bare = replace(spec, prior=PRIORS[DEFAULTS[0]])
     people = replace(view, pool=None, tables=(table,))
-    alone = engine.draw_view(bare, people, n_draws=_DRAWS, seed=seed)
+    alone = engine.draw_view(bare, people, Sampling(_DRAWS, seed, 1))
     return values[:n_models], values[n_models:], alone
 
 
@@ -113,7 +114,7 @@ def _of_grades(spec: ScoreSpec) -> tuple[FloatArray, FloatArray, FloatArray]:
     names = ("judged_mean", "judge_mean", "people_mean")
     asked = [replace(spec, metric=metrics.get_score(name)) for name in names]
     seed = np.random.SeedSequence(_SEED)
-    ours, judge, people = draw_scores(asked, n_draws=_DRAWS, seed=seed, n_jobs=1)
+    ours, judge, people = draw_scores(asked, Sampling(_DRAWS, seed, 1))
     return ours, judge, people
 
 

@@ -25,6 +25,7 @@ from outperform.posterior.base import PriorModel
 from outperform.posterior.bootstrap import Influence
 from outperform.posterior.pymc.sampling import PyMC
 from outperform.posterior.registry import PriorLike, get_prior
+from outperform.posterior.rng import child
 from outperform.posterior.tails import Tail
 from outperform.progress import log_time
 
@@ -296,6 +297,18 @@ class Question(ABC):
     def label_errors(self) -> LabelErrors | None:
         """How often the gold labels are taken to be wrong; None if they are right."""
         return None
+
+
+class Sampling(NamedTuple):
+    """How many draws, of which stream, and how much is done at a time, which changes no draw."""
+
+    n_draws: int
+    seed: np.random.SeedSequence
+    n_jobs: int | None = None
+
+    def child(self, index: int) -> Sampling:
+        """Return the same of a stream of its own."""
+        return self._replace(seed=child(self.seed, index))
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision, Rope, firm_decision
 from outperform.findings import Finding, clauses, counted, finding
 from outperform.inference import disagreements, engine
+from outperform.inference.question import Sampling
 from outperform.inference.spec import LabelSpec, Spec, again
 from outperform.inference.summary import summarize
 
@@ -155,7 +156,7 @@ def interpret_two(*, prob: float, n_draws: int, seed: np.random.SeedSequence) ->
     """Return how two models are compared, with so many draws."""
 
     def interpret(spec: LabelSpec) -> Interval:
-        (answered,) = engine.answer([spec], n_draws=n_draws, seed=seed, n_jobs=None)
+        (answered,) = engine.answer([spec], Sampling(n_draws, seed))
         ordered = np.sort(answered.values[0] - answered.values[1])
         chain = answered.chains[-1] if answered.chains else None
         return summarize(ordered, answered.of_difference, prob, signed=True, chain=chain).hdi

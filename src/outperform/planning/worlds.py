@@ -18,6 +18,7 @@ from outperform.decision.rope import Rope, firm_decision
 from outperform.findings import Finding
 from outperform.inference import disagreements, engine
 from outperform.inference.disagreements import matching_findings
+from outperform.inference.question import Sampling
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.score_views import unit_influence
 from outperform.inference.spec import LabelSpec, again
@@ -142,7 +143,7 @@ class TableWorld:
         if self.known is not None:
             return self.known
         view = self.spec.view
-        values = engine.draw_view(self.spec, view, n_draws=_OUTLOOK_DRAWS, seed=child(seed, 0))
+        values = engine.draw_view(self.spec, view, Sampling(_OUTLOOK_DRAWS, child(seed, 0), 1))
         difference = np.sort(values[0] - values[1])
         mean, (low, high) = float(difference.mean()), interval_of(difference, self.prob)
         return Outlook(
@@ -179,7 +180,7 @@ class TableWorld:
     def draws(self, view: Outcomes, generator: np.random.Generator) -> FloatArray:
         """Draw A − B given a test set."""
         seed = np.random.SeedSequence(int(generator.integers(2**63)))
-        values = engine.draw_view(self.spec, view, n_draws=self.n_draws, seed=seed)
+        values = engine.draw_view(self.spec, view, Sampling(self.n_draws, seed, 1))
         difference: FloatArray = values[0] - values[1]
         return difference
 

@@ -38,6 +38,7 @@ from outperform.findings import Finding, finding
 from outperform.inference import diagnostics, engine
 from outperform.inference.disagreements import repeated_findings
 from outperform.inference.engine import Answer
+from outperform.inference.question import Sampling
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import (
     Data,
@@ -52,7 +53,6 @@ from outperform.inference.summary import (
     sign,
 )
 from outperform.posterior.hierarchical import pool_models
-from outperform.posterior.rng import child
 from outperform.ranking.pairs import (
     Matrix,
     Pair,
@@ -473,17 +473,15 @@ class Ranking(Tabular):
 _POOLING_STREAM = 1 << 31  # beyond the blocks of draws
 
 
-def joint_draws(
-    spec: Spec, *, n_draws: int, seed: np.random.SeedSequence, n_jobs: int | None
-) -> tuple[FloatArray, FloatArray]:
+def joint_draws(spec: Spec, sampling: Sampling) -> tuple[FloatArray, FloatArray]:
     """Return joint draws of all models ``(n_models, n_draws)``, pooled and before pooling."""
-    (answered,) = engine.answer([spec], n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+    (answered,) = engine.answer([spec], sampling)
     # Less is turned round where it is better, so that a loss mirrors its metric.
     sign = 1.0 if spec.metric.greater_is_better else -1.0
     low, high = sorted(sign * bound for bound in spec.metric.bounds)
     pooled = pool_models(
         sign * answered.values,
-        generator=np.random.Generator(np.random.SFC64(child(seed, _POOLING_STREAM))),
+        generator=np.random.Generator(np.random.SFC64(sampling.child(_POOLING_STREAM).seed)),
         bounds=(low, high),
         n_items=spec.n if spec.n_groups is None else spec.n_groups,
     )

@@ -29,6 +29,7 @@ from outperform.findings import Finding
 from outperform.inference import diagnostics, engine
 from outperform.inference.disagreements import repeated_findings
 from outperform.inference.engine import Answer
+from outperform.inference.question import Sampling
 from outperform.inference.spec import Spec, counted, elsewhere
 from outperform.inference.summary import (
     Summary,
@@ -232,7 +233,7 @@ def answer_one(
     n_jobs: int | None,
 ) -> Estimate:
     """Draw, and conclude on one model."""
-    (answered,) = engine.answer([spec], n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+    (answered,) = engine.answer([spec], Sampling(n_draws, seed, n_jobs))
     signature = sign(verb, spec, rope=None, prob=prob, n_draws=n_draws, seed=seed_name(seed))
     (seen,) = spec.observed
     return one_estimate(

@@ -24,6 +24,7 @@ from outperform.display.table import Table
 from outperform.errors import UsageError
 from outperform.findings import counted as n_of
 from outperform.inference import changes, disagreements, engine
+from outperform.inference.question import Sampling
 from outperform.inference.spec import LabelSpec, again, counted
 from outperform.inference.summary import summarize
 from outperform.results.base import Tabular
@@ -206,8 +207,7 @@ class _Search:
         if exact is not None:
             low, high = exact_hdi(exact, prob)
             return Interval(low=low, high=high, prob=prob), exact
-        n_draws = own.draws.size
-        (answered,) = engine.answer([asked], n_draws=n_draws, seed=own.seed, n_jobs=-1)
+        (answered,) = engine.answer([asked], Sampling(own.draws.size, own.seed, -1))
         a, b = answered.values
         ordered = np.sort(a - b)
         return summarize(ordered, None, prob).hdi, ordered

@@ -25,6 +25,7 @@ from outperform.inference import engine
 from outperform.inference.diagnostics import rope_findings, table_findings
 from outperform.inference.disagreements import FEW_ITEMS
 from outperform.inference.engine import check_draws
+from outperform.inference.question import Sampling
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import (
     LabelSpec,
@@ -379,9 +380,8 @@ def _rows_of_parts(spec: Spec, parts: Parts, **asked: Unpack[_Asked]) -> tuple[S
             question = again(spec, part)
         except DataError as error:
             raise DataError(f"slice {', '.join(key)}: {error}") from error
-        (drawn,) = engine.answer(
-            [question], n_draws=n_draws, seed=child(seed, 2 + place), n_jobs=asked["n_jobs"]
-        )
+        sampling = Sampling(n_draws, child(seed, 2 + place), asked["n_jobs"])
+        (drawn,) = engine.answer([question], sampling)
         own[place] = drawn.values[0] - drawn.values[1]
         observed[:, place] = question.observed
     together = own
