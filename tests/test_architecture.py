@@ -399,6 +399,12 @@ def test_only_the_rooms_that_draw_use_a_generator():
     assert random_uses(PACKAGE) == []
 
 
+def test_random_weights_are_drawn_in_one_module():
+    trees = structure.modules(PACKAGE.parents[1])
+    drawing = [name for name, tree in trees.items() if structure.draws_gammas(tree)]
+    assert drawing == ["outperform.posterior.gammas"]
+
+
 def test_init_files_only_reexport():
     assert init_faults(PACKAGE) == []
 

@@ -9,7 +9,7 @@ from scipy import stats
 
 import outperform as op
 from outperform.posterior import bootstrap
-from outperform.posterior.rng import spread_factors
+from outperform.posterior.gammas import spread_factors
 from tests.loops import each
 from verification import influence
 from verification import rare_labels as rare_labels_study

@@ -7,19 +7,38 @@ import pytest
 from scipy.special import digamma, polygamma
 from scipy.stats import beta, gamma
 
-from outperform.posterior.rng import fill_gammas, fill_proportions, log_gammas, runs
+from outperform.posterior.gammas import draw_gammas, fill_proportions, fill_rows, log_gammas
 from tests.loops import each
 
 
-def test_runs_join_equal_neighbours_only():
-    assert runs(np.array([2.0, 2.0, 1.0, 2.0])) == [(0, 2, 2.0), (2, 3, 1.0), (3, 4, 2.0)]
-    assert runs(np.array([])) == []
+@pytest.mark.parametrize(
+    "shapes", [[2.0, 2.0, 1.0, 2.0], [1.0, 1.0], [0.0, 0.5], []], ids=["runs", "ones", "none", "no"]
+)
+def test_rows_are_the_bytes_of_gammas_drawn_one_by_one(shapes):
+    shapes = np.array(shapes)
+    out = np.empty((shapes.size, 50))
+    fill_rows(np.random.default_rng(4), shapes, out)
+    expected = np.random.default_rng(4).standard_gamma(shapes[:, None], out.shape)
+    assert out.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("shapes", [1.0, 0.7, np.array([[1.0], [3.0]])], ids=str)
+def test_arrays_are_the_bytes_of_numpy(shapes):
+    drawn = draw_gammas(np.random.default_rng(4), shapes, (2, 50))
+    assert drawn.tobytes() == np.random.default_rng(4).standard_gamma(shapes, (2, 50)).tobytes()
+
+
+def test_factors_multiply_the_shapes_of_each_draw():
+    shapes, factors, out = np.array([2.0, 3.0]), np.array([0.5, 1.0, 2.0]), np.empty((2, 3))
+    fill_rows(np.random.default_rng(4), shapes, out, factors)
+    expected = np.random.default_rng(4).standard_gamma(np.outer(shapes, factors))
+    assert out.tobytes() == expected.tobytes()
 
 
 def test_gammas_have_the_shape_of_their_run(follows):
     shapes = np.array([0.5, 0.5, 0.0, 7.25])
     out = np.full((4, 20_000), np.nan)
-    fill_gammas(np.random.default_rng(1), runs(shapes), out)
+    fill_rows(np.random.default_rng(1), shapes, out)
     for row in (0, 1, 3):
         follows(out[row], gamma(shapes[row]).cdf)
     assert not out[2].any()
@@ -36,7 +55,7 @@ def test_logarithms_have_the_moments_of_a_log_gamma(shape, moments):
 def draw_proportions(shapes, n_draws=20_000, seed=3):
     shapes = np.array(shapes)
     out = np.empty((shapes.size, n_draws))
-    fill_proportions(np.random.default_rng(seed), shapes, runs(shapes), out)
+    fill_proportions(np.random.default_rng(seed), shapes, out)
     return out
 
 

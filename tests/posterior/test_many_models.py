@@ -8,7 +8,7 @@ import pytest
 import outperform as op
 from outperform.data.views import emptied
 from outperform.posterior.dirichlet import _sticks, _tickets, sparse_unit
-from outperform.posterior.rng import fill_gammas, gamma_sums, runs
+from outperform.posterior.gammas import gamma_sums
 from outperform.posterior.sums import Errors, Margins, choose_tally
 
 
@@ -46,16 +46,6 @@ def test_errors_are_for_many_models_and_counts_that_lose_nothing():
     assert type(choose_tally(cells, 3, "margins", largest=5.0)) is Errors
     assert type(choose_tally(cells, 3, "margins", largest=1e12)) is Margins
     assert type(choose_tally(cells[:, :3], 3, "margins", largest=5.0)) is Margins
-
-
-def test_ones_are_exponentials():
-    pieces = runs(np.array([1.0, 1.0, 2.0]))
-    one, two = np.empty((3, 5)), np.empty((3, 5))
-    fill_gammas(np.random.default_rng(4), pieces, one)
-    generator = np.random.default_rng(4)
-    generator.standard_gamma(1.0, out=two[:2])
-    generator.standard_gamma(2.0, out=two[2:])
-    np.testing.assert_array_equal(one, two)
 
 
 def test_a_few_draws_at_a_time_are_gammas_too():

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from outperform.errors import UsageError
-from outperform.posterior import rng
+from outperform.posterior import gammas, rng
+from outperform.posterior.gammas import gamma_sums
 from outperform.posterior.rng import (
     _workers,
     block_length,
     child,
-    gamma_sums,
     n_cores,
     n_workers,
     run_blocks,
@@ -85,17 +85,17 @@ def test_no_block_is_empty(n_draws, sizes):
 def test_gammas_of_many_models_stay_in_the_cache(n_cells):
     sizes = []
 
-    def add_up(gammas):
-        sizes.append(gammas.shape[1])
-        return gammas.sum(axis=0, keepdims=True)
+    def add_up(weights):
+        sizes.append(weights.shape[1])
+        return weights.sum(axis=0, keepdims=True)
 
     length = 50
     draw_sums = gamma_sums(np.ones(n_cells), add_up, n_models=3)
     assert draw_sums(np.random.default_rng(0), length).shape == (1, length)
     assert sum(sizes) == length
-    assert sizes[0] * n_cells <= rng._IN_CACHE or sizes[0] == 8
+    assert sizes[0] * n_cells <= gammas._IN_CACHE or sizes[0] == 8
     # No shorter than they must be: eight draws more would not stay there.
-    assert sizes[0] == length or (sizes[0] + 8) * n_cells > rng._IN_CACHE
+    assert sizes[0] == length or (sizes[0] + 8) * n_cells > gammas._IN_CACHE
 
 
 def test_the_length_of_a_block_depends_on_the_table_only():

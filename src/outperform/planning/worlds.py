@@ -26,6 +26,7 @@ from outperform.metrics.weighted import Evaluate
 from outperform.planning.goals import Items, Outlook, prior_worth
 from outperform.posterior.base import Independent, Posterior, Sums, build_posterior
 from outperform.posterior.dirichlet import DenseRows
+from outperform.posterior.gammas import draw_gammas
 from outperform.posterior.predictive import Predict, predictive
 from outperform.posterior.registry import PriorLike, dirichlet_shapes, get_prior
 from outperform.posterior.rng import child, run_blocks
@@ -318,7 +319,7 @@ class ScoreWorld:
             workers = [one.worker() for one in spec.prepared]
 
             def fill(generator: np.random.Generator, out: FloatArray) -> None:
-                weights = generator.standard_gamma(shapes, (out.shape[1], shapes.size))
+                weights = draw_gammas(generator, shapes, (out.shape[1], shapes.size))
                 weights /= weights.sum(axis=1, keepdims=True)
                 drawn = generator.multinomial(n_units, weights).astype(np.float64)
                 if self.items == "more":
@@ -345,7 +346,7 @@ class ScoreWorld:
         """Return the ends from posteriors of the drawn units themselves."""
         ends = np.full((2, len(drawn)), np.nan)
         for place, counts in enumerate(drawn):
-            weights = generator.standard_gamma(counts, (_DRAWS_OF_FEW, counts.size))
+            weights = draw_gammas(generator, counts, (_DRAWS_OF_FEW, counts.size))
             difference = np.sort(workers[0](weights) - workers[1](weights))
             if not np.isnan(difference[-1]):
                 ends[:, place] = interval_of(difference, self.prob)

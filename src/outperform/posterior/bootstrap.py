@@ -23,14 +23,8 @@ from outperform.posterior.base import (
     Sums,
     Worker,
 )
-from outperform.posterior.rng import (
-    Fill,
-    block_length,
-    fill_gammas,
-    run_blocks,
-    runs,
-    spread_factors,
-)
+from outperform.posterior.gammas import fill_gammas, fill_rows, spread_factors
+from outperform.posterior.rng import Fill, block_length, run_blocks
 from outperform.posterior.sums import DirichletCells, LinearWeights, Margins, RowSums, held_by
 from outperform.posterior.tails import Tail, tail_of
 
@@ -106,7 +100,8 @@ def draw_items(
         def fill(generator: np.random.Generator, out: FloatArray) -> None:
             block = weights[: out.shape[1]]
             factors = None if df is None else spread_factors(generator, df, len(block))[:, None]
-            _fill_weights(generator, block, shapes, factors)
+            each = 1.0 if shapes is None else shapes
+            fill_gammas(generator, each if factors is None else each * factors, block)
             evaluate(block, out)
 
         return fill
@@ -120,20 +115,6 @@ def draw_items(
         n_jobs=n_jobs,
         length=length,
     )
-
-
-def _fill_weights(
-    generator: np.random.Generator,
-    weights: FloatArray,
-    shapes: FloatArray | None,
-    factors: FloatArray | None,
-) -> None:
-    """Draw weights ``(n_draws, n_units)`` in place; factors ``(n_draws, 1)`` scale their shapes."""
-    if shapes is None and factors is None:
-        generator.standard_exponential(out=weights)
-        return
-    each = (1.0 if shapes is None else shapes) * (1.0 if factors is None else factors)
-    generator.standard_gamma(np.broadcast_to(each, weights.shape), out=weights)
 
 
 # Up to so many kinds of units each has a weight of its own. Of more the most influential have one,
@@ -269,10 +250,7 @@ def draw_sums(
             spread = None if df is None else spread_factors(generator, df, n)
             for own, held in tiles:
                 weights = memory[: len(own) * n].reshape(-1, n)
-                if spread is None or stretched:
-                    fill_gammas(generator, runs(own), weights)
-                else:
-                    generator.standard_gamma(own[:, None] * spread, out=weights)
+                fill_rows(generator, own, weights, None if stretched else spread)
                 sums += held @ weights
             if limit is not None:
                 limit.add(sums, generator, None if stretched else spread)

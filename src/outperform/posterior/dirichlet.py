@@ -29,7 +29,8 @@ from outperform.posterior.base import (
 )
 from outperform.posterior.bootstrap import LabelByLabel, flat_spans, unit_spans
 from outperform.posterior.exact.share import Share
-from outperform.posterior.rng import fill_gammas, fill_proportions, gamma_sums, run_blocks, runs
+from outperform.posterior.gammas import draw_gammas, fill_proportions, fill_rows, gamma_sums
+from outperform.posterior.rng import run_blocks
 from outperform.posterior.sums import DirichletCells, RowSums, Tally, choose_tally, ticket_classes
 
 _MOST_CELLS = 1 << 20
@@ -88,20 +89,16 @@ class DenseRows:
         """
         n_classes = self.n_classes
         shapes = self.shapes.reshape(n_classes, -1)
-        pieces = [runs(row) for row in shapes]
-        prevalence_pieces = runs(self.prevalence)
         buffers: dict[int, tuple[FloatArray, FloatArray]] = {}
 
         def draw(generator: np.random.Generator, length: int) -> T:
             if length not in buffers:
                 buffers[length] = (np.empty((n_classes, length)), np.empty((*shapes.shape, length)))
             prevalence, weights = buffers[length]
-            fill_proportions(generator, self.prevalence, prevalence_pieces, prevalence)
+            fill_proportions(generator, self.prevalence, prevalence)
             np.maximum(prevalence, _SMALLEST_PREVALENCE, out=prevalence)
             for row in range(n_classes):
-                fill_proportions(
-                    generator, shapes[row], pieces[row], weights[row], total=prevalence[row]
-                )
+                fill_proportions(generator, shapes[row], weights[row], total=prevalence[row])
             return read(weights)
 
         return draw
@@ -199,14 +196,13 @@ def draw_lumped(
     shapes = (_pair_shapes if paired else _own_shapes)(posterior, form, positive)
     if shapes is None:
         return None
-    pieces = [runs(one) for one in shapes]
     weight = form.rest[0][1]
 
     def fill(generator: np.random.Generator, out: FloatArray) -> None:
         tops = []
-        for one, piece in zip(shapes, pieces, strict=True):
+        for one in shapes:
             cells = np.empty((one.size, out.shape[1]))
-            fill_proportions(generator, one, piece, cells)
+            fill_proportions(generator, one, cells)
             # Cells are (for, against), or (both, only A, only B, neither).
             tops += [cells[0]] if one.size == 2 else [cells[0] + cells[1], cells[0] + cells[2]]
         for model, top in enumerate(tops):
@@ -317,11 +313,11 @@ class SparseWeights(NoClosedForms):
         """Return a function that scales the true classes, the prior's mass with them."""
         largest = float(self.counts.max(initial=0.0))
         tally = choose_tally(self.cells, self.n_classes, needs, largest=largest)
-        rows, pieces = RowSums(self.cells, self.n_classes), runs(self.counts)
+        rows = RowSums(self.cells, self.n_classes)
 
         def draw(generator: np.random.Generator, length: int, scale: Scale) -> list[Drawn]:
             gammas = np.empty((self.counts.size, length))
-            fill_gammas(generator, pieces, gammas)
+            fill_rows(generator, self.counts, gammas)
             rates = self.right_rates(generator, length)
             masses = _sticks(generator, self.n_classes, length)
             tickets = [_tickets(generator, rate, masses.shape) for rate in rates]
@@ -369,7 +365,7 @@ class SparseWeights(NoClosedForms):
 def _sticks(generator: np.random.Generator, n_classes: int, length: int) -> FloatArray:
     """Draw the prior mass of each class, broken into sticks ``(sticks, n_classes, n_draws)``."""
     masses = generator.random((_STICKS, n_classes, length))
-    left = generator.standard_exponential((n_classes, length))
+    left = draw_gammas(generator, 1.0, (n_classes, length))
     for stick in range(_STICKS - 1):
         masses[stick] *= left
         left -= masses[stick]

@@ -59,6 +59,7 @@ import numpy as np
 from scipy.special import gammaln, ndtr, ndtri, stdtr, stdtrit
 
 from outperform._typing import BoolArray, FloatArray
+from outperform.posterior.gammas import draw_gammas
 from outperform.posterior.pymc.sampling import Chain
 
 # As baycomp has them: bounds of α and β, and of σ₀ and σᵢ in standard deviations.
@@ -329,12 +330,12 @@ def _sweep(
 
     nu = 1 + np.exp(_metropolis(np.log(state.nu - 1), log_nu, rng))
     shape = (nu[:, None] + 1) / 2
-    precision = rng.gamma(shape, size=z2.shape) * 2 / (nu[:, None] + z2)
+    precision = draw_gammas(rng, shape, z2.shape) * 2 / (nu[:, None] + z2)
     rate: FloatArray = (data.squares + (data.mean - delta) ** 2 / data.kappa) / 2
-    sigma = np.sqrt(rate / rng.gamma((data.n - 1) / 2, size=rate.shape))
+    sigma = np.sqrt(rate / draw_gammas(rng, (data.n - 1) / 2, rate.shape))
     while (wide := sigma > data.most_sigma).any():
         shapes = np.broadcast_to((data.n - 1) / 2, rate.shape)[wide]
-        sigma[wide] = np.sqrt(rate[wide] / rng.gamma(shapes))
+        sigma[wide] = np.sqrt(rate[wide] / draw_gammas(rng, shapes))
     return _State(spread, nu, precision, sigma), centre, delta
 
 
@@ -479,8 +480,8 @@ def _pseudo_medians(points: FloatArray, weights: FloatArray) -> FloatArray:
 def draw_ranks(differences: FloatArray, n_draws: int, rng: np.random.Generator) -> RankWeights:
     """Draw the weights of the Dirichlet process, and pseudo-medians as wide as n data sets ask."""
     n, points = differences.size, np.concatenate([[0.0], differences])
-    gammas = rng.standard_exponential((n_draws, points.size))
-    gammas[:, 0] = rng.standard_gamma(_PRIOR_MASS, n_draws)
+    gammas = draw_gammas(rng, 1.0, (n_draws, points.size))
+    gammas[:, 0] = draw_gammas(rng, _PRIOR_MASS, n_draws)
     weights = gammas / gammas.sum(axis=1, keepdims=True)
     widening = np.sqrt((n + 1) / rng.chisquare(n - 1, n_draws))
     drawn = RankWeights(points, weights, widening, np.empty(0))

@@ -47,8 +47,8 @@ from outperform.posterior.class_priors import (
     spread_posterior,
 )
 from outperform.posterior.dirichlet import unit
+from outperform.posterior.gammas import draw_gammas, gamma_sums
 from outperform.posterior.hierarchical import logistic
-from outperform.posterior.rng import gamma_sums
 
 # The largest atoms of a Dirichlet over unseen errors; what they leave is spread evenly.
 _STICKS = 3
@@ -178,11 +178,11 @@ class Learned(NoClosedForms):
             splits.append(rows.spread.draw(generator, length))
         shared = max(self.shared, 0.0)
         both_right, both_wrong = (shared * np.min(of, axis=0) for of in (right, wrong))
-        hits, misses = (generator.standard_gamma(of) for of in (both_right, both_wrong))
+        hits, misses = (draw_gammas(generator, of) for of in (both_right, both_wrong))
         return [
             _RowPrior(
-                hits + generator.standard_gamma(right[model] - both_right),
-                misses + generator.standard_gamma(wrong[model] - both_wrong),
+                hits + draw_gammas(generator, right[model] - both_right),
+                misses + draw_gammas(generator, wrong[model] - both_wrong),
                 *splits[model],
             )
             for model in range(self.n_models)
@@ -313,8 +313,8 @@ class _Rows:
         hits = prevalence * (right / (right + wrong))
         # The split of the errors is independent of how many there are, so the weight of what
         # was seen, against the prior's, has a gamma of its own.
-        seen = generator.standard_gamma(self.n_wrong[:, None], prevalence.shape)
-        unseen = generator.standard_gamma(prior.spread, prevalence.shape)
+        seen = draw_gammas(generator, self.n_wrong[:, None], prevalence.shape)
+        unseen = draw_gammas(generator, prior.spread, prevalence.shape)
         weight = (prevalence - hits) / np.maximum(seen + unseen, _TINY)
         factor = np.divide(weight * seen, missed, out=np.zeros_like(missed), where=missed > 0)
         errors *= factor[self.truth]
@@ -345,7 +345,7 @@ class _Errors:
             shapes = np.repeat((base * self.prior.spread)[None], n_rows, axis=0)
             shapes /= others[:, None]
             shapes[truth[:, 0], truth[:, 0]] = 0.0
-            split = generator.standard_gamma(shapes)
+            split = draw_gammas(generator, shapes)
             split *= (self.unseen / np.maximum(split.sum(axis=1), _TINY))[:, None]
             matrix = np.zeros((n_rows, n_classes, length))
             matrix[:, rows.possible] = split

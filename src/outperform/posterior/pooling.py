@@ -12,6 +12,7 @@ from scipy.special import gammaln
 
 from outperform._typing import BoolArray, FloatArray, IntArray
 from outperform.data.pool import SlicedRows, add_up, sum_by
+from outperform.posterior.gammas import draw_gammas
 from outperform.posterior.sums import PairSums, PatternSums
 
 # Each four times the one before: rates scatter half as much.
@@ -158,7 +159,7 @@ class Tilt(NamedTuple):
     ) -> FloatArray:
         """Draw the shares of the patterns in a slice for each κ, ``(4, n_draws)``."""
         shapes = self.shapes(slice(place, place + 1))[0] + self.counts[place]
-        shares = generator.standard_gamma(np.repeat(shapes, lengths, axis=0).T)
+        shares = draw_gammas(generator, np.repeat(shapes, lengths, axis=0).T)
         np.maximum(shares, np.finfo(np.float64).tiny, out=shares)
         shares /= shares.sum(axis=0)
         return shares

@@ -29,8 +29,8 @@ from outperform.posterior.base import (
     margins_of,
 )
 from outperform.posterior.dirichlet import DenseRows, SparseWeights, unit
+from outperform.posterior.gammas import draw_gammas, fill_proportions
 from outperform.posterior.learned import Learned
-from outperform.posterior.rng import fill_proportions, runs
 from outperform.posterior.sums import LinearWeights
 
 Predict = Callable[[np.random.Generator, int], Outcomes]
@@ -139,20 +139,20 @@ def _from_sticks(
 ) -> Table:
     """Draw from the cells that occurred, and from where the prior's sticks fall."""
     cells, masses = posterior.draw_sticks(generator)
-    weights = np.concatenate([generator.standard_gamma(posterior.counts), masses])
+    weights = np.concatenate([draw_gammas(generator, posterior.counts), masses])
     drawn = _seen(np.concatenate([posterior.cells, cells]), generator, size, weights)
     return Table(*count_rows(list(drawn.cells.T), n_labels=n_codes, weights=drawn.counts))
 
 
 def _from_cells(posterior: LinearWeights, generator: np.random.Generator, size: int) -> Table:
-    drawn = _seen(posterior.cells, generator, size, generator.standard_gamma(posterior.shapes))
+    drawn = _seen(posterior.cells, generator, size, draw_gammas(generator, posterior.shapes))
     order = np.lexsort(drawn.cells.T[::-1])
     return Table(drawn.cells[order], drawn.counts[order])
 
 
 def _from_groups(table: Table, groups: Groups, generator: np.random.Generator, size: int) -> Table:
     """Draw whole groups; here the size is their number."""
-    weights = generator.standard_gamma(groups.repeats.astype(np.float64))
+    weights = draw_gammas(generator, groups.repeats.astype(np.float64))
     repeats = generator.multinomial(size, weights / weights.sum())
     drawn = Groups(pattern=groups.pattern, cell=groups.cell, times=groups.times, repeats=repeats)
     if groups.weighted:  # every item is in one group, whatever weight it has there
@@ -409,7 +409,7 @@ def draw_shares(prevalence: Prevalence, generator: np.random.Generator, length: 
     if prevalence.shapes is None:
         return np.repeat(np.array(prevalence.shares)[:, None], length, axis=1)
     shapes, drawn = np.array(prevalence.shapes), np.empty((len(prevalence.shapes), length))
-    fill_proportions(generator, shapes, runs(shapes), drawn)
+    fill_proportions(generator, shapes, drawn)
     return drawn
 
 

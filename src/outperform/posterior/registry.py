@@ -28,6 +28,7 @@ from outperform.posterior.base import (
 )
 from outperform.posterior.bootstrap import bootstrap
 from outperform.posterior.dirichlet import flat, unit, unit_rows
+from outperform.posterior.gammas import draw_gammas, fill_proportions, normalise
 from outperform.posterior.hierarchical import (
     GridPosterior,
     RisingFactorial,
@@ -36,7 +37,6 @@ from outperform.posterior.hierarchical import (
     hierarchical,
 )
 from outperform.posterior.learned import learned
-from outperform.posterior.rng import fill_proportions, runs
 
 _MOST_CELLS = 1 << 16
 _JEFFREYS = 0.5
@@ -75,7 +75,7 @@ class WeighedRows(NamedTuple):
         self, generator: np.random.Generator, places: IntArray, shapes: FloatArray, size: int
     ) -> FloatArray:
         """Draw the gamma of every row, weigh it and add it up by place, ``(size, length)``."""
-        gammas = generator.standard_gamma(shapes) * self.weights[:, None]
+        gammas = draw_gammas(generator, shapes) * self.weights[:, None]
         sums: FloatArray = np.zeros((size, shapes.shape[1]))
         if len(places):
             order = np.argsort(places, kind="stable")
@@ -123,11 +123,11 @@ class Shares:
         own = self.shapes.reshape(-1, 1)
         shares: FloatArray
         if self.rows is None:
-            shares = generator.standard_gamma(own + self.counts.T @ worth)
+            shares = draw_gammas(generator, own + self.counts.T @ worth)
         else:
             rows, n_outcomes = self.rows, self.counts.shape[1]
             shapes = rows.counts[:, None] * worth[rows.stratum]
-            shares = generator.standard_gamma(own, size=(n_outcomes, length))
+            shares = draw_gammas(generator, own, size=(n_outcomes, length))
             shares += rows.draw(generator, rows.outcome, shapes, n_outcomes)
         masses: FloatArray = mass * shares / shares.sum(axis=0)
         return masses
@@ -199,13 +199,12 @@ class StrataWeights(NoClosedForms):
         places = np.arange(self.n_classes)[:, None]
         # (n_classes, n_strata): which strata have each prediction of the model
         called = [(self.cells[:, model] == places).astype(np.float64) for model in range(2)]
-        pieces = runs(self.sizes)
 
         def draw(generator: np.random.Generator, length: int) -> list[Drawn]:
             sizes = np.empty((self.n_strata, length))
-            fill_proportions(generator, self.sizes, pieces, sizes)
+            fill_proportions(generator, self.sizes, sizes)
             weights = self._truths(generator, length)  # (n_strata, n_classes, length)
-            weights *= (sizes / weights.sum(axis=1))[:, None]
+            normalise(weights, sizes, axis=1)
             flat = weights.reshape(self.n_strata, -1)
             tables = [(one @ flat).reshape(self.n_classes, self.n_classes, -1) for one in called]
             confusions = [np.ascontiguousarray(one.transpose(1, 0, 2)) for one in tables]
@@ -227,7 +226,7 @@ class StrataWeights(NoClosedForms):
                 np.put_along_axis(others, self.cells[self.apart], values=False, axis=1)
                 strata, truth = np.nonzero(others)
                 shapes[self.apart[strata], truth] += each
-        return generator.standard_gamma(shapes)
+        return draw_gammas(generator, shapes)
 
     @cached_property
     def right_when_apart(self) -> FloatArray:
@@ -347,7 +346,6 @@ class JudgedWeights(NoClosedForms):
 
     def worker(self, needs: Needs) -> Worker:
         """Return a function that draws weights and adds them up for each model."""
-        pieces = runs(self.sizes)
         n_strata, n_outcomes = self.labelled.shape
         rows = self.rows
         told, said = self.cells.reshape(n_strata * n_outcomes, -1), self.judged.strata
@@ -356,15 +354,15 @@ class JudgedWeights(NoClosedForms):
 
         def draw(generator: np.random.Generator, length: int) -> list[Drawn]:
             sizes = np.empty((n_strata, length))
-            fill_proportions(generator, self.sizes, pieces, sizes)
+            fill_proportions(generator, self.sizes, sizes)
             shapes = self._shapes(generator, length)
-            weights = generator.standard_gamma(shapes, size=(n_strata, n_outcomes, length))
+            weights = draw_gammas(generator, shapes, size=(n_strata, n_outcomes, length))
             if rows is not None:
                 places = rows.stratum * n_outcomes + rows.outcome
                 repeated = np.repeat(rows.counts[:, None], length, axis=1)
                 sums = rows.draw(generator, places, repeated, n_strata * n_outcomes)
                 weights += sums.reshape(weights.shape)
-            weights *= (sizes / weights.sum(axis=1))[:, None]
+            normalise(weights, sizes, axis=1)
             flat = weights.reshape(n_strata * n_outcomes, length)
             confusions = [add(flat) for add in of_people]
             confusions += [add(sizes) for add in of_judge] if self.beside else []

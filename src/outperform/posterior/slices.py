@@ -18,6 +18,7 @@ from outperform.errors import ResourceError, UsageError, param
 from outperform.posterior.base import Drawn, Needs, Prior, PriorModel, Sums, product_rows
 from outperform.posterior.bootstrap import bootstrap
 from outperform.posterior.dirichlet import unit_rows
+from outperform.posterior.gammas import draw_gammas, fill_gammas
 from outperform.posterior.pooling import (
     KAPPAS,
     LIKE_WHOLE,
@@ -194,7 +195,7 @@ class SlicesPosterior:
                     tilted.fill_row(
                         row,
                         self.cells[inside, 1:],
-                        (generator.standard_gamma(one, n_tilted) for one in learned.whole[inside]),
+                        (draw_gammas(generator, one, n_tilted) for one in learned.whole[inside]),
                     )
                     continue
                 row, of_cells, out = tasks[block]
@@ -203,7 +204,7 @@ class SlicesPosterior:
                 pairs: list[list[int]] = (self.cells[inside, 1:] + [0, size]).tolist()
                 row_shapes: list[float] = of_cells[inside].tolist()
                 for shape, (a, b) in zip(row_shapes, pairs, strict=True):
-                    generator.standard_gamma(shape, out=gammas)
+                    fill_gammas(generator, shape, gammas)
                     sums[a] += gammas
                     sums[b] += gammas
                 out[:, row] = sums.T
@@ -306,7 +307,7 @@ class SlicesPosterior:
                 buffers.clear()
                 buffers[size] = _Buffers.of(len(truth), self.n_classes, size, needs)
             weights, classes, scale, sums = buffers[size]
-            stops = _fill_gammas(generator, self.answers, places, weights, whole)
+            stops = _fill_slices(generator, self.answers, places, weights, whole)
             _fill_classes(generator, self.prevalence, places, classes, scale)
             for place, ends in enumerate(stops.tolist()):
                 inside = slice(ends[self.answers.n_grid - 1], n_draws)
@@ -401,10 +402,10 @@ def _check_mass(rows: SlicedRows) -> None:
 
 def _draw_whole(learned: Shrinkage, seed: np.random.SeedSequence, n_draws: int) -> FloatArray:
     generator = np.random.Generator(np.random.SFC64(child(seed, _SHARED_STREAM)))
-    return generator.standard_gamma(learned.whole[:, None], (learned.rows.n_cells, n_draws))
+    return draw_gammas(generator, learned.whole[:, None], (learned.rows.n_cells, n_draws))
 
 
-def _fill_gammas(
+def _fill_slices(
     generator: np.random.Generator,
     learned: Shrinkage,
     places: slice,
@@ -418,7 +419,6 @@ def _fill_gammas(
     shapes = learned.shapes(places)
     stops = _allot(generator, learned.weights[places], out.shape[2])
     added, shares = _additions(learned, shapes)
-    draw = generator.standard_gamma
     for place, (ends, of_kappas) in enumerate(zip(stops.tolist(), shapes, strict=True)):
         start = 0
         last = ends[learned.n_grid - 1]
@@ -431,7 +431,7 @@ def _fill_gammas(
                 np.add(whole[:, start:stop], added[place], out=out[:, place, start:stop])
             else:
                 for cell, shape in enumerate(of_cells.tolist()):
-                    draw(shape, out=out[cell, place, start:stop])
+                    fill_gammas(generator, shape, out[cell, place, start:stop])
             start = stop
     return stops
 
@@ -446,7 +446,7 @@ def _fill_classes(
 ) -> None:
     """Fill ``(n_classes, n_slices, n_draws)`` with shares of the classes."""
     # Draws come in the order of κ; which κ of the one meets which of the other is chance.
-    _fill_gammas(generator, prevalence, places, buffer, whole)
+    _fill_slices(generator, prevalence, places, buffer, whole)
     order = generator.permutation(classes.shape[2])
     np.take(buffer, order, axis=2, out=classes)
     classes /= classes.sum(axis=0)
@@ -497,7 +497,7 @@ def _fill_row(
         if known or shape == 0:
             gammas[...] = shape
         else:
-            generator.standard_gamma(shape, out=gammas)
+            fill_gammas(generator, shape, gammas)
 
 
 def pool_slices(outcomes: Outcomes, *, prior: PriorModel) -> SlicesPosterior:

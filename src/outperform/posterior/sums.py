@@ -21,7 +21,7 @@ from outperform.posterior.base import (
     Sums,
     Worker,
 )
-from outperform.posterior.rng import fill_gammas, fill_spread_gammas, gamma_sums, runs
+from outperform.posterior.gammas import fill_rows, gamma_sums, spread_factors
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -347,14 +347,12 @@ class LinearWeights(NoClosedForms):
     def scaled_worker(self, needs: Needs) -> ScaledWorker:
         """Return a function that scales the true classes."""
         tally = self.tally(needs)
-        rows, pieces = RowSums(self.cells, self.n_codes), runs(self.shapes)
+        rows = RowSums(self.cells, self.n_codes)
 
         def draw(generator: np.random.Generator, length: int, scale: Scale) -> list[Drawn]:
             gammas = np.empty((self.shapes.size, length))
-            if self.df is None:
-                fill_gammas(generator, pieces, gammas)
-            else:
-                fill_spread_gammas(generator, self.shapes, self.df, gammas)
+            factors = None if self.df is None else spread_factors(generator, self.df, length)
+            fill_rows(generator, self.shapes, gammas, factors)
             weights = gammas if self.held is None else self.held @ gammas
             rows.multiply(weights, scale(rows.of_cells(weights)))
             return tally.split(tally.of_cells(weights))
