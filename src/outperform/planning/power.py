@@ -321,9 +321,8 @@ def outlook_of(comparison: Compared, *, stays: float = 0.0) -> Outlook:
     The posterior is that of the items and of the prior, so both are behind it.
     """
     hdi, mean, spec = comparison.hdi, comparison.mean, comparison.spec
-    worth = prior_worth(spec) if isinstance(spec, LabelSpec) else 0.0
     return Outlook(
-        n=comparison.n + worth,
+        n=comparison.n + prior_worth(spec),
         mean=mean,
         sd=comparison.sd,
         below=mean - hdi.low,

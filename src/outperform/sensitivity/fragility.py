@@ -297,7 +297,10 @@ def _checked(own: Compared) -> LabelSpec:
     elif not spec.view.paired:
         why = "that needs both models' predictions for the same items, paired"
     elif data.groups is not None or data.pool is not None or data.prevalence is not None:
-        why = "it knows no groups, weights, pools or other class proportions yet"
+        why = (
+            "where items have groups, weights, a pool or other class proportions, one wrong label "
+            "weighs more than another, so that their number alone decides nothing"
+        )
     elif spec.view_errors is not None:
         why = "this one takes some to be wrong already; ask with_label_errors(None)"
     elif own.chain is not None:
