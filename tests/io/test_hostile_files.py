@@ -16,7 +16,7 @@ import pytest
 import outperform as op
 from outperform.cli.main import main
 from outperform.errors import DataError, OutperformError, ResourceError, UsageError
-from outperform.io import formats
+from outperform.io import compression
 from outperform.io.columnar import refuse_twins
 from tests.loops import each
 
@@ -214,7 +214,7 @@ def test_a_full_temporary_folder_is_not_the_fault_of_the_data(tmp_path, options)
 @each("name", ["preds.csv.gz", "preds.jsonl.gz", "preds.csv.zst"])
 @each("options", [{}, {"dialect": {"encoding": "latin-1"}}])
 def test_what_unpacks_to_far_more_than_data_do_is_refused(tmp_path, monkeypatch, name, options):
-    monkeypatch.setattr(formats, "_MOST", 1 << 20)
+    monkeypatch.setattr(compression, "_MOST", 1 << 20)
     line = ROW if "jsonl" in name else "a,a,b\n"
     text = ("" if "jsonl" in name else "label,old,new\n") + line * (2_000_000 // len(line))
     path = tmp_path / name

@@ -794,10 +794,10 @@ def test_an_archive_that_unpacks_to_far_more_is_refused_before_it_is(tmp_path, m
 
 @pytest.mark.parametrize("packing", ["gz", "zst"])
 def test_packed_logs_that_unpack_to_far_more_are_refused(tmp_path, monkeypatch, packing):
-    from outperform.io import formats
+    from outperform.io import compression
 
-    monkeypatch.setattr(formats, "_MOST_AT_ONCE", 1 << 20)
-    monkeypatch.setattr(formats, "_MOST", 1 << 20)
+    monkeypatch.setattr(compression, "_MOST_AT_ONCE", 1 << 20)
+    monkeypatch.setattr(compression, "_MOST", 1 << 20)
     data = b" " * (1 << 24) + b"{}"
     packed = gzip.compress(data) if packing == "gz" else pa.compress(data, "zstd", asbytes=True)
     for kind, name in {
@@ -811,9 +811,9 @@ def test_packed_logs_that_unpack_to_far_more_are_refused(tmp_path, monkeypatch, 
 
 
 def test_an_archive_that_hides_its_size_is_refused(tmp_path, monkeypatch):
-    from outperform.io import formats
+    from outperform.io import compression
 
-    monkeypatch.setattr(formats, "_MOST_AT_ONCE", 1 << 20)
+    monkeypatch.setattr(compression, "_MOST_AT_ONCE", 1 << 20)
     path = tmp_path / "2026-01-01T00-00-00+00-00_alpha_bomb.eval"
     bomb(path, size=16)
     data = path.read_bytes()
@@ -953,10 +953,10 @@ def inspect_samples():
 
 
 def test_the_part_of_a_store_that_unpacks_to_far_more_is_refused(tmp_path, monkeypatch):
-    from outperform.io import formats
+    from outperform.io import compression
     from outperform.io.counted_files import read_part
 
-    monkeypatch.setattr(formats, "_MOST_AT_ONCE", 1 << 20)
+    monkeypatch.setattr(compression, "_MOST_AT_ONCE", 1 << 20)
     path = tmp_path / "mon.csv.jsonl.gz"
     path.write_bytes(gzip.compress(b" " * (1 << 24) + b"{}"))
     with pytest.raises(DataError, match=r"mon\.csv\.jsonl\.gz: it unpacks to more than"):

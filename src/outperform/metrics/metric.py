@@ -114,7 +114,13 @@ class Basis:
     joint: bool = False
 
     def of_items(self, statistics: FloatArray) -> FloatArray:
-        """Return what is added up of each item, ``(n_items, n_statistics)``."""
+        """Return the summands of each item, ``(n_items, n_statistics)``.
+
+        Parameters
+        ----------
+        statistics
+            The statistics of each item, as the data have them.
+        """
         return statistics if self.terms is None else self.terms(statistics)
 
 
@@ -214,11 +220,25 @@ class Sums:
     added: Callable[[FloatArray, Units], Added] | None = None
 
     def for_data(self, statistics: FloatArray) -> Sums:
-        """Return the metric as the data can have it."""
+        """Return the metric as these data define it.
+
+        Parameters
+        ----------
+        statistics
+            The statistics of each item.
+        """
         return self if self.of_data is None else self.of_data(statistics)
 
     def of_means(self, means: FloatArray, *, name: str = "combine") -> FloatArray:
-        """Return the value at each column of means."""
+        """Return the value at each column of means.
+
+        Parameters
+        ----------
+        means
+            The weighted means of the statistics, ``(n_statistics, n_draws)``.
+        name
+            The name of the function in messages.
+        """
         if not self.own:
             return np.asarray(self.combine(means), dtype=np.float64)
         locked = means.view()
@@ -397,7 +417,13 @@ class Metric:
         return self.function if isinstance(self.function, Costs) else None
 
     def with_function(self, function: ConfusionFunction) -> Metric:
-        """Return the metric with another function of the whole, such as costs in another order."""
+        """Return the metric with another function of the whole, such as costs in another order.
+
+        Parameters
+        ----------
+        function
+            The function of a confusion array.
+        """
         assert isinstance(self.how, Whole)
         return replace(self, how=replace(self.how, function=function))
 
