@@ -153,8 +153,8 @@ def test_scores_have_no_chain(two):
 def test_a_chain_is_as_long_as_somebody_said(two, monkeypatch, given, drawn):
     """The number that independent draws have by default is a number like any other."""
 
-    def refuse(specs, *, n_draws, seed, n_jobs):
-        raise UsageError(f"asked for {n_draws}")
+    def refuse(specs, sampling):
+        raise UsageError(f"asked for {sampling.n_draws}")
 
     monkeypatch.setattr(engine, "answer", refuse)
     sampler = op.PyMC(draws=250)
