@@ -1167,6 +1167,8 @@ def summarize_comparison(
     spelled = tuple(spelling_findings(decision, as_right, rope))
     if is_serious(spelled) or batches_differ(spec.data.findings):
         decision = Decision.UNDECIDED
+    stated = spec.label_errors is not None
+    uneven = uneven_findings(spec, decision, numbers.hdi, rope) if stated else ()
     levels = {one.name: (one.observed, one.mean, one.sd) for one in (a, b)}
     difference = (a.observed - b.observed, numbers.mean, numbers.sd)
     findings = (
@@ -1177,7 +1179,7 @@ def summarize_comparison(
         *diagnostics.pull_findings(spec, levels, difference),
         *([] if few is None else [few]),
         *diagnostics.interval_findings(spec, numbers, rope, masses, n_draws=worth),
-        *uneven_findings(spec, decision, numbers.hdi, rope),
+        *uneven,
         *repeated_findings(spec, numbers.sd),
     )
     return Comparison(
