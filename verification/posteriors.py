@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit
 
 from outperform._typing import FloatArray, IntArray
-from outperform.posterior.base import Independent, Posterior, Sums, build_posterior
+from outperform.posterior.base import Independent, Sums, Tables, build_posterior
 from outperform.posterior.dirichlet import DenseRows, SparseWeights, sparse_unit
 from outperform.posterior.learned import Learned
 from outperform.posterior.registry import get_prior
@@ -45,14 +45,14 @@ def sample(
     """Draw from the package's posterior given counts."""
     outcomes = as_outcomes(counts)
     if world.sticks:
-        posterior: Posterior = sparse_unit(outcomes)
+        posterior: Tables = sparse_unit(outcomes)
     else:
         posterior = build_posterior(outcomes, get_prior(world.prior))
     return draws_of(posterior, world, generator, n_draws)
 
 
 def draws_of(
-    posterior: Posterior, world: World, generator: np.random.Generator, n_draws: int
+    posterior: Tables, world: World, generator: np.random.Generator, n_draws: int
 ) -> Draws:
     """Draw from a posterior of the package."""
     sums = posterior.worker("margins")(generator, n_draws)
@@ -63,11 +63,11 @@ def draws_of(
     )
 
 
-def _tables(posterior: Posterior, generator: np.random.Generator, n_draws: int) -> list[FloatArray]:
+def _tables(posterior: Tables, generator: np.random.Generator, n_draws: int) -> list[FloatArray]:
     if posterior.n_models == 1 or isinstance(posterior, Independent):
         return [np.array(table) for table in posterior.worker("confusion")(generator, n_draws)]
     if isinstance(posterior, DenseRows):
-        cells = posterior.cell_worker()(generator, n_draws)
+        cells = posterior.weights_worker()(generator, n_draws)
     else:
         assert isinstance(posterior, SparseWeights)
         draw = posterior.tallied(_JointTally(posterior))
@@ -115,7 +115,7 @@ class _JointTally:
 
 
 def hyper_of(
-    posterior: Posterior, world: World, generator: np.random.Generator, n_draws: int
+    posterior: Tables, world: World, generator: np.random.Generator, n_draws: int
 ) -> dict[str, FloatArray]:
     """Draw the hyper-parameters from the quadrature that the weights are drawn from."""
     if isinstance(posterior, Learned):

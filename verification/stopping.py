@@ -197,6 +197,11 @@ PLANS = (
     Plan(rope=0.01, looks=50, step=40),
     Plan(rope=0.01, looks=200, step=50),
     Plan(rope=0.005, looks=50, step=40),
+    Plan(rope=0.02, looks=10, step=200),
+    Plan(rope=0.02, looks=200, step=10),
+    Plan(rope=0.01, looks=10, step=200),
+    Plan(rope=0.005, looks=10, step=200),
+    Plan(rope=0.005, looks=200, step=10),
 )
 # Equal models that disagree often: where stopping by the decision errs most.
 PLANNED = World(disagree=0.3, difference=0.0)
@@ -241,6 +246,12 @@ def look(task: tuple[Plan, int]) -> Looked:
     )
 
 
+def _by_rope(row: tuple[Plan, Looked]) -> tuple[float, int, int]:
+    """Sort plans from the widest ROPE to the narrowest, and from few looks to many."""
+    plan, _ = row
+    return -plan.rope, plan.looks, plan.step
+
+
 def plan_table(found: Mapping[Plan, Looked]) -> str:
     """Return how often equal models are called different, by ROPE and number of looks."""
     header = (
@@ -257,7 +268,7 @@ def plan_table(found: Mapping[Plan, Looked]) -> str:
                 for share in (one.false_last, one.false_stopped, one.coverage)
             ),
         ]
-        for plan, one in found.items()
+        for plan, one in sorted(found.items(), key=_by_rope)
     ]
     size = next(iter(found.values())).experiments
     return markdown.table(header, rows, numbers_from=0) + (

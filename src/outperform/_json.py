@@ -359,11 +359,10 @@ def _description(cls: type, name: str) -> str:
     """Return what the docstring of a class, or of its property, says about a name."""
     for owner in cls.__mro__:
         member = owner.__dict__.get(name)
-        if name in inspect.get_annotations(owner):
-            text = _parameters(owner).get(name)
-            if text:
-                return text
-        elif member is not None:
+        text = _parameters(owner).get(name)
+        if text:
+            return text
+        if name not in inspect.get_annotations(owner) and member is not None:
             return _first(inspect.getdoc(_function(member)) or "")
     return ""
 

@@ -12,7 +12,7 @@ from outperform.errors import DataError, OutperformError, UsageError
 from outperform.gates.rule import Judgement, judge
 from outperform.inference.judges import drawing_findings
 from outperform.posterior.base import draw_values
-from outperform.posterior.registry import judged_weights
+from outperform.posterior.strata import judged_weights
 from tests.loops import each
 
 N, LABELS = 2_000, 200

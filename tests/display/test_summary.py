@@ -1,10 +1,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 
 import pytest
 
-from outperform.display.sentences import comparison_table, estimate_table, results_table
+import outperform as op
+from outperform.display.layout import Page, plain
+from outperform.display.sentences import (
+    NUMBERS,
+    comparison_table,
+    estimate_table,
+    results_table,
+)
 from outperform.errors import UsageError
 from tests.display.payloads import attack, every_payload
 
@@ -35,6 +43,22 @@ def test_results_have_a_row_each(facts):
     assert table.to_frame().shape == (2, len(table.columns))
     assert ">99.98%" in table.to_text()
     json.dumps(table.to_dict(), allow_nan=False)
+
+
+def test_every_number_of_a_summary_is_in_every_format():
+    seen = op.Outcomes.from_correct({"a": [1] * 70 + [0] * 30, "b": [1] * 60 + [0] * 40})
+    c = op.compare(seen, "a", "b", metric="accuracy", rope=0.01, random_state=0)
+    told, schema = c.to_dict(), op.results.json_schema("comparison")
+    for field in fields(op.results.Summary):
+        assert told[field.name] is not None
+        assert told["a"][field.name] is not None
+        assert "description" in schema["properties"][field.name]
+    verbose = plain(c._document().lines(Page(verbose=True)))
+    for number in NUMBERS:
+        for text in (verbose, c.to_markdown(), c.to_latex(), c.a.to_latex(), c.a.to_markdown()):
+            assert f" {number} " in text
+        assert number in c.table().keys
+        assert number == "sd" or f">{number}</" in c.to_html()
 
 
 def test_no_results_are_refused():

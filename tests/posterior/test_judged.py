@@ -11,7 +11,7 @@ import outperform as op
 from outperform.errors import ResourceError
 from outperform.inference.judges import chosen_at_random, worth_of_judge
 from outperform.inference.spec import counted
-from outperform.posterior import registry
+from outperform.posterior import strata as stratified
 
 ASKED = {"metric": "accuracy", "rope": 0.01, "random_state": 0}
 NAN = float("nan")
@@ -89,15 +89,15 @@ def test_moments_in_closed_form():
 def test_planted_faults_show(monkeypatch, fault):
     """Strata that weigh as often as they were labelled, or that have other strata's labels."""
 
-    class Planted(registry.JudgedWeights):
+    class Planted(stratified.Stratified):
         def __init__(self, *args, **how):
             super().__init__(*args, **how)
             if fault == "strata mixed up":
-                self.labelled = self.labelled[::-1].copy()
+                self.counts = self.counts[::-1].copy()
             else:
-                self.sizes = self.labelled.sum(axis=1) * 1500 / self.labelled.sum()
+                self.sizes = self.counts.sum(axis=1) * 1500 / self.counts.sum()
 
-    monkeypatch.setattr(registry, "JudgedWeights", Planted)
+    monkeypatch.setattr(stratified, "Stratified", Planted)
     people = {said: dict(told) for said, told in PEOPLE.items()}
     people[1, 0] = {(0, 0): 1, (1, 0): 117, (1, 1): 4}  # chosen by the verdict, which is allowed
     c = op.compare(outcomes(SIZES, people), "A", "B", **ASKED)
@@ -285,11 +285,11 @@ def expected_rows(mass):
 
 @pytest.mark.parametrize("mass", [0.5, 6.0, 200.0])
 def test_what_strata_learn_from_each_other(mass):
-    found = registry.learned_patterns(SAID, N_SAID, LABELLED)
+    found = stratified.learned_patterns(SAID, N_SAID, LABELLED)
     assert [one.strata.tolist() for one in found] == [[0, 1], [2, 3], [4], [5]]
     generator, shapes = np.random.default_rng(3), np.repeat(LABELLED[:, :, None], 40_000, axis=2)
     for strata, spread, shares in found:
-        fixed = registry.Shares(shares.counts, mass=mass, shapes=shares.shapes)
+        fixed = stratified.Shares(shares.counts, mass=mass, shapes=shares.shapes)
         drawn = fixed.draw(generator, 40_000)
         shapes[strata] += np.tensordot(spread, drawn, axes=(1, 0))
     rows = shapes / shapes.sum(axis=1, keepdims=True)

@@ -52,8 +52,9 @@ def test_unpaired_outcomes_stand_side_by_side(ternary, binary):
     assert isinstance(apart, Independent)
     assert apart.agreement_shapes(None) is None
     alone = build_posterior(ternary.select(["b"]), get_prior("unit"))
-    assert apart.part_shape(1, "tp", 2) == alone.part_shape(0, "tp", 2)
-    assert apart.row_shapes(1, 2) == alone.row_shapes(0, 2)
+    own, place = apart.of_model(1)
+    assert own.part_shape(place, "tp", 2) == alone.part_shape(0, "tp", 2)
+    assert own.row_shapes(place, 2) == alone.row_shapes(0, 2)
     assert apart.n_gammas == 2 * alone.n_gammas
     sums = draw(apart, 20_000, 1)
     assert abs(np.corrcoef(sums)[0, 1]) < 0.03

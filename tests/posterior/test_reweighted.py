@@ -267,7 +267,7 @@ def caught(check, *arguments):
 def test_shares_of_its_own_for_each_model_are_caught(binary, same):
     apart = posterior_of(binary.unpair())
     right = f1_of(weighed(apart, counted(96, 4)))
-    planted = Independent([weighed(one, counted(96, 4)) for one in apart.posteriors])
+    planted = Independent([weighed(one, counted(96, 4)) for one in apart.parts])
     wrong = f1_of(planted, seed=2)
     same(right[0], wrong[0])
     caught(same, right[0] - right[1], wrong[0] - wrong[1])

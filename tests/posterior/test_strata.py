@@ -9,7 +9,9 @@ from scipy.stats import beta, ks_2samp
 
 import outperform as op
 from outperform.errors import ResourceError
-from outperform.posterior.registry import STRATA, StrataWeights
+from outperform.posterior import strata
+from outperform.posterior.registry import STRATA
+from outperform.posterior.strata import pool_weights
 
 N_DRAWS = 20_000
 LOGITS = np.linspace(-9, 9, 241)
@@ -37,7 +39,7 @@ MASS = 3.0
 
 
 def weights(*arguments):
-    return StrataWeights(*arguments, mass=MASS)
+    return pool_weights(*arguments, mass=MASS)
 
 
 def worked_out(cells, sizes, labelled, mass=MASS):
@@ -101,13 +103,13 @@ def test_the_weights_of_the_sample_instead_of_the_pools_are_caught():
         assert_moments(difference(wrong), *worked_out(CELLS, SIZES, LABELLED))
 
 
-def test_a_prior_that_is_drawn_to_a_tie_is_caught():
-    class Tie(StrataWeights):
-        def _masses(self, generator, length):
-            return np.full((3, length), MASS / 3)
-
+def test_a_prior_that_is_drawn_to_a_tie_is_caught(monkeypatch):
+    tie = np.full((3, 1), MASS / 3)
+    monkeypatch.setattr(strata.Shares, "draw", lambda own, rng, length: tie.repeat(length, axis=1))
     with pytest.raises(AssertionError):
-        assert_moments(difference(Tie(CELLS, SIZES, LABELLED)), *worked_out(CELLS, SIZES, LABELLED))
+        assert_moments(
+            difference(weights(CELLS, SIZES, LABELLED)), *worked_out(CELLS, SIZES, LABELLED)
+        )
 
 
 def likelihood(counts, log_mass):
@@ -124,13 +126,13 @@ def likelihood(counts, log_mass):
 
 
 def test_how_alike_the_strata_are_is_learned():
-    posterior = StrataWeights(CELLS, SIZES, LABELLED)
-    counts = posterior.right_when_apart
+    posterior = pool_weights(CELLS, SIZES, LABELLED)
+    counts = posterior.patterns[0].shares.counts
     assert counts.tolist() == [[12, 6, 2], [15, 5, 0], [0, 0, 0]]
     grid = np.linspace(-12, 25, 4_001)
     weights = np.exp([likelihood(counts, one) for one in grid])
     weights /= weights.sum()
-    found = posterior.shares.mass_posterior
+    found = posterior.patterns[0].shares.mass_posterior
     for at in (-1.0, 0.5, 2.0, 4.0):
         below = found.probabilities[found.axes[0] <= at].sum()
         assert below == pytest.approx(weights[grid <= at].sum(), abs=0.01)
@@ -155,7 +157,7 @@ def test_it_is_nearly_the_posterior_of_mass_and_shares_together(right):
     pull = mass[drawn], rho[drawn]
     p = [rng.beta(a + pull[0] * pull[1], b + pull[0] * (1 - pull[1])) for a, b in counts]
     exact = (shares * (2 * np.stack(p, axis=1) - 1)).sum(axis=1)
-    found = difference(StrataWeights(np.array([[0, 0], [0, 1], [1, 0]]), sizes, labelled))
+    found = difference(pool_weights(np.array([[0, 0], [0, 1], [1, 0]]), sizes, labelled))
     assert abs(found.mean() - exact.mean()) < 0.2 * exact.std()
     assert found.std() == pytest.approx(exact.std(), rel=0.1)
 
@@ -167,8 +169,8 @@ def test_strata_that_are_alike_are_pulled_together_and_others_are_not():
         alike[place, [a, b]] = 14, 6
         unlike[place, [a, b]] = (20, 0) if place % 2 else (0, 20)
     masses = [
-        np.median(np.exp(one.shares.mass_posterior.draw(rng, 4_000)[0]))
-        for one in (StrataWeights(cells, sizes, labelled) for labelled in (alike, unlike))
+        np.median(np.exp(one.patterns[0].shares.mass_posterior.draw(rng, 4_000)[0]))
+        for one in (pool_weights(cells, sizes, labelled) for labelled in (alike, unlike))
         for rng in [np.random.default_rng(0)]
     ]
     assert masses[0] > 10
@@ -176,7 +178,7 @@ def test_strata_that_are_alike_are_pulled_together_and_others_are_not():
 
 
 def test_before_any_label_there_is_a_proper_prior():
-    draws = difference(StrataWeights(CELLS, SIZES, np.zeros_like(LABELLED)))
+    draws = difference(pool_weights(CELLS, SIZES, np.zeros_like(LABELLED)))
     assert np.isfinite(draws).all()
     assert abs(draws.mean()) < 5 * draws.std() / np.sqrt(draws.size)
     assert draws.std() > 0.02
@@ -184,7 +186,7 @@ def test_before_any_label_there_is_a_proper_prior():
 
 def test_where_models_agree_right_has_jeffreys_prior():
     cells, sizes = np.array([[0, 0], [1, 1]]), np.array([900.0, 1e-9])
-    posterior = StrataWeights(cells, sizes, np.array([[8.0, 2], [0, 0]]))
+    posterior = pool_weights(cells, sizes, np.array([[8.0, 2], [0, 0]]))
     a, b = accuracies(posterior)
     np.testing.assert_allclose(a, b)
     assert ks_2samp(a, beta(8.5, 2.5).rvs(N_DRAWS, random_state=1)).pvalue > 1e-4
@@ -198,7 +200,7 @@ def test_all_items_labelled_and_no_prior_is_the_bayesian_bootstrap(metric):
     seen = op.Outcomes.from_pool(truth, {"A": a, "B": b}, which=np.arange(600))
     pool = seen.pool
     labelled = pool.labelled(seen.tables[0], n_labels=3)
-    posterior = StrataWeights(pool.cells, pool.counts.astype(float), labelled, mass=0.0, agreed=0.0)
+    posterior = pool_weights(pool.cells, pool.counts.astype(float), labelled, mass=0.0, agreed=0.0)
     drawn = posterior.worker("margins")(np.random.default_rng(5), N_DRAWS)
     measure = op.metrics.get(metric)
     values = [measure.evaluate(op.metrics.Margins(**one._asdict())) for one in drawn]
@@ -210,7 +212,7 @@ def test_all_items_labelled_and_no_prior_is_the_bayesian_bootstrap(metric):
 
 
 def test_confusion_arrays_and_margins_are_the_same_draws():
-    posterior = StrataWeights(CELLS, SIZES, LABELLED)
+    posterior = pool_weights(CELLS, SIZES, LABELLED)
     margins = posterior.worker("margins")(np.random.default_rng(2), 50)
     whole = posterior.worker("confusion")(np.random.default_rng(2), 50)
     for sums, table in zip(margins, whole, strict=True):
@@ -222,7 +224,7 @@ def test_confusion_arrays_and_margins_are_the_same_draws():
 
 
 def test_what_is_predicted_is_known_from_the_pool():
-    drawn = StrataWeights(CELLS, SIZES, LABELLED).worker("margins")
+    drawn = pool_weights(CELLS, SIZES, LABELLED).worker("margins")
     a, b = drawn(np.random.default_rng(3), N_DRAWS)
     for model, sums in enumerate((a, b)):
         expected = np.bincount(CELLS[:, model], SIZES, minlength=3) / SIZES.sum()
@@ -232,5 +234,5 @@ def test_what_is_predicted_is_known_from_the_pool():
 
 def test_too_many_cells_are_refused():
     with pytest.raises(ResourceError, match="pairs of predictions"):
-        StrataWeights(np.zeros((300, 2), dtype=int), np.ones(300), np.zeros((300, 300)))
+        pool_weights(np.zeros((300, 2), dtype=int), np.ones(300), np.zeros((300, 300)))
     assert STRATA.proper

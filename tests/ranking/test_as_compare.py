@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
+import pytest
 
 import outperform as op
 from tests.loops import each
@@ -140,3 +141,26 @@ def test_a_ranking_withholds_what_a_spelling_decides():
     assert ranking.pair("ada", "bob").withheld
     assert not ranking.pair("bob", "cy").withheld
     assert "ada" in ranking.tied  # whose answers are right but for the spelling
+
+
+def test_pairs_of_many_classes_close_to_the_rope_are_those_of_compare():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 5, 300)
+    predictions = {}
+    for model, share in enumerate((0.7, 0.75, 0.8, 0.82)):
+        right = rng.random(300) < share
+        predictions[f"m{model}"] = np.where(right, truth, rng.integers(0, 5, 300))
+    asked = {"metric": "f1_macro", "rope": 0.01, "n_draws": 4_000, "random_state": 0}
+    ranking = op.rank(truth, predictions, **asked)
+    alone = op.compare(truth, predictions["m0"], predictions["m1"], names=("m0", "m1"), **asked)
+    # The interval ends at −0.010: joint draws of four models ended at −0.013 and were firm.
+    assert ranking.pair("m0", "m1").hdi == alone.hdi
+    assert ranking.pair("m1", "m0").hdi.low == -alone.hdi.high
+    for pair in combinations(predictions, 2):
+        two = op.compare(truth, *(predictions[name] for name in pair), names=pair, **asked)
+        for names in (pair, pair[::-1]):
+            decided, whole = ranking.pair(*names), ranking.compare(*names)
+            assert decided.mean == pytest.approx(whole.mean, rel=1e-12)
+            assert decided.decision is whole.decision
+        if not ranking.pair(*pair).coarse:
+            assert ranking.pair(*pair).decision is two.decision

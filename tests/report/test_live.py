@@ -10,7 +10,7 @@ from outperform.decision.rope import Rope
 from outperform.display import facts as read
 from outperform.display.numbers import true_minus
 from outperform.display.sentences import headline
-from outperform.results.facts import headline_facts
+from outperform.results.facts import HEADLINE
 from tests.loops import each
 from tests.report.kinds import KINDS
 from tests.report.reading import XHTML
@@ -22,7 +22,7 @@ def said(comparison):
     """Return decision, percentages, sentence and findings as Python gives them."""
     factor = comparison.bayes_factor
     findings = comparison.findings + (() if factor is None else factor.findings)
-    facts = headline_facts(comparison) | {  # to_dict() would work out much besides
+    facts = to_json(comparison, HEADLINE) | {  # to_dict() would work out much besides
         "exact": comparison.exact,
         "findings": [to_json(one) for one in findings],
         "n_draws": comparison.draws.size,

@@ -9,8 +9,6 @@ import pytest
 
 import outperform as op
 from outperform import metrics
-from outperform.decision.hdi import narrowest_rows
-from outperform.decision.ranks import masses_rows, spreads_rows
 from outperform.decision.rope import Decision, Rope
 from outperform.inference.disagreements import FEW_ITEMS
 from outperform.slices.api import FEW_SLICES
@@ -74,10 +72,7 @@ def test_where_lower_is_better_the_greatest_difference_comes_first():
 
 
 def numbers_of(draws, region, prob):
-    ordered = np.sort(draws, axis=1)
-    return Numbers(
-        spreads_rows(ordered), narrowest_rows(ordered, prob), masses_rows(ordered, region)
-    )
+    return Numbers.of(np.sort(draws, axis=1), region, prob)
 
 
 def concluded(draws, *, own=None, p_wrong=None, metric="accuracy", rope=(-0.05, 0.02), prob=0.9):

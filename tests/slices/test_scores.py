@@ -65,7 +65,7 @@ def test_the_posterior_of_a_normal_model_by_quadrature():
     kept = (spreads**2 / variance * weight).sum() / weight.sum()
     expected = means.mean() + kept * (means - means.mean())
     # That a slice may stand apart as well, with odds of 1 to 49, is left out here.
-    pooled = found.numbers.pooled.spreads.mean
+    pooled = found.numbers.pooled.summaries.spreads.mean
     assert pooled == pytest.approx(expected, abs=0.02)
     assert np.abs(pooled - means).max() > 0.05  # without any pooling this would fail
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Annotated, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
-from outperform._json import written
+from outperform._json import to_json, written
 from outperform._typing import Axes, FigureSize, FloatArray
 from outperform.comparison.ratio import LONGEST, Ratio, per_cent
 from outperform.decision.rope import Decision, probability_error
@@ -25,7 +25,7 @@ from outperform.inference.question import Sampling
 from outperform.inference.score_spec import ScoreSpec
 from outperform.results.base import Tabular
 from outperform.results.compared import Compared
-from outperform.results.facts import headline_facts
+from outperform.results.facts import HEADLINE
 
 Event: TypeAlias = Literal["better", "equivalent", "worse"]
 Verdict: TypeAlias = Literal["dominates", "equivalent", "trade_off", "dominated", "undecided"]
@@ -274,7 +274,12 @@ class Joint(Tabular):
         return draw_joint(
             self.draws,
             events=np.stack(events),
-            facts=[_axis_facts(one) for one in parts],
+            facts=[
+                {**part.to_dict(), "ratio": True}
+                if isinstance(part, Ratio)
+                else {**to_json(part, HEADLINE), "observed": part.observed, "ratio": False}
+                for part in parts
+            ],
             chances={key: probability(p, self.draws.shape[1]) for key, p in self._chances.items()},
             title=self._sentence().partition(" (")[0] if decided else "Undecided",
             ax=ax,
@@ -287,12 +292,6 @@ class Joint(Tabular):
 
 def _rope_of(part: Compared | Ratio) -> str:
     return per_cent(part.rope) if isinstance(part, Ratio) else str(part.rope)
-
-
-def _axis_facts(part: Compared | Ratio) -> dict[str, Any]:
-    if isinstance(part, Ratio):
-        return {**part.to_dict(), "ratio": True}
-    return {**headline_facts(part), "observed": part.observed, "ratio": False}
 
 
 def _comparison(part: Compared | Ratio) -> Compared:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 
-from outperform._json import MaybeNaN, written
+from outperform._json import MaybeNaN, to_json, written
 from outperform._typing import (
     AnyArray,
     Axes,
@@ -46,7 +46,6 @@ from outperform.display.posterior_figure import plot_posterior
 from outperform.display.screen import comparison_document
 from outperform.display.sentences import (
     captioned,
-    comparison_caption,
     comparison_table,
     headline,
     results_table,
@@ -99,7 +98,7 @@ from outperform.results.base import (
 )
 from outperform.results.compared import ComparisonDetails, verb_of
 from outperform.results.estimate import Estimate, one_estimate
-from outperform.results.facts import headline_facts, plot_forest
+from outperform.results.facts import plot_forest
 
 if TYPE_CHECKING:
     from outperform.comparison.coverage import ExpectedCoverage
@@ -431,11 +430,6 @@ class Comparison(Summary, Tabular):
         """Return A, B and the difference as a Markdown table."""
         return comparison_table(self.to_dict()).to_markdown()
 
-    def _latex_table(self) -> Table:
-        facts = self.to_dict()
-        caption = comparison_caption(facts)
-        return captioned(comparison_table(facts), caption)
-
     def _latex_label(self) -> str:
         return latex_label(*self.names, self.metric)
 
@@ -452,11 +446,6 @@ class Comparison(Summary, Tabular):
 
         return coverage_sentence(self)
 
-    def _markdown(self) -> str:
-        """Return a passage with everything, as the command line writes it."""
-        told = self.to_dict()
-        return self._document().markdown(headline(told), comparison_table(told))
-
     def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
         """Draw the posterior in its three parts, with HDI, ROPE and the three percentages.
 
@@ -468,7 +457,7 @@ class Comparison(Summary, Tabular):
             How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
         """
         shape = outline(self.draws, self.distribution)
-        return plot_posterior(shape, facts=facts.figure_facts(self), ax=ax, size=size)
+        return plot_posterior(shape, facts=to_json(self, facts.FIGURE), ax=ax, size=size)
 
     def plot_factor(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
         """Draw prior and posterior of the difference, and what that does to both nulls.
@@ -972,7 +961,7 @@ class Comparison(Summary, Tabular):
         return curve(self, kind)
 
     def __repr__(self) -> str:
-        return f"Comparison({self.decision.symbol} {headline(headline_facts(self))})"
+        return f"Comparison({self.decision.symbol} {headline(to_json(self, facts.HEADLINE))})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -50,7 +50,7 @@ class Judged(Pool):
         By the judge: of right and wrong its verdict on each model, of classes each model's
         prediction, ``(n_strata, n_models)``.
     counts
-        How many items each stratum holds, the labelled ones included.
+        How many items of the pool each stratum holds, the labelled ones included.
     truth
         By the judge: the class of each stratum; of right and wrong always 1.
     both

@@ -6,13 +6,12 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
 
 from outperform._typing import Distribution, FloatArray, IntArray
-from outperform.decision.intervals import Interval, check_prob, less_sure, quantile_errors
+from outperform.decision.intervals import Ends, Interval, check_prob, less_sure, quantile_errors
 
 # The fit looks at a quarter of the possible positions to each side of the minimum:
 # wide enough to average noise away, narrow enough for a quartic to follow the curve.
@@ -65,28 +64,6 @@ def narrowest_ends(ordered: FloatArray, prob: float) -> tuple[float, float]:
     """
     (start,), span = _shortest(ordered[None], prob)
     return float(ordered[start]), float(ordered[start + span])
-
-
-class Ends(NamedTuple):
-    """Narrowest intervals, one a row, and the Monte Carlo errors of their ends."""
-
-    low: FloatArray
-    high: FloatArray
-    mcse_low: FloatArray
-    mcse_high: FloatArray
-
-    def interval(self, row: int, prob: float, *, signed: bool = False) -> Interval:
-        """Return one of them as a value."""
-        low, high, mcse_low, mcse_high = (float(column[row]) for column in self)
-        return Interval(
-            low=low,
-            high=high,
-            prob=prob,
-            mcse_low=mcse_low,
-            mcse_high=mcse_high,
-            kind="HDI",
-            signed=signed,
-        )
 
 
 def narrowest_rows(ordered: FloatArray, prob: float) -> Ends:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from math import floor, log10
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -61,6 +61,16 @@ class Interval:
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
 
+    def __neg__(self) -> Interval:
+        """Return the interval of the negative, as that of B − A is of A − B."""
+        return replace(
+            self,
+            low=-self.high,
+            high=-self.low,
+            mcse_low=self.mcse_high,
+            mcse_high=self.mcse_low,
+        )
+
     def __str__(self) -> str:
         low, high = (self._shown(end) for end in (self.low, self.high))
         return f"{100 * self.prob:.6g}% {self.kind} {low} to {high}"
@@ -101,14 +111,50 @@ def equal_tailed(ordered: FloatArray, prob: float, n_effective: float | None = N
     >>> round(eti.low, 3), round(eti.high, 3)
     (0.05, 0.95)
     """
+    eti = equal_tailed_rows(ordered[None], prob).interval(0, prob, "ETI")
+    return less_sure(eti, ordered.size, n_effective)
+
+
+class Ends(NamedTuple):
+    """Intervals, one a row, and the Monte Carlo errors of their ends."""
+
+    low: FloatArray
+    high: FloatArray
+    mcse_low: FloatArray
+    mcse_high: FloatArray
+
+    def interval(
+        self, row: int, prob: float, kind: Literal["HDI", "ETI"] = "HDI", *, signed: bool = False
+    ) -> Interval:
+        """Return one of them as a value."""
+        low, high, mcse_low, mcse_high = (float(column[row]) for column in self)
+        return Interval(
+            low=low,
+            high=high,
+            prob=prob,
+            mcse_low=mcse_low,
+            mcse_high=mcse_high,
+            kind=kind,
+            signed=signed,
+        )
+
+
+def equal_tailed_rows(ordered: FloatArray, prob: float) -> Ends:
+    """Return the equal-tailed interval of each row of sorted draws ``(n_rows, n_draws)``.
+
+    Examples
+    --------
+    >>> equal_tailed_rows(np.array([[0.0, 1.0, 2.0], [5.0, 6.0, 8.0]]), 0.5).high
+    array([1.5, 7. ])
+    """
     tail = (1 - prob) / 2
-    twice, levels = np.broadcast_to(ordered, (2, ordered.size)), np.array([tail, 1 - tail])
-    low, high = quantiles(twice, levels).tolist()
-    mcse_low, mcse_high = quantile_errors(twice, levels).tolist()
-    found = Interval(
-        low=low, high=high, prob=prob, mcse_low=mcse_low, mcse_high=mcse_high, kind="ETI"
+    low, high = np.full(len(ordered), tail), np.full(len(ordered), 1 - tail)
+    return Ends(
+        low=quantiles(ordered, low),
+        high=quantiles(ordered, high),
+        mcse_low=quantile_errors(ordered, low),
+        mcse_high=quantile_errors(ordered, high),
     )
-    return less_sure(found, ordered.size, n_effective)
 
 
 def less_sure(interval: Interval, n_draws: int, n_effective: float | None) -> Interval:

@@ -244,6 +244,23 @@ def sd_error(draws: FloatArray, n_effective: float | None = None) -> float:
     return float(squares.std()) / (2.0 * math.sqrt(variance * worth))
 
 
+def chances_of(masses: Masses, *, greater_is_better: bool) -> dict[str, float]:
+    """Return the probabilities of worse, equivalent, better and greater, by their names.
+
+    Examples
+    --------
+    >>> chances_of(Masses(below=0.1, inside=0.2, above=0.7, greater=0.8), greater_is_better=False)
+    {'p_worse': 0.7, 'p_equivalent': 0.2, 'p_better': 0.1, 'p_greater': 0.8}
+    """
+    ends = (masses.below, masses.above) if greater_is_better else (masses.above, masses.below)
+    return {
+        "p_worse": ends[0],
+        "p_equivalent": masses.inside,
+        "p_better": ends[1],
+        "p_greater": masses.greater,
+    }
+
+
 def probability_error(probability: float, n_draws: float) -> float:
     """Return the Monte Carlo standard error of a probability.
 

@@ -33,6 +33,7 @@ from outperform.display.layout import (
 from outperform.display.layout import Span as Piece
 from outperform.display.numbers import for_markdown, for_text, true_minus
 from outperform.display.pictures import OPEN, Html, Span, curve, density, element, outline
+from outperform.display.sentences import captioned
 from outperform.display.table import Table
 
 MOST_ROWS = 100
@@ -230,8 +231,13 @@ class Document:
         The signatures of its parts, if they have their own.
     terms
         The words that a screen says how to look up.
+    passage
+        What a passage of Markdown begins with: the answer in full, and a table of the numbers;
+        without them Markdown is the table of all rows.
     prose
         What Markdown says between the numbers and the findings.
+    paper
+        Returns the table of a page of LaTeX, with its caption; the table of all rows if None.
     paragraph
         Returns the same for a paper.
     """
@@ -262,7 +268,9 @@ class Document:
     signature: str = ""
     signatures: Sequence[str] = ()
     terms: Sequence[str] = ()
+    passage: tuple[str, Table] | None = None
     prose: Sequence[str] = ()
+    paper: Callable[[], Table] | None = None
     paragraph: Callable[[], str] | None = None
 
     # A screen
@@ -375,10 +383,13 @@ class Document:
             parts.append(folded("All columns", full))
         return parts
 
-    # Markdown
+    # Markdown and LaTeX
 
-    def markdown(self, headline: str, table: Table) -> str:
-        """Return it as a passage of Markdown, under the answer in full and a table of numbers."""
+    def markdown(self, rows: Callable[[], Table]) -> str:
+        """Return it as a passage of Markdown, or its table of all rows, which ``rows`` returns."""
+        if self.passage is None:
+            return rows().to_markdown()
+        headline, table = self.passage
         parts = [f"**{for_markdown(headline)}**", table.to_markdown().rstrip()]
         parts += [for_markdown(one) for one in self.prose]
         if self.findings:
@@ -392,6 +403,11 @@ class Document:
             # As code, in which nothing but a backtick means anything.
             parts.append(f"`{for_text(self.signature).replace('`', chr(39))}`")
         return "\n\n".join(parts)
+
+    def latex(self, rows: Callable[[], Table], *, caption: str | None, label: str) -> str:
+        """Return its table for a page, or that of all rows, which ``rows`` returns, as LaTeX."""
+        table = (self.paper or rows)()
+        return captioned(table, caption).to_latex(label=label)
 
 
 def _every(notes: Iterable[Note], page: Page) -> list[Line]:

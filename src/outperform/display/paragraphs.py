@@ -159,19 +159,22 @@ def paragraph(facts: Facts, *, length: Length = "medium") -> str:
         shown = "" if _is_withheld(facts) else shares[:1].upper() + shares[1:]
         parts = [_in_short(facts), _judged_in_short(facts), shown, _runs(facts), _findings(facts)]
         return _joined(parts)
+    regret = regret_text(facts)
     return _joined(
         [
             _estimate(facts),
             _interval(facts),
             _direction(facts),
             _practical(facts),
-            _regret(facts),
-            _curve(facts),
-            _needed(facts),
+            "" if regret is None else f"Where the other is better, {regret}.",
+            _curve(facts) if facts.get("rope_curve") else "",
+            more_items(facts["needed"], facts) if facts.get("needed") is not None else "",
             _evidence(facts) if length == "long" else "",
             _runs(facts),
             _scores(facts),
-            _unpaired(facts),
+            f"Unpaired, as if each model had items of its own: {read.unpaired(facts)}."
+            if "unpaired" in facts
+            else "",
             _bayes_test(facts),
             _findings(facts, notes=True, without=() if length == "long" else _OF_FACTOR),
             _signature(facts),
@@ -369,21 +372,9 @@ def _reasons(facts: Facts) -> str:
     return "".join(f" {message}" for _, message, _ in read.findings(facts, "serious"))
 
 
-def _regret(facts: Facts) -> str:
-    text = regret_text(facts)
-    return "" if text is None else f"Where the other is better, {text}."
-
-
 def _curve(facts: Facts) -> str:
-    if not facts.get("rope_curve"):
-        return ""
     curve = rope_curve_sentence(facts["rope_curve"], rope=facts["rope"], words=True)
     return f"For other widths of the ROPE the decision is: {curve}."
-
-
-def _needed(facts: Facts) -> str:
-    needed = facts.get("needed")
-    return "" if needed is None else more_items(needed, facts)
 
 
 # Evidence
@@ -425,12 +416,6 @@ def _scores(facts: Facts) -> str:
         f"{said} On one more data set like these, the probabilities for {a} against {b} are: "
         f"{read.next_dataset(facts)}."
     )
-
-
-def _unpaired(facts: Facts) -> str:
-    if "unpaired" not in facts:
-        return ""
-    return f"Unpaired, as if each model had items of its own: {read.unpaired(facts)}."
 
 
 def _bayes_test(facts: Facts) -> str:

@@ -23,10 +23,14 @@ from outperform.display.paragraphs import (
 )
 from outperform.display.pictures import tone
 from outperform.display.sentences import (
+    NUMBERS,
     amount,
     answer,
     bayes_factor_text,
+    captioned,
+    comparison_caption,
     comparison_table,
+    estimate_caption,
     estimate_headline,
     estimate_table,
     headline,
@@ -39,7 +43,7 @@ from outperform.display.table import Table
 NAME_LIMIT = 30
 _FEWEST = 2  # decimals of a number that is known to no more than one
 _OF_FACTOR = ("bayes_factor_against_probability",)  # on a number that only --verbose shows
-_IN_CARD = ("model", "observed", "mean", "hdi")
+_IN_CARD = ("model", *(key for key in NUMBERS if key != "sd"), "hdi")
 _WORDS = {"BETTER": "better", "EQUIVALENT": "equivalent", "WORSE": "worse"}
 
 
@@ -88,6 +92,7 @@ def comparison_document(
     rope = f"ROPE {read.rope_text(facts)}".replace(" ", KEPT)
     worse, equivalent, better = read.shares(facts).values()
     axis = f"{read.difference(facts, limit=NAME_LIMIT)}, {for_text(metric, limit=2 * NAME_LIMIT)}"
+    full, said = comparison_table(facts), headline(facts)
     notes, prose = [], []
     if facts.get("rope_curve"):
         curve = rope_curve_sentence(facts["rope_curve"], rope=facts["rope"], words=True)
@@ -112,7 +117,7 @@ def comparison_document(
             distribution=distribution,
             facts=facts,
             places=places,
-            label=f"Posterior of {of} in {metric}. {headline(facts)}",
+            label=f"Posterior of {of} in {metric}. {said}",
             axis=f"{axis}{f', {way}' if way else ''}",
         ),
         screen=[
@@ -122,7 +127,9 @@ def comparison_document(
                 labels=["model"],
             )
         ],
-        table=joined_hdi(comparison_table(facts), aligned=False).only(_IN_CARD),
+        table=joined_hdi(full, aligned=False).only(_IN_CARD),
+        passage=(said, full),
+        paper=lambda: captioned(full, comparison_caption(facts)),
         notes=[*notes, *_comparison_details(facts)],
         coverage=coverage,
         prose=prose,
@@ -163,6 +170,7 @@ def estimate_document(
     known = facts.get("observed") is not None and facts.get("observed_defined", True)
     observed = numbers.plain(facts["observed"], places) if known else numbers.UNDEFINED
     way, metric = read.direction(facts), read.metric(facts)
+    full, said = estimate_table(facts), estimate_headline(facts)
     return Document(
         headline=estimate_headline(facts, limit=NAME_LIMIT),
         short=f"{name}: {_metric(facts)} {_plain(facts['mean'], places)} "
@@ -175,10 +183,12 @@ def estimate_document(
             distribution=distribution,
             facts=facts,
             places=places,
-            label=f"Posterior of {metric}. {estimate_headline(facts)}",
+            label=f"Posterior of {metric}. {said}",
             axis=for_text(metric, limit=2 * NAME_LIMIT),
         ),
-        table=joined_hdi(estimate_table(facts), aligned=False).only(_IN_CARD),
+        table=joined_hdi(full, aligned=False).only(_IN_CARD),
+        passage=(said, full),
+        paper=lambda: captioned(full, estimate_caption(facts)),
         notes=_estimate_details(facts),
         paragraph=partial(_without_method, estimate_paragraph, facts),
         terms=("hdi",),
@@ -220,7 +230,7 @@ def _models(facts: Facts, places: int, *, sd: bool) -> Table:
     """Return A, B and their difference, the sign of which is written."""
     columns = (
         Column(key="model", heading=""),
-        *(Column(key=key, align="right") for key in ("observed", "mean", *(["sd"] if sd else []))),
+        *(Column(key=key, align="right") for key in NUMBERS if sd or key != "sd"),
         Column(key="hdi", heading=read.hdi_label(facts), align="right"),
     )
     (a, b), rows = facts["names"], []
@@ -230,9 +240,12 @@ def _models(facts: Facts, places: int, *, sd: bool) -> Table:
         rows.append(
             {
                 "model": "difference" if name is None else str(name) or "(empty)",
-                "observed": write(one["observed"], places) if known else numbers.UNDEFINED,
-                "mean": write(one["mean"], places),
-                "sd": numbers.plain(one["sd"], places),
+                **{
+                    key: (numbers.plain if key == "sd" else write)(one[key], places)
+                    for key in NUMBERS
+                    if known or key != "observed"
+                },
+                **({} if known else {"observed": numbers.UNDEFINED}),
                 "hdi": interval(one["hdi"], places, sign=sign),
             }
         )

@@ -38,6 +38,8 @@ _OPEN = {
     "UNDECIDED": "Undecided between {a} and {b}",
 }
 _SURE, _PROBABLE = 0.95, 0.75
+NUMBERS = ("observed", "mean", "sd")
+"""What tables of a comparison and of an estimate show of each posterior, beside its HDI."""
 _TOWARDS = {"BETTER": 1, "LEANING_BETTER": 1, "WORSE": -1, "LEANING_WORSE": -1}
 _METHODS = {"draws": "from draws", "exact": "exact", "kde": "from a kernel density"}
 
@@ -414,24 +416,18 @@ def _columns(facts: Facts, digits: int) -> tuple[Column, ...]:
     label = read.hdi_label(facts)
     return (
         text_column("model", "model"),
-        number_column("observed", "observed", digits),
-        number_column("mean", "mean", digits),
-        number_column("sd", "sd", digits),
+        *(number_column(key, key, digits) for key in NUMBERS),
         number_column("hdi_low", f"{label} low", digits),
         number_column("hdi_high", "high", digits),
     )
 
 
-def _defined(facts: Facts) -> bool:
-    return bool(facts.get("observed_defined", True))
-
-
 def _row(name: object, facts: Facts) -> dict[str, object]:
+    undefined = {} if facts.get("observed_defined", True) else {"observed": numbers.UNDEFINED}
     return {
         "model": name,
-        "observed": facts.get("observed") if _defined(facts) else numbers.UNDEFINED,
-        "mean": facts["mean"],
-        "sd": facts["sd"],
+        **{key: facts.get(key) for key in NUMBERS},
+        **undefined,
         "hdi_low": facts["hdi"]["low"],
         "hdi_high": facts["hdi"]["high"],
     }

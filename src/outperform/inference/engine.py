@@ -20,14 +20,17 @@ from outperform.inference.items import (
 )
 from outperform.inference.question import ONCE, Choices, Sampling, log_draws
 from outperform.inference.score_spec import ScoreSpec
-from outperform.inference.spec import LabelSpec, Spec, counted, measure, weights_of
+from outperform.inference.spec import LabelSpec, Spec, counted, measure
 from outperform.posterior.base import (
-    Posterior,
+    Tables,
+    alone,
     build_posterior,
     draw_values,
     exact_difference,
     exact_value,
+    together,
 )
+from outperform.posterior.bootstrap import Influence, bootstrap
 from outperform.posterior.dirichlet import draw_lumped
 from outperform.posterior.exact.share import mix
 from outperform.posterior.predictive import Reweighted
@@ -200,7 +203,7 @@ def with_forms(spec: LabelSpec, values: FloatArray) -> Answer:
     return _with_forms(spec, _posterior(spec, spec.view), values)
 
 
-def _with_forms(spec: LabelSpec, posterior: Posterior, values: FloatArray) -> Answer:
+def _with_forms(spec: LabelSpec, posterior: Tables, values: FloatArray) -> Answer:
     return Answer(
         values=values,
         of_models=tuple(
@@ -222,7 +225,7 @@ def draw_view(spec: LabelSpec, view: Outcomes, sampling: Sampling) -> FloatArray
 
 
 def _values(
-    posterior: Posterior,
+    posterior: Tables,
     specs: Sequence[LabelSpec],
     sampling: Sampling,
 ) -> FloatArray:
@@ -249,25 +252,33 @@ def _values(
     )
 
 
-def _posterior(spec: LabelSpec, view: Outcomes, full: Outcomes | None = None) -> Posterior:
+def _posterior(spec: LabelSpec, view: Outcomes, full: Outcomes | None = None) -> Tables:
     """Return the posterior of a view, at other class proportions if these were given.
 
     ``full`` is the same before it was scaled: units that are worth less are as many.
     """
-    existing = spec.existing if spec.prior.lists else None
-    posterior = build_posterior(view, spec.prior, existing=existing)
+    posterior: Tables
     if spec.weighs_units:
-        whole = build_posterior(view if full is None else full, spec.prior)
-        for part, own in zip(weights_of(posterior), weights_of(whole), strict=True):
-            moved = spec.moved_by(own)
-            part.df = None if moved is None else moved.df(spec.counting.times)
+        wholes = map(bootstrap, alone(view if full is None else full))
+        parts = [
+            bootstrap(own).widened(_df(spec.moved_by(whole), spec))
+            for own, whole in zip(alone(view), wholes, strict=True)
+        ]
+        posterior = together(parts, view)
+    else:
+        existing = spec.existing if spec.prior.lists else None
+        posterior = build_posterior(view, spec.prior, existing=existing)
     if spec.view_prevalence is None:
         return posterior
     prevalence, codes = spec.view_prevalence
     return Reweighted(posterior, prevalence, codes=codes, n_classes=view.n_classes)
 
 
-def _difference(posterior: Posterior, spec: LabelSpec) -> Distribution | None:
+def _df(moved: Influence | None, spec: LabelSpec) -> float | None:
+    return None if moved is None else moved.df(spec.counting.times)
+
+
+def _difference(posterior: Tables, spec: LabelSpec) -> Distribution | None:
     if len(spec.view.models) != 2:
         return None
     return exact_difference(posterior, spec.share, positive=spec.positive, paired=spec.paired)

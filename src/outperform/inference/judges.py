@@ -23,7 +23,8 @@ from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import DEFAULTS, LabelSpec, Spec, measure
 from outperform.metrics.sums import GRADES
 from outperform.posterior.base import draw_values
-from outperform.posterior.registry import PRIORS, judged_weights
+from outperform.posterior.registry import PRIORS
+from outperform.posterior.strata import judged_weights
 
 
 class Worth(NamedTuple):

@@ -46,14 +46,12 @@ from outperform.metrics.votes import VOTES
 from outperform.metrics.weighted import Units, WeightedMean
 from outperform.posterior.base import (
     Drawn,
-    Independent,
     Needs,
-    Posterior,
     PriorModel,
     Sums,
-    build_posterior,
+    alone,
 )
-from outperform.posterior.bootstrap import Influence, influence
+from outperform.posterior.bootstrap import Influence, bootstrap, influence
 from outperform.posterior.predictive import by_truth, row_factors
 from outperform.posterior.pymc.sampling import PyMC
 from outperform.posterior.registry import PRIORS, STRATA, PriorLike
@@ -323,8 +321,7 @@ class LabelSpec(Question):
             return ()
         if self.measured.per_item:
             return [unit_influence(*means) for means in self.weighed_means(self.view)]
-        posterior = build_posterior(self.view, self.prior)
-        return [self.moved_by(part) for part in weights_of(posterior)]
+        return [self.moved_by(bootstrap(own)) for own in alone(self.view)]
 
     def moved_by(self, part: LinearWeights) -> Influence | None:
         """Return how far each unit moves the metric of the models that it weighs."""
@@ -452,12 +449,6 @@ def measure(
             metric = spec.measured
             seen = margins if metric.needs == "margins" or isinstance(sums, Sums) else sums
             out[row * len(drawn) + model] = metric.evaluate(seen, spec.classes)
-
-
-def weights_of(posterior: Posterior) -> list[LinearWeights]:
-    """Return the weights of units that a posterior has: of all models together, or of each."""
-    parts = posterior.posteriors if isinstance(posterior, Independent) else (posterior,)
-    return [part for part in parts if isinstance(part, LinearWeights)]
 
 
 class Means(NamedTuple):

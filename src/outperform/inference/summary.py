@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,9 @@ from outperform.decision.bayes_factor import (
     point_null,
     point_null_kde,
 )
-from outperform.decision.hdi import exact_hdi, narrowest
-from outperform.decision.intervals import Interval, equal_tailed
+from outperform.decision.hdi import exact_hdi, narrowest, narrowest_rows
+from outperform.decision.intervals import Ends, Interval, equal_tailed, equal_tailed_rows
+from outperform.decision.ranks import Spreads, spreads_rows
 from outperform.decision.rope import Masses, Rope, mean_error
 from outperform.errors import UndefinedBayesFactor, UsageError
 from outperform.findings import Finding, clauses, counted, finding
@@ -60,7 +61,13 @@ class Summary:
 
     def _fields(self) -> dict[str, Any]:
         """Return the numbers by name, for a result that has them."""
-        return {one.name: getattr(self, one.name) for one in fields(Summary)}
+        return {each.name: getattr(self, each.name) for each in fields(Summary)}
+
+    def __neg__(self) -> Summary:
+        """Return the summary of the negative, as B − A is of A − B."""
+        sizes = ("sd", "mcse")
+        turned = {name: -value for name, value in self._fields().items() if name not in sizes}
+        return Summary(**{**self._fields(), **turned})
 
 
 def summarize(
@@ -90,6 +97,32 @@ def summarize(
         mcse=0.0,
         hdi=Interval(low=low, high=high, prob=prob, kind="HDI", signed=signed),
         eti=Interval(low=equal[0], high=equal[1], prob=prob, kind="ETI", signed=signed),
+    )
+
+
+class SummaryRows(NamedTuple):
+    """Summaries of many posteriors, one a row, before they are values of their own."""
+
+    spreads: Spreads
+    hdi: Ends
+    eti: Ends
+
+    def row(self, row: int, prob: float, n_draws: int) -> Summary:
+        """Return the summary of one posterior of differences."""
+        mean, sd = float(self.spreads.mean[row]), float(self.spreads.sd[row])
+        return Summary(
+            mean=mean,
+            sd=sd,
+            mcse=mean_error(sd, n_draws),
+            hdi=self.hdi.interval(row, prob, signed=True),
+            eti=self.eti.interval(row, prob, "ETI", signed=True),
+        )
+
+
+def summarize_many(ordered: FloatArray, prob: float) -> SummaryRows:
+    """Summarise each row of sorted draws ``(n_rows, n_draws)``."""
+    return SummaryRows(
+        spreads_rows(ordered), narrowest_rows(ordered, prob), equal_tailed_rows(ordered, prob)
     )
 
 

@@ -11,10 +11,10 @@ from outperform._json import MaybeNaN, Plain, written
 from outperform.comparison.result import Comparison
 from outperform.data.sources import GATED
 from outperform.decision.bayes_factor import BayesFactor
-from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision
 from outperform.errors import UsageError, either, param, unknown_name
 from outperform.gates.rule import Judgement, judge, withheld
+from outperform.inference.summary import Summary
 
 Rule = Literal["width", "decision", "bayes_factor"]
 StopLike: TypeAlias = "Rule | tuple[Rule, float] | Stop"
@@ -141,8 +141,10 @@ class Stop:
     "bayes_factor judgement=judgement.value holds"
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look(Plain):
+class Look(Summary, Plain):
     """What a comparison said after a batch; the comparison itself is ``monitor.at(number)``.
+
+    See :class:`Summary`.
 
     Parameters
     ----------
@@ -175,9 +177,6 @@ class Look(Plain):
     key: str
     n: int
     observed: MaybeNaN
-    mean: float
-    sd: float
-    hdi: Interval
     p_worse: float
     p_equivalent: float
     p_better: float
@@ -189,12 +188,13 @@ class Look(Plain):
 
 def look_at(comparison: Comparison, *, number: int, key: str, stop: Stop | None) -> Look:
     """Note what a comparison says, without its draws."""
-    names = ("n", "observed", "mean", "sd", "hdi", "decision", "bayes_factor")
+    names = ("n", "observed", "decision", "bayes_factor")
     shares = ("p_worse", "p_equivalent", "p_better")
     withheld = any(one.name in GATED for one in comparison.findings)
     return Look(
         number=number,
         key=key,
+        **comparison._fields(),
         **{name: getattr(comparison, name) for name in (*names, *shares)},
         judgement=Judgement.UNDECIDED if withheld else judge(comparison),
         holds=stop is not None and stop.holds(comparison),

@@ -93,10 +93,11 @@ def _with_error(facts: Facts, key: Literal["n", "least"]) -> str | None:
 def plan_paragraph(facts: Facts) -> str:
     """Return a plan as a paragraph: the number, what it is for, and how it was found."""
     a, b = read.names(facts)
-    rope = read.rope_text(facts)
+    rope, goal = read.rope_text(facts), facts["goal"]
+    wanted = _WORDS.get(goal, for_text(goal))
     parts = [
         f"The comparison of {a} and {b} in {read.metric(facts)}, with a region of practical "
-        f"equivalence (ROPE) of {rope}, is to be {_in_words(facts)}. {plan_headline(facts)}"
+        f"equivalence (ROPE) of {rope}, is to be {wanted}. {plan_headline(facts)}"
     ]
     if facts["tasks"]:
         parts.append(f"Items of each task: {_tasks(facts)}.")
@@ -221,10 +222,6 @@ _WORDS = {
     "≈": "≈ (practically equivalent)",
     "≪": "≪ (worse)",
 }
-
-
-def _in_words(facts: Facts) -> str:
-    return _WORDS.get(facts["goal"], for_text(facts["goal"]))
 
 
 def _goal(facts: Facts) -> str:

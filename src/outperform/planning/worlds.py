@@ -24,7 +24,7 @@ from outperform.inference.score_views import unit_influence
 from outperform.inference.spec import LabelSpec, again
 from outperform.metrics.weighted import Evaluate
 from outperform.planning.goals import Items, Outlook, prior_worth
-from outperform.posterior.base import Independent, Posterior, Sums, build_posterior
+from outperform.posterior.base import Independent, Sums, Tables, build_posterior
 from outperform.posterior.dirichlet import DenseRows
 from outperform.posterior.gammas import draw_gammas
 from outperform.posterior.predictive import Predict, predictive
@@ -467,7 +467,7 @@ class RatesWorld:
             counts[truth] = [[neither, only_b], [only_a, both]]
         return counts
 
-    def _posterior(self, counts: FloatArray) -> Posterior:
+    def _posterior(self, counts: FloatArray) -> Tables:
         prior = dirichlet_shapes(self.prior)
         prevalence = prior.prevalence_shapes(2)
         if self.paired:

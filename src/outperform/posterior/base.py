@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
@@ -10,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from outperform._typing import Distribution, FloatArray, IntArray
-from outperform.errors import UsageError, unknown_name
+from outperform.data.table import Table
+from outperform.errors import UsageError, param, unknown_name
 from outperform.posterior.exact.difference import DirichletDifference, IndependentDifference
 from outperform.posterior.exact.f_score import FlatFScore, WeightedShare
 from outperform.posterior.exact.share import Share
@@ -210,8 +212,12 @@ class Shapes(NamedTuple):
     neither: float
 
 
-class Posterior(Protocol):
-    """A posterior over the weights of what was seen, for one model or several at once."""
+NewTable = Callable[[np.random.Generator, int], Table]
+"""Draw a world, and a table of so many new items, or groups, from it."""
+
+
+class Tables(Protocol):
+    """Random confusion arrays of each model; cells that never occurred may have weight in them."""
 
     @property
     def n_models(self) -> int:
@@ -219,10 +225,19 @@ class Posterior(Protocol):
 
     @property
     def n_gammas(self) -> int:
-        """About how many random numbers one draw takes."""
+        """About how many random numbers one draw takes; with it the length of a block is chosen."""
 
     def worker(self, needs: Needs) -> Worker:
         """Return a function with buffers of its own that draws blocks."""
+
+    def scaled_worker(self, needs: Needs) -> ScaledWorker:
+        """Return the same with true classes scaled before the weights are added up."""
+
+    def predictor(self) -> NewTable:
+        """Return a function with buffers of its own that draws test sets to come."""
+
+    def of_model(self, model: int) -> tuple[Tables, int]:
+        """Return what draws a model, and which of its models that is."""
 
     def part_shape(self, model: int, part: str, positive: int | None) -> float | None:
         """Return the gamma shape of a part where all cells are one Dirichlet, else None."""
@@ -237,8 +252,66 @@ class Posterior(Protocol):
         """Return the shapes of a class and of the rest where they have a prior of their own."""
 
 
-class NoClosedForms:
-    """What a posterior inherits that has only draws; one that knows shapes says so itself."""
+class Weights(Tables, Protocol):
+    """Random weights of rows; the tables are what they add up to."""
+
+    @property
+    def cells(self) -> IntArray:
+        """The truth and each model's answer of every row, ``(n_rows, 1 + n_models)``."""
+
+    def weights_worker(self) -> Callable[[np.random.Generator, int], FloatArray]:
+        """Return a function with buffers of its own that draws weights ``(n_rows, n_draws)``."""
+
+
+class TablesBase(ABC):
+    """What tables inherit that have only draws of paired models; others say so themselves."""
+
+    n_models: int
+    """How many models are read off the same weights."""
+
+    @property
+    @abstractmethod
+    def n_gammas(self) -> int:
+        """About how many random numbers one draw takes."""
+
+    @abstractmethod
+    def worker(self, needs: Needs) -> Worker:
+        """Return a function with buffers of its own that draws blocks."""
+
+    def scaled_worker(self, needs: Needs) -> ScaledWorker:
+        """Return a function that scales the rows of confusion arrays."""
+        inner = self.worker("confusion")
+
+        def draw(generator: np.random.Generator, length: int, scale: Scale) -> list[Drawn]:
+            scaled: list[Drawn] = []
+            for confusion in inner(generator, length):
+                assert not isinstance(confusion, Sums)  # confusion arrays were asked for
+                weighed = confusion * scale(confusion.sum(axis=1))[:, None]
+                scaled.append(weighed if needs == "confusion" else margins_of(weighed))
+            return scaled
+
+        return draw
+
+    def predictor(self) -> NewTable:
+        """Return a function that draws from the confusion array of a model that is alone."""
+        if self.n_models > 1:
+            raise UsageError(
+                "items with several labels are drawn whole, which this prior does not do; leave "
+                f"prior out, or use {param('prior=', 'bootstrap')}"
+            )
+        worker = self.worker("confusion")
+
+        def draw(generator: np.random.Generator, size: int) -> Table:
+            (confusion,) = worker(generator, 1)
+            assert not isinstance(confusion, Sums)
+            cells = np.indices(confusion.shape[:2]).reshape(2, -1).T
+            return draw_items_of(cells, generator, size, confusion[..., 0].ravel())
+
+        return draw
+
+    def of_model(self, model: int) -> tuple[Tables, int]:
+        """Return itself: paired models are read off the same weights."""
+        return self, model
 
     def part_shape(self, model: int, part: str, positive: int | None) -> float | None:
         """Return None: the parts are no sums of Dirichlet cells."""
@@ -257,38 +330,59 @@ class NoClosedForms:
         return None
 
 
-class Independent(NoClosedForms):
-    """Posteriors of different items, side by side: the unpaired comparison."""
+def draw_items_of(
+    cells: IntArray, generator: np.random.Generator, size: int, weights: FloatArray
+) -> Table:
+    """Draw so many items from weighted cells, and keep the cells that occur."""
+    counts = generator.multinomial(size, weights / weights.sum())
+    kept = counts > 0
+    return Table(cells[kept], counts[kept])
 
-    def __init__(self, posteriors: Sequence[Posterior]) -> None:
-        self.posteriors = tuple(posteriors)
 
-    @property
-    def n_models(self) -> int:
-        """How many models there are."""
-        return len(self.posteriors)
+def cell_predictor(weights: Weights) -> NewTable:
+    """Return a function that draws items from weighted cells."""
+    worker, cells = weights.weights_worker(), weights.cells
+
+    def draw(generator: np.random.Generator, size: int) -> Table:
+        drawn = draw_items_of(cells, generator, size, worker(generator, 1)[:, 0])
+        order = np.lexsort(drawn.cells.T[::-1])
+        return Table(drawn.cells[order], drawn.counts[order])
+
+    return draw
+
+
+class Independent(TablesBase):
+    """Tables of different items, side by side: the unpaired comparison."""
+
+    def __init__(self, parts: Sequence[Tables]) -> None:
+        self.parts, self.n_models = tuple(parts), len(parts)
 
     @property
     def n_gammas(self) -> int:
         """About how many random numbers one draw takes."""
-        return sum(posterior.n_gammas for posterior in self.posteriors)
+        return sum(part.n_gammas for part in self.parts)
 
     def worker(self, needs: Needs) -> Worker:
-        """Return a function that draws each posterior in turn."""
-        workers = [posterior.worker(needs) for posterior in self.posteriors]
+        """Return a function that draws the parts in turn."""
+        workers = [part.worker(needs) for part in self.parts]
 
         def draw(generator: np.random.Generator, length: int) -> list[Drawn]:
-            return [drawn for one in workers for drawn in one(generator, length)]
+            return [drawn for worker in workers for drawn in worker(generator, length)]
 
         return draw
 
-    def part_shape(self, model: int, part: str, positive: int | None) -> float | None:
-        """Return the gamma shape of a part in the model's own posterior."""
-        return self.posteriors[model].part_shape(0, part, positive)
+    def scaled_worker(self, needs: Needs) -> ScaledWorker:
+        """Return a function that scales the parts in turn."""
+        workers = [part.scaled_worker(needs) for part in self.parts]
 
-    def row_shapes(self, model: int, positive: int) -> tuple[float, float] | None:
-        """Return the shapes of right and wrong in the model's own posterior."""
-        return self.posteriors[model].row_shapes(0, positive)
+        def draw(generator: np.random.Generator, length: int, scale: Scale) -> list[Drawn]:
+            return [drawn for worker in workers for drawn in worker(generator, length, scale)]
+
+        return draw
+
+    def of_model(self, model: int) -> tuple[Tables, int]:
+        """Return the model's own tables."""
+        return self.parts[model], 0
 
 
 @runtime_checkable
@@ -322,13 +416,13 @@ class PriorModel:
 
     # Two priors of the same shapes are the same, whatever they are called.
     name: str = field(compare=False)
-    build: Callable[..., Posterior]
+    build: Callable[..., Tables]
     shapes: Prior | None = None
     proper: bool = True
     lists: bool = False
     own: PyMCModel | None = field(default=None, repr=False)
 
-    def posterior(self, outcomes: Outcomes, existing: IntArray | None = None) -> Posterior:
+    def posterior(self, outcomes: Outcomes, existing: IntArray | None = None) -> Tables:
         """Return the posterior of one model, or of several that are paired."""
         if self.lists:
             return self.build(outcomes, existing)
@@ -337,19 +431,28 @@ class PriorModel:
 
 def build_posterior(
     outcomes: Outcomes, prior: PriorModel, *, existing: IntArray | None = None
-) -> Posterior:
+) -> Tables:
     """Return the posterior of paired outcomes, or of each model's own table side by side.
 
     ``existing`` holds the codes of the classes that exist; None for all.
     """
+    return together([prior.posterior(own, existing) for own in alone(outcomes)], outcomes)
+
+
+def together(parts: Sequence[Tables], outcomes: Outcomes) -> Tables:
+    """Return the tables of paired models, or those of each model side by side."""
+    return parts[0] if outcomes.paired else Independent(parts)
+
+
+def alone(outcomes: Outcomes) -> list[Outcomes]:
+    """Return the outcomes of paired models together, or each model's own."""
     if outcomes.paired:
-        return prior.posterior(outcomes, existing)
-    alone = [outcomes.select([name]) for name in outcomes.models]
-    return Independent([prior.posterior(one, existing) for one in alone])
+        return [outcomes]
+    return [outcomes.select([name]) for name in outcomes.models]
 
 
 def draw_values(
-    posterior: Posterior,
+    posterior: Tables,
     evaluate: Callable[[list[Drawn], FloatArray], None],
     *,
     needs: Needs,
@@ -430,13 +533,12 @@ def share_of_right(form: ShareForm | None, positive: int | None) -> Within | Non
 
 
 def exact_value(
-    posterior: Posterior, form: ShareForm | None, *, model: int, positive: int | None
+    posterior: Tables, form: ShareForm | None, *, model: int, positive: int | None
 ) -> Share | WeightedShare | FlatFScore | None:
     """Return the exact posterior of one model's metric, or None."""
     if form is None:
         return None
-    if isinstance(posterior, Independent):
-        return exact_value(posterior.posteriors[model], form, model=0, positive=positive)
+    posterior, model = posterior.of_model(model)
     within = share_of_right(form, positive)
     if within is not None and within.row is not None:
         shapes = posterior.row_shapes(model, within.row)
@@ -457,7 +559,7 @@ def exact_value(
 
 
 def _apart(
-    posterior: Posterior, form: ShareForm, *, model: int, positive: int | None
+    posterior: Tables, form: ShareForm, *, model: int, positive: int | None
 ) -> FlatFScore | None:
     """Return F-beta of two classes whose prevalence has a prior of its own.
 
@@ -479,7 +581,7 @@ def _apart(
 
 
 def exact_difference(
-    posterior: Posterior, form: ShareForm | None, *, positive: int | None, paired: bool
+    posterior: Tables, form: ShareForm | None, *, positive: int | None, paired: bool
 ) -> Distribution | None:
     """Return the exact posterior of A − B, or None.
 

@@ -16,11 +16,11 @@ from outperform.errors import UsageError, param
 from outperform.posterior.base import (
     Drawn,
     Needs,
-    NoClosedForms,
-    Posterior,
     Prior,
     Scale,
     Sums,
+    Tables,
+    TablesBase,
     Worker,
 )
 from outperform.posterior.gammas import fill_gammas, fill_rows, spread_factors
@@ -472,7 +472,7 @@ class ItemWeights(LinearWeights):
         return LabelMargins(self.outcomes, self.cells)
 
 
-class LabelByLabel(NoClosedForms):
+class LabelByLabel(TablesBase):
     """A posterior of its own for every label, all independent.
 
     Parameters
@@ -483,7 +483,7 @@ class LabelByLabel(NoClosedForms):
         Returns the posterior of a binary table.
     """
 
-    def __init__(self, outcomes: Outcomes, build: Callable[[Outcomes], Posterior]) -> None:
+    def __init__(self, outcomes: Outcomes, build: Callable[[Outcomes], Tables]) -> None:
         self.n_models = len(outcomes.models)
         self.of_labels = [build(outcomes.binarize(label)) for label in outcomes.labels]
 

@@ -9,19 +9,23 @@ import numpy as np
 
 from outperform._typing import BoolArray, FloatArray, IntArray
 from outperform.data.outcomes import Outcomes
+from outperform.data.table import Table, count_rows
 from outperform.data.views import count_of
 from outperform.errors import DataError, ResourceError, param
 from outperform.posterior.base import (
     Drawn,
     Needs,
-    NoClosedForms,
-    Posterior,
+    NewTable,
     Prior,
     Scale,
     ScaledWorker,
     Shapes,
     ShareForm,
+    Tables,
+    TablesBase,
     Worker,
+    cell_predictor,
+    draw_items_of,
     exact_value,
     margins_of,
     product_rows,
@@ -43,7 +47,7 @@ _SMALLEST_PREVALENCE = 1e-250
 T = TypeVar("T")
 
 
-class DenseRows:
+class DenseRows(TablesBase):
     """Posterior with ``μ ~ Dir(β + n)`` and, in each class, ``θ_j ~ Dir(α_j + c_j)``.
 
     Parameters
@@ -78,9 +82,18 @@ class DenseRows:
             lambda weights: [_read(weights, model, n_models, needs) for model in range(n_models)]
         )
 
-    def cell_worker(self) -> Callable[[np.random.Generator, int], FloatArray]:
-        """Return a function that draws all cells, ``(n_classes, cells of a class, n_draws)``."""
-        return self._worker(lambda weights: weights)
+    @property
+    def cells(self) -> IntArray:
+        """Every combination of a truth and the models' answers."""
+        return np.indices(self.shapes.shape).reshape(self.shapes.ndim, -1).T
+
+    def weights_worker(self) -> Callable[[np.random.Generator, int], FloatArray]:
+        """Return a function that draws all cells, ``(n_cells, n_draws)``."""
+        return self._worker(lambda weights: weights.reshape(-1, weights.shape[2]))
+
+    def predictor(self) -> NewTable:
+        """Return a function that draws items from all cells."""
+        return cell_predictor(self)
 
     def _worker(self, read: Callable[[FloatArray], T]) -> Callable[[np.random.Generator, int], T]:
         """Return a function that draws prevalence and rows apart, and reads their product.
@@ -181,7 +194,7 @@ def _check_proper(shapes: FloatArray, prevalence: FloatArray) -> None:
 
 
 def draw_lumped(
-    posterior: Posterior,
+    posterior: Tables,
     form: ShareForm | None,
     *,
     positive: int | None,
@@ -219,7 +232,7 @@ def draw_lumped(
 
 
 def _pair_shapes(
-    posterior: Posterior, form: ShareForm, positive: int | None
+    posterior: Tables, form: ShareForm, positive: int | None
 ) -> list[FloatArray] | None:
     within = share_of_right(form, positive)
     if within is None or posterior.n_models != 2:
@@ -229,7 +242,7 @@ def _pair_shapes(
 
 
 def _own_shapes(
-    posterior: Posterior, form: ShareForm, positive: int | None
+    posterior: Tables, form: ShareForm, positive: int | None
 ) -> list[FloatArray] | None:
     shares = [
         exact_value(posterior, form, model=model, positive=positive)
@@ -246,7 +259,7 @@ RightRates = Callable[[np.random.Generator, int], Sequence[FloatArray | float]]
 """Draw each model's prior probability of being right: a number or one per draw."""
 
 
-class SparseWeights(NoClosedForms):
+class SparseWeights(TablesBase):
     """Posterior whose prior has mass 1 in each class, split by a product of rows.
 
     Parameters
@@ -296,6 +309,18 @@ class SparseWeights(NoClosedForms):
             tickets = [_tickets(generator, rate, masses.shape) for rate in rates]
             tally.add_prior(sums, masses, tickets)
             return tally.split(sums)
+
+        return draw
+
+    def predictor(self) -> NewTable:
+        """Return a function that draws from what occurred and from the prior's sticks."""
+
+        def draw(generator: np.random.Generator, size: int) -> Table:
+            cells, masses = self.draw_sticks(generator)
+            weights = np.concatenate([draw_gammas(generator, self.counts), masses])
+            drawn = draw_items_of(np.concatenate([self.cells, cells]), generator, size, weights)
+            columns = list(drawn.cells.T)
+            return Table(*count_rows(columns, n_labels=self.n_classes, weights=drawn.counts))
 
         return draw
 

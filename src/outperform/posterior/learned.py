@@ -32,11 +32,12 @@ from outperform.errors import ResourceError
 from outperform.posterior.base import (
     Drawn,
     Needs,
-    NoClosedForms,
-    Posterior,
+    NewTable,
     Scale,
     ScaledWorker,
     Sums,
+    Tables,
+    TablesBase,
     Worker,
     margins_of,
 )
@@ -63,12 +64,12 @@ _PILOT_NUMBERS = 1 << 22
 _TINY = np.finfo(np.float64).tiny
 
 
-def learned(outcomes: Outcomes, existing: IntArray | None = None) -> Posterior:
+def learned(outcomes: Outcomes, existing: IntArray | None = None) -> Tables:
     """Return the posterior; two classes cannot teach each other and have Jeffreys rows."""
     return unit(outcomes) if outcomes.n_classes <= 2 else Learned(outcomes, existing)
 
 
-class Learned(NoClosedForms):
+class Learned(TablesBase):
     """Posterior of three classes or more, for one model or several on the same items.
 
     Parameters
@@ -82,6 +83,7 @@ class Learned(NoClosedForms):
 
     def __init__(self, outcomes: Outcomes, existing: IntArray | None = None) -> None:
         self.n_classes, self.n_models = outcomes.n_classes, len(outcomes.models)
+        self.outcomes = outcomes
         table = outcomes.tables[0]
         counts = table.counts.astype(np.float64)
         order = np.argsort(counts, kind="stable")
@@ -135,6 +137,13 @@ class Learned(NoClosedForms):
             return found
 
         return draw
+
+    def predictor(self) -> NewTable:
+        """Return a function that draws from the one confusion matrix, or by the unit prior.
+
+        There are no joint cells, which one unit of mass in each class hardly moves.
+        """
+        return super().predictor() if self.n_models == 1 else unit(self.outcomes).predictor()
 
     def _together(self) -> float:
         """Return the correlation of the parameters that correlates accuracies as errors are.

@@ -4,42 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import gammainc, gammaincinv, ndtr, ndtri
 
-from outperform._typing import FloatArray, IntArray
-from outperform.data.outcomes import Outcomes, n_codes
+from outperform._typing import FloatArray
+from outperform.data.outcomes import Outcomes
 from outperform.data.prevalence import Prevalence, checked_draws
-from outperform.data.table import Groups, Table, count_rows
-from outperform.errors import UsageError, param
+from outperform.data.table import Table
 from outperform.posterior.base import (
     Drawn,
-    Independent,
     Needs,
-    NoClosedForms,
-    Posterior,
-    Scale,
-    ScaledWorker,
     Shapes,
-    Sums,
+    Tables,
+    TablesBase,
     Worker,
-    margins_of,
+    draw_items_of,
 )
-from outperform.posterior.dirichlet import DenseRows, SparseWeights, unit
-from outperform.posterior.gammas import draw_gammas, fill_proportions
-from outperform.posterior.learned import Learned
-from outperform.posterior.sums import LinearWeights
+from outperform.posterior.gammas import fill_proportions
 
 Predict = Callable[[np.random.Generator, int], Outcomes]
 """Draw a world, and so many items from it."""
 
-_DrawTable = Callable[[np.random.Generator, int], Table]
 
-
-def predictive(outcomes: Outcomes, posterior: Posterior) -> Predict:
+def predictive(outcomes: Outcomes, posterior: Tables) -> Predict:
     """Return a function that draws test sets from the posterior predictive distribution.
 
     Parameters
@@ -60,15 +49,7 @@ def predictive(outcomes: Outcomes, posterior: Posterior) -> Predict:
     >>> predictive(seen, posterior)(np.random.default_rng(0), 500).n
     500
     """
-    if isinstance(posterior, Learned) and posterior.n_models > 1:
-        # It has each model's confusion matrix, not the joint cells, which one unit of mass in
-        # each class hardly moves.
-        posterior = unit(outcomes)
-    alone = posterior.posteriors if isinstance(posterior, Independent) else (posterior,)
-    draws = [
-        _draw_table(table, one, n_codes=n_codes(outcomes))
-        for table, one in zip(outcomes.tables, alone, strict=True)
-    ]
+    draws = [posterior.of_model(place)[0].predictor() for place in range(len(outcomes.tables))]
     shares = [table.n / max(outcomes.n, 1) for table in outcomes.tables]
     if outcomes.groups is not None:  # an item is counted, but a group is drawn
         shares = [_n_groups(table) / max(outcomes.n, 1) for table in outcomes.tables]
@@ -96,7 +77,9 @@ def certain(outcomes: Outcomes, probabilities: FloatArray) -> Predict:
     (table,) = outcomes.tables
 
     def draw(generator: np.random.Generator, size: int) -> Outcomes:
-        return replace(outcomes, tables=(_seen(table.cells, generator, size, probabilities),))
+        return replace(
+            outcomes, tables=(draw_items_of(table.cells, generator, size, probabilities),)
+        )
 
     return draw
 
@@ -104,77 +87,6 @@ def certain(outcomes: Outcomes, probabilities: FloatArray) -> Predict:
 def _n_groups(table: Table) -> int:
     assert table.groups is not None
     return table.groups.n
-
-
-def _draw_table(table: Table, posterior: Posterior, *, n_codes: int) -> _DrawTable:
-    if isinstance(posterior, DenseRows):
-        return partial(_from_rows, posterior.cell_worker(), posterior.shapes.shape)
-    if isinstance(posterior, SparseWeights):
-        return partial(_from_sticks, posterior, n_codes)
-    if isinstance(posterior, LinearWeights) and posterior.held is None:
-        return partial(_from_cells, posterior)
-    if isinstance(posterior, LinearWeights) and table.groups is not None:
-        return partial(_from_groups, table, table.groups)
-    if posterior.n_models == 1 and table.cells.shape[1] == 2:
-        return partial(_from_confusion, posterior)
-    raise UsageError(
-        "items with several labels are drawn whole, which this prior does not do; leave prior "
-        f"out, or use {param('prior=', 'bootstrap')}"
-    )
-
-
-def _from_rows(
-    draw_cells: Callable[[np.random.Generator, int], FloatArray],
-    shape: Sequence[int],
-    generator: np.random.Generator,
-    size: int,
-) -> Table:
-    weights = draw_cells(generator, 1).ravel()
-    cells = np.indices(shape).reshape(len(shape), -1).T
-    return _seen(cells, generator, size, weights)
-
-
-def _from_sticks(
-    posterior: SparseWeights, n_codes: int, generator: np.random.Generator, size: int
-) -> Table:
-    """Draw from the cells that occurred, and from where the prior's sticks fall."""
-    cells, masses = posterior.draw_sticks(generator)
-    weights = np.concatenate([draw_gammas(generator, posterior.counts), masses])
-    drawn = _seen(np.concatenate([posterior.cells, cells]), generator, size, weights)
-    return Table(*count_rows(list(drawn.cells.T), n_labels=n_codes, weights=drawn.counts))
-
-
-def _from_cells(posterior: LinearWeights, generator: np.random.Generator, size: int) -> Table:
-    drawn = _seen(posterior.cells, generator, size, draw_gammas(generator, posterior.shapes))
-    order = np.lexsort(drawn.cells.T[::-1])
-    return Table(drawn.cells[order], drawn.counts[order])
-
-
-def _from_groups(table: Table, groups: Groups, generator: np.random.Generator, size: int) -> Table:
-    """Draw whole groups; here the size is their number."""
-    weights = draw_gammas(generator, groups.repeats.astype(np.float64))
-    repeats = generator.multinomial(size, weights / weights.sum())
-    drawn = Groups(pattern=groups.pattern, cell=groups.cell, times=groups.times, repeats=repeats)
-    if groups.weighted:  # every item is in one group, whatever weight it has there
-        counts = np.zeros(len(table.cells), dtype=np.int64)
-        np.add.at(counts, groups.cell, repeats[groups.pattern])
-    else:
-        counts = drawn.held(n_cells=len(table.cells)).astype(np.int64)
-    return Table(table.cells, counts, drawn)
-
-
-def _from_confusion(posterior: Posterior, generator: np.random.Generator, size: int) -> Table:
-    (confusion,) = posterior.worker("confusion")(generator, 1)
-    assert isinstance(confusion, np.ndarray)
-    cells = np.indices(confusion.shape[:2]).reshape(2, -1).T
-    return _seen(cells, generator, size, confusion[..., 0].ravel())
-
-
-def _seen(cells: IntArray, generator: np.random.Generator, size: int, weights: FloatArray) -> Table:
-    """Draw items from weighted cells and keep the cells that occur."""
-    counts = generator.multinomial(size, weights / weights.sum())
-    kept = counts > 0
-    return Table(cells[kept], counts[kept])
 
 
 class Trained(NamedTuple):
@@ -331,7 +243,7 @@ def _normal_within(
     return found
 
 
-class Reweighted(NoClosedForms):
+class Reweighted(TablesBase):
     """A posterior whose class proportions are replaced and whose rates are kept.
 
     What happens within one true class, such as recall, stays as it was, closed forms too.
@@ -350,19 +262,15 @@ class Reweighted(NoClosedForms):
 
     def __init__(
         self,
-        posterior: Posterior,
+        posterior: Tables,
         prevalence: Prevalence,
         *,
         codes: Sequence[int],
         n_classes: int,
     ) -> None:
         self.posterior, self.prevalence = posterior, prevalence
+        self.n_models = posterior.n_models
         self.codes, self.n_classes = tuple(codes), n_classes
-
-    @property
-    def n_models(self) -> int:
-        """How many models are read off the same weights."""
-        return self.posterior.n_models
 
     @property
     def n_gammas(self) -> int:
@@ -371,8 +279,7 @@ class Reweighted(NoClosedForms):
 
     def worker(self, needs: Needs) -> Worker:
         """Return a function that draws the shares and scales every model's classes to them."""
-        apart = self.posterior.posteriors if isinstance(self.posterior, Independent) else None
-        workers = [_scaled(one, needs) for one in apart or (self.posterior,)]
+        worker = self.posterior.scaled_worker(needs)
 
         def draw(generator: np.random.Generator, length: int) -> list[Drawn]:
             shares = draw_shares(self.prevalence, generator, length)
@@ -380,13 +287,14 @@ class Reweighted(NoClosedForms):
             def scale(actual: FloatArray) -> FloatArray:
                 return row_factors(actual, shares, self.codes)
 
-            return [drawn for one in workers for drawn in one(generator, length, scale)]
+            return worker(generator, length, scale)
 
         return draw
 
     def row_shapes(self, model: int, positive: int) -> tuple[float, float] | None:
         """Return the shapes of right and wrong in one true class, which has its own rates."""
-        return self.posterior.row_shapes(model, positive)
+        own, place = self.posterior.of_model(model)
+        return own.row_shapes(place, positive)
 
     def agreement_shapes(self, truth: int | None) -> Shapes | None:
         """Return the shapes of what two models got right in one true class."""
@@ -478,20 +386,3 @@ def by_truth(confusion: FloatArray, inverse: FloatArray) -> FloatArray:
 def _divided(top: FloatArray, bottom: FloatArray) -> FloatArray:
     """Divide, with 0 where a class has no weight at all."""
     return np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0)
-
-
-def _scaled(posterior: Posterior, needs: Needs) -> ScaledWorker:
-    """Scale cells before they are added up; where all cells are drawn, the confusion arrays."""
-    if isinstance(posterior, (SparseWeights, LinearWeights, Learned)):
-        return posterior.scaled_worker(needs)
-    inner = posterior.worker("confusion")
-
-    def draw(generator: np.random.Generator, length: int, scale: Scale) -> list[Drawn]:
-        found: list[Drawn] = []
-        for confusion in inner(generator, length):
-            assert not isinstance(confusion, Sums)  # confusion arrays were asked for
-            weighed = confusion * scale(confusion.sum(axis=1))[:, None]
-            found.append(weighed if needs == "confusion" else margins_of(weighed))
-        return found
-
-    return draw

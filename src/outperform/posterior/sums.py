@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from collections.abc import Callable, Iterable, Sequence
+from copy import copy
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
 import numpy as np
 
 from outperform._typing import BoolArray, FloatArray, IntArray
 from outperform.data.outcomes import Outcomes, n_codes
-from outperform.data.table import Groups
+from outperform.data.table import Groups, Table
 from outperform.errors import ResourceError
 from outperform.posterior.base import (
     Drawn,
     Needs,
-    NoClosedForms,
+    NewTable,
     Scale,
     ScaledWorker,
     Shapes,
     Sums,
+    TablesBase,
     Worker,
+    cell_predictor,
 )
-from outperform.posterior.gammas import fill_rows, gamma_sums, spread_factors
+from outperform.posterior.gammas import draw_gammas, fill_rows, gamma_sums, spread_factors
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -277,7 +281,7 @@ def choose_tally(
     return (Errors if many else Margins)(cells, n_classes)
 
 
-class LinearWeights(NoClosedForms):
+class LinearWeights(TablesBase):
     """Independent gammas, one for each unit, and what each unit holds.
 
     A unit is a cell, or a pattern of cells that were seen together: then the
@@ -339,6 +343,45 @@ class LinearWeights(NoClosedForms):
 
         return draw
 
+    def widened(self, df: float | None) -> Self:
+        """Return the same weights of units that know the spread so well; None where well."""
+        wider = copy(self)
+        wider.df = df
+        return wider
+
+    def weights_worker(self) -> Callable[[np.random.Generator, int], FloatArray]:
+        """Return a function that draws the weight of each cell, ``(n_cells, n_draws)``."""
+
+        def draw(generator: np.random.Generator, length: int) -> FloatArray:
+            gammas = np.empty((self.shapes.size, length))
+            factors = None if self.df is None else spread_factors(generator, self.df, length)
+            fill_rows(generator, self.shapes, gammas, factors)
+            return gammas if self.held is None else self.held @ gammas
+
+        return draw
+
+    def predictor(self) -> NewTable:
+        """Return a function that draws items from the cells, or whole groups."""
+        if self.held is None:
+            return cell_predictor(self)
+        table = self.outcomes.tables[0]
+        groups = table.groups
+        assert groups is not None
+        shapes = groups.repeats.astype(np.float64)
+
+        def draw(generator: np.random.Generator, size: int) -> Table:
+            weights = draw_gammas(generator, shapes)
+            repeats = generator.multinomial(size, weights / weights.sum())
+            drawn = replace(groups, repeats=repeats)
+            if groups.weighted:  # every item is in one group, whatever weight it has there
+                counts = np.zeros(len(table.cells), dtype=np.int64)
+                np.add.at(counts, groups.cell, repeats[groups.pattern])
+            else:
+                counts = drawn.held(n_cells=len(table.cells)).astype(np.int64)
+            return Table(table.cells, counts, drawn)
+
+        return draw
+
     def tally(self, needs: Needs) -> Margins | Confusions:
         """Return what adds the weights of cells up."""
         largest = float(self.shapes.max(initial=0.0)) * self._spread
@@ -347,13 +390,10 @@ class LinearWeights(NoClosedForms):
     def scaled_worker(self, needs: Needs) -> ScaledWorker:
         """Return a function that scales the true classes."""
         tally = self.tally(needs)
-        rows = RowSums(self.cells, self.n_codes)
+        rows, draw_weights = RowSums(self.cells, self.n_codes), self.weights_worker()
 
         def draw(generator: np.random.Generator, length: int, scale: Scale) -> list[Drawn]:
-            gammas = np.empty((self.shapes.size, length))
-            factors = None if self.df is None else spread_factors(generator, self.df, length)
-            fill_rows(generator, self.shapes, gammas, factors)
-            weights = gammas if self.held is None else self.held @ gammas
+            weights = draw_weights(generator, length)
             rows.multiply(weights, scale(rows.of_cells(weights)))
             return tally.split(tally.of_cells(weights))
 

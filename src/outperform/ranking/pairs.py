@@ -13,16 +13,14 @@ import numpy as np
 
 from outperform._json import MaybeNaN, written
 from outperform._typing import FigureSize, FloatArray
-from outperform.decision.hdi import narrowest
-from outperform.decision.intervals import Interval
 from outperform.decision.rope import (
     Decision,
     Masses,
     Rope,
+    chances_of,
     decide,
     margin,
     masses_from_draws,
-    mean_error,
 )
 from outperform.display import facts as read
 from outperform.display import figure_style, numbers
@@ -30,8 +28,10 @@ from outperform.display.facts import Facts
 from outperform.display.pictures import OPEN, TONES
 from outperform.errors import require
 from outperform.findings import Finding, clauses, finding
-from outperform.inference import diagnostics, disagreements
+from outperform.inference import diagnostics, disagreements, engine
 from outperform.inference.disagreements import are_same
+from outperform.inference.engine import Answer
+from outperform.inference.question import Sampling
 from outperform.inference.spec import LabelSpec, Spec, again
 from outperform.inference.spelling import (
     SPELLED,
@@ -43,6 +43,7 @@ from outperform.inference.spelling import (
     never_true,
     spelling_findings,
 )
+from outperform.inference.summary import Summary, summarize
 from outperform.posterior.rng import n_workers
 
 if TYPE_CHECKING:
@@ -50,17 +51,24 @@ if TYPE_CHECKING:
 
 
 _WORTH_A_THREAD = 20
+# Of the width of an interval. One mean correlation in place of the pair's moves an end by a few
+# hundredths of it.
+_CLOSE = 0.15
 
 Matrix = tuple[tuple["Pair | None", ...], ...]
 """A pair for each row − column; None on the diagonal."""
 
 
-@written()
+@written(
+    "names observed mean sd mcse p_worse p_equivalent p_better p_greater hdi decision withheld "
+    "coarse"
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pair:
+class Pair(Summary):
     """The difference A − B between two of the models, as if there were no others.
 
-    It is made of the draws before pooling and says what :func:`compare` says of the two.
+    It is made of the draws before pooling and says what :func:`compare` says of the two; see
+    :class:`Summary`.
 
     Parameters
     ----------
@@ -87,14 +95,10 @@ class Pair:
 
     names: tuple[str, str]
     observed: MaybeNaN
-    mean: float
-    sd: float
-    mcse: float
     p_worse: float
     p_equivalent: float
     p_better: float
     p_greater: float
-    hdi: Interval
     decision: Decision
     withheld: bool
     coarse: bool
@@ -123,6 +127,61 @@ def all_pairs(
     for (i, j), (forward, backward) in zip(places, found, strict=True):
         matrix[i][j], matrix[j][i] = forward, backward
     return tuple(map(tuple, matrix))
+
+
+def shares_one_correlation(spec: Spec) -> bool:
+    """Return whether joint draws couple the models otherwise than draws of two of them.
+
+    Under the prior ``learned``, more than two models share one mean correlation of errors.
+    """
+    learned = isinstance(spec, LabelSpec) and spec.prior.name == "learned"
+    n_classes = spec.view.n_classes
+    return learned and len(spec.view.models) > 2 and (n_classes is None or n_classes > 2)
+
+
+def ask_two(
+    spec: Spec,
+    names: tuple[str, str],
+    *,
+    n_draws: int,
+    seed: np.random.SeedSequence,
+    n_jobs: int | None,
+) -> tuple[LabelSpec, Answer]:
+    """Ask of two models of a ranking what :func:`compare` asks, with the same draws."""
+    assert isinstance(spec, LabelSpec)
+    two = again(spec, spec.data.select(list(names)))
+    (answered,) = engine.answer([two], Sampling(n_draws, seed, n_jobs))
+    return two, answered
+
+
+def close_pairs_alone(
+    spec: Spec,
+    pairs: Matrix,
+    *,
+    rope: Rope,
+    prob: float,
+    n_draws: int,
+    seed: np.random.SeedSequence,
+    n_jobs: int | None,
+) -> tuple[Matrix, frozenset[frozenset[str]]]:
+    """Replace pairs that :func:`compare` might decide otherwise by its answer, and name them.
+
+    They are those whose interval ends close to an edge of the ROPE.
+    """
+    if not shares_one_correlation(spec):
+        return pairs, frozenset()
+    matrix, alone = [list(row) for row in pairs], set()
+    for i, j in combinations(range(len(matrix)), 2):
+        pair = matrix[i][j]
+        assert pair is not None
+        if margin(pair.hdi, rope)[0] > _CLOSE * (pair.hdi.high - pair.hdi.low):
+            continue
+        two, answered = ask_two(spec, pair.names, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+        matrix[i][j], matrix[j][i] = _both_ways(
+            two, answered.values, two.observed, rope, prob, (0, 1)
+        )
+        alone.add(frozenset(pair.names))
+    return tuple(map(tuple, matrix)), frozenset(alone)
 
 
 class Spelled(NamedTuple):
@@ -164,7 +223,7 @@ def unless_spelled(
         if _depends(forward, answers, rope):
             matrix[i][j] = _withheld(forward)
             changed.add(frozenset(forward.names))
-        turned = [replace(one, hdi=_negated(one.hdi)) for one in answers]
+        turned = [replace(one, hdi=-one.hdi) for one in answers]
         if _depends(backward, turned, rope):
             matrix[j][i] = _withheld(backward)
             changed.add(frozenset(backward.names))
@@ -204,31 +263,27 @@ def _both_ways(
     i, j = places
     ordered = values[i] - values[j]
     ordered.sort()
-    mean, sd = float(ordered.mean()), float(ordered.std(ddof=1))
-    hdi = replace(narrowest(ordered, prob), signed=True)
-    conclude = partial(_conclude, spec, rope=rope, sd=sd, mcse=mean_error(sd, ordered.size))
+    numbers = summarize(ordered, None, prob, signed=True)
     seen = observed[i] - observed[j]
-    forward = conclude((i, j), hdi, masses_from_draws(ordered, rope), mean=mean, observed=seen)
+    masses = masses_from_draws(ordered, rope)
+    forward = _conclude(spec, (i, j), numbers, masses, observed=seen, rope=rope)
     # Only a symmetric ROPE says the same of B − A.
     mirrored = Rope(low=-rope.high, high=-rope.low)
     turned = _turned(masses_from_draws(ordered, mirrored))
-    backward = conclude((j, i), _negated(hdi), turned, mean=-mean, observed=-seen)
+    backward = _conclude(spec, (j, i), -numbers, turned, observed=-seen, rope=rope)
     return forward, backward
 
 
 def _conclude(
     spec: Spec,
     places: tuple[int, int],
-    hdi: Interval,
+    numbers: Summary,
     masses: Masses,
     *,
-    mean: float,
     observed: float,
-    sd: float,
-    mcse: float,
     rope: Rope,
 ) -> Pair:
-    better = spec.metric.greater_is_better
+    better, hdi = spec.metric.greater_is_better, numbers.hdi
     decision = decide(hdi, rope, masses, greater_is_better=better)
     decision, few = disagreements.allow(spec, decision, hdi, places)
     gap, error = margin(hdi, rope)
@@ -236,23 +291,10 @@ def _conclude(
     return Pair(
         names=(models[places[0]], models[places[1]]),
         observed=observed,
-        mean=mean,
-        sd=sd,
-        mcse=mcse,
-        hdi=hdi,
-        p_worse=masses.below if better else masses.above,
-        p_equivalent=masses.inside,
-        p_better=masses.above if better else masses.below,
-        p_greater=masses.greater,
+        **numbers._fields() | chances_of(masses, greater_is_better=better),
         decision=decision,
         withheld=decision is Decision.UNDECIDED and disagreements.withholds(spec, few, places),
         coarse=gap < diagnostics.SAFE_ERRORS * error,
-    )
-
-
-def _negated(hdi: Interval) -> Interval:
-    return replace(
-        hdi, low=-hdi.high, high=-hdi.low, mcse_low=hdi.mcse_high, mcse_high=hdi.mcse_low
     )
 
 

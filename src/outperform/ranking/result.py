@@ -58,6 +58,8 @@ from outperform.ranking.pairs import (
     Pair,
     above_diagonal,
     all_pairs,
+    ask_two,
+    close_pairs_alone,
     in_order,
     mean_matrix,
     plot_decisions,
@@ -70,7 +72,6 @@ from outperform.ranking.text import (
     pairs_table,
     ranking_document,
     ranking_headline,
-    ranking_page,
     ranking_paragraph,
     ranking_table,
     ranking_title,
@@ -230,6 +231,7 @@ class Ranking(Tabular):
     findings: tuple[Finding, ...]
     signature: str
     seed: np.random.SeedSequence
+    _alone: frozenset[frozenset[str]] = field(default=frozenset(), repr=False)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -336,7 +338,10 @@ class Ranking(Tabular):
     # The same draws, asked again
 
     def compare(self, a: str, b: str) -> Comparison:
-        """Return the whole comparison of two of the models as if alone, from ``raw_draws``.
+        """Return the whole comparison of two of the models, as if there were no others.
+
+        It is made of the draws that decided the pair: ``raw_draws``, or those of the two alone
+        if these could be decided otherwise.
 
         Parameters
         ----------
@@ -345,11 +350,18 @@ class Ranking(Tabular):
         """
         self.pair(a, b)  # raises if there are no such two
         spec = again(self.spec, self.spec.data.select([a, b]), prior=self.spec.prior)
-        answer = Answer(
-            values=self.raw_draws[[self.names.index(a), self.names.index(b)]],
-            of_models=(None, None),
-            of_difference=None,
-        )
+        values = self.raw_draws[[self.names.index(a), self.names.index(b)]]
+        if frozenset((a, b)) in self._alone:
+            first, second = sorted((a, b))
+            _, answered = ask_two(
+                self.spec,
+                (first, second),
+                n_draws=self.draws.shape[1],
+                seed=self.seed,
+                n_jobs=None,
+            )
+            values = answered.values[:: 1 if a == first else -1]
+        answer = Answer(values=values, of_models=(None, None), of_difference=None)
         return summarize_comparison(
             spec,
             answer,
@@ -405,9 +417,6 @@ class Ranking(Tabular):
     def report(self) -> str:
         """Return a paragraph for a paper."""
         return ranking_paragraph(self.to_dict())
-
-    def _latex_table(self) -> Table:
-        return ranking_page(self.to_dict())
 
     def _latex_label(self) -> str:
         return latex_label("rank", self.metric)
@@ -507,6 +516,9 @@ def summarize_ranking(
     better, n_draws = spec.metric.greater_is_better, values.shape[1]
     order = _best_first(spec.view.models, values, better)
     pairs = all_pairs(spec, raw, observed, rope=rope, prob=prob, n_jobs=n_jobs)
+    pairs, alone = close_pairs_alone(
+        spec, pairs, rope=rope, prob=prob, n_draws=n_draws, seed=seed, n_jobs=n_jobs
+    )
     spelled = unless_spelled(
         spec, in_order(pairs, order), rope=rope, prob=prob, n_draws=n_draws, seed=seed
     )
@@ -548,6 +560,7 @@ def summarize_ranking(
         findings=findings,
         signature=signature,
         seed=seed,
+        _alone=alone,
     )
 
 

@@ -355,6 +355,7 @@ def ranking_document(facts: Facts, *, top: int | None = None) -> Document:
         method=caption,
         signature=for_text(facts["signature"]),
         terms=("rope", "hdi", "regret"),
+        paper=partial(ranking_page, facts),
         paragraph=partial(ranking_paragraph, facts),
     )
 

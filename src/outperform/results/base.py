@@ -22,10 +22,10 @@ from outperform.display.cards import Notebook
 from outperform.display.document import Document
 from outperform.display.formats import latex_label
 from outperform.display.layout import Page, plain
-from outperform.display.sentences import captioned
 from outperform.display.table import Table
 from outperform.findings import Finding
 from outperform.inference.folds import Correlation, Folds
+from outperform.inference.summary import Summary
 from outperform.posterior.fold_scores import FoldScores, HierarchicalDraws, RankWeights
 from outperform.posterior.predictive import Trained
 
@@ -65,11 +65,8 @@ class Tabular(Plain, Notebook):
         label
             What the paper's references call the table; made of the names if None.
         """
-        table = captioned(self._latex_table(), caption)
-        return table.to_latex(label=label or self._latex_label())
-
-    def _latex_table(self) -> Table:
-        return self.table()
+        named = label or self._latex_label()
+        return self._document().latex(self.table, caption=caption, label=named)
 
     def _latex_label(self) -> str:
         return latex_label(type(self).__name__)
@@ -80,7 +77,7 @@ class Tabular(Plain, Notebook):
 
     def _markdown(self) -> str:
         """Return what the command line writes as Markdown."""
-        return self.to_markdown()
+        return self._document().markdown(self.table)
 
     def to_html(self) -> str:
         """Return the answer as HTML, as a notebook shows it."""
@@ -251,9 +248,12 @@ class ModelRuns:
         return float(np.std(self.run_values, ddof=1)) if self.n_runs > 1 else float("nan")
 
 
-@written()
-class DatasetDifference(NamedTuple):
+@written("name n_folds test_share observed mean sd mcse hdi p_worse p_equivalent p_better mcse_p")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetDifference(Summary):
     """The posterior of A − B on one data set, which learns from the others if there are any.
+
+    See :class:`Summary`.
 
     Parameters
     ----------
@@ -279,10 +279,6 @@ class DatasetDifference(NamedTuple):
     n_folds: int
     test_share: float
     observed: float
-    mean: float
-    sd: float
-    mcse: float
-    hdi: Interval
     p_worse: float
     p_equivalent: float
     p_better: float

@@ -17,12 +17,7 @@ from outperform.display.paragraphs import Length, estimate_paragraph
 from outperform.display.pictures import outline
 from outperform.display.posterior_figure import plot_posterior
 from outperform.display.screen import estimate_document
-from outperform.display.sentences import (
-    captioned,
-    estimate_caption,
-    estimate_headline,
-    estimate_table,
-)
+from outperform.display.sentences import estimate_headline, estimate_table
 from outperform.display.table import Table
 from outperform.errors import UsageError
 from outperform.findings import Finding
@@ -191,20 +186,11 @@ class Estimate(Summary, Tabular):
         """
         return estimate_paragraph(self.to_dict(), length=length)
 
-    def _latex_table(self) -> Table:
-        facts = self.to_dict()
-        return captioned(estimate_table(facts), estimate_caption(facts))
-
     def _latex_label(self) -> str:
         return latex_label(self.name, self.metric)
 
     def _document(self) -> Document:
         return estimate_document(self.to_dict(), draws=self.draws, distribution=self.distribution)
-
-    def _markdown(self) -> str:
-        """Return a passage with everything, as the command line writes it."""
-        told = self.to_dict()
-        return self._document().markdown(estimate_headline(told), estimate_table(told))
 
     def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
         """Draw the posterior.

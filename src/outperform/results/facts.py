@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from outperform._json import Json, to_json
+from outperform._json import to_json
 from outperform._typing import (
     AnyArray,
     Axes,
@@ -44,16 +44,6 @@ rope_curve"""
 """What figures need besides: the probabilities, and what was observed."""
 
 
-def headline_facts(c: Compared) -> Json:
-    """Return what the one line needs."""
-    return to_json(c, HEADLINE)
-
-
-def figure_facts(c: Compared) -> Json:
-    """Return what figures need."""
-    return to_json(c, FIGURE)
-
-
 _PRIOR_DRAWS = 20_000
 _PRIOR_STREAM = 2**31  # the one from which point_null(method="kde") draws
 
@@ -72,7 +62,8 @@ def plot_factor(comparison: Compared, ax: Axes | None, size: FigureSize) -> Axes
     window = factor_window(facts)
     return draw_factor(
         _within(comparison.distribution, window) or comparison.draws,
-        _within(engine.prior_difference(spec), window) or _prior_draws(comparison),
+        _within(engine.prior_difference(spec), window)
+        or engine.prior_draws(spec, _PRIOR_DRAWS, child(comparison.seed, _PRIOR_STREAM)),
         facts=facts,
         null={
             "inside": None if inside is None else (inside.inside, comparison.p_equivalent),
@@ -85,7 +76,7 @@ def plot_factor(comparison: Compared, ax: Axes | None, size: FigureSize) -> Axes
 
 def plot_rope_curve(comparison: Compared, ax: Axes | None, size: FigureSize) -> Axes:
     """Draw the decision, and the three probabilities, for every width of the ROPE."""
-    facts = figure_facts(comparison)
+    facts = to_json(comparison, FIGURE)
     widths = np.linspace(0, widest_rope(facts), POINTS)
     low, high = _outside(np.sort(comparison.draws), comparison.rope, widths)
     worse, better = (low, high) if facts.get("greater_is_better", True) else (high, low)
@@ -95,8 +86,8 @@ def plot_rope_curve(comparison: Compared, ax: Axes | None, size: FigureSize) -> 
 def plot_models(comparison: Compared, ax: Axes | None, size: FigureSize) -> Axes:
     """Draw each classifier's own posterior."""
     a, b = (outline(one.draws, one.distribution) for one in (comparison.a, comparison.b))
-    own = {"a": comparison.a.to_dict(), "b": comparison.b.to_dict()}
-    return draw_models(a, b, facts={**figure_facts(comparison), **own}, ax=ax, size=size)
+    facts = to_json(comparison, f"{FIGURE} a b")
+    return draw_models(a, b, facts=facts, ax=ax, size=size)
 
 
 def plot_confusion(
@@ -157,11 +148,6 @@ def plot_forest(
 def _part(matrix: AnyArray, kept: list[int]) -> FloatArray:
     part: FloatArray = matrix[np.ix_(kept, kept)].astype(np.float64)
     return part
-
-
-def _prior_draws(comparison: Compared) -> FloatArray:
-    stream = child(comparison.seed, _PRIOR_STREAM)
-    return engine.prior_draws(counted(comparison.spec), _PRIOR_DRAWS, stream)
 
 
 def _within(

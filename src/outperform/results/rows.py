@@ -90,7 +90,8 @@ def compact_table(full: Table, keys: Iterable[str] | None = None) -> Table:
         replace(column, heading=_SHORT_HEADINGS.get(column.key, column.heading))
         for column in chosen.columns
     )
-    notes = [_legend(symbols)] if "decision" in chosen.keys else []
+    meanings = ((one.symbol, one.words) for one in Decision if one.symbol in symbols)
+    notes = [legend(meanings)] if "decision" in chosen.keys else []
     if "flags" in chosen.keys:
         notes += [f"{mark}: {_FLAGS[name]}" for name, mark in marks.items()]
     return Table(columns, rows, title=chosen.title, notes=tuple(notes))
@@ -201,11 +202,6 @@ def noun(what: str, spec: Spec) -> str:
 
 def _distinct(values: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(values))
-
-
-def _legend(symbols: Sequence[str]) -> str:
-    shown = [one for one in Decision if one.symbol in symbols]
-    return legend((one.symbol, one.words) for one in shown)
 
 
 def _is_shown(flag: str, table: Table) -> bool:

@@ -133,6 +133,7 @@ def sensitivity_document(facts: Facts) -> Document:
             )
         ],
         table=replace(card, notes=(*explained, *reasons)),
+        paper=lambda: page,
         spans=[span(row, rope=facts["rope"]) for row in facts["rows"]],
         more=full,
         notes=[
@@ -468,9 +469,6 @@ class Sensitivity(Tabular, Generic[Comparable]):
 
     def _document(self) -> Document:
         return sensitivity_document(self.to_dict())
-
-    def _latex_table(self) -> Table:
-        return sensitivity_page(self.to_dict())
 
     def _latex_label(self) -> str:
         return latex_label(*self.own.names, self.own.metric, "sensitivity")

@@ -141,7 +141,11 @@ def slices_headline(facts: Facts, *, limit: int | None = None) -> str:
         f"{a} is worse than {b} in {_many(worse)} of {counted(total, 'slices')}, better in "
         f"{_many(better)}, practically equivalent in {_many(equal)}"
     )
-    line += f"; the other {numbers.count(open_)} {_are(open_)} not decided." if open_ else "."
+    line += (
+        f"; the other {numbers.count(open_)} {'is' if open_ == 1 else 'are'} not decided."
+        if open_
+        else "."
+    )
     if called:
         wrong = facts["expected_wrong"]
         about = "fewer than 0.01" if wrong < 0.01 else f"{wrong:.2g}"
@@ -152,10 +156,6 @@ def slices_headline(facts: Facts, *, limit: int | None = None) -> str:
 
 def _many(count: int) -> str:
     return numbers.count(count) if count else "none"
-
-
-def _are(count: int) -> str:
-    return "is" if count == 1 else "are"
 
 
 def slices_document(facts: Facts, rows: Sequence[Facts], *, top: int | None) -> Document:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,21 +14,20 @@ from outperform._json import written
 from outperform._typing import AnyArray, FloatArray, IntArray, SeedSequence
 from outperform.data.pool import Slices
 from outperform.data.scores import Scores
-from outperform.decision.hdi import Ends, narrowest_rows
-from outperform.decision.intervals import Interval
-from outperform.decision.ranks import MassRows, Spreads, masses_rows, spreads_rows
+from outperform.decision.intervals import Ends, Interval
+from outperform.decision.ranks import MassRows, masses_rows
 from outperform.decision.rope import (
     Decision,
     Rope,
     decide,
     margin,
-    mean_error,
     probability_error,
     supported,
 )
 from outperform.errors import DataError
 from outperform.inference.diagnostics import SAFE_ERRORS
 from outperform.inference.spec import Data, LabelSpec, Spec
+from outperform.inference.summary import Summary, SummaryRows, summarize_many
 from outperform.metrics.confusion import Margins
 from outperform.posterior.base import Sums
 from outperform.posterior.hierarchical import pool_normal
@@ -41,8 +40,10 @@ from outperform.posterior.slices import SlicesPosterior
     "p_greater errors p_wrong like_whole coarse hdi decision own_hdi own_decision disagrees"
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SliceRow:
+class SliceRow(Summary):
     """A − B in one slice.
+
+    See :class:`Summary`.
 
     Parameters
     ----------
@@ -54,6 +55,8 @@ class SliceRow:
         The plug-in values of A and of B in the slice alone, and their difference.
     mean, sd
         Of A − B, pulled toward the whole.
+    mcse
+        The Monte Carlo error of the mean.
     sd_error
         The Monte Carlo error of the sd.
     n_draws
@@ -87,11 +90,8 @@ class SliceRow:
     observed_a: float
     observed_b: float
     observed: float
-    mean: float
-    sd: float
     sd_error: float
     n_draws: int
-    hdi: Interval
     p_worse: float
     p_equivalent: float
     p_better: float
@@ -102,11 +102,6 @@ class SliceRow:
     p_wrong: float
     like_whole: float
     coarse: bool
-
-    @property
-    def mcse(self) -> float:
-        """The Monte Carlo error of the mean."""
-        return mean_error(self.sd, self.n_draws)
 
     @property
     def errors(self) -> dict[str, float]:
@@ -142,9 +137,18 @@ _CALLS = (Decision.BETTER, Decision.WORSE)
 class Numbers(NamedTuple):
     """What the draws of each slice say, one value a slice."""
 
-    spreads: Spreads
-    ends: Ends
+    summaries: SummaryRows
     masses: MassRows
+
+    @classmethod
+    def of(cls, ordered: FloatArray, rope: Rope, prob: float) -> Numbers:
+        """Return them for rows of sorted draws ``(n_slices, n_draws)``."""
+        return cls(summarize_many(ordered, prob), masses_rows(ordered, rope))
+
+    @property
+    def ends(self) -> Ends:
+        """The narrowest interval of each slice."""
+        return self.summaries.hdi
 
 
 def draw_numbers(
@@ -161,15 +165,11 @@ def draw_numbers(
     """Draw every slice, or these only, and keep the numbers; the draws are not kept."""
     places = np.arange(posterior.n_slices) if only is None else only
     length = posterior.block_length(n_draws) if only is None else 1
-    columns = np.empty((11, len(places)))
+    blocks: dict[int, Numbers] = {}
 
     def conclude(inside: slice, differences: FloatArray) -> None:
         differences.sort(axis=1)
-        columns[:, inside] = [
-            *spreads_rows(differences),
-            *narrowest_rows(differences, prob),
-            *masses_rows(differences, rope),
-        ]
+        blocks[inside.start] = Numbers.of(differences, rope, prob)
 
     pieces = posterior.pieces(n_draws, spec.measured.needs)
     draw = partial(_draw_blocks, posterior, spec, length=length, n_jobs=n_jobs)
@@ -185,8 +185,16 @@ def draw_numbers(
                 put = partial(_put, waiting[:, start:stop])
                 draw(put, some, stop - start, child(child(seed, first), number))
             conclude(slice(first, first + len(some)), waiting)
-    _refuse_undefined(spec, columns[0])
-    return Numbers(Spreads(*columns[:3]), Ends(*columns[3:7]), MassRows(*columns[7:]))
+    numbers: Numbers = _joined([blocks[start] for start in sorted(blocks)])
+    _refuse_undefined(spec, numbers.summaries.spreads.mean)
+    return numbers
+
+
+def _joined(parts: Sequence[Any]) -> Any:
+    """Put columns of blocks one after the other, whatever the tuples in which they are."""
+    if isinstance(parts[0], np.ndarray):
+        return np.concatenate(parts)
+    return type(parts[0])(*map(_joined, zip(*parts, strict=True)))
 
 
 _WAITING = 1 << 24
@@ -360,13 +368,13 @@ def summarize_rows(
     unmatched = spec.never_matches(0) or spec.never_matches(1)
     rows = []
     for place, key in enumerate(slices):
-        hdi = numbers.ends.interval(place, prob, signed=True)
-        mean, sd, sd_error = (float(column[place]) for column in numbers.spreads)
+        summary = numbers.summaries.row(place, prob, n_draws)
+        hdi = summary.hdi
         seen = observed[:, place].tolist()
         own_hdi = own.ends.interval(place, prob, signed=True)
         decision = decide(hdi, rope, numbers.masses.row(place), greater_is_better=better)
         alone = decide(own_hdi, rope, own.masses.row(place), greater_is_better=better)
-        if decision is Decision.EQUIVALENT and mean not in own_hdi:
+        if decision is Decision.EQUIVALENT and summary.mean not in own_hdi:
             decision = Decision.UNDECIDED
         decision = Decision.UNDECIDED if unmatched else supported(decision, alone)
         rows.append(
@@ -376,11 +384,9 @@ def summarize_rows(
                 observed_a=seen[0],
                 observed_b=seen[1],
                 observed=seen[0] - seen[1],
-                mean=mean,
-                sd=sd,
-                sd_error=sd_error,
+                **summary._fields(),
+                sd_error=float(numbers.summaries.spreads.sd_error[place]),
                 n_draws=n_draws,
-                hdi=hdi,
                 p_worse=worse[place],
                 p_equivalent=inside[place],
                 p_better=good[place],
@@ -460,17 +466,12 @@ def pool_differences(
         Whether a group may lie in several slices, so that the draws of slices are joint.
     """
     pooled, like_whole = pool_normal(own, n, seed, together=together)
-    numbers, alone = (_numbers_of(one, rope, prob) for one in (pooled, own))
+    numbers, alone = (Numbers.of(np.sort(each, axis=1), rope, prob) for each in (pooled, own))
     below, above = numbers.ends.high < rope.low, numbers.ends.low > rope.high
     wrong = 1 - np.where(below, numbers.masses.below, numbers.masses.above)
     return PooledSlices(
         SliceNumbers(numbers, alone, np.where(below | above, wrong, 0.0)), like_whole
     )
-
-
-def _numbers_of(draws: FloatArray, rope: Rope, prob: float) -> Numbers:
-    ordered = np.sort(draws, axis=1)
-    return Numbers(spreads_rows(ordered), narrowest_rows(ordered, prob), masses_rows(ordered, rope))
 
 
 def count_decisions(rows: tuple[SliceRow, ...]) -> dict[Decision, int]:

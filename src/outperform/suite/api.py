@@ -32,10 +32,10 @@ from outperform.decision.rope import (
     Decision,
     Masses,
     Rope,
+    chances_of,
     decide,
     margin,
     masses_from_draws,
-    mean_error,
     probability_error,
     sd_error,
     supported,
@@ -223,16 +223,11 @@ def _rows(
                 prob,
                 errors=np.stack([sds, sds / math.sqrt(2)]) / math.sqrt(n_draws),
             )
-        ordered = np.sort(values[model])
-        sd = float(ordered.std(ddof=1))
         rows.append(
             SuiteModel(
                 name=names[model],
                 observed=float(observed[model]),
-                mean=float(ordered.mean()),
-                sd=sd,
-                mcse=mean_error(sd, n_draws),
-                hdi=narrowest(ordered, prob),
+                **summarize(np.sort(values[model]), None, prob)._fields(),
                 p_rank=p_rank[model],
                 expected_rank=float(expected.mean[model]),
                 expected_rank_mcse=float(expected.mcse[model]),
@@ -359,7 +354,7 @@ def _elsewhere(means: FloatArray, sds: FloatArray, how: Average, prob: float) ->
         hdi=hdi,
         eti=ends,
         rope=rope,
-        **_chances(masses, better),
+        **chances_of(masses, greater_is_better=better),
         decision=decide(hdi, rope, masses, greater_is_better=better),
         errors=dict.fromkeys(("mean", "sd", *_CHANCES), 0.0),
     )
@@ -374,7 +369,7 @@ def _difference(draws: FloatArray, rope: Rope, better: bool, prob: float) -> Dif
     ordered = np.sort(draws)
     found = summarize(ordered, None, prob, signed=True)
     masses = masses_from_draws(ordered, rope)
-    chances = _chances(masses, better)
+    chances = chances_of(masses, greater_is_better=better)
     of_chances = {name: probability_error(p, draws.size) for name, p in chances.items()}
     return Difference(
         **found._fields() | chances,
@@ -382,15 +377,6 @@ def _difference(draws: FloatArray, rope: Rope, better: bool, prob: float) -> Dif
         decision=decide(found.hdi, rope, masses, greater_is_better=better),
         errors={"mean": found.mcse, "sd": sd_error(ordered), **of_chances},
     )
-
-
-def _chances(masses: Masses, better: bool) -> dict[str, float]:
-    return {
-        "p_worse": masses.below if better else masses.above,
-        "p_equivalent": masses.inside,
-        "p_better": masses.above if better else masses.below,
-        "p_greater": masses.greater,
-    }
 
 
 def _pooled(

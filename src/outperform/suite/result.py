@@ -22,6 +22,7 @@ from outperform.display.table import Table
 from outperform.errors import UsageError, unknown_name
 from outperform.findings import Finding
 from outperform.inference.suite import Difference, Scale, measure
+from outperform.inference.summary import Summary
 from outperform.ranking.result import Ranking
 from outperform.results.base import Tabular
 from outperform.suite.text import (
@@ -224,8 +225,10 @@ class SuiteComparison(Difference, Tabular):
     "new_tasks tied"
 )
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class SuiteModel:
+class SuiteModel(Summary):
     """One model among the others on a suite.
+
+    See :class:`Summary`.
 
     Parameters
     ----------
@@ -261,10 +264,6 @@ class SuiteModel:
 
     name: str
     observed: float
-    mean: float
-    sd: float
-    mcse: float
-    hdi: Interval
     p_rank: FloatArray = field(repr=False)
     expected_rank: float
     expected_rank_mcse: float
