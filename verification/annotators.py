@@ -20,6 +20,7 @@ from outperform._typing import FloatArray, IntArray
 from outperform.data.annotators import Truth
 from outperform.decision.hdi import narrowest
 from outperform.inference import engine
+from outperform.inference.question import Sampling
 from outperform.inference.spec import counted, make_spec
 from verification import markdown
 from verification.chance import share_is_off
@@ -114,7 +115,7 @@ def interval(items: Items, truth: Truth, seed: Sequence[int]) -> tuple[float, fl
         make_spec(seen, metric="accuracy", prior=None, paired=True, labels=None, pos_label=None)
     )
     stream = np.random.SeedSequence(seed)
-    a, b = engine.draw_view(spec, spec.view, n_draws=_N_DRAWS, seed=stream)
+    a, b = engine.draw_view(spec, spec.view, Sampling(_N_DRAWS, stream))
     hdi = narrowest(np.sort(a - b), 0.95)
     return hdi.low, hdi.high
 

@@ -18,6 +18,7 @@ from scipy.stats import norm
 import outperform as op
 from outperform._typing import AnyArray, FloatArray
 from outperform.decision.ranks import rank_probabilities
+from outperform.inference.question import Sampling
 from outperform.ranking.result import joint_draws, make_joint_spec
 from verification import markdown
 from verification.chance import share_is_off
@@ -98,7 +99,7 @@ def _note(world: World, repetition: int) -> Noted:
         seen, metric="accuracy", prior=None, paired=True, labels=None, pos_label=None
     )
     seed = np.random.SeedSequence(settled)
-    pooled, raw = joint_draws(spec, n_draws=_N_DRAWS, seed=seed, n_jobs=1)
+    pooled, raw = joint_draws(spec, Sampling(_N_DRAWS, seed))
     return Noted((_say(raw), _say(pooled)), truth)
 
 

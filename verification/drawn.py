@@ -25,6 +25,7 @@ from outperform.gates.rule import Judgement, judge
 from outperform.inference import engine
 from outperform.inference.items import draw_scores
 from outperform.inference.judges import drawing_findings
+from outperform.inference.question import Sampling
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import Spec, counted, make_spec
 from verification import markdown
@@ -149,10 +150,10 @@ def _known(values: AnyArray, labelled: BoolArray) -> FloatArray:
 def _draws(spec: Spec, seed: Sequence[int]) -> tuple[FloatArray, FloatArray]:
     stream = np.random.SeedSequence(seed)
     if isinstance(spec, ScoreSpec):
-        a, b = draw_scores([spec], n_draws=N_DRAWS, seed=stream, n_jobs=1)[0]
+        a, b = draw_scores([spec], Sampling(N_DRAWS, stream))[0]
     else:
         spec = counted(spec)
-        a, b = engine.draw_view(spec, spec.view, n_draws=N_DRAWS, seed=stream)
+        a, b = engine.draw_view(spec, spec.view, Sampling(N_DRAWS, stream))
     return a, b
 
 

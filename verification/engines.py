@@ -22,8 +22,7 @@ import outperform as op
 from outperform._typing import FloatArray, IntArray
 from outperform.decision.rope import sd_error
 from outperform.errors import require
-from outperform.inference.engine import measure
-from outperform.inference.spec import counted
+from outperform.inference.spec import counted, measure
 from outperform.posterior import pymc as chains
 from outperform.posterior.pymc.sampling import Chain
 from outperform.posterior.rng import child, seed_sequence

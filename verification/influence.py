@@ -16,8 +16,7 @@ import numpy as np
 import outperform as op
 from outperform._typing import AnyArray
 from outperform.decision.hdi import narrowest
-from outperform.inference import engine
-from outperform.inference.spec import counted
+from outperform.inference.spec import counted, measure
 from outperform.posterior.base import build_posterior, draw_values
 from outperform.posterior.rng import seed_sequence
 from verification import markdown
@@ -153,7 +152,7 @@ def _hit(world: GroupWorld, generator: np.random.Generator) -> Hit:
         held_plain=true in plain_hdi(c, generator),
         decided=c.decision.symbol in ("≫", "≪"),
         warned=any(one.name == "few_groups" for one in c.findings),
-        n_carrying=engine.n_carrying(c.spec) or 0.0,
+        n_carrying=c.spec.n_carrying() or 0.0,
     )
 
 
@@ -162,7 +161,7 @@ def plain_hdi(c: op.results.Comparison, generator: np.random.Generator) -> op.re
     spec = counted(c.spec)
     values = draw_values(
         build_posterior(spec.view, spec.prior),
-        lambda drawn, out: engine.measure(drawn, [spec], out),
+        lambda drawn, out: measure(drawn, [spec], out),
         needs="margins",
         n_values=2,
         n_draws=_N_DRAWS,

@@ -23,6 +23,7 @@ from outperform._typing import BoolArray, FloatArray, IntArray
 from outperform.decision.hdi import narrowest
 from outperform.inference import engine
 from outperform.inference.items import draw_scores
+from outperform.inference.question import Sampling
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import counted, make_spec
 from verification import markdown
@@ -243,10 +244,10 @@ def interval(seen: op.Outcomes | op.Scores, task: Task, seed: Sequence[int]) -> 
     spec = make_spec(seen, metric=metric, prior=None, paired=True, labels=None, pos_label=positive)
     stream = np.random.SeedSequence(seed)
     if isinstance(spec, ScoreSpec):
-        a, b = draw_scores([spec], n_draws=N_DRAWS, seed=stream, n_jobs=1)[0]
+        a, b = draw_scores([spec], Sampling(N_DRAWS, stream))[0]
     else:
         spec = counted(spec)
-        a, b = engine.draw_view(spec, spec.view, n_draws=N_DRAWS, seed=stream)
+        a, b = engine.draw_view(spec, spec.view, Sampling(N_DRAWS, stream))
     hdi = narrowest(np.sort(a - b), 0.95)
     return Ends(hdi.low, hdi.high)
 

@@ -18,6 +18,7 @@ from scipy.special import ndtr, ndtri
 import outperform as op
 from outperform._typing import AnyArray, FloatArray
 from outperform.inference import engine
+from outperform.inference.question import Sampling
 from outperform.inference.spec import LabelSpec, make_label_spec
 from outperform.posterior.rng import seed_sequence
 
@@ -191,9 +192,7 @@ def _intervals(
     """Return equal-tailed 95% intervals of A − B."""
     answers = engine.answer(
         [_ask(seen, metric, prior) for metric in metrics],
-        n_draws=_N_DRAWS,
-        seed=seed_sequence(generator),
-        n_jobs=1,
+        Sampling(_N_DRAWS, seed_sequence(generator)),
     )
     found = {}
     for metric, answered in zip(metrics, answers, strict=True):

@@ -19,7 +19,7 @@ from scipy.stats import norm
 import outperform as op
 from outperform._typing import AnyArray, FloatArray
 from outperform.decision.rope import Decision
-from outperform.inference import engine
+from outperform.inference.question import Sampling
 from outperform.inference.spec import rope_for
 from outperform.ranking.pairs import Matrix, all_pairs
 from outperform.ranking.result import joint_draws, make_joint_spec, summarize_ranking
@@ -115,9 +115,9 @@ def _note(world: World, repetition: int) -> Noted:
         seen, metric="accuracy", prior=None, paired=True, labels=None, pos_label=None
     )
     seed, rope = np.random.SeedSequence(settled), rope_for(spec, ROPE)
-    pooled, raw = joint_draws(spec, n_draws=_N_DRAWS, seed=seed, n_jobs=1)
+    pooled, raw = joint_draws(spec, Sampling(_N_DRAWS, seed))
     ranking = summarize_ranking(spec, pooled, raw, rope=rope, prob=PROB, seed=seed, n_jobs=1)
-    shrunk = all_pairs(spec, pooled, engine.observed(spec), rope=rope, prob=PROB, n_jobs=1)
+    shrunk = all_pairs(spec, pooled, spec.observed, rope=rope, prob=PROB, n_jobs=1)
     order = [ranking.names.index(name) for name in names]
     own = tuple(tuple(ranking.pairs[i][j] for j in order) for i in order)
     best, leads = names[-1], world.truth[names.index(ranking.leader.name)]

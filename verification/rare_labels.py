@@ -14,7 +14,6 @@ import numpy as np
 
 import outperform as op
 from outperform.decision.rope import firm_decision
-from outperform.inference import engine
 from verification import label_sets, markdown, spans
 from verification.chance import share_is_off
 from verification.influence import mean_of, plain_hdi, share_of
@@ -103,7 +102,7 @@ def _hit(world: RareWorld, generator: np.random.Generator) -> Hit:
         withheld=any(
             one.name == "few_disagreements" and one.level == "serious" for one in c.findings
         ),
-        n_carrying=engine.n_carrying(c.spec) or 0.0,
+        n_carrying=c.spec.n_carrying() or 0.0,
     )
 
 

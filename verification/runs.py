@@ -20,7 +20,6 @@ import outperform as op
 from outperform._typing import AnyArray, FloatArray
 from outperform.decision.hdi import narrowest
 from outperform.decision.rope import Decision, decide, masses_from_draws
-from outperform.inference import engine
 from outperform.ranking.result import make_joint_spec
 from verification import markdown
 from verification.chance import share_is_off
@@ -197,7 +196,7 @@ def _observed(world: World, generator: np.random.Generator) -> float:
         labels=None,
         pos_label=None,
     )
-    a, b = np.reshape(engine.observed(spec), (2, -1)).mean(axis=1)
+    a, b = np.reshape(spec.observed, (2, -1)).mean(axis=1)
     return float(a - b)
 
 

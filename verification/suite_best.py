@@ -20,6 +20,7 @@ import outperform as op
 from outperform._typing import AnyArray, FloatArray
 from outperform.decision.ranks import rank_probabilities
 from outperform.inference import engine
+from outperform.inference.question import Sampling
 from outperform.inference.suite import average, questions
 from outperform.posterior.rng import child
 from outperform.ranking.result import make_joint_spec
@@ -123,7 +124,7 @@ def claimed(suite: op.Suite, *, seed: int) -> tuple[FloatArray, FloatArray]:
     asked = questions(suite, make_joint_spec, prior=None, paired=True, labels=None, pos_label=None)
     how, raw, root = average(suite, asked), [], np.random.SeedSequence(seed)
     for place, one in enumerate(asked):
-        (answer,) = engine.answer([one.spec], n_draws=_N_DRAWS, seed=child(root, place), n_jobs=1)
+        (answer,) = engine.answer([one.spec], Sampling(_N_DRAWS, child(root, place)))
         raw.append(answer.values)
     pooled = pool_suite(how.mean(raw), how, suite.n, child(root, len(raw)))
     means = np.stack([one.mean(axis=1) for one in raw])

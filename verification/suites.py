@@ -26,6 +26,7 @@ from outperform.comparison.result import summarize_comparison
 from outperform.decision.intervals import Interval
 from outperform.gates.result import Check, Gate
 from outperform.inference import engine
+from outperform.inference.question import Sampling
 from outperform.inference.spec import make_spec
 from outperform.inference.suite import average, questions
 from outperform.suite.api import new_tasks, of_draws
@@ -160,7 +161,7 @@ def intervals(suite: op.Suite, *, seed: int) -> tuple[Interval, Interval]:
     how, draws, means, sds = average(suite, asked), [], [], []
     for place, one in enumerate(asked):
         stream = np.random.SeedSequence([seed, place])
-        (answer,) = engine.answer([one.spec], n_draws=_N_DRAWS, seed=stream, n_jobs=1)
+        (answer,) = engine.answer([one.spec], Sampling(_N_DRAWS, stream))
         draws.append(answer.values[0] - answer.values[1])
         means.append(draws[-1].mean())
         sds.append(draws[-1].std(ddof=1))
@@ -282,7 +283,7 @@ def gated(suite: op.Suite, *, seed: int) -> Gate:
     checks = []
     for place, one in enumerate(asked):
         stream = np.random.SeedSequence([seed, place])
-        (answer,) = engine.answer([one.spec], n_draws=_GATE_DRAWS, seed=stream, n_jobs=1)
+        (answer,) = engine.answer([one.spec], Sampling(_GATE_DRAWS, stream))
         sampled = replace(answer, of_models=(None, None), of_difference=None)
         found = summarize_comparison(one.spec, sampled, rope=one.rope, prob=0.95, seed=stream)
         checks.append(

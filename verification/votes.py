@@ -28,7 +28,8 @@ from outperform.decision.hdi import narrowest
 from outperform.errors import DataError
 from outperform.gates.rule import Judgement, judge
 from outperform.inference.items import draw_scores
-from outperform.inference.score_spec import make_score_spec
+from outperform.inference.question import Sampling
+from outperform.inference.spec import make_spec
 from verification import markdown
 from verification.chance import share_is_off
 
@@ -216,16 +217,9 @@ def truth_of(world: World) -> float:
 
 def interval(seen: op.Scores, seed: Sequence[int]) -> tuple[float, float]:
     """Return the 95% HDI of a − b as ``op.compare`` has it, from fewer draws."""
-    spec = make_score_spec(
-        seen.select(["a", "b"]),
-        metric="win_rate",
-        prior=None,
-        paired=True,
-        labels=None,
-        pos_label=None,
-    )
+    spec = make_spec(seen.select(["a", "b"]), metric="win_rate")
     stream = np.random.SeedSequence(seed)
-    a, b = draw_scores([spec], n_draws=_N_DRAWS, seed=stream, n_jobs=1)[0]
+    a, b = draw_scores([spec], Sampling(_N_DRAWS, stream))[0]
     hdi = narrowest(np.sort(a - b), 0.95)
     return hdi.low, hdi.high
 

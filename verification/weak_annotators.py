@@ -18,6 +18,7 @@ from outperform._typing import FloatArray
 from outperform.decision.hdi import narrowest
 from outperform.errors import DataError
 from outperform.inference import engine
+from outperform.inference.question import Sampling
 from outperform.inference.spec import counted, make_spec
 from verification import markdown
 from verification.chance import share_is_off
@@ -83,7 +84,7 @@ def _repeat(world: World, number: int) -> Held:
         make_spec(seen, metric="accuracy", prior=None, paired=True, labels=None, pos_label=None)
     )
     stream = np.random.SeedSequence([SEED, place, number])
-    a, b = engine.draw_view(spec, spec.view, n_draws=_N_DRAWS, seed=stream)
+    a, b = engine.draw_view(spec, spec.view, Sampling(_N_DRAWS, stream))
     apart, level = narrowest(np.sort(a - b), 0.95), narrowest(np.sort(a), 0.95)
     return Held(
         difference=apart.low <= _SHARES[0] - _SHARES[1] <= apart.high,

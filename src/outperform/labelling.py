@@ -286,9 +286,6 @@ def propose(
         seen,
         metric=metric,
         defaults=("unit", "unit"),
-        prior=None,
-        paired=True,
-        labels=None,
         pos_label=pos_label,
     )
     pool = spec.view.pool

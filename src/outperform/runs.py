@@ -21,6 +21,7 @@ from outperform.errors import DataError, UsageError, param
 from outperform.findings import Finding, finding, is_serious, listed
 from outperform.inference import diagnostics, disagreements, engine
 from outperform.inference.engine import Answer
+from outperform.inference.question import Sampling
 from outperform.inference.spec import (
     Data,
     LabelSpec,
@@ -394,7 +395,7 @@ def summarize_runs(
         "compare_runs", spec, rope=str(rope), prob=prob, n_draws=n_draws, seed=seed_name(seed)
     )
     signature = f"{signed} | runs={sides[0].n}+{sides[1].n}"
-    seen = engine.observed(spec)
+    seen = spec.observed
     a, b = (
         _estimate(spec, side, own, seen, prob=prob, signature=signature)
         for side, own in zip(sides, (drawn.a, drawn.b), strict=True)
@@ -453,7 +454,7 @@ def _interpret_runs(
     """Return how runs are compared, with so many draws."""
 
     def interpret(spec: LabelSpec) -> Interval:
-        (answered,) = engine.answer([spec], n_draws=n_draws, seed=seed, n_jobs=None)
+        (answered,) = engine.answer([spec], Sampling(n_draws, seed))
         drawn = draw_runs(spec, answered.values, sides, seed)
         return summarize(np.sort(drawn.difference.means), None, prob, signed=True).hdi
 
@@ -607,7 +608,7 @@ def compare_runs(
     spec = _ask(runs.data, metric=metric, prior=prior, labels=labels, pos_label=pos_label)
     prob, rope = check_prob(hdi_prob), rope_for(spec, rope)
     seed, draws = seed_sequence(random_state), check_many_draws(n_draws, len(runs.data.models))
-    (answered,) = engine.answer([spec], n_draws=draws, seed=seed, n_jobs=n_jobs)
+    (answered,) = engine.answer([spec], Sampling(draws, seed, n_jobs))
     sides = (runs.a, runs.b)
     drawn = draw_runs(spec, answered.values, sides, seed)
     return summarize_runs(spec, drawn, sides, rope=rope, prob=prob, seed=seed)

@@ -14,10 +14,10 @@ if TYPE_CHECKING:  # so that importing it costs no numpy
     from outperform.data.scores import Scores
     from outperform.decision.rope import RopeLike
     from outperform.gates.result import Gate, GuardLike
-    from outperform.inference.spec import Question
+    from outperform.inference.spec import OfAny
     from outperform.metrics.metric import MetricLike
 
-    class Options(Question, total=False):
+    class Options(OfAny, total=False):
         """What else a gate asks."""
 
         paired: bool

@@ -151,7 +151,7 @@ def test_an_improper_prior_is_no_group(four):
 def test_a_chain_keeps_its_diagnostics(two):
     exact = op.compare(*two, metric="f1", n_draws=1000, random_state=1)
     engine = op.PyMC(draws=500, chains=2)
-    given = exact.spec.choices._replace(engine=engine)
+    given = replace(exact.spec.choices, engine=engine)
     chains = tuple(
         Chain(sampler="nuts", n_draws=1000, rhat=1.0, ess=ess, mcse=0.001, divergences=0)
         for ess in (500.0, 600.0, 700.0)

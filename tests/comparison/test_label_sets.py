@@ -8,8 +8,6 @@ from sklearn import metrics as reference
 
 import outperform as op
 from outperform.errors import UsageError
-from outperform.inference import engine
-from outperform.inference.items import item_values
 from outperform.inference.spec import make_label_spec
 from outperform.posterior.bootstrap import LabelMargins
 from outperform.posterior.rng import child
@@ -71,13 +69,13 @@ def test_observed_values_are_scikit_learns_on_random_matrices(first):
         y, a, b = (rng.random((n, n_labels)) < share for _ in range(3))
         seen = op.Outcomes.from_label_sets(y, {"a": a, "b": b})
         metric = ALL[place % len(ALL)]
-        found = engine.observed(asked(seen, metric))
+        found = asked(seen, metric).observed
         # a label that is never true is left out of an average over labels
         true = np.flatnonzero(y.any(axis=0))
         chosen = true if metric.endswith(("_macro", "_weighted")) and true.size else None
         wanted = [sklearn_value(metric, y, one, labels=chosen) for one in (a, b)]
         assert found == pytest.approx(wanted, abs=1e-12), (metric, y, a, b)
-        named = engine.observed(asked(seen, metric, labels=range(n_labels)))
+        named = asked(seen, metric, labels=range(n_labels)).observed
         wanted = [sklearn_value(metric, y, one) for one in (a, b)]
         assert named == pytest.approx(wanted, abs=1e-12), (metric, y, a, b)
 
@@ -88,7 +86,7 @@ def test_observed_values_of_forms_and_choices(metric):
     wanted = [sklearn_value(metric, Y, one) for one in (A, B)]
     assert (c.a.observed, c.b.observed) == pytest.approx(wanted, abs=1e-12)
     kept = [0, 3, 4]
-    some = engine.observed(asked(SEEN, metric, labels=kept))
+    some = asked(SEEN, metric, labels=kept).observed
     wanted = [sklearn_value(metric, Y[:, kept], one[:, kept]) for one in (A, B)]
     assert some == pytest.approx(wanted, abs=1e-12)
     if "_" in metric and metric != "hamming_loss":
@@ -141,7 +139,7 @@ def test_weighted_values_are_scikit_learns(metric):
     spec = asked(view, metric)
     cells = np.stack([cell_sums(view, one) for one in weights], axis=1)
     if spec.measured.per_item:
-        (values,) = item_values(spec)
+        (values,) = spec.item_values()
         found = values @ cells / cells.sum(axis=0)
     else:
         tally = LabelMargins(view, view.tables[0].cells)

@@ -9,7 +9,7 @@ import pytest
 from sklearn import metrics as sk
 
 import outperform as op
-from outperform.inference import engine, views
+from outperform.inference import views
 from outperform.inference.spec import make_label_spec
 from tests.loops import each
 
@@ -46,9 +46,7 @@ def _noisy(truth, right, generator, others=CLASSES):
 
 def _observed(seen, metric, labels=None):
     given = {"prior": None, "paired": True}
-    return engine.observed(
-        make_label_spec(seen, metric=metric, labels=labels, pos_label=None, **given)
-    )
+    return make_label_spec(seen, metric=metric, labels=labels, **given).observed
 
 
 def _random_table(seed):

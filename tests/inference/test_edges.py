@@ -10,7 +10,6 @@ import outperform as op
 from outperform.errors import ResourceError
 from outperform.inference import items as of_items
 from outperform.inference.diagnostics import _errors
-from outperform.inference.disagreements import _disagreements, prior_disagreement
 from outperform.inference.spec import make_spec
 from outperform.inference.suite import average, contrast_draws, questions
 
@@ -22,7 +21,7 @@ def test_recall_of_label_sets_sees_hits_that_either_model_lacks():
     for one, two in ((a, b), (b, a)):
         found = op.compare(truth, one, two, metric="recall_micro", n_draws=100, random_state=0)
         # Four with other hits, three with fewer; z is no hit, so five look alike.
-        assert _disagreements(found.spec, (0, 1)) == 7
+        assert found.spec.n_apart((0, 1)) == 7
 
 
 def test_the_prior_of_each_label_lets_either_model_be_right_alone():
@@ -31,7 +30,7 @@ def test_the_prior_of_each_label_lets_either_model_be_right_alone():
     shapes = op.Prior(rows=rows, prevalence=1.0)
     found = op.compare(truth, a, a, metric="f1_macro", prior=shapes, n_draws=100, random_state=0)
     # Only A is right: (0, 0, 1) where the label is absent, (1, 1, 0) where it is there.
-    assert prior_disagreement(found.spec) == 2 * (rows[0, 0, 1] + rows[1, 1, 0]) == 2 * (2 + 7)
+    assert found.spec.prior_disagreement == 2 * (rows[0, 0, 1] + rows[1, 1, 0]) == 2 * (2 + 7)
 
 
 def test_hours_count_a_weight_for_each_class_of_a_metric_of_classes(monkeypatch):

@@ -153,8 +153,8 @@ def test_scores_have_no_chain(two):
 def test_a_chain_is_as_long_as_somebody_said(two, monkeypatch, given, drawn):
     """The number that independent draws have by default is a number like any other."""
 
-    def refuse(specs, *, n_draws, seed, n_jobs):
-        raise UsageError(f"asked for {n_draws}")
+    def refuse(specs, sampling):
+        raise UsageError(f"asked for {sampling.n_draws}")
 
     monkeypatch.setattr(engine, "answer", refuse)
     sampler = op.PyMC(draws=250)
@@ -172,7 +172,7 @@ def test_independent_draws_are_twenty_thousand(two):
 
 def test_an_engine_is_named_in_the_signature(plain):
     engine = op.PyMC(draws=N_DRAWS // 4)
-    spec = replace(plain.spec, choices=plain.spec.choices._replace(engine=engine))
+    spec = replace(plain.spec, choices=replace(plain.spec.choices, engine=engine))
     answered = Answer(
         values=np.stack([plain.a.draws, plain.b.draws]),
         of_models=(None, None),

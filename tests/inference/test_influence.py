@@ -8,7 +8,6 @@ import sklearn.metrics as sk
 from scipy import stats
 
 import outperform as op
-from outperform.inference import engine
 from outperform.posterior import bootstrap
 from outperform.posterior.gammas import spread_factors
 from tests.loops import each
@@ -52,12 +51,12 @@ def test_the_effective_number_is_that_of_counting_again_without_each_group(metri
     wanted = without_each(
         groups, lambda kept: score(truth[kept], a[kept]) - score(truth[kept], b[kept])
     )
-    assert engine.n_carrying(c.spec) == pytest.approx(effective(wanted), rel=1e-9)
+    assert c.spec.n_carrying() == pytest.approx(effective(wanted), rel=1e-9)
     # Sizes alone, which were the rule before, say something else.
     assert c.spec.view.groups.n_even != pytest.approx(effective(wanted), rel=0.2)
     alone = op.estimate(truth, a, metric=metric, groups=groups, n_draws=100)
     wanted = without_each(groups, lambda kept: score(truth[kept], a[kept]))
-    assert engine.n_carrying(alone.spec) == pytest.approx(effective(wanted), rel=1e-9)
+    assert alone.spec.n_carrying() == pytest.approx(effective(wanted), rel=1e-9)
 
 
 def test_groups_that_look_alike_count_as_often_as_they_are():
@@ -71,7 +70,7 @@ def test_groups_that_look_alike_count_as_often_as_they_are():
         again,
         lambda kept: score(twice[0][kept], twice[1][kept]) - score(twice[0][kept], twice[2][kept]),
     )
-    assert engine.n_carrying(c.spec) == pytest.approx(effective(wanted), rel=1e-9)
+    assert c.spec.n_carrying() == pytest.approx(effective(wanted), rel=1e-9)
 
 
 @pytest.mark.parametrize("metric", ["roc_auc", "average_precision", "brier_score"])
@@ -88,7 +87,7 @@ def test_scores(metric):
     wanted = without_each(
         groups, lambda kept: score(truth[kept], a[kept]) - score(truth[kept], b[kept])
     )
-    assert engine.n_carrying(c.spec) == pytest.approx(effective(wanted), rel=1e-7)
+    assert c.spec.n_carrying() == pytest.approx(effective(wanted), rel=1e-7)
 
 
 def f1_of_labels(truth, said):
@@ -111,7 +110,7 @@ def test_label_sets_count_their_items(average):
     wanted = without_each(
         np.arange(90), lambda kept: score(y[kept], a[kept]) - score(y[kept], b[kept])
     )
-    assert engine.n_carrying(c.spec) == pytest.approx(effective(wanted), rel=1e-9)
+    assert c.spec.n_carrying() == pytest.approx(effective(wanted), rel=1e-9)
 
 
 def test_other_class_proportions_change_who_carries():
@@ -125,9 +124,7 @@ def test_other_class_proportions_change_who_carries():
         ]
         return np.dot(np.subtract(*rates), [0.95, 0.05])
 
-    assert engine.n_carrying(c.spec) == pytest.approx(
-        effective(without_each(groups, value)), rel=1e-9
-    )
+    assert c.spec.n_carrying() == pytest.approx(effective(without_each(groups, value)), rel=1e-9)
 
 
 def test_a_group_without_which_nothing_is_defined_carries_it_all():
@@ -135,13 +132,13 @@ def test_a_group_without_which_nothing_is_defined_carries_it_all():
     truth[:2] = True
     scores = np.random.default_rng(0).random((2, 60))
     c = op.compare(truth, *scores, metric="roc_auc", groups=groups, **ASKED)
-    assert engine.n_carrying(c.spec) == 1.0
+    assert c.spec.n_carrying() == 1.0
 
 
 def test_units_that_are_weighed_by_themselves_have_no_such_number():
     truth, a, b, _ = some_items()
     c = op.compare(truth, a, b, metric="accuracy", prior="bootstrap", **ASKED)
-    assert engine.n_carrying(c.spec) is None
+    assert c.spec.n_carrying() is None
 
 
 def spread_of_a_mean(values, df):
@@ -229,7 +226,7 @@ def rare_labels(seed=0):
 
 def test_a_decision_on_label_sets_that_rests_on_few_items_is_withheld():
     c = op.compare(*rare_labels(), metric="f1_macro", **ASKED)
-    assert engine.n_carrying(c.spec) < 10
+    assert c.spec.n_carrying() < 10
     assert c.hdi.low > 0.01
     assert c.decision is op.Decision.UNDECIDED
     (few,) = [one for one in c.findings if one.name == "few_disagreements"]
@@ -246,7 +243,7 @@ def test_a_decision_on_label_sets_that_rests_on_many_stands():
     truth = rng.random((300, 3)) < 0.4
     a, b = truth ^ (rng.random((300, 3)) < 0.05), truth ^ (rng.random((300, 3)) < 0.25)
     c = op.compare(truth, a, b, metric="f1_macro", **ASKED)
-    assert engine.n_carrying(c.spec) >= 10
+    assert c.spec.n_carrying() >= 10
     assert c.decision is op.Decision.BETTER
 
 

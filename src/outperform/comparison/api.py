@@ -17,10 +17,11 @@ from outperform.decision.rope import (
 from outperform.errors import UsageError
 from outperform.inference import engine
 from outperform.inference import engine as answering
+from outperform.inference.question import Sampling
 from outperform.inference.spec import (
     Data,
+    OfAny,
     OfTwo,
-    Question,
     data_of,
     declared,
     draws_of,
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from outperform.suite.result import SuiteComparison
 
 
-class _OfOne(Question, total=False):
+class _OfOne(OfAny, total=False):
     metric: MetricLike | None
 
 
@@ -320,7 +321,7 @@ def compare(
     )
     region, prob, seed = rope_for(spec, rope), check_prob(hdi_prob), seed_sequence(random_state)
     n_draws = answering.check_draws(draws_of(chosen) if n_draws is None else n_draws)
-    (answered,) = answering.answer([spec], n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+    (answered,) = answering.answer([spec], Sampling(n_draws, seed, n_jobs))
     return summarize_comparison(spec, answered, rope=region, prob=prob, seed=seed, verb="compare")
 
 

@@ -17,7 +17,7 @@ from outperform.decision.rope import Rope
 from outperform.errors import DataError, UsageError, require
 from outperform.inference import engine
 from outperform.inference.engine import Answer
-from outperform.inference.score_spec import ONCE
+from outperform.inference.question import ONCE
 from outperform.inference.spec import LabelSpec, counted, make_spec
 from outperform.inference.views import called
 from outperform.metrics.metric import MetricLike

@@ -20,10 +20,9 @@ from outperform.display.table import Table
 from outperform.errors import UsageError, param
 from outperform.findings import Finding, is_serious
 from outperform.inference import disagreements
-from outperform.inference.engine import weighs_units
 from outperform.inference.items import draw_scores
+from outperform.inference.question import Sampling
 from outperform.inference.score_spec import ScoreSpec
-from outperform.inference.spec import Spec
 from outperform.results.base import Tabular
 from outperform.results.compared import Compared
 from outperform.results.facts import HEADLINE
@@ -305,7 +304,7 @@ def joint(one: Compared | Ratio, other: Compared | Ratio, *, what: str) -> Joint
     first, second = (_comparison(part) for part in parts)
     if first is second:
         raise UsageError(f"joint() takes two different metrics; got {first.metric!r} twice")
-    if drawn_with(first.spec) != drawn_with(second.spec) or what != "metric":
+    if first.spec.drawn_with != second.spec.drawn_with or what != "metric":
         raise UsageError(
             f"{first.metric!r} and {second.metric!r} do not look at the same table under the same "
             f"prior, so that their draws are not joint ones; give {param('prior=', 'bootstrap')}, "
@@ -335,23 +334,13 @@ def _findings(part: Compared | Ratio) -> Iterator[Finding]:
             yield few
 
 
-def drawn_with(spec: Spec) -> tuple[object, ...]:
-    """Return what specs about the same data have in common if their draws are."""
-    if isinstance(spec, ScoreSpec):
-        return ("scores",)
-    # The labels False and True may be the data's own, or a class against the rest.
-    # One type may be called "span", as all types together are.
-    view = spec.view.labels, spec.positive is None, spec.pos_label
-    return (*view, spec.measured.per_item, spec.prior.name)
-
-
 def _values(one: Compared, two: Compared) -> list[FloatArray]:
     """Return both models' draws in both metrics; drawn again where each has weights of its own.
 
     Metrics that groups, or few items, carry unevenly have weights of other shapes, each its own;
     together they get those of the one that fewer carry.
     """
-    if not any(weighs_units(c.spec) for c in (one, two)):
+    if not any(c.spec.weighs_units for c in (one, two)):
         return [np.stack([c.a.draws, c.b.draws]) for c in (one, two)]
     specs = [spec for spec in (one.spec, two.spec) if isinstance(spec, ScoreSpec)]
     if len(specs) < 2:
@@ -359,7 +348,7 @@ def _values(one: Compared, two: Compared) -> list[FloatArray]:
             "metrics of grouped labels are drawn one by one; give what each item contributes, "
             "such as right or wrong, to Outcomes.from_statistics with groups"
         )
-    return draw_scores(specs, n_draws=one.draws.size, seed=one.seed, n_jobs=-1)
+    return draw_scores(specs, Sampling(one.draws.size, one.seed, -1))
 
 
 def _divided(part: Compared | Ratio, values: FloatArray) -> FloatArray:

@@ -57,13 +57,13 @@ from outperform.inference import diagnostics, disagreements, engine
 from outperform.inference.changes import uneven_findings
 from outperform.inference.disagreements import repeated_findings
 from outperform.inference.engine import Answer
+from outperform.inference.question import Sampling
 from outperform.inference.spec import (
     LabelSpec,
     Spec,
+    again,
     counted,
     elsewhere,
-    make_label_spec,
-    make_spec,
     rope_for,
 )
 from outperform.inference.spelling import (
@@ -560,7 +560,7 @@ class Comparison(Summary, Tabular):
         chosen, n_draws = specs[0].choices.engine, self.draws.size
         if chosen is not None and chosen != self.spec.choices.engine:
             n_draws = chosen.n_draws
-        answers = engine.answer(specs, n_draws=n_draws, seed=seed, n_jobs=-1)
+        answers = engine.answer(specs, Sampling(n_draws, seed, -1))
         return tuple(
             self._conclude(spec, answer, rope=rope, seed=seed)
             for spec, answer in zip(specs, answers, strict=True)
@@ -615,12 +615,7 @@ class Comparison(Summary, Tabular):
             raise UsageError(
                 f"these are scores of one metric; call {verb_of(self.details)}() with the other one"
             )
-        spec = make_spec(
-            self.spec.data,
-            metric=metric,
-            counting=self.spec.counting,
-            **self.spec.choices._asdict(),
-        )
+        spec = again(self.spec, metric=metric)
         priced = [each.costs is not None for each in (self.spec, spec)]
         if rope is None and not self.rope.default and not any(priced):
             rope = self.rope
@@ -683,12 +678,7 @@ class Comparison(Summary, Tabular):
             true = {data.labels[code] for code in true_codes(data).tolist()}
             existing = data.labels if data.n_classes == 2 else [*true, *named]
             errors = LabelErrors.from_param(rates, data, existing)
-        stated = make_label_spec(
-            replace(data, _label_errors=errors),
-            metric=spec.metric,
-            counting=spec.counting,
-            **spec.choices._asdict(),
-        )
+        stated = again(spec, replace(data, _label_errors=errors))
         return self._ask(stated, rope=self.rope, seed=self.seed)
 
     def more_data(
@@ -765,23 +755,15 @@ class Comparison(Summary, Tabular):
         ('a', 'b', 'c')
         """
         spec = counted(self.spec)
-        metric, given = of_one_class(spec.metric), spec.choices
+        metric, given = of_one_class(spec.metric), spec.choices.labels
         # A class that is never true has nothing to find, unless somebody named it.
-        named = () if given.labels is None else given.labels
+        named = () if given is None else given
         true = set(true_codes(spec.data).tolist()) or set(range(spec.data.n_classes))
         labels = tuple(
             label for code, label in enumerate(spec.data.labels) if code in true or label in named
         )
         specs = [
-            make_label_spec(
-                spec.data,
-                metric=metric,
-                prior=given.prior,
-                paired=given.paired,
-                labels=None,
-                pos_label=label,
-                counting=spec.counting,
-            )
+            again(spec, metric=metric, labels=None, pos_label=label, engine=None)
             for label in labels
         ]
         return ComparisonTable(what="class", keys=labels, comparisons=self._by_class(specs))
@@ -1156,7 +1138,7 @@ def summarize_comparison(
     signature = sign(verb, spec, rope=str(rope), prob=prob, n_draws=n_draws, seed=seed_name(seed))
     a, b = (
         one_estimate(spec, answered, place, observed=seen, prob=prob, signature=signature)
-        for place, seen in enumerate(engine.observed(spec))
+        for place, seen in enumerate(spec.observed)
     )
     draws = answered.values[0] - answered.values[1]
     ordered, exact = np.sort(draws), answered.of_difference
@@ -1174,7 +1156,7 @@ def summarize_comparison(
     spelled = tuple(spelling_findings(decision, as_right, rope))
     if is_serious(spelled) or batches_differ(spec.data.findings):
         decision = Decision.UNDECIDED
-    stated = isinstance(spec, LabelSpec) and spec.view_errors is not None
+    stated = spec.label_errors is not None
     uneven = uneven_findings(spec, decision, numbers.hdi, rope) if stated else ()
     levels = {one.name: (one.observed, one.mean, one.sd) for one in (a, b)}
     difference = (a.observed - b.observed, numbers.mean, numbers.sd)
@@ -1219,9 +1201,7 @@ def answer_spec(
     verb: str = "compare",
 ) -> Comparison:
     """Draw, and conclude."""
-    (answered,) = engine.answer(
-        [spec], n_draws=engine.check_draws(n_draws), seed=seed, n_jobs=n_jobs
-    )
+    (answered,) = engine.answer([spec], Sampling(engine.check_draws(n_draws), seed, n_jobs))
     return summarize_comparison(spec, answered, rope=rope, prob=prob, seed=seed, verb=verb)
 
 

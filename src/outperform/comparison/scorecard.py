@@ -6,10 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Unpack, overload
 
-import numpy as np
-
 from outperform._typing import ColumnLike, Label, LabelsLike, OfRows, Seed
-from outperform.comparison.joint import drawn_with
 from outperform.comparison.result import ComparisonTable, summarize_comparison
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
@@ -18,14 +15,15 @@ from outperform.decision.rope import Rope, RopeLike
 from outperform.errors import UsageError, unknown_name
 from outperform.inference import engine
 from outperform.inference.engine import Answer
+from outperform.inference.question import Sampling
 from outperform.inference.score_spec import ScoreSpec, adds_up
-from outperform.inference.spec import Question, Spec, make_spec, rope_for, two_models
+from outperform.inference.spec import OfAny, Spec, make_spec, rope_for, two_models
 from outperform.metrics.metric import MetricLike
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import seed_sequence
 
 
-class _OfCard(Question, total=False):
+class _OfCard(OfAny, total=False):
     rope: RopeLike | Mapping[str, RopeLike] | None
     paired: bool
 
@@ -152,7 +150,7 @@ def scorecard(
     ]
     specs = _in_one_order(specs)
     ropes = _ropes(specs, rope)
-    answers = _answer_together(specs, engine.check_draws(n_draws), seed, n_jobs)
+    answers = _answer_together(specs, Sampling(engine.check_draws(n_draws), seed, n_jobs))
     found = tuple(
         summarize_comparison(spec, answered, rope=region, prob=prob, seed=seed)
         for spec, answered, region in zip(specs, answers, ropes, strict=True)
@@ -192,16 +190,14 @@ def _in_one_order(specs: Sequence[Spec]) -> list[Spec]:
 
 def _answer_together(
     specs: Sequence[Spec],
-    n_draws: int,
-    seed: np.random.SeedSequence,
-    n_jobs: int | None,
+    sampling: Sampling,
 ) -> list[Answer]:
     groups: dict[tuple[object, ...], list[int]] = {}
     for place, spec in enumerate(specs):
-        groups.setdefault(drawn_with(spec), []).append(place)
+        groups.setdefault(spec.drawn_with, []).append(place)
     answers: dict[int, Answer] = {}
     for places in groups.values():
         together = [specs[place] for place in places]
-        answered = engine.answer(together, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+        answered = engine.answer(together, sampling)
         answers.update(zip(places, answered, strict=True))
     return [answers[place] for place in range(len(specs))]

@@ -312,8 +312,6 @@ def _ask(
         metric=asked,
         prior="uniform" if prior is None else prior,
         paired=False,
-        labels=None,
-        pos_label=None,
         counting=correlation.counting(folds.m),
     )
     # Counts of folds may be of items or of spans; which, nobody has said.
@@ -324,7 +322,7 @@ def _ask(
 def compare_score_suite(suite: ScoreSuite, a: object, b: object, **asked: Any) -> Comparison:
     """Compare two models of which a suite knows only scores, as ``compare_scores`` does."""
     shared = shared_question(asked)
-    if shared != {"labels": None, "prior": None, "paired": True, "pos_label": None}:
+    if shared != {"prior": None, "paired": True, "pos_label": None}:
         raise UsageError("scores of folds have a prior of their own and are paired; ask no more")
     for model in (a, b):
         if not isinstance(model, str) or model not in suite.models:

@@ -52,11 +52,12 @@ from outperform.errors import DataError, OutperformError, UsageError, param, req
 from outperform.inference import engine
 from outperform.inference.engine import Answer
 from outperform.inference.folds import Correlation, CorrelationLike, Folds
-from outperform.inference.items import observed_scores
+from outperform.inference.question import Sampling
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import (
     LabelSpec,
     Spec,
+    again,
     check_names,
     counted,
     data_of,
@@ -317,8 +318,7 @@ class _ScoredFolds:
             sample_weight=None,
             groups=None,
         )
-        given: dict[str, Any] = {"prior": None, "paired": True, "labels": None}
-        spec = make_spec(data, metric=self.metric, pos_label=self.pos_label, **given)
+        spec = make_spec(data, metric=self.metric, pos_label=self.pos_label)
         assert isinstance(spec, ScoreSpec)
         return spec
 
@@ -348,7 +348,7 @@ class _ScoredFolds:
 
 def _values(spec: ScoreSpec) -> tuple[float, ...]:
     with np.errstate(invalid="ignore", divide="ignore"):  # few items may leave it undefined
-        return observed_scores(spec)
+        return spec.observed
 
 
 def _ask(
@@ -370,10 +370,10 @@ def _rehearse(
     if asked["prior"] is None:
         return
     # Whether an array fits the table shows when it is used, in the unpaired comparison too.
-    engine.draw_view(spec, spec.view, n_draws=1, seed=seed)
+    engine.draw_view(spec, spec.view, Sampling(1, seed))
     if _folds(spec, outcomes).triples(spec) is None:
         alone, _ = _ask(outcomes, rope, {**asked, "paired": False})
-        engine.draw_view(alone, alone.view, n_draws=1, seed=seed)
+        engine.draw_view(alone, alone.view, Sampling(1, seed))
 
 
 def _size(x: object, y: object) -> int:
@@ -523,11 +523,5 @@ def _unpaired(paired: Comparison, folds: Folds, correlation: Correlation) -> Com
             prior=None,
             **settings,
         )
-    alone = make_label_spec(
-        spec.data,
-        metric=spec.metric,
-        defaults=("unit", "unit"),
-        counting=spec.counting,
-        **{**spec.choices._asdict(), "paired": False},
-    )
+    alone = again(spec, defaults=("unit", "unit"), paired=False)
     return blocked(answer_spec(alone, verb="cross_compare", **settings), folds, correlation)

@@ -30,6 +30,7 @@ from outperform.decision.rope import (
 from outperform.errors import DataError, UsageError, unknown_name
 from outperform.findings import Finding, counted, finding, quoted
 from outperform.inference import diagnostics, engine
+from outperform.inference.question import Choices
 from outperform.inference.score_spec import ScoreSpec, make_score_spec
 from outperform.inference.spec import check_names, rope_for
 from outperform.inference.suite import refuse_seed_names
@@ -360,9 +361,7 @@ def _by_dataset(values: Any, name: str, design: _Design) -> dict[str, Any]:
 def _spec(datasets: Mapping[str, FoldScores], names: tuple[str, str], metric: str) -> FoldSpec:
     values = np.concatenate([one.values for one in datasets.values()], axis=1)
     scores = Scores.from_values(dict(zip(names, values, strict=True)))
-    made = make_score_spec(
-        scores, metric=metric, prior=None, paired=True, labels=None, pos_label=None
-    )
+    made = make_score_spec(scores, metric, Choices())
     own = {one.name: getattr(made, one.name) for one in fields(made)}
     prior = CORRELATED if len(datasets) == 1 else HIERARCHICAL
     if scores.n == len(datasets):

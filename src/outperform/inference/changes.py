@@ -17,8 +17,7 @@ from outperform.data.views import in_weights
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision, Rope
 from outperform.findings import Finding, finding, listed
-from outperform.inference.engine import observed
-from outperform.inference.spec import LabelSpec, Spec, make_label_spec
+from outperform.inference.spec import LabelSpec, Spec, again
 from outperform.metrics.confusion import Margins
 from outperform.posterior.predictive import by_truth, row_factors
 
@@ -148,17 +147,14 @@ def asked_without(spec: LabelSpec) -> FloatArray | None:
         counts[place] -= 1
         kept = counts > 0
         less = replace(spec.data, tables=(Table(table.cells[kept], counts[kept]),))
-        again = make_label_spec(
-            less, metric=spec.metric, counting=spec.counting, **spec.choices._asdict()
-        )
-        a, b = observed(replace(again, classes=spec.classes))
+        a, b = replace(again(spec, less), classes=spec.classes).observed
         found[place] = a - b
     return found
 
 
 def error_findings(spec: LabelSpec, errors: LabelErrors) -> Iterator[Finding]:
     """Yield what stated label errors assume, and whether they contradict the data."""
-    values = zip(spec.view.models, observed(replace(spec, view_errors=None)), strict=True)
+    values = zip(spec.view.models, replace(spec, view_errors=None).observed, strict=True)
     yield finding(
         "label_errors",
         rates=errors,
@@ -229,7 +225,7 @@ def _uneven(
 
 
 def _difference(spec: LabelSpec) -> float:
-    a, b = observed(spec)
+    a, b = spec.observed
     return a - b
 
 

@@ -21,7 +21,6 @@ from outperform.decision.rope import (
     probability_error,
 )
 from outperform.findings import Finding, clauses, counted, finding, listed, quoted
-from outperform.inference import engine
 from outperform.inference.changes import error_findings
 from outperform.inference.disagreements import (
     FEW_ITEMS,
@@ -32,6 +31,7 @@ from outperform.inference.disagreements import (
 )
 from outperform.inference.items import draw_scores, undefined_findings
 from outperform.inference.judges import judge_findings
+from outperform.inference.question import Sampling
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.score_views import items_of, probabilities, tied_share
 from outperform.inference.spec import LabelSpec, Spec
@@ -84,7 +84,7 @@ def _first_place(spec: ScoreSpec) -> Finding:
     """Say how often the first place wins between equals."""
     asked = replace(spec, metric=metrics.get_score("first_place"))
     seed = np.random.SeedSequence(_PLACE_SEED)
-    draws = draw_scores([asked], n_draws=_PLACE_DRAWS, seed=seed, n_jobs=1)[0][0]
+    draws = draw_scores([asked], Sampling(_PLACE_DRAWS, seed))[0][0]
     low, high = np.quantile(draws, [0.025, 0.975]).tolist()
     return finding(
         "first_place/unclear" if low <= 0.5 <= high else "first_place/clear",
@@ -214,7 +214,7 @@ def _within_classes(spec: LabelSpec) -> bool:
 
 def _at_home(spec: LabelSpec) -> str:
     """Write each model's plug-in value in the test set, equal to scikit-learn's."""
-    values = engine.observed(replace(spec, view_prevalence=None))
+    values = replace(spec, view_prevalence=None).observed
     named = zip(spec.view.models, values, strict=True)
     return listed([f"{value:.4f} for {name}" for name, value in named], most=_MOST_CLASSES)
 
@@ -412,7 +412,7 @@ def unseen_finding(spec: Spec) -> Iterator[Finding]:
 
 def _undefined(spec: LabelSpec) -> Iterator[Finding]:
     """Yield ``undefined_in_data`` where a metric of the whole table is 0/0 as observed."""
-    values = zip(spec.view.models, engine.observed(spec), strict=True)
+    values = zip(spec.view.models, spec.observed, strict=True)
     unknown = [model for model, value in values if np.isnan(value)]
     if unknown and spec.view_prevalence is not None:
         why = "a class that has a share at this prevalence is never true"
@@ -470,7 +470,7 @@ def _is_number(label: object) -> bool:
 def left_out_finding(spec: LabelSpec, codes: IntArray) -> Finding:
     """Return what is said of classes that are never true, so that no average runs over them."""
     never_true, it = _never_true(spec, codes), _it(codes)
-    ours, theirs = engine.observed(spec), _over_predicted(spec)
+    ours, theirs = spec.observed, _over_predicted(spec)
     if all(abs(one - other) < 1e-12 for one, other in zip(ours, theirs, strict=True)):
         return finding("class_without_truth/left_out", never_true=never_true, it=it)
     named = zip(spec.view.models, theirs, strict=True)

@@ -8,20 +8,17 @@ from typing import TypeAlias
 
 import numpy as np
 
-from outperform._typing import AnyArray, BoolArray, FloatArray, IntArray, Label
+from outperform._typing import BoolArray, FloatArray, IntArray, Label
 from outperform.data.judged import Judged
 from outperform.data.outcomes import Outcomes, true_codes
 from outperform.data.scores import Scores
-from outperform.data.table import total
 from outperform.data.views import predicted_codes
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision
 from outperform.findings import Finding, counted, finding, quoted
-from outperform.inference import engine
-from outperform.inference.items import item_values, spreads
+from outperform.inference.items import spreads
 from outperform.inference.judges import contradicts, judge_findings
-from outperform.inference.score_spec import ScoreSpec
-from outperform.inference.spec import LabelSpec, Spec
+from outperform.inference.spec import FEW_DISAGREEMENTS, LabelSpec, Spec
 from outperform.metrics.metric import Order
 from outperform.posterior.tails import Tail
 
@@ -45,23 +42,22 @@ def unit_findings(spec: Spec) -> Iterator[Finding]:
         if worth < least:
             yield finding("few_effective_items", n=worth, least=least)
             return
-    n_even = _even_units(spec)
+    n_even = spec.n_even
     if n_even is None:
         return
-    scored = isinstance(spec, ScoreSpec)
-    items = spec.n_groups is None and (scored or worth is not None)
+    items = spec.n_groups is None and (spec.weighed == "items" or worth is not None)
     if items and (spec.n < FEW_ITEMS or _few_apart(spec)):
         return  # which is said in other words
-    if isinstance(spec, ScoreSpec) and len(spec.data.models) <= 2:
+    if len(spec.data.models) <= 2:
         tail = heavy_tail(spec, range(len(spec.data.models)))
         if tail is not None:
             if tail.skewness < VERY_SKEWED or len(spec.data.models) == 1:
                 yield _of_tail(spec, tail)
             return
         yield from _levels_with_tails(spec)
-    if isinstance(spec, ScoreSpec) and items and spec.adds_up and n_even >= FEW_GROUPS:
+    if items and spec.adds_up and n_even >= FEW_GROUPS:
         return  # their interval is wide enough for it unless their tail is heavy
-    carrying = engine.n_carrying(spec)
+    carrying = spec.n_carrying()
     if carrying is not None and 0 < carrying < FEW_CARRYING:
         what = "difference" if len(spec.data.models) > 1 else spec.metric.label
         yield finding(
@@ -95,7 +91,7 @@ def heavy_tail(spec: Spec, models: Sequence[int]) -> Tail | None:
     models
         The place of one model, or of two.
     """
-    if not isinstance(spec, ScoreSpec) or not spec.adds_up or spec.n_even < FEW_GROUPS:
+    if not spec.adds_up or spec.n_even is None or spec.n_even < FEW_GROUPS:
         return None
     tail = spec.tail(models)
     if tail is None or tail.skewness < SKEWED or tail.balance >= ONE_SIDED:
@@ -103,7 +99,7 @@ def heavy_tail(spec: Spec, models: Sequence[int]) -> Tail | None:
     return tail
 
 
-def _of_tail(spec: ScoreSpec, tail: Tail) -> Finding:
+def _of_tail(spec: Spec, tail: Tail) -> Finding:
     return finding(
         "heavy_tails/warned",
         unit=_one_unit(spec),
@@ -114,7 +110,7 @@ def _of_tail(spec: ScoreSpec, tail: Tail) -> Finding:
     )
 
 
-def _one_unit(spec: ScoreSpec) -> str:
+def _one_unit(spec: Spec) -> str:
     return "item" if spec.n_groups is None else "group"
 
 
@@ -122,7 +118,7 @@ def _shape(tail: Tail) -> str:
     return "" if np.isnan(tail.k) else f", and the Pareto shape of the tail is {tail.k:.2g}"
 
 
-def _levels_with_tails(spec: ScoreSpec) -> Iterator[Finding]:
+def _levels_with_tails(spec: Spec) -> Iterator[Finding]:
     """Yield which models have heavy tails of their own, although their difference has none."""
     if len(spec.data.models) < 2:
         return
@@ -144,14 +140,14 @@ def _skewed(spec: Spec, decision: Decision, pair: tuple[int, int]) -> Finding | 
 
     Or ``few_items`` where none is expected beyond a quantile, which is then that of an extreme.
     """
-    how = spec.metric.how
-    if isinstance(spec, ScoreSpec) and isinstance(how, Order) and how.level and decision.decided:
-        beyond = spec.n_even * min(how.level, 1 - how.level)
+    how, n_even = spec.metric.how, spec.n_even
+    if n_even is not None and isinstance(how, Order) and how.level and decision.decided:
+        beyond = n_even * min(how.level, 1 - how.level)
         if beyond < 1:
             return finding(
                 "few_items/quantile",
-                n=spec.n_even,
-                units=_unit(spec),
+                n=n_even,
+                units=spec.weighed,
                 beyond=beyond,
                 metric=spec.metric.label,
                 symbol=decision.symbol,
@@ -159,7 +155,6 @@ def _skewed(spec: Spec, decision: Decision, pair: tuple[int, int]) -> Finding | 
     tail = heavy_tail(spec, pair)
     if tail is None or tail.skewness < VERY_SKEWED:
         return None
-    assert isinstance(spec, ScoreSpec)
     if not decision.decided:
         return _of_tail(spec, tail)
     return finding(
@@ -172,21 +167,10 @@ def _skewed(spec: Spec, decision: Decision, pair: tuple[int, int]) -> Finding | 
     )
 
 
-def _even_units(spec: Spec) -> float | None:
-    """Return how many groups of equal size they are worth, (Σ size)² / Σ size², or scored items.
-
-    None for labels without groups.
-    """
-    if isinstance(spec, ScoreSpec):
-        return spec.n_even
-    groups = spec.view.groups
-    return None if groups is None else groups.n_even / spec.counting.times
-
-
 def _few_apart(spec: Spec) -> bool:
     """Return whether two models differ on so few items that ``few_disagreements`` says so."""
     two = spec.paired and len(spec.data.models) == 2
-    return two and _disagreements(spec, (0, 1)) < FEW_DISAGREEMENTS
+    return two and spec.n_apart((0, 1)) < FEW_DISAGREEMENTS
 
 
 # Of the pool, without any labelled item: from here on it may change the conclusion.
@@ -286,34 +270,11 @@ def often(times: int) -> str:
 _MOST_NAMED = 3
 
 
-def never_match(spec: Spec, place: int) -> bool:
-    """Return whether a model predicts classes, and none of them is ever true.
-
-    A model that predicts one of the classes in ``labels``, or one that was declared as never
-    true, is believed: whoever named them said that they are spelled so.
-
-    Parameters
-    ----------
-    spec
-        What was asked.
-    place
-        Which of its models.
-    """
-    if isinstance(spec, ScoreSpec) or spec.data.kind == "correct":
-        return False
-    true, predicted = true_codes(spec.data), predicted_codes(spec.data, place)
-    if not predicted.size or np.isin(predicted, true).any():
-        return False
-    named = () if spec.choices.labels is None else spec.choices.labels
-    meant = {*named, *spec.data.never_true}
-    return not any(spec.data.labels[code] in meant for code in predicted)
-
-
 def matching_findings(spec: LabelSpec) -> Iterator[Finding]:
     """Yield ``predictions_never_match`` for every model that never predicts a true class."""
     noun = _NOUNS.get(spec.data.kind, "class")
     for place, model in enumerate(spec.data.models):
-        if never_match(spec, place):
+        if spec.never_matches(place):
             true, predicted = true_codes(spec.data), predicted_codes(spec.data, place)
             yield finding(
                 "predictions_never_match",
@@ -331,7 +292,6 @@ def _named(labels: tuple[Label, ...], codes: IntArray) -> str:
     return quoted([labels[code] for code in codes], most=_MOST_NAMED, escaped=True)
 
 
-FEW_DISAGREEMENTS = 10
 # Without a disagreement in n items, so much prior leaves an interval of ±1.6 / n at 95%.
 _EXPECTED = 0.5
 
@@ -354,11 +314,9 @@ def withholds(spec: Spec, few: Finding | None, pair: Sequence[int]) -> bool:
 
 def wrong_data(spec: Spec, pair: Sequence[int]) -> bool:
     """Return whether data and question do not fit: labels, votes, or how people's were drawn."""
-    if contradicts(spec):
+    if contradicts(spec) or spec.rests_on_strengths(pair):
         return True
-    if isinstance(spec, ScoreSpec):
-        return spec.rests_on_strengths(pair)
-    return any(never_match(spec, place) for place in pair)
+    return any(spec.never_matches(place) for place in pair)
 
 
 def allow_runs(
@@ -367,7 +325,7 @@ def allow_runs(
     """Return the decision of runs as far as the data allow it; see :func:`allow`."""
     a, b = places
     few = _few_between_runs(spec, decision, hdi, places)
-    if any(never_match(spec, place) for place in (*a, *b)):
+    if any(spec.never_matches(place) for place in (*a, *b)):
         return Decision.UNDECIDED, few
     return unless_serious(decision, few), few
 
@@ -403,20 +361,20 @@ def disagreement_finding(
     """
     if not spec.paired:
         return _skewed(spec, decision, pair)
-    apart = _disagreements(spec, pair)
+    apart = spec.n_apart(pair)
     equal = decision is Decision.EQUIVALENT
     # Without a prior nothing that was seen may move the difference, however often they disagree.
     still = equal and hdi.width == 0 and not spec.prior.proper
     if apart >= FEW_DISAGREEMENTS * spec.counting.times and not still:
         return _few_carrying(spec, decision, pair)
-    expected = prior_disagreement(spec)
+    expected = spec.prior_disagreement
     withheld = (equal and expected < _EXPECTED) or (decision.decided and expected == 0)
     one, two = (spec.data.models[place] for place in pair)
     if are_same(spec.data, one, two):
         return _same(one, two, decision if withheld else None)
     if withheld and apart >= FEW_DISAGREEMENTS * spec.counting.times:
         return finding("few_disagreements/no_width", symbol=decision.symbol)
-    items = f"{counted(apart, _unit(spec))}{often(spec.counting.times)}"
+    items = f"{counted(apart, spec.weighed)}{often(spec.counting.times)}"
     if withheld:
         return finding(
             "few_disagreements/prior" if spec.prior.proper else "few_disagreements/bootstrap",
@@ -431,15 +389,14 @@ def _few_carrying(spec: Spec, decision: Decision, pair: tuple[int, int]) -> Find
 
     An average over labels or types gives one item of a rare one the weight of many others.
     """
-    if isinstance(spec, ScoreSpec):
+    if spec.data.kind not in ("spans", "label_sets"):
         return _skewed(spec, decision, pair)
-    of_items = isinstance(spec, LabelSpec) and spec.data.kind in ("spans", "label_sets")
-    if not of_items or not decision.decided:
+    if not decision.decided:
         return None
-    n = engine.n_carrying(spec, pair)
+    n = spec.n_carrying(pair)
     if n is None or n >= FEW_CARRYING:
         return None
-    return finding("few_disagreements/influence", n=n, units=_unit(spec), symbol=decision.symbol)
+    return finding("few_disagreements/influence", n=n, units=spec.weighed, symbol=decision.symbol)
 
 
 def are_same(seen: Outcomes | Scores, one: str, two: str) -> bool:
@@ -462,93 +419,8 @@ def _same(one: str, two: str, withheld: Decision | None) -> Finding:
     return finding("few_disagreements/same_withheld", one=one, two=two, symbol=withheld.symbol)
 
 
-def _unit(spec: Spec) -> str:
-    """Return what is weighed, which may be finer than what was given."""
-    if isinstance(spec, ScoreSpec):
-        return "items" if spec.n_groups is None else "groups"
-    if spec.view.pool is not None:
-        return "labelled items"
-    if spec.data.kind != "spans":
-        return "items" if spec.n_groups is None else "groups"
-    return "spans" if spec.view.groups is None else "sentences or documents"
-
-
 def _never(spec: Spec) -> Finding:
     """Say that nothing that was seen tells the models apart."""
-    pool = None if isinstance(spec, ScoreSpec) else spec.view.pool
-    if pool is not None and pool.apart.any():
+    if spec.pool is not None and spec.pool.apart.any():
         return finding("few_disagreements/unlabelled")
     return finding("few_disagreements/never")
-
-
-def _cells_of(spec: LabelSpec, pair: tuple[int, int]) -> tuple[IntArray, IntArray, IntArray]:
-    """Return the truth and the predictions of two models, cell by cell."""
-    cells = spec.view.tables[0].cells
-    return cells[:, 0], cells[:, 1 + pair[0]], cells[:, 1 + pair[1]]
-
-
-def _disagreements(spec: Spec, pair: tuple[int, int]) -> int:
-    """Count the items on which two models differ as far as the metric can see."""
-    if isinstance(spec, ScoreSpec):
-        return spec.n_apart(pair)
-    table = spec.view.tables[0]
-    if spec.view.kind == "label_sets":
-        apart = _sets_apart(spec, pair)
-        return table.sum_where(apart) if table.groups is None else table.groups.with_any(apart)
-    truth, a, b = _cells_of(spec, pair)
-    metric, form = spec.measured, spec.share
-    apart = a != b
-    if spec.positive is not None:
-        apart = (a == spec.positive) != (b == spec.positive)
-    if metric.score in _SEES_RIGHT_OR_WRONG or (form is not None and form.top == "correct"):
-        apart = (a == truth) != (b == truth)
-    if spec.costs is not None:
-        costs = np.array(spec.costs.matrix)
-        apart = costs[truth, a] != costs[truth, b]
-    if spec.positive is not None and metric.score in _SEES_ONE_TRUTH:
-        apart &= (truth == spec.positive) == _SEES_ONE_TRUTH[metric.score]
-    return table.sum_where(apart) if table.groups is None else table.groups.with_any(apart)
-
-
-def _sets_apart(spec: LabelSpec, pair: tuple[int, int]) -> AnyArray:
-    """Return the cells in which two models' label sets differ as far as the metric can see."""
-    view = spec.view
-    if spec.measured.per_item:
-        one, two = item_values(spec, pair)
-        return np.asarray(one != two)
-    truth, a, b = _cells_of(spec, pair)
-    if spec.measured.score != "recall":
-        return np.asarray(a != b)
-    sets = [frozenset(one) for one in view.sets]
-    rows = zip(truth.tolist(), a.tolist(), b.tolist(), strict=True)
-    found = [sets[t] & sets[one] != sets[t] & sets[two] for t, one, two in rows]
-    return np.array(found, dtype=bool)
-
-
-_SEES_RIGHT_OR_WRONG = ("accuracy", "recall", "balanced_accuracy")
-# Recall looks at items of the class only, specificity at the others only.
-_SEES_ONE_TRUTH = {"recall": True, "specificity": False}
-
-
-def prior_disagreement(spec: Spec) -> float:
-    """Return how many items the prior lets only A get right, over all classes."""
-    if isinstance(spec, ScoreSpec) or spec.prior.name == "bootstrap":
-        return 0.0
-    pool = spec.view.pool
-    if pool is not None:  # how often they disagree is known from the pool, if they do
-        return float(total(pool.counts[pool.apart]) >= FEW_DISAGREEMENTS)
-    n_classes, shapes = spec.view.n_classes, spec.prior.shapes
-    if spec.view.kind == "label_sets":  # a table of two classes for each label
-        if shapes is None:
-            return n_classes * 0.5
-        rows = shapes.row_shapes(2, 2)
-        return n_classes * float(rows[0, 0, 1] + rows[1, 1, 0])
-    if spec.data.kind == "spans":  # what only A finds, and what only B makes up
-        shape = 0.25 if shapes is None else float(shapes.rows)
-        return 2 * shape * n_classes
-    if shapes is not None:
-        rows = shapes.row_shapes(n_classes, 2)
-        return float(
-            sum(rows[truth, truth].sum() - rows[truth, truth, truth] for truth in range(n_classes))
-        )
-    return n_classes / 4  # mass 1 a class, half of it right, independently

@@ -10,25 +10,18 @@ import numpy as np
 
 from outperform._typing import Distribution, FloatArray
 from outperform.data.outcomes import Outcomes
-from outperform.data.table import effective_size
-from outperform.data.views import emptied, in_weights, scaled
+from outperform.data.views import emptied, scaled
 from outperform.decision.bayes_factor import Inside
 from outperform.decision.rope import Rope, masses_from_distribution, masses_from_draws
 from outperform.errors import DataError, ResourceError, UsageError, param
 from outperform.inference.items import (
     draw_means,
     draw_scores,
-    observed_means,
-    observed_scores,
-    weighed_means,
 )
-from outperform.inference.score_spec import ONCE, Choices, ScoreSpec, log_draws
-from outperform.inference.score_views import unit_influence
-from outperform.inference.spec import LabelSpec, Spec
-from outperform.metrics.confusion import Margins
+from outperform.inference.question import ONCE, Choices, Sampling, log_draws
+from outperform.inference.score_spec import ScoreSpec
+from outperform.inference.spec import LabelSpec, Spec, counted, measure
 from outperform.posterior.base import (
-    Drawn,
-    Sums,
     Tables,
     alone,
     build_posterior,
@@ -37,10 +30,10 @@ from outperform.posterior.base import (
     exact_value,
     together,
 )
-from outperform.posterior.bootstrap import Influence, bootstrap, influence
+from outperform.posterior.bootstrap import Influence, bootstrap
 from outperform.posterior.dirichlet import draw_lumped
 from outperform.posterior.exact.share import mix
-from outperform.posterior.predictive import Reweighted, by_truth, row_factors
+from outperform.posterior.predictive import Reweighted
 from outperform.posterior.pymc.sampling import (
     Chain,
     confusions,
@@ -50,7 +43,6 @@ from outperform.posterior.pymc.sampling import (
     sample,
 )
 from outperform.posterior.rng import child, shuffled
-from outperform.posterior.sums import LinearWeights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,25 +53,6 @@ class Answer:
     of_models: tuple[Distribution | None, ...]
     of_difference: Distribution | None
     chains: tuple[Chain, ...] = ()  # of each model, then of the difference; none if independent
-
-
-def measure(
-    drawn: Sequence[Sums | FloatArray], specs: Sequence[LabelSpec], out: FloatArray
-) -> None:
-    """Evaluate the metric of every spec on what was drawn of every model."""
-    errors = specs[0].view_errors
-    for model, sums in enumerate(drawn):
-        if errors is not None:
-            assert not isinstance(sums, Sums)  # confusion arrays were asked for
-            sums = by_truth(sums, errors.inverse)
-        margins = (
-            Margins(**sums._asdict()) if isinstance(sums, Sums) else Margins.from_confusion(sums)
-        )
-        margins = margins if errors is None else margins.mended()
-        for place, spec in enumerate(specs):
-            metric = spec.measured
-            seen = margins if metric.needs == "margins" or isinstance(sums, Sums) else sums
-            out[place * len(drawn) + model] = metric.evaluate(seen, spec.classes)
 
 
 def refuse_undefined(values: FloatArray, specs: Sequence[LabelSpec]) -> None:
@@ -93,17 +66,15 @@ def refuse_undefined(values: FloatArray, specs: Sequence[LabelSpec]) -> None:
         )
 
 
-def answer_by_chain(
-    specs: Sequence[LabelSpec], *, n_draws: int, seed: np.random.SeedSequence, n_jobs: int | None
-) -> list[Answer]:
+def answer_by_chain(specs: Sequence[LabelSpec], sampling: Sampling) -> list[Answer]:
     """Answer specs that share a view and a prior from one chain."""
     first = specs[0]
     view, pymc = first.view, first.choices.engine
     assert pymc is not None
-    pymc = replace(pymc, draws=_draws_of_chain(n_draws, pymc.chains))
+    pymc = replace(pymc, draws=_draws_of_chain(sampling.n_draws, pymc.chains))
     own = first.prior.own
     model = model_of(view, prior=first.prior) if own is None else own
-    trace = sample(model, pymc, seed=seed, n_jobs=n_jobs)
+    trace = sample(model, pymc, seed=sampling.seed, n_jobs=sampling.n_jobs)
     drawn = confusions(trace.posterior, n_models=len(view.models), n_classes=view.n_classes)
     values = np.empty((len(specs) * len(view.models), pymc.n_draws))
     measure(drawn, specs, values)
@@ -141,7 +112,6 @@ def _answer(values: FloatArray, sampler: str, n_chains: int, divergences: int) -
 
 _DRAWS, _MOST_DRAWS = 20_000, 100_000_000
 _PRIOR_DRAWS, _PRIOR_SEED = 20_000, 20_160_717
-_NO_CHOICES = Choices(prior=None, paired=True, labels=None, pos_label=None)
 
 
 def check_draws(n_draws: object, *, name: str = "n_draws") -> int:
@@ -160,34 +130,31 @@ def check_draws(n_draws: object, *, name: str = "n_draws") -> int:
     return int(n_draws)
 
 
-def answer(
-    specs: Sequence[Spec], *, n_draws: int, seed: np.random.SeedSequence, n_jobs: int | None
-) -> list[Answer]:
+def answer(specs: Sequence[Spec], sampling: Sampling) -> list[Answer]:
     """Answer specs that share a view, a prior and scales; where units carry them, each apart."""
-    if len(specs) > 1 and any(weighs_units(one) for one in specs):
-        return [answer([one], n_draws=n_draws, seed=seed, n_jobs=n_jobs)[0] for one in specs]
-    with log_draws(specs, n_draws):
+    if len(specs) > 1 and any(one.weighs_units for one in specs):
+        return [answer([one], sampling)[0] for one in specs]
+    with log_draws(specs, sampling.n_draws):
         of_scores = [one for one in specs if isinstance(one, ScoreSpec)]
         if of_scores:
-            drawn = draw_scores(of_scores, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
-            return [_answer_of(values) for values in drawn]
-        counted = [one for one in specs if isinstance(one, LabelSpec)]
-        if counted[0].choices.engine is not None:
-            return answer_by_chain(counted, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
-        scales = counted[0].counting.scales
+            return [_answer_of(values) for values in draw_scores(of_scores, sampling)]
+        of_labels = [one for one in specs if isinstance(one, LabelSpec)]
+        if of_labels[0].choices.engine is not None:
+            return answer_by_chain(of_labels, sampling)
+        scales = of_labels[0].counting.scales
         if len(scales) == 1:
-            return _answer_at(counted, scales[0].factor, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+            return _answer_at(of_labels, scales[0].factor, sampling)
         # Each scale gets its share of the draws; rounding cuts the same for every spec.
         shares = tuple(scale.share for scale in scales)
-        stops = np.rint(np.cumsum(shares) * n_draws).astype(int)
+        stops = np.rint(np.cumsum(shares) * sampling.n_draws).astype(int)
         lengths = np.diff(stops, prepend=0).tolist()
         parts = [
-            _answer_at(
-                counted, scale.factor, n_draws=length, seed=child(seed, place), n_jobs=n_jobs
-            )
+            _answer_at(of_labels, scale.factor, sampling.child(place)._replace(n_draws=length))
             for place, (scale, length) in enumerate(zip(scales, lengths, strict=True))
         ]
-        return [_mixed(list(answers), shares, seed) for answers in zip(*parts, strict=True)]
+        return [
+            _mixed(list(answers), shares, sampling.seed) for answers in zip(*parts, strict=True)
+        ]
 
 
 def _answer_of(values: FloatArray) -> Answer:
@@ -212,20 +179,16 @@ def _mixed(
 def _answer_at(
     specs: Sequence[LabelSpec],
     factor: float,
-    *,
-    n_draws: int,
-    seed: np.random.SeedSequence,
-    n_jobs: int | None,
+    sampling: Sampling,
 ) -> list[Answer]:
     """Answer with every item worth the same."""
     first = specs[0]
     view = first.view if factor == 1.0 else scaled(first.view, factor)
     if first.measured.per_item:
-        drawn = [draw_means(q, view, n_draws=n_draws, seed=seed, n_jobs=n_jobs) for q in specs]
-        return [_answer_of(values) for values in drawn]
-    posterior = _posterior(first, view, counted=first.view)
+        return [_answer_of(draw_means(spec, view, sampling)) for spec in specs]
+    posterior = _posterior(first, view, full=first.view)
     n_models = len(first.view.models)
-    values = _values(posterior, specs, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+    values = _values(posterior, specs, sampling)
     refuse_undefined(values, specs)
     return [
         _with_forms(spec, posterior, values[place * n_models : (place + 1) * n_models])
@@ -251,26 +214,20 @@ def _with_forms(spec: LabelSpec, posterior: Tables, values: FloatArray) -> Answe
     )
 
 
-def draw_view(
-    spec: LabelSpec, view: Outcomes, *, n_draws: int, seed: np.random.SeedSequence
-) -> FloatArray:
+def draw_view(spec: LabelSpec, view: Outcomes, sampling: Sampling) -> FloatArray:
     """Draw the values ``(n_models, n_draws)`` of a spec on other outcomes, and no more.
 
     For simulations, which ask thousands of times; NaN where a value is not defined.
     """
     if spec.measured.per_item:
-        return draw_means(spec, view, n_draws=n_draws, seed=seed, n_jobs=1)
-    posterior = _posterior(spec, view)
-    return _values(posterior, [spec], n_draws=n_draws, seed=seed, n_jobs=1)
+        return draw_means(spec, view, sampling)
+    return _values(_posterior(spec, view), [spec], sampling)
 
 
 def _values(
     posterior: Tables,
     specs: Sequence[LabelSpec],
-    *,
-    n_draws: int,
-    seed: np.random.SeedSequence,
-    n_jobs: int | None,
+    sampling: Sampling,
 ) -> FloatArray:
     """Draw what specs ask; of one spec only what its metric tells apart."""
     first = specs[0]
@@ -281,9 +238,7 @@ def _values(
             first.share,
             positive=first.positive,
             paired=first.paired,
-            n_draws=n_draws,
-            seed=seed,
-            n_jobs=n_jobs,
+            **sampling._asdict(),
         )
     if values is not None:
         return values
@@ -293,22 +248,20 @@ def _values(
         lambda drawn, out: measure(drawn, specs, out),
         needs="confusion" if whole else "margins",
         n_values=len(specs) * len(first.view.models),
-        n_draws=n_draws,
-        seed=seed,
-        n_jobs=n_jobs,
+        **sampling._asdict(),
     )
 
 
-def _posterior(spec: LabelSpec, view: Outcomes, counted: Outcomes | None = None) -> Tables:
+def _posterior(spec: LabelSpec, view: Outcomes, full: Outcomes | None = None) -> Tables:
     """Return the posterior of a view, at other class proportions if these were given.
 
-    ``counted`` is the same before it was scaled: units that are worth less are as many.
+    ``full`` is the same before it was scaled: units that are worth less are as many.
     """
     posterior: Tables
-    if weighs_units(spec):
-        wholes = map(bootstrap, alone(view if counted is None else counted))
+    if spec.weighs_units:
+        wholes = map(bootstrap, alone(view if full is None else full))
         parts = [
-            bootstrap(own).widened(_df(_moved(spec, whole), spec))
+            bootstrap(own).widened(_df(spec.moved_by(whole), spec))
             for own, whole in zip(alone(view), wholes, strict=True)
         ]
         posterior = together(parts, view)
@@ -321,72 +274,8 @@ def _posterior(spec: LabelSpec, view: Outcomes, counted: Outcomes | None = None)
     return Reweighted(posterior, prevalence, codes=codes, n_classes=view.n_classes)
 
 
-def weighs_units(spec: Spec) -> bool:
-    """Return whether groups, sentences, label sets or weighted items have weights of their own."""
-    if isinstance(spec, ScoreSpec):
-        return spec.n_groups is not None or any(one is not None for one in spec.dfs)
-    if spec.prior.name != "bootstrap":
-        return False
-    spans = spec.data.kind == "spans" and spec.view.groups is not None
-    weighted = spec.n_groups is not None or spec.n_effective is not None
-    return weighted or spans or spec.view.kind == "label_sets"
-
-
 def _df(moved: Influence | None, spec: LabelSpec) -> float | None:
     return None if moved is None else moved.df(spec.counting.times)
-
-
-def _moved(spec: LabelSpec, part: LinearWeights) -> Influence | None:
-    """Return how far each unit moves the metric of the models that it weighs."""
-
-    def measured(drawn: list[Drawn]) -> FloatArray:
-        first = drawn[0].hits if isinstance(drawn[0], Sums) else drawn[0]
-        values = np.empty((len(drawn), first.shape[-1]))
-        measure(drawn, [spec], values)
-        return values
-
-    def elsewhere(actual: FloatArray) -> FloatArray:
-        assert spec.view_prevalence is not None
-        prevalence, codes = spec.view_prevalence
-        return row_factors(actual, np.array(prevalence.shares)[:, None], codes)
-
-    scale = None if spec.view_prevalence is None else elsewhere
-    with np.errstate(invalid="ignore"):
-        return influence(part, spec.needs, measured, scale=scale)
-
-
-def influences(spec: Spec) -> list[Influence]:
-    """Return how far each unit moves the models' values: paired ones together, others apart.
-
-    None for labels whose items have no weights, or where leaving out each would take too long.
-    """
-    if isinstance(spec, ScoreSpec):
-        return [one for one in spec.influences if one is not None]
-    if not weighs_units(spec):
-        return []
-    if spec.measured.per_item:
-        found = [unit_influence(*means) for means in weighed_means(spec, spec.view)]
-    else:
-        found = [_moved(spec, bootstrap(own)) for own in alone(spec.view)]
-    return [one for one in found if one is not None]
-
-
-def n_carrying(spec: Spec, models: Sequence[int] | None = None) -> float | None:
-    """Return how many units carry the metric, or what sets models apart in it; None if unknown.
-
-    0 where nothing moves it.
-    """
-    found = influences(spec)
-    if not found:
-        return None
-    if len(found) == 1:
-        n = found[0].effective(models)
-    else:  # models with units of their own
-        chosen = found if models is None else [found[place] for place in models]
-        squares = np.concatenate([np.square(one.moved[0]) for one in chosen])
-        repeats = np.concatenate([one.repeats for one in chosen])
-        n = 1.0 if np.isnan(squares).any() else effective_size(squares, repeats)
-    return n / spec.counting.times
 
 
 def _difference(posterior: Tables, spec: LabelSpec) -> Distribution | None:
@@ -395,72 +284,20 @@ def _difference(posterior: Tables, spec: LabelSpec) -> Distribution | None:
     return exact_difference(posterior, spec.share, positive=spec.positive, paired=spec.paired)
 
 
-def observed(spec: Spec) -> tuple[float, ...]:
-    """Return the plug-in value of each model, equal to scikit-learn's with the same ``labels``.
-
-    At other class proportions it is that of the same rates in each class at the mean shares;
-    NaN where a class that has a share was never true.
-    """
-    if isinstance(spec, ScoreSpec):
-        return observed_scores(spec)
-    if spec.measured.per_item:
-        return observed_means(spec)
-    if spec.view_prevalence is not None:
-        return tuple(_observed_elsewhere(spec, model) for model in spec.view.models)
-    found, view = [], in_weights(spec.view)
-    if spec.view_errors is not None:
-        tables = [view.confusion(model).astype(np.float64)[..., None] for model in view.models]
-        values = np.empty((len(tables), 1))
-        measure(tables, [spec], values)
-        return tuple(values[:, 0].tolist())
-    for model in view.models:
-        if spec.measured.needs == "confusion":
-            confusion = view.confusion(model).astype(np.float64)
-            value = spec.measured.evaluate(confusion, spec.classes)
-        else:
-            margins = Margins(**view.margins(model)._asdict())
-            value = spec.measured.evaluate(margins, spec.classes)
-        found.append(float(value))
-    return tuple(found)
-
-
-def _observed_elsewhere(spec: LabelSpec, model: str) -> float:
-    assert spec.view_prevalence is not None
-    prevalence, codes = spec.view_prevalence
-    view = in_weights(spec.view)
-    counts, shares = view.margins(model), np.array(prevalence.shares)[:, None]
-    factors = row_factors(counts.actual.astype(np.float64)[:, None], shares, codes)[:, 0]
-    if abs(factors @ counts.actual.astype(np.float64) - 1.0) > 1e-6:
-        return float("nan")
-    if spec.measured.needs == "confusion":
-        confusion = view.confusion(model).astype(np.float64) * factors[:, None]
-        return float(spec.measured.evaluate(confusion, spec.classes))
-    margins = _weighed(view, model, factors)
-    return float(spec.measured.evaluate(margins, spec.classes))
-
-
-def _weighed(view: Outcomes, model: str, factors: FloatArray) -> Margins:
-    """Return one model's margins with every true class multiplied by its factor."""
-    table = view.select([model]).tables[0]
-    weights = table.counts.astype(np.float64) * factors[table.cells[:, 0]]
-    weighed = replace(table, counts=weights, groups=None)
-    return Margins(**weighed.margins(n_labels=len(factors))._asdict())
-
-
 def prior_inside(spec: Spec, rope: Rope) -> Inside | None:
     """Return the prior's mass inside and outside the ROPE; None if the prior is improper.
 
     It depends on the prior, the metric and the ROPE only, not on
     the data, so it is computed once for each.
     """
-    if isinstance(spec, ScoreSpec) or not spec.prior.proper:
+    if not spec.prior.proper:
         return None
-    return _prior_inside(_before_data(spec), rope)
+    return _prior_inside(_before_data(counted(spec)), rope)
 
 
 def prior_values(spec: LabelSpec, n_draws: int, seed: np.random.SeedSequence) -> FloatArray:
     """Draw both models' values from the prior, ``(2, n_draws)``."""
-    (before,) = answer([_before_data(spec)], n_draws=n_draws, seed=seed, n_jobs=-1)
+    (before,) = answer([_before_data(spec)], Sampling(n_draws, seed, -1))
     return before.values
 
 
@@ -487,7 +324,7 @@ def _before_data(spec: LabelSpec) -> LabelSpec:
         view=empty,
         metric=spec.measured,
         pos_label=None,
-        choices=_NO_CHOICES,
+        choices=Choices(),
         findings=(),
         counting=ONCE,
     )

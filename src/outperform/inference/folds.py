@@ -12,7 +12,7 @@ import numpy as np
 from outperform._typing import AnyArray, FloatArray
 from outperform.data.checks import code_of
 from outperform.errors import UsageError, either, param, unknown_name
-from outperform.inference.score_spec import Counting, Scale
+from outperform.inference.question import Counting, Scale
 from outperform.inference.spec import LabelSpec
 from outperform.metrics.confusion import Margins
 

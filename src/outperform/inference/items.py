@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from outperform._typing import FloatArray, IntArray
-from outperform.data.label_sets import item_margins
 from outperform.data.outcomes import Outcomes, RepeatedId
 from outperform.data.table import ClassCounts, Groups, Table
 from outperform.errors import ResourceError, param
 from outperform.findings import Finding, clauses, finding
+from outperform.inference.question import Sampling
 from outperform.inference.score_spec import NORMAL_KURTOSIS, ScoreSpec
 from outperform.inference.score_views import Joined, items_of, joined, unit_influence
-from outperform.inference.spec import LabelSpec
+from outperform.inference.spec import LabelSpec, item_tables
 from outperform.metrics.confusion import Margins
 from outperform.metrics.metric import Sums
-from outperform.metrics.weighted import Prepared, Units, WeightedMean
+from outperform.metrics.weighted import Prepared
 from outperform.posterior.bootstrap import Influence, Limit, draw_items, draw_sums
-from outperform.posterior.rng import child, n_workers
+from outperform.posterior.rng import n_workers
 
 # About what one core does in an hour: a weight drawn, looked up and added, takes some 40 ns.
 _WEIGHTS_AN_HOUR = 1e11
@@ -30,27 +30,22 @@ _MOST_HOURS = 2.0
 
 def draw_scores(
     specs: Sequence[ScoreSpec],
-    *,
-    n_draws: int,
-    seed: np.random.SeedSequence,
-    n_jobs: int | None,
+    sampling: Sampling,
 ) -> list[FloatArray]:
     """Return ``(n_models, n_draws)`` for each of some specs that share a view."""
     first = specs[0]
-    refuse_hours(specs, n_draws, n_jobs=n_jobs)
+    refuse_hours(specs, sampling.n_draws, n_jobs=sampling.n_jobs)
     places = range(len(first.view.models))
     if first.paired or len(places) == 1:
         ready = [spec.prepared for spec in specs]
-        values = _draw(specs, ready, 0, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
-        return _within(specs, values.reshape(len(specs), len(places), n_draws))
+        values = _draw(specs, ready, 0, sampling)
+        return _within(specs, values.reshape(len(specs), len(places), -1))
     apart = [
         _draw(
             specs,
             [spec.prepared[place : place + 1] for spec in specs],
             place,
-            n_draws=n_draws,
-            seed=child(seed, place),
-            n_jobs=n_jobs,
+            sampling.child(place),
         )
         for place in places
     ]
@@ -69,15 +64,12 @@ def _draw(
     specs: Sequence[ScoreSpec],
     by_spec: Sequence[Sequence[Prepared]],
     place: int,
-    *,
-    n_draws: int,
-    seed: np.random.SeedSequence,
-    n_jobs: int | None,
+    sampling: Sampling,
 ) -> FloatArray:
     spec, ready = specs[0], [one for own in by_spec for one in own]
     # A user's function need not bear several threads at once.
     if any(one.metric.own for one in specs):
-        n_jobs = 1
+        sampling = sampling._replace(n_jobs=1)
     shapes, left = spec.shapes, _left_by_fit(specs)
     dfs = [] if left is None else [left.df]
     if left is not None:
@@ -96,23 +88,13 @@ def _draw(
             combined.evaluate,
             shapes=spec.units.counts if shapes is None else shapes,
             n_values=len(ready),
-            n_draws=n_draws,
-            seed=seed,
-            n_jobs=n_jobs,
+            **sampling._asdict(),
             df=df,
             added=combined.added,
             stretched=stretched,
             limit=_limit(specs, combined, place),
         )
-    return draw_prepared(
-        ready,
-        n_units=spec.units.n,
-        shapes=shapes,
-        n_draws=n_draws,
-        seed=seed,
-        n_jobs=n_jobs,
-        df=df,
-    )
+    return draw_prepared(ready, sampling, n_units=spec.units.n, shapes=shapes, df=df)
 
 
 def _limit(specs: Sequence[ScoreSpec], combined: Joined, place: int) -> Limit | None:
@@ -175,12 +157,10 @@ def _least_in_class(spec: ScoreSpec) -> int:
 
 def draw_prepared(
     ready: Sequence[Prepared],
+    sampling: Sampling,
     *,
     n_units: int,
     shapes: FloatArray | None,
-    n_draws: int,
-    seed: np.random.SeedSequence,
-    n_jobs: int | None,
     df: float | None = None,
 ) -> FloatArray:
     """Draw weights of units and evaluate all that is prepared on each; a row each."""
@@ -199,17 +179,9 @@ def draw_prepared(
         n_units=n_units,
         shapes=shapes,
         n_values=len(ready),
-        n_draws=n_draws,
-        seed=seed,
-        n_jobs=n_jobs,
+        **sampling._asdict(),
         df=df,
     )
-
-
-def observed_scores(spec: ScoreSpec) -> tuple[float, ...]:
-    """Return the plug-in value of each model, equal to scikit-learn's."""
-    weights = spec.units.counts[None]
-    return tuple(float(one.worker()(weights)[0]) for one in spec.prepared)
 
 
 def refuse_hours(specs: Sequence[ScoreSpec], n_draws: int, *, n_jobs: int | None) -> None:
@@ -220,7 +192,7 @@ def refuse_hours(specs: Sequence[ScoreSpec], n_draws: int, *, n_jobs: int | None
     if called:
         started = time.perf_counter()
         for one in called:
-            observed_scores(one)
+            _ = one.observed
         hours = (time.perf_counter() - started) * n_draws / 3600
     else:
         columns = len(first.view.labels) if first.metric.reads == "classes" else 1
@@ -235,35 +207,10 @@ def refuse_hours(specs: Sequence[ScoreSpec], n_draws: int, *, n_jobs: int | None
         )
 
 
-def item_values(spec: LabelSpec, models: Iterable[int] | None = None) -> list[FloatArray]:
-    """Return what an item of each cell is worth, for each model or for some."""
-    metric, view = spec.measured, spec.view
-    return [
-        metric.of_items(margins, n_labels=view.n_classes) for _, margins in _tables(view, models)
-    ]
-
-
-def _tables(view: Outcomes, models: Iterable[int] | None = None) -> Iterator[tuple[Table, Margins]]:
-    """Yield each model's table, and how many labels an item of each cell has and is given."""
-    for place in range(len(view.models)) if models is None else models:
-        table, model = (view.tables[0], place) if view.paired else (view.tables[place], 0)
-        sizes = item_margins(table, view.sets, model=model, n_labels=view.n_classes)
-        yield table, Margins(**sizes._asdict())
-
-
-def observed_means(spec: LabelSpec) -> tuple[float, ...]:
-    """Return the plug-in value of each model, equal to scikit-learn's."""
-    tables = [table for table, _ in _tables(spec.view)]
-    return tuple(
-        float(np.average(values, weights=table.in_weights().counts.astype(np.float64)))
-        for table, values in zip(tables, item_values(spec), strict=True)
-    )
-
-
 def undefined_findings(spec: LabelSpec) -> Iterator[Finding]:
     """Yield how many items count as 0 only because 0/0 does."""
     shown = []
-    for name, (table, margins) in zip(spec.view.models, _tables(spec.view), strict=True):
+    for name, (table, margins) in zip(spec.view.models, item_tables(spec.view), strict=True):
         n = table.sum_where(_BOTTOMS[str(spec.measured.score)](margins) == 0)
         if n:
             shown.append(f"{n:,} of {name}")
@@ -281,56 +228,23 @@ _BOTTOMS: dict[str, Callable[[Margins], FloatArray]] = {
 }
 
 
-def draw_means(
-    spec: LabelSpec,
-    view: Outcomes,
-    *,
-    n_draws: int,
-    seed: np.random.SeedSequence,
-    n_jobs: int | None,
-) -> FloatArray:
+def draw_means(spec: LabelSpec, view: Outcomes, sampling: Sampling) -> FloatArray:
     """Draw ``(n_models, n_draws)`` values; ``view`` may be worth less than the spec's own."""
     drawn = []
     effective = view.tables[0].counts.dtype.kind == "f"  # worth less, but as many
-    counted = weighed_means(spec, spec.view if effective else view)
-    for place, (means, own) in enumerate(zip(weighed_means(spec, view), counted, strict=True)):
+    counted = spec.weighed_means(spec.view if effective else view)
+    for place, (means, own) in enumerate(zip(spec.weighed_means(view), counted, strict=True)):
         moved = unit_influence(own.ready, own.shapes)
         drawn.append(
             draw_prepared(
                 means.ready,
+                sampling if view.paired else sampling.child(place),
                 n_units=len(means.shapes),
                 shapes=None if (means.shapes == 1).all() else means.shapes,
-                n_draws=n_draws,
-                seed=seed if view.paired else child(seed, place),
-                n_jobs=n_jobs,
                 df=None if moved is None else moved.df(spec.counting.times),
             )
         )
     return np.clip(np.concatenate(drawn), 0.0, 1.0)
-
-
-class Means(NamedTuple):
-    """Means over the items of one table, one of each model in it, and what is weighed."""
-
-    ready: list[WeightedMean]
-    shapes: FloatArray
-
-
-def weighed_means(spec: LabelSpec, view: Outcomes) -> list[Means]:
-    """Return the means of paired models together, or each model's own."""
-    values = item_values(spec)
-    apart = [values] if view.paired else [[one] for one in values]
-    return [_means(table, own) for table, own in zip(view.tables, apart, strict=True)]
-
-
-def _means(table: Table, values: Sequence[FloatArray]) -> Means:
-    groups = table.groups
-    if groups is None:
-        units = Units(len(table.counts))
-        return Means([WeightedMean(one, units) for one in values], table.counts.astype(np.float64))
-    units = Units(len(groups.repeats), groups.pattern, groups.times.astype(np.float64))
-    means = [WeightedMean(one[groups.cell], units) for one in values]
-    return Means(means, groups.repeats.astype(np.float64))
 
 
 # Each step is a small share of its class.

@@ -18,8 +18,9 @@ from outperform.errors import param
 from outperform.findings import Finding, finding
 from outperform.inference import engine
 from outperform.inference.items import draw_scores
+from outperform.inference.question import Sampling
 from outperform.inference.score_spec import ScoreSpec
-from outperform.inference.spec import DEFAULTS, LabelSpec, Spec
+from outperform.inference.spec import DEFAULTS, LabelSpec, Spec, measure
 from outperform.metrics.sums import GRADES
 from outperform.posterior.base import draw_values
 from outperform.posterior.registry import PRIORS
@@ -92,7 +93,7 @@ def _of_labels(spec: LabelSpec) -> tuple[FloatArray, FloatArray, FloatArray]:
     seed = np.random.SeedSequence(_SEED)
     values = draw_values(
         judged_weights(view, beside=True),
-        lambda drawn, out: engine.measure(drawn, [spec], out),
+        lambda drawn, out: measure(drawn, [spec], out),
         needs=spec.measured.needs,
         n_values=2 * n_models,
         n_draws=_DRAWS,
@@ -106,7 +107,7 @@ def _of_labels(spec: LabelSpec) -> tuple[FloatArray, FloatArray, FloatArray]:
     table = replace(whole, counts=counts * (n_labelled(view.pool) / float(np.sum(counts))))
     bare = replace(spec, prior=PRIORS[DEFAULTS[0]])
     people = replace(view, pool=None, tables=(table,))
-    alone = engine.draw_view(bare, people, n_draws=_DRAWS, seed=seed)
+    alone = engine.draw_view(bare, people, Sampling(_DRAWS, seed, 1))
     return values[:n_models], values[n_models:], alone
 
 
@@ -114,7 +115,7 @@ def _of_grades(spec: ScoreSpec) -> tuple[FloatArray, FloatArray, FloatArray]:
     names = ("judged_mean", "judge_mean", "people_mean")
     asked = [replace(spec, metric=metrics.get_score(name)) for name in names]
     seed = np.random.SeedSequence(_SEED)
-    ours, judge, people = draw_scores(asked, n_draws=_DRAWS, seed=seed, n_jobs=1)
+    ours, judge, people = draw_scores(asked, Sampling(_DRAWS, seed, 1))
     return ours, judge, people
 
 

@@ -1,27 +1,23 @@
-"""What every specification holds, and that of scores, checked once."""
+"""The question about scores, checked once."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from time import perf_counter
-from typing import Literal, NamedTuple, cast
+from typing import cast
 
 import numpy as np
 
 from outperform import metrics
-from outperform._json import written
 from outperform._typing import AnyArray, FloatArray, Label
 from outperform.data.checks import clear_positive, code_of
-from outperform.data.outcomes import Outcomes
-from outperform.data.prevalence import LabelErrors, Prevalence
 from outperform.data.scores import Scores
 from outperform.data.table import effective_size
 from outperform.errors import DataError, UsageError, either, param
-from outperform.findings import Finding, finding
+from outperform.findings import finding
+from outperform.inference.question import Choices, Question
 from outperform.inference.score_views import (
     Merged,
     arranged,
@@ -43,12 +39,9 @@ from outperform.metrics.weighted import (
     brier_losses,
     log_losses,
 )
-from outperform.posterior.base import PriorModel
 from outperform.posterior.bootstrap import MANY_UNITS, Influence, Limit, known_spread
-from outperform.posterior.pymc.sampling import PyMC
-from outperform.posterior.registry import PRIORS, PriorLike, get_prior
+from outperform.posterior.registry import PRIORS
 from outperform.posterior.tails import Tail, tail_of
-from outperform.progress import log_time
 
 _ROUNDING = 1e-6
 # So many times as many units with normal influences know a spread as well as even ones.
@@ -57,142 +50,6 @@ NORMAL_KURTOSIS = 3
 _SOME_PAIRS = 3
 # What votes are simulated with whose fit is checked: the answer is the same each time.
 _CHECK_SEED = 20_261_119
-
-
-class Scale(NamedTuple):
-    """What one counted item is worth, and with what probability it is worth that."""
-
-    factor: float
-    share: float
-
-
-class Counting(NamedTuple):
-    """How often each item was counted, and what each of these counts is worth."""
-
-    times: int = 1
-    scales: tuple[Scale, ...] = (Scale(factor=1.0, share=1.0),)
-
-
-ONCE = Counting()
-
-
-@written()
-class Averaged(NamedTuple):
-    """How many classes are averaged over, and what chose them.
-
-    Parameters
-    ----------
-    n
-        The number of classes, types or labels.
-    by
-        ``"truth"``: those that occur in it. ``"labels"``: those that were named.
-    """
-
-    n: int
-    by: Literal["truth", "labels"]
-
-
-class Choices(NamedTuple):
-    """What the user chose and did not choose, so that it can be asked again."""
-
-    prior: PriorModel | None
-    paired: bool
-    labels: tuple[Label, ...] | None
-    pos_label: Label | None
-    engine: PyMC | None = None
-
-
-@written(
-    "metric=metric.name metric_label=metric.label greater_is_better=metric.greater_is_better "
-    "costs? n unit n_groups? n_effective? n_pool? n_classes n_types n_labels? averaged_over? "
-    "pos_label prevalence?{classes=labels shares source n_counted} "
-    "label_errors?=label_errors.known prior=prior.name"
-)
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class BaseSpec:
-    """What is asked of which data, be they labels or scores; everything in it has been checked.
-
-    Parameters
-    ----------
-    data
-        What was seen of the models in question, as it was given.
-    view
-        The same, as the metric reads it.
-    metric
-        What was asked for.
-    positive
-        The code of the positive class, where the metric has one.
-    pos_label
-        Its label.
-    choices
-        What the user chose.
-    prior
-        The statistical assumption.
-    findings
-        Findings that come from the question itself.
-    classes
-        Codes of the classes averaged over; None for all.
-    counting
-        How often each item was counted, and what a count is worth.
-    """
-
-    data: Outcomes | Scores
-    view: Outcomes | Scores
-    metric: Metric
-    positive: int | None
-    pos_label: Label | None
-    choices: Choices
-    prior: PriorModel
-    findings: tuple[Finding, ...]
-    classes: tuple[int, ...] | None = None
-    counting: Counting = ONCE
-
-    @property
-    def n_classes(self) -> int | None:
-        """The number of classes; None for spans, which have types, and for label sets."""
-        return self.data.n_classes if self.data.kind in ("classes", "correct", "scores") else None
-
-    @property
-    def n_types(self) -> int | None:
-        """The number of types of spans; None for anything else."""
-        return self.data.n_classes if self.data.kind == "spans" else None
-
-    @property
-    def n_labels(self) -> int | None:
-        """The number of labels of items that have several; None for anything else."""
-        return self.data.n_classes if self.data.kind == "label_sets" else None
-
-    @property
-    def averaged_over(self) -> Averaged | None:
-        """How many classes are averaged over, and what chose them; None without an average."""
-        return None
-
-    @property
-    def prevalence(self) -> Prevalence | None:
-        """Class proportions that replaced those of the data."""
-        return None
-
-    @property
-    def label_errors(self) -> LabelErrors | None:
-        """How often the gold labels are taken to be wrong; None if they are right."""
-        return None
-
-
-@contextmanager
-def log_draws(specs: Sequence[BaseSpec], n_draws: int) -> Iterator[None]:
-    """Let the log tell what was drawn from which posterior, and how long it took."""
-    start = perf_counter()
-    yield
-    log_time(start, lambda: _drawn(specs, n_draws))
-
-
-def _drawn(specs: Sequence[BaseSpec], n_draws: object) -> str:
-    first = specs[0]
-    names, engine = ", ".join(one.metric.name for one in specs), first.choices.engine
-    return (
-        f"drew {n_draws} of {names} for {len(first.data.models)} models and {first.data.n} items "
-        f"(prior {first.prior.name}, engine {'direct' if engine is None else engine})"
-    )
 
 
 def check_kind(scores: Scores, metric: Metric) -> None:
@@ -357,8 +214,8 @@ def refuse_labels_metric(metric: MetricLike | None, *, graded: bool) -> UsageErr
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ScoreSpec(BaseSpec):
-    """What is asked of scores; see :class:`BaseSpec`.
+class ScoreSpec(Question):
+    """What is asked of scores; see :class:`Question`.
 
     Parameters
     ----------
@@ -376,26 +233,6 @@ class ScoreSpec(BaseSpec):
     view: Scores
     metric: Metric
     repeats: FloatArray | None = None
-
-    @property
-    def n(self) -> int:
-        """The number of items."""
-        return self.data.n
-
-    @property
-    def unit(self) -> str:
-        """What the number of items counts, in words."""
-        return "items"
-
-    @property
-    def n_pool(self) -> int | None:
-        """How many items the labelled ones were chosen from; None if they were not."""
-        return None
-
-    @property
-    def costs(self) -> metrics.Costs | None:
-        """What each pair of truth and prediction costs, in the order of the classes; or None."""
-        return None
 
     @property
     def paired(self) -> bool:
@@ -436,7 +273,7 @@ class ScoreSpec(BaseSpec):
         if self.metric.reads == "statistics" and math.isinf(
             self.metric.bounds[1] - self.metric.bounds[0]
         ):
-            values = [f"{float(one):.3g}" for one in self._observed]
+            values = [f"{float(one):.3g}" for one in self.observed]
             return f" in the units of {self.metric.label}; here it is {' and '.join(values)}"
         if self.metric.reads == "grade" and math.isinf(
             self.metric.bounds[1] - self.metric.bounds[0]
@@ -457,8 +294,20 @@ class ScoreSpec(BaseSpec):
         return self.units.repeats
 
     @property
-    def _observed(self) -> list[float]:
-        return [float(one.worker()(self.units.counts[None])[0]) for one in self.prepared]
+    def observed(self) -> tuple[float, ...]:
+        """The plug-in value of each model, equal to scikit-learn's."""
+        weights = self.units.counts[None]
+        return tuple(float(one.worker()(weights)[0]) for one in self.prepared)
+
+    @property
+    def weighs_units(self) -> bool:
+        """Whether units have weights whose shapes depend on what they move in this metric."""
+        return self.n_groups is not None or any(one is not None for one in self.dfs)
+
+    @property
+    def drawn_with(self) -> tuple[object, ...]:
+        """What questions about the same data have in common if their draws are."""
+        return ("scores",)
 
     @cached_property
     def prepared(self) -> tuple[Prepared, ...]:
@@ -587,15 +436,11 @@ def units_of(scores: Scores, repeats: FloatArray | None = None) -> Units:
 
 def make_score_spec(
     scores: Scores,
-    *,
     metric: MetricLike,
-    prior: PriorLike | PriorModel | None,
-    paired: bool,
-    labels: Sequence[Label] | None,
-    pos_label: Label | None,
+    choices: Choices,
 ) -> ScoreSpec:
     """Check a spec about scores and put them in order."""
-    chosen = PRIORS["bootstrap"] if prior is None else get_prior(prior)
+    chosen = PRIORS["bootstrap"] if choices.prior is None else choices.prior
     if chosen != PRIORS["bootstrap"]:
         raise UsageError(
             f"prior {chosen.name!r} is for labels; scores are weighed item by item, so "
@@ -604,7 +449,7 @@ def make_score_spec(
     asked = _asked(metric, scores)
     scores = as_targets(scores) if asked.reads == "statistics" else scores
     check_kind(scores, asked)
-    positive = positive_code(scores, asked, pos_label)
+    positive = positive_code(scores, asked, choices.pos_label)
     if asked.merge == "never":
         view = Merged(scores, None)
     elif adds_up(asked, scores):
@@ -618,12 +463,7 @@ def make_score_spec(
         metric=replace(asked, bounds=_bounds(asked, scores)),
         positive=positive,
         pos_label=None if positive is None else scores.labels[positive],
-        choices=Choices(
-            prior=None if prior is None else chosen,
-            paired=paired,
-            labels=None if labels is None else tuple(labels),
-            pos_label=pos_label,
-        ),
+        choices=choices,
         prior=chosen,
         findings=scores.findings,
     )

@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias, TypedDict
+from functools import cached_property
+from typing import Any, NamedTuple, Required, TypeAlias, TypedDict, TypeVar, Unpack, cast, overload
 
 import numpy as np
 
 from outperform import metrics
-from outperform._typing import ColumnLike, IntArray, Label, LabelsLike, Seed
+from outperform._typing import AnyArray, ColumnLike, FloatArray, IntArray, Label, LabelsLike, Seed
 from outperform.data.build import of_labels
+from outperform.data.label_sets import item_margins
 from outperform.data.missing import UNDECLARED, MissingTexts
 from outperform.data.outcomes import Outcomes, true_codes
+from outperform.data.pool import Pool
 from outperform.data.prevalence import LabelErrors, Prevalence, PrevalenceLike
 from outperform.data.scores import Scores
+from outperform.data.table import Table, total
+from outperform.data.views import count_of, in_weights, predicted_codes
 from outperform.decision.rope import Rope, RopeLike
 from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.findings import Finding, finding
 from outperform.findings import counted as n_of
-from outperform.inference.score_spec import (
-    ONCE,
-    Averaged,
-    BaseSpec,
-    Choices,
-    Counting,
-    ScoreSpec,
-    make_score_spec,
-    refuse_labels_metric,
-)
+from outperform.inference.question import ONCE, Averaged, Choices, Counting, Given, Question
+from outperform.inference.score_spec import ScoreSpec, make_score_spec, refuse_labels_metric
+from outperform.inference.score_views import unit_influence
 from outperform.inference.views import (
     ViewPrevalence,
     called,
@@ -40,15 +38,27 @@ from outperform.inference.views import (
     refuse_names,
     refuse_unseen,
 )
+from outperform.metrics.confusion import Margins
 from outperform.metrics.custom import Ordinal
 from outperform.metrics.metric import Metric, MetricLike
 from outperform.metrics.registry import get_labels
 from outperform.metrics.votes import VOTES
-from outperform.posterior.base import Needs, PriorModel
+from outperform.metrics.weighted import Units, WeightedMean
+from outperform.posterior.base import (
+    Drawn,
+    Needs,
+    PriorModel,
+    Sums,
+    alone,
+)
+from outperform.posterior.bootstrap import Influence, bootstrap, influence
+from outperform.posterior.predictive import by_truth, row_factors
 from outperform.posterior.pymc.sampling import PyMC
-from outperform.posterior.registry import PRIORS, STRATA, PriorLike, get_prior
+from outperform.posterior.registry import PRIORS, STRATA, PriorLike
+from outperform.posterior.sums import LinearWeights
 
 INDEPENDENT_DRAWS = 20_000
+FEW_DISAGREEMENTS = 10
 DEFAULTS = ("unit", "learned")
 """The prior of one class against the rest, and of several classes, if nobody names one."""
 ENGINES = ("direct", "pymc")
@@ -74,7 +84,7 @@ def draws_of(engine: PyMC | None) -> int:
     return INDEPENDENT_DRAWS if engine is None else engine.n_draws
 
 
-class Question(TypedDict, total=False):
+class OfAny(TypedDict, total=False):
     """What every verb asks, by keyword."""
 
     hdi_prob: float
@@ -86,16 +96,16 @@ class Question(TypedDict, total=False):
     pos_label: Label | None
 
 
-class OfTwo(Question, total=False):
+class OfTwo(OfAny, total=False):
     """What verbs ask that compare."""
 
     rope: RopeLike | None
     paired: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabelSpec(BaseSpec):
-    """What is asked of counted labels; see :class:`BaseSpec`.
+@dataclass(frozen=True, kw_only=True)
+class LabelSpec(Question):
+    """What is asked of counted labels; see :class:`Question`.
 
     Parameters
     ----------
@@ -121,16 +131,31 @@ class LabelSpec(BaseSpec):
     view_errors: LabelErrors | None = None
 
     @property
-    def n(self) -> int:
-        """The number of items."""
-        return self.data.n // self.counting.times
-
-    @property
     def unit(self) -> str:
         """What the number of items counts, in words."""
         if self.data.kind != "spans":
             return "items"
         return "spans" if self.data.groups is None else "sentences or documents"
+
+    @property
+    def weighed(self) -> str:
+        """What is weighed, in words, which may be finer than what was given."""
+        if self.view.pool is not None:
+            return "labelled items"
+        if self.data.kind != "spans":
+            return super().weighed
+        return "spans" if self.view.groups is None else "sentences or documents"
+
+    @property
+    def pool(self) -> Pool | None:
+        """The pool that the labelled items were chosen from; None if they were not."""
+        return self.view.pool
+
+    @property
+    def n_even(self) -> float | None:
+        """How many groups of equal size there are, (Σ size)² / Σ size²; None without groups."""
+        groups = self.view.groups
+        return None if groups is None else groups.n_even / self.counting.times
 
     @property
     def n_groups(self) -> int | None:
@@ -148,11 +173,6 @@ class LabelSpec(BaseSpec):
         if groups is None or not groups.weighted:
             return None
         return groups.n_even / self.counting.times
-
-    @property
-    def n_pool(self) -> int | None:
-        """How many items the labelled ones were chosen from; None if they were not."""
-        return None if self.view.pool is None else self.view.pool.n
 
     @property
     def costs(self) -> metrics.Costs | None:
@@ -214,9 +234,261 @@ class LabelSpec(BaseSpec):
             return None  # the negatives are several classes, each with a share of its own
         return form
 
+    @property
+    def observed(self) -> tuple[float, ...]:
+        """The plug-in value of each model, equal to scikit-learn's with the same ``labels``.
+
+        At other class proportions it is that of the same rates in each class at the mean shares;
+        NaN where a class that has a share was never true.
+        """
+        if self.measured.per_item:
+            return tuple(
+                float(np.average(values, weights=table.in_weights().counts.astype(np.float64)))
+                for (table, _), values in zip(
+                    item_tables(self.view), self.item_values(), strict=True
+                )
+            )
+        if self.view_prevalence is not None:
+            return tuple(self._observed_elsewhere(model) for model in self.view.models)
+        found, view = [], in_weights(self.view)
+        if self.view_errors is not None:
+            tables = [view.confusion(model).astype(np.float64)[..., None] for model in view.models]
+            values = np.empty((len(tables), 1))
+            measure(tables, [self], values)
+            return tuple(values[:, 0].tolist())
+        for model in view.models:
+            if self.measured.needs == "confusion":
+                confusion = view.confusion(model).astype(np.float64)
+                value = self.measured.evaluate(confusion, self.classes)
+            else:
+                margins = Margins(**view.margins(model)._asdict())
+                value = self.measured.evaluate(margins, self.classes)
+            found.append(float(value))
+        return tuple(found)
+
+    def _observed_elsewhere(self, model: str) -> float:
+        assert self.view_prevalence is not None
+        prevalence, codes = self.view_prevalence
+        view = in_weights(self.view)
+        counts, shares = view.margins(model), np.array(prevalence.shares)[:, None]
+        factors = row_factors(counts.actual.astype(np.float64)[:, None], shares, codes)[:, 0]
+        if abs(factors @ counts.actual.astype(np.float64) - 1.0) > 1e-6:
+            return float("nan")
+        if self.measured.needs == "confusion":
+            confusion = view.confusion(model).astype(np.float64) * factors[:, None]
+            return float(self.measured.evaluate(confusion, self.classes))
+        table = view.select([model]).tables[0]
+        weights = table.counts.astype(np.float64) * factors[table.cells[:, 0]]
+        weighed = replace(table, counts=weights, groups=None)
+        margins = Margins(**weighed.margins(n_labels=len(factors))._asdict())
+        return float(self.measured.evaluate(margins, self.classes))
+
+    def is_defined(self, model: str) -> bool:
+        """Return whether the data define the plug-in value, or it is 0/0 and 0 by convention."""
+        if self.share is None:
+            return not np.isnan(self.observed[self.view.models.index(model)])
+        parts = self.share.parts
+        return any(count_of(self.view, model, part, positive=self.positive) for part in parts)
+
+    def item_values(self, models: Iterable[int] | None = None) -> list[FloatArray]:
+        """Return what an item of each cell is worth, for each model or for some."""
+        n_labels = self.view.n_classes
+        tables = item_tables(self.view, models)
+        return [self.measured.of_items(margins, n_labels=n_labels) for _, margins in tables]
+
+    def weighed_means(self, view: Outcomes) -> list[Means]:
+        """Return the means of paired models together, or each model's own."""
+        values = self.item_values()
+        apart = [values] if view.paired else [[one] for one in values]
+        return [_means(table, own) for table, own in zip(view.tables, apart, strict=True)]
+
+    @property
+    def weighs_units(self) -> bool:
+        """Whether groups, sentences, label sets or weighted items have weights of their own."""
+        if self.prior.name != "bootstrap":
+            return False
+        spans = self.data.kind == "spans" and self.view.groups is not None
+        weighted = self.n_groups is not None or self.n_effective is not None
+        return weighted or spans or self.view.kind == "label_sets"
+
+    @cached_property
+    def influences(self) -> Sequence[Influence | None]:
+        """How far each unit moves the models' values: paired ones together, others apart.
+
+        None where leaving out each would take too long; empty if items have no weights.
+        """
+        if not self.weighs_units:
+            return ()
+        if self.measured.per_item:
+            return [unit_influence(*means) for means in self.weighed_means(self.view)]
+        return [self.moved_by(bootstrap(own)) for own in alone(self.view)]
+
+    def moved_by(self, part: LinearWeights) -> Influence | None:
+        """Return how far each unit moves the metric of the models that it weighs."""
+
+        def measured(drawn: list[Drawn]) -> FloatArray:
+            first = drawn[0].hits if isinstance(drawn[0], Sums) else drawn[0]
+            values = np.empty((len(drawn), first.shape[-1]))
+            measure(drawn, [self], values)
+            return values
+
+        def elsewhere(actual: FloatArray) -> FloatArray:
+            assert self.view_prevalence is not None
+            prevalence, codes = self.view_prevalence
+            return row_factors(actual, np.array(prevalence.shares)[:, None], codes)
+
+        scale = None if self.view_prevalence is None else elsewhere
+        with np.errstate(invalid="ignore"):
+            return influence(part, self.needs, measured, scale=scale)
+
+    @property
+    def drawn_with(self) -> tuple[object, ...]:
+        """What questions about the same data have in common if their draws are."""
+        # The labels False and True may be the data's own, or a class against the rest.
+        # One type may be called "span", as all types together are.
+        view = self.view.labels, self.positive is None, self.pos_label
+        return (*view, self.measured.per_item, self.prior.name)
+
+    def never_matches(self, model: int) -> bool:
+        """Return whether a model predicts classes, and none of them is ever true.
+
+        A model that predicts one of the classes in ``labels``, or one that was declared as never
+        true, is believed: whoever named them said that they are spelled so.
+        """
+        if self.data.kind == "correct":
+            return False
+        true, predicted = true_codes(self.data), predicted_codes(self.data, model)
+        if not predicted.size or np.isin(predicted, true).any():
+            return False
+        named = () if self.choices.labels is None else self.choices.labels
+        meant = {*named, *self.data.never_true}
+        return not any(self.data.labels[code] in meant for code in predicted)
+
+    def n_apart(self, pair: tuple[int, int]) -> int:
+        """Count the items, or groups, on which two models differ as far as the metric can see."""
+        table = self.view.tables[0]
+        apart = self._sets_apart(pair) if self.view.kind == "label_sets" else self._apart(pair)
+        return table.sum_where(apart) if table.groups is None else table.groups.with_any(apart)
+
+    def _apart(self, pair: tuple[int, int]) -> AnyArray:
+        truth, a, b = self._answers(pair)
+        metric, form = self.measured, self.share
+        apart = a != b
+        if self.positive is not None:
+            apart = (a == self.positive) != (b == self.positive)
+        if metric.score in _SEES_RIGHT_OR_WRONG or (form is not None and form.top == "correct"):
+            apart = (a == truth) != (b == truth)
+        if self.costs is not None:
+            costs = np.array(self.costs.matrix)
+            apart = costs[truth, a] != costs[truth, b]
+        if self.positive is not None and metric.score in _SEES_ONE_TRUTH:
+            apart &= (truth == self.positive) == _SEES_ONE_TRUTH[metric.score]
+        return np.asarray(apart)
+
+    def _sets_apart(self, pair: tuple[int, int]) -> AnyArray:
+        """Return the cells in which two models' label sets differ as far as the metric can see."""
+        if self.measured.per_item:
+            one, two = self.item_values(pair)
+            return np.asarray(one != two)
+        truth, a, b = self._answers(pair)
+        if self.measured.score != "recall":
+            return np.asarray(a != b)
+        sets = [frozenset(one) for one in self.view.sets]
+        rows = zip(truth.tolist(), a.tolist(), b.tolist(), strict=True)
+        found = [sets[t] & sets[one] != sets[t] & sets[two] for t, one, two in rows]
+        return np.array(found, dtype=bool)
+
+    def _answers(self, pair: tuple[int, int]) -> tuple[IntArray, IntArray, IntArray]:
+        """Return the truth and the predictions of two models, cell by cell."""
+        cells = self.view.tables[0].cells
+        return cells[:, 0], cells[:, 1 + pair[0]], cells[:, 1 + pair[1]]
+
+    @property
+    def prior_disagreement(self) -> float:
+        """How many items the prior lets only A get right, over all classes."""
+        if self.prior.name == "bootstrap":
+            return 0.0
+        pool = self.view.pool
+        if pool is not None:  # how often they disagree is known from the pool, if they do
+            return float(total(pool.counts[pool.apart]) >= FEW_DISAGREEMENTS)
+        n_classes, shapes = self.view.n_classes, self.prior.shapes
+        if self.view.kind == "label_sets":  # a table of two classes for each label
+            if shapes is None:
+                return n_classes * 0.5
+            rows = shapes.row_shapes(2, 2)
+            return n_classes * float(rows[0, 0, 1] + rows[1, 1, 0])
+        if self.data.kind == "spans":  # what only A finds, and what only B makes up
+            shape = 0.25 if shapes is None else float(shapes.rows)
+            return 2 * shape * n_classes
+        if shapes is None:
+            return n_classes / 4  # mass 1 a class, half of it right, independently
+        rows = shapes.row_shapes(n_classes, 2)
+        by_class = [rows[code, code].sum() - rows[code, code, code] for code in range(n_classes)]
+        return float(sum(by_class))
+
+
+_SEES_RIGHT_OR_WRONG = ("accuracy", "recall", "balanced_accuracy")
+# Recall looks at items of the class only, specificity at the others only.
+_SEES_ONE_TRUTH = {"recall": True, "specificity": False}
+
+
+def measure(
+    drawn: Sequence[Sums | FloatArray], specs: Sequence[LabelSpec], out: FloatArray
+) -> None:
+    """Evaluate the metric of every spec on what was drawn of every model."""
+    errors = specs[0].view_errors
+    for model, sums in enumerate(drawn):
+        if errors is not None:
+            assert not isinstance(sums, Sums)  # confusion arrays were asked for
+            sums = by_truth(sums, errors.inverse)
+        margins = (
+            Margins(**sums._asdict()) if isinstance(sums, Sums) else Margins.from_confusion(sums)
+        )
+        margins = margins if errors is None else margins.mended()
+        for row, spec in enumerate(specs):
+            metric = spec.measured
+            seen = margins if metric.needs == "margins" or isinstance(sums, Sums) else sums
+            out[row * len(drawn) + model] = metric.evaluate(seen, spec.classes)
+
+
+class Means(NamedTuple):
+    """Means over the items of one table, one of each model in it, and what is weighed."""
+
+    ready: list[WeightedMean]
+    shapes: FloatArray
+
+
+def _means(table: Table, values: Sequence[FloatArray]) -> Means:
+    groups = table.groups
+    if groups is None:
+        units = Units(len(table.counts))
+        return Means([WeightedMean(one, units) for one in values], table.counts.astype(np.float64))
+    units = Units(len(groups.repeats), groups.pattern, groups.times.astype(np.float64))
+    means = [WeightedMean(one[groups.cell], units) for one in values]
+    return Means(means, groups.repeats.astype(np.float64))
+
+
+def item_tables(
+    view: Outcomes, models: Iterable[int] | None = None
+) -> Iterator[tuple[Table, Margins]]:
+    """Yield each model's table, and how many labels an item of each cell has and is given."""
+    for index in range(len(view.models)) if models is None else models:
+        table, model = (view.tables[0], index) if view.paired else (view.tables[index], 0)
+        sizes = item_margins(table, view.sets, model=model, n_labels=view.n_classes)
+        yield table, Margins(**sizes._asdict())
+
 
 Spec: TypeAlias = LabelSpec | ScoreSpec
 """A spec about counted labels, or about scores."""
+Asked = TypeVar("Asked", bound=Question)
+
+
+class _Made(Given, total=False):
+    """What makes a question of data."""
+
+    metric: Required[MetricLike | None]
+    defaults: tuple[str, str]
+    counting: Counting
 
 
 def counted(spec: Spec) -> LabelSpec:
@@ -233,49 +505,50 @@ def make_label_spec(
     outcomes: Outcomes,
     *,
     metric: MetricLike | None,
-    prior: PriorLike | PriorModel | None,
     defaults: tuple[str, str] = DEFAULTS,
-    paired: bool,
-    labels: Sequence[Label] | None,
-    pos_label: Label | None,
     counting: Counting = ONCE,
-    engine: PyMC | None = None,
+    **given: Unpack[Given],
 ) -> LabelSpec:
-    """Check a spec and choose the table and the prior that answer it."""
-    of_sets = outcomes.kind == "label_sets"
+    """Check a question about labels, where no other is meant."""
+    return _of_labels(outcomes, metric, Choices.of(given), defaults=defaults, counting=counting)
+
+
+def _of_labels(
+    outcomes: Outcomes,
+    metric: MetricLike | None,
+    choices: Choices,
+    *,
+    defaults: tuple[str, str],
+    counting: Counting,
+) -> LabelSpec:
+    """Check a question and choose the table and the prior that answer it."""
+    of_sets, named = outcomes.kind == "label_sets", choices.labels
     metrics.check_name(metric, lambda: metrics.names() + (metrics.set_names() if of_sets else []))
-    metric = chosen_metric(outcomes, metric, labels=labels, pos_label=pos_label)
+    metric = chosen_metric(outcomes, metric, labels=named, pos_label=choices.pos_label)
     asked = called(get_labels(metric), outcomes)
-    _refuse_of_pool(outcomes, paired=paired)
+    _refuse_of_pool(outcomes, paired=choices.paired)
     prevalence, view_prevalence = outcomes.prevalence, None
     errors, view_errors = outcomes._label_errors, None
     if prevalence is not None:  # the table is chosen first
         outcomes = outcomes.at_prevalence(None)
-    view = look(outcomes, asked, labels=labels, pos_label=pos_label)
+    view = look(outcomes, asked, labels=named, pos_label=choices.pos_label)
     if prevalence is not None:
         view, view_prevalence = place(view, prevalence)
-        if labels is None:
+        if named is None:
             view = view_prevalence.averaged(view)
     if errors is not None:
         view, view_errors = place_errors(view, errors, elsewhere=prevalence is not None)
-    given = Choices(
-        prior=None if prior is None else get_prior(prior),
-        paired=paired,
-        labels=None if labels is None else tuple(labels),
-        pos_label=pos_label,
-        engine=engine,
-    )
     # What is learned of errors in general knows no order, and expects too many between far levels.
     in_order = isinstance(view.measured.function, Ordinal)
     several = view.positive is None and view.table.n_classes > 2 and not in_order
-    chosen = _choose_prior(given, view.table, defaults[several])
+    chosen = _choose_prior(choices, view.table, defaults[several])
     _refuse_prior_of_items(view.measured, chosen)
     together, findings = _group(view.table, chosen)
-    table, more = _pair(together, paired)
+    table, more = _pair(together, choices.paired)
     refuse_unseen(table, chosen, view_prevalence)
     changed = "other class proportions" if prevalence is not None else None
     changed = changed if errors is None else "label errors"
-    refuse_chain(engine, table, view.measured, chosen, changed)
+    refuse_chain(choices.engine, table, view.measured, chosen, changed)
     return LabelSpec(
         data=view.data if prevalence is None else replace(view.data, prevalence=prevalence),
         view=table,
@@ -284,7 +557,7 @@ def make_label_spec(
         classes=view.classes,
         positive=view.positive,
         pos_label=view.pos_label,
-        choices=given,
+        choices=choices,
         prior=chosen,
         findings=view.data.findings + findings + more,
         counting=counting,
@@ -296,47 +569,72 @@ def make_label_spec(
 Data = Outcomes | Scores
 
 
+@overload
+def make_spec(data: Outcomes, **asked: Unpack[_Made]) -> LabelSpec: ...
+
+
+@overload
+def make_spec(data: Scores, **asked: Unpack[_Made]) -> ScoreSpec: ...
+
+
+@overload
+def make_spec(data: Data, **asked: Unpack[_Made]) -> Spec: ...
+
+
 def make_spec(
     data: Data,
     *,
     metric: MetricLike | None,
-    prior: PriorLike | PriorModel | None,
     defaults: tuple[str, str] = DEFAULTS,
-    paired: bool,
-    labels: Sequence[Label] | None,
-    pos_label: Label | None,
     counting: Counting = ONCE,
-    engine: PyMC | None = None,
+    **given: Unpack[Given],
 ) -> Spec:
     """Ask counted labels, or scores, whichever these are."""
-    metric = chosen_metric(data, metric, labels=labels, pos_label=pos_label)
-    rest: dict[str, Any] = {
-        "prior": prior,
-        "paired": paired,
-        "labels": labels,
-        "pos_label": pos_label,
-    }
+    return _of_any(data, metric, Choices.of(given), defaults=defaults, counting=counting)
+
+
+def again(
+    spec: Asked,
+    data: Data | None = None,
+    *,
+    metric: MetricLike | None = None,
+    defaults: tuple[str, str] = DEFAULTS,
+    **changed: Any,
+) -> Asked:
+    """Ask the same of other data, or of the same data in another metric or by other choices."""
+    made = _of_any(
+        spec.data if data is None else data,
+        spec.metric if metric is None else metric,
+        replace(spec.choices, **changed),
+        defaults=defaults,
+        counting=spec.counting,
+    )
+    return cast(Asked, made)
+
+
+def _of_any(
+    data: Data,
+    metric: MetricLike | None,
+    choices: Choices,
+    *,
+    defaults: tuple[str, str],
+    counting: Counting,
+) -> Spec:
+    metric = chosen_metric(data, metric, labels=choices.labels, pos_label=choices.pos_label)
     if isinstance(data, Scores):
-        if engine is not None:
+        if choices.engine is not None:
             raise UsageError("engine 'pymc' is for labels; use engine='direct' for scores")
         of_function = data.columns is not None and callable(metric)
         if not metrics.is_of_scores(metric) and not of_function:
             raise refuse_labels_metric(metric, graded=data.truth is None)
-        return make_score_spec(data, metric=metric, **rest)
+        return make_score_spec(data, metric, choices)
     if metrics.is_of_scores(metric):
         name = metric if isinstance(metric, str) else getattr(metric, "name", "this function")
         raise UsageError(
             f"{name!r} is a metric of scores, and outcomes are counted labels; give arrays of "
             "scores, or op.Scores.from_arrays(y_true, {'bert': scores})"
         )
-    return make_label_spec(
-        data,
-        metric=metric,
-        defaults=defaults,
-        counting=counting,
-        engine=engine,
-        **rest,
-    )
+    return _of_labels(data, metric, choices, defaults=defaults, counting=counting)
 
 
 def data_of(
@@ -427,12 +725,7 @@ def refuse_declared(never_true: Sequence[Label] | None) -> None:
 def elsewhere(spec: LabelSpec, shares: PrevalenceLike) -> LabelSpec:
     """Ask the same of outcomes at other class proportions; one share is of the positive class."""
     positive = spec.choices.pos_label if spec.pos_label is None else spec.pos_label
-    return make_label_spec(
-        spec.data.at_prevalence(shares, pos_label=positive),
-        metric=spec.metric,
-        counting=spec.counting,
-        **spec.choices._asdict(),
-    )
+    return again(spec, spec.data.at_prevalence(shares, pos_label=positive))
 
 
 def rope_for(spec: Any, rope: RopeLike | None, name: str | None = None) -> Rope:

@@ -19,7 +19,8 @@ from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision, Rope, firm_decision
 from outperform.findings import Finding, clauses, counted, finding
 from outperform.inference import disagreements, engine
-from outperform.inference.spec import LabelSpec, Spec, make_label_spec
+from outperform.inference.question import Sampling
+from outperform.inference.spec import LabelSpec, Spec, again
 from outperform.inference.summary import summarize
 
 SPELLED, NEVER_TRUE = "spelled_otherwise", "never_true_predictions"
@@ -155,7 +156,7 @@ def interpret_two(*, prob: float, n_draws: int, seed: np.random.SeedSequence) ->
     """Return how two models are compared, with so many draws."""
 
     def interpret(spec: LabelSpec) -> Interval:
-        (answered,) = engine.answer([spec], n_draws=n_draws, seed=seed, n_jobs=None)
+        (answered,) = engine.answer([spec], Sampling(n_draws, seed))
         ordered = np.sort(answered.values[0] - answered.values[1])
         chain = answered.chains[-1] if answered.chains else None
         return summarize(ordered, answered.of_difference, prob, signed=True, chain=chain).hdi
@@ -200,7 +201,7 @@ def readings(
         Which models are A and B.
     """
     places = (*sides[0], *sides[1])
-    if any(disagreements.never_match(spec, place) for place in places):
+    if any(spec.never_matches(place) for place in places):
         return
     found = [one for one in never_true(spec) if one.place in places]
     alike = [one for one in found if one.like is not None]
@@ -227,10 +228,7 @@ def _respelled(spec: LabelSpec, found: Iterable[NeverTrue]) -> LabelSpec:
     for one in found:
         like = None if one.like is None else code[one.like]
         meant.setdefault(one.place, {})[code[one.label]] = like
-    choices = {**spec.choices._asdict(), "prior": spec.prior}
-    return make_label_spec(
-        taken_as_right(data, meant), metric=spec.metric, counting=spec.counting, **choices
-    )
+    return again(spec, taken_as_right(data, meant), prior=spec.prior)
 
 
 def changes(decision: Decision, other: Decision) -> bool:

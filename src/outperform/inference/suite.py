@@ -318,7 +318,7 @@ def shared_question(asked: Mapping[str, Any]) -> dict[str, Any]:
             where = {"metric": "metrics=", "rope": "ropes="}.get(name)
             how = f"give {param(where)} to Suite" if where else "it belongs to each task's outcomes"
             raise UsageError(f"a suite has several tasks; leave {param(f'{name}=')} out, {how}")
-    return {**dict.fromkeys(("labels",)), **{k: asked[k] for k in ("prior", "paired", "pos_label")}}
+    return {name: asked[name] for name in ("prior", "paired", "pos_label")}
 
 
 def _parts(tasks: Mapping[str, Data] | Outcomes) -> dict[str, Data]:

@@ -11,7 +11,6 @@ import numpy as np
 from outperform import __version__
 from outperform._json import written
 from outperform._typing import Distribution, FloatArray
-from outperform.data.views import count_of
 from outperform.decision.bayes_factor import (
     BayesFactor,
     Inside,
@@ -26,8 +25,10 @@ from outperform.decision.rope import Masses, Rope, mean_error
 from outperform.errors import UndefinedBayesFactor, UsageError
 from outperform.findings import Finding, clauses, counted, finding
 from outperform.inference import engine
-from outperform.inference.score_spec import ONCE, ScoreSpec
+from outperform.inference.question import ONCE
+from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import LabelSpec, Spec
+from outperform.inference.spec import counted as of_labels
 from outperform.metrics.votes import VOTES
 from outperform.metrics.votes import method as votes_method
 from outperform.posterior.pymc.sampling import Chain
@@ -149,16 +150,6 @@ def chain_findings(chains: Sequence[Chain]) -> Iterator[Finding]:
         yield finding("chain_not_converged", faults=clauses(faults))
 
 
-def is_defined(spec: Spec, model: str) -> bool:
-    """Return whether the data define the plug-in value, or it is 0/0 and 0 by convention."""
-    if isinstance(spec, ScoreSpec):
-        return True
-    form, counts = spec.share, spec.view
-    if form is None:
-        return not np.isnan(engine.observed(spec)[spec.view.models.index(model)])
-    return any(count_of(counts, model, part, positive=spec.positive) for part in form.parts)
-
-
 def _errors(spec: Spec) -> str:
     return "" if spec.label_errors is None else f"label_errors={spec.label_errors}"
 
@@ -247,10 +238,11 @@ def point_factor(
     seed: np.random.SeedSequence,
 ) -> BayesFactor:
     """Return the factor of the point null, where it exists."""
-    if isinstance(spec, ScoreSpec) or not spec.prior.proper:
+    if not spec.prior.proper:
         raise UndefinedBayesFactor(
             f"prior {spec.prior.name!r} is not proper, so it has no Bayes factor"
         )
+    spec = of_labels(spec)
     if spec.view_errors is not None:
         raise UndefinedBayesFactor(
             "with stated label errors the prior puts both models at the end of the scale together, "

@@ -16,6 +16,7 @@ from outperform.decision.rope import Decision, Rope, RopeLike
 from outperform.errors import UsageError, either, param, unknown_name
 from outperform.inference import engine
 from outperform.inference.engine import check_draws
+from outperform.inference.question import Sampling
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import (
     LabelSpec,
@@ -108,7 +109,7 @@ class Analysis:
         """Ask scores."""
         if self.metric is None:
             raise UsageError(f"name the metric of these scores with {param('metric=')}")
-        spec = make_spec(
+        return make_spec(
             seen,
             metric=self.metric,
             prior=self.prior,
@@ -116,8 +117,6 @@ class Analysis:
             labels=self.labels,
             pos_label=self.pos_label,
         )
-        assert isinstance(spec, ScoreSpec)
-        return spec
 
     def refuse(self, *names: str, what: str) -> None:
         """Say which arguments mean nothing for a world."""
@@ -216,13 +215,9 @@ _OF_SUITES = ("metric", "rope", "labels", "prior", "paired", "pos_label")
 
 def _score_world(spec: ScoreSpec, analysis: Analysis) -> ScoreWorld:
     """Return the world of a pilot's scores."""
-    drawn = engine.answer(
-        [spec],
-        n_draws=analysis.draws(_SCORE_DRAWS),
-        seed=np.random.SeedSequence(_SCORE_SEED),
-        n_jobs=1,
-    )
-    a, b = drawn[0].values
+    stream = np.random.SeedSequence(_SCORE_SEED)
+    (drawn,) = engine.answer([spec], Sampling(analysis.draws(_SCORE_DRAWS), stream))
+    a, b = drawn.values
     return ScoreWorld(
         spec=spec,
         items="new",

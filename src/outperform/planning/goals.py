@@ -16,7 +16,7 @@ from outperform._typing import AnyArray, FloatArray
 from outperform.decision.rope import Decision, Rope
 from outperform.errors import UsageError, param, unknown_name
 from outperform.findings import Finding
-from outperform.inference.spec import LabelSpec
+from outperform.inference.spec import Spec, counted
 from outperform.metrics.metric import MetricLike
 from outperform.metrics.registry import get_labels
 
@@ -423,7 +423,7 @@ def grid_of_sizes(most: int) -> FloatArray:
     return np.unique(np.rint(np.geomspace(1, most, _GRID)))
 
 
-def prior_worth(spec: LabelSpec) -> float:
+def prior_worth(spec: Spec) -> float:
     """Return how many items a prior is worth: the sum of its shapes, as counts are of theirs.
 
     Priors whose rows have mass 1 are worth one item a class, the bootstrap none. Nor is what
@@ -434,9 +434,10 @@ def prior_worth(spec: LabelSpec) -> float:
     spec
         What was asked.
     """
-    view, prior = spec.view, spec.prior
-    if not prior.proper or view.pool is not None or view.kind not in ("classes", "correct"):
+    prior = spec.prior
+    if not prior.proper or spec.pool is not None or spec.view.kind not in ("classes", "correct"):
         return 0.0
+    view = counted(spec).view
     if prior.shapes is None:
         return float(view.n_classes)
     n_models = len(view.models) if view.paired else 1

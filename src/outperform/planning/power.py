@@ -23,7 +23,8 @@ from outperform.errors import UsageError, param
 from outperform.findings import is_serious
 from outperform.inference.engine import check_draws
 from outperform.inference.items import left_in_pool
-from outperform.inference.score_spec import ONCE, ScoreSpec
+from outperform.inference.question import ONCE
+from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import LabelSpec, Spec
 from outperform.inference.suite import Suite
 from outperform.inference.summary import seed_name
@@ -320,9 +321,8 @@ def outlook_of(comparison: Compared, *, stays: float = 0.0) -> Outlook:
     The posterior is that of the items and of the prior, so both are behind it.
     """
     hdi, mean, spec = comparison.hdi, comparison.mean, comparison.spec
-    worth = prior_worth(spec) if isinstance(spec, LabelSpec) else 0.0
     return Outlook(
-        n=comparison.n + worth,
+        n=comparison.n + prior_worth(spec),
         mean=mean,
         sd=comparison.sd,
         below=mean - hdi.low,
@@ -411,7 +411,7 @@ def _is_of_items(comparison: Compared) -> bool:
 
 
 def _is_chosen(spec: Spec) -> TypeGuard[LabelSpec]:
-    return isinstance(spec, LabelSpec) and spec.view.pool is not None
+    return spec.pool is not None
 
 
 def _chosen(spec: LabelSpec) -> str:

@@ -18,10 +18,10 @@ from outperform.decision.rope import Rope, firm_decision
 from outperform.findings import Finding
 from outperform.inference import disagreements, engine
 from outperform.inference.disagreements import matching_findings
-from outperform.inference.items import observed_scores
+from outperform.inference.question import Sampling
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.score_views import unit_influence
-from outperform.inference.spec import LabelSpec, make_label_spec
+from outperform.inference.spec import LabelSpec, again
 from outperform.metrics.weighted import Evaluate
 from outperform.planning.goals import Items, Outlook, prior_worth
 from outperform.posterior.base import Independent, Sums, Tables, build_posterior
@@ -144,7 +144,7 @@ class TableWorld:
         if self.known is not None:
             return self.known
         view = self.spec.view
-        values = engine.draw_view(self.spec, view, n_draws=_OUTLOOK_DRAWS, seed=child(seed, 0))
+        values = engine.draw_view(self.spec, view, Sampling(_OUTLOOK_DRAWS, child(seed, 0), 1))
         difference = np.sort(values[0] - values[1])
         mean, (low, high) = float(difference.mean()), interval_of(difference, self.prob)
         return Outlook(
@@ -181,7 +181,7 @@ class TableWorld:
     def draws(self, view: Outcomes, generator: np.random.Generator) -> FloatArray:
         """Draw A − B given a test set."""
         seed = np.random.SeedSequence(int(generator.integers(2**63)))
-        values = engine.draw_view(self.spec, view, n_draws=self.n_draws, seed=seed)
+        values = engine.draw_view(self.spec, view, Sampling(self.n_draws, seed, 1))
         difference: FloatArray = values[0] - values[1]
         return difference
 
@@ -234,7 +234,7 @@ def posterior_world(
     origin
         Where the world is from, for the signature.
     """
-    together = spec if spec.paired else _paired(spec)
+    together = spec if spec.paired else again(spec, defaults=("unit", "unit"), paired=True)
     posterior = build_posterior(together.view, together.prior)
     return TableWorld(
         spec=spec,
@@ -245,11 +245,6 @@ def posterior_world(
         prob=prob,
         origin=origin,
     )
-
-
-def _paired(spec: LabelSpec) -> LabelSpec:
-    given = spec.choices._asdict() | {"paired": True}
-    return make_label_spec(spec.data, metric=spec.metric, defaults=("unit", "unit"), **given)
 
 
 def interval_of(ordered: FloatArray, prob: float) -> tuple[float, float]:
@@ -317,7 +312,7 @@ class ScoreWorld:
         shapes = np.ones(spec.units.n) if spec.shapes is None else spec.shapes
         n_units = max(1, round(size * float(shapes.sum()) / spec.n))
         low, high = interval_of(self.difference, self.prob)
-        a, b = observed_scores(spec)
+        a, b = spec.observed
         spread = _Spread.of(spec, shapes)
 
         def make_fill() -> Callable[[np.random.Generator, FloatArray], None]:

@@ -15,6 +15,7 @@ from outperform.decision.rope import (
     RopeLike,
 )
 from outperform.errors import UsageError
+from outperform.inference.question import Sampling
 from outperform.inference.spec import (
     Data,
     OfTwo,
@@ -182,7 +183,7 @@ def rank(
     )
     prob, rope = check_prob(hdi_prob), rope_for(spec, rope)
     seed, draws = seed_sequence(random_state), check_many_draws(n_draws, len(seen.models))
-    values, raw = joint_draws(spec, n_draws=draws, seed=seed, n_jobs=n_jobs)
+    values, raw = joint_draws(spec, Sampling(draws, seed, n_jobs))
     return summarize_ranking(spec, values, raw, rope=rope, prob=prob, seed=seed, n_jobs=n_jobs)
 
 

@@ -31,7 +31,8 @@ from outperform.findings import Finding, clauses, finding
 from outperform.inference import diagnostics, disagreements, engine
 from outperform.inference.disagreements import are_same
 from outperform.inference.engine import Answer
-from outperform.inference.spec import LabelSpec, Spec, make_label_spec
+from outperform.inference.question import Sampling
+from outperform.inference.spec import LabelSpec, Spec, again
 from outperform.inference.spelling import (
     SPELLED,
     AsRight,
@@ -148,13 +149,8 @@ def ask_two(
 ) -> tuple[LabelSpec, Answer]:
     """Ask of two models of a ranking what :func:`compare` asks, with the same draws."""
     assert isinstance(spec, LabelSpec)
-    two = make_label_spec(
-        spec.data.select(list(names)),
-        metric=spec.metric,
-        counting=spec.counting,
-        **spec.choices._asdict(),
-    )
-    (answered,) = engine.answer([two], n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+    two = again(spec, spec.data.select(list(names)))
+    (answered,) = engine.answer([two], Sampling(n_draws, seed, n_jobs))
     return two, answered
 
 
@@ -182,7 +178,7 @@ def close_pairs_alone(
             continue
         two, answered = ask_two(spec, pair.names, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
         matrix[i][j], matrix[j][i] = _both_ways(
-            two, answered.values, engine.observed(two), rope, prob, (0, 1)
+            two, answered.values, two.observed, rope, prob, (0, 1)
         )
         alone.add(frozenset(pair.names))
     return tuple(map(tuple, matrix)), frozenset(alone)
@@ -216,7 +212,6 @@ def unless_spelled(
     matrix, changed = [list(row) for row in pairs], set()
     interpret = interpret_two(prob=prob, n_draws=n_draws, seed=seed)
     models = {one.model for one in odd}
-    choices = spec.choices._asdict()
     for i, j in combinations(range(len(matrix)), 2):
         forward, backward = matrix[i][j], matrix[j][i]
         assert forward is not None
@@ -224,8 +219,7 @@ def unless_spelled(
         if models.isdisjoint(forward.names):
             continue
         view = spec.data.select(list(forward.names))
-        two = make_label_spec(view, metric=spec.metric, counting=spec.counting, **choices)
-        answers = [one for one in ask_as_right(two, interpret) if one.alike]
+        answers = [one for one in ask_as_right(again(spec, view), interpret) if one.alike]
         if _depends(forward, answers, rope):
             matrix[i][j] = _withheld(forward)
             changed.add(frozenset(forward.names))

@@ -38,10 +38,12 @@ from outperform.findings import Finding, finding
 from outperform.inference import diagnostics, engine
 from outperform.inference.disagreements import repeated_findings
 from outperform.inference.engine import Answer
+from outperform.inference.question import Sampling
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import (
     Data,
     Spec,
+    again,
     make_spec,
     rope_for,
 )
@@ -51,8 +53,6 @@ from outperform.inference.summary import (
     sign,
 )
 from outperform.posterior.hierarchical import pool_models
-from outperform.posterior.registry import PriorLike
-from outperform.posterior.rng import child
 from outperform.ranking.pairs import (
     Matrix,
     Pair,
@@ -349,15 +349,7 @@ class Ranking(Tabular):
             Their names. The difference is A − B.
         """
         self.pair(a, b)  # raises if there are no such two
-        given = self.spec.choices
-        spec = make_spec(
-            self.spec.data.select([a, b]),
-            metric=self.spec.metric,
-            prior=self.spec.prior,
-            paired=given.paired,
-            labels=given.labels,
-            pos_label=given.pos_label,
-        )
+        spec = again(self.spec, self.spec.data.select([a, b]), prior=self.spec.prior)
         values = self.raw_draws[[self.names.index(a), self.names.index(b)]]
         if frozenset((a, b)) in self._alone:
             first, second = sorted((a, b))
@@ -490,17 +482,15 @@ class Ranking(Tabular):
 _POOLING_STREAM = 1 << 31  # beyond the blocks of draws
 
 
-def joint_draws(
-    spec: Spec, *, n_draws: int, seed: np.random.SeedSequence, n_jobs: int | None
-) -> tuple[FloatArray, FloatArray]:
+def joint_draws(spec: Spec, sampling: Sampling) -> tuple[FloatArray, FloatArray]:
     """Return joint draws of all models ``(n_models, n_draws)``, pooled and before pooling."""
-    (answered,) = engine.answer([spec], n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+    (answered,) = engine.answer([spec], sampling)
     # Less is turned round where it is better, so that a loss mirrors its metric.
     sign = 1.0 if spec.metric.greater_is_better else -1.0
     low, high = sorted(sign * bound for bound in spec.metric.bounds)
     pooled = pool_models(
         sign * answered.values,
-        generator=np.random.Generator(np.random.SFC64(child(seed, _POOLING_STREAM))),
+        generator=np.random.Generator(np.random.SFC64(sampling.child(_POOLING_STREAM).seed)),
         bounds=(low, high),
         n_items=spec.n if spec.n_groups is None else spec.n_groups,
     )
@@ -522,7 +512,7 @@ def summarize_ranking(
     Pooled draws make the order, P(best), ranks and regret. Pairs and their decisions are made of
     the draws before pooling, so that no firm decision rests on shrinkage alone.
     """
-    observed = engine.observed(spec)
+    observed = spec.observed
     better, n_draws = spec.metric.greater_is_better, values.shape[1]
     order = _best_first(spec.view.models, values, better)
     pairs = all_pairs(spec, raw, observed, rope=rope, prob=prob, n_jobs=n_jobs)
@@ -666,9 +656,9 @@ _MOST_VALUES = 200_000_000
 _MOST_SPAN_CELLS = 1 << 16
 
 
-def make_joint_spec(seen: Data, *, prior: PriorLike | None, **asked: Any) -> Spec:
+def make_joint_spec(seen: Data, **asked: Any) -> Spec:
     """Ask about any number of models at once, under a prior that does not count them."""
-    spec = make_spec(seen, prior=prior, **asked)
+    spec = make_spec(seen, **asked)
     n_models = len(seen.models)
     if isinstance(spec, ScoreSpec) or not spec.paired or n_models == 2:
         return spec

@@ -24,10 +24,10 @@ from outperform.findings import Finding
 from outperform.inference import diagnostics, engine
 from outperform.inference.disagreements import repeated_findings
 from outperform.inference.engine import Answer
+from outperform.inference.question import Sampling
 from outperform.inference.spec import Spec, counted, elsewhere
 from outperform.inference.summary import (
     Summary,
-    is_defined,
     n_effective,
     seed_name,
     sign,
@@ -112,8 +112,8 @@ class Estimate(Summary, Tabular):
         if isinstance(self.details, ModelRuns):
             known = self.spec.data.models
             runs = [run for run in self.details.runs if run in known]
-            return all(is_defined(self.spec, run) for run in runs)
-        return is_defined(self.spec, self.name)
+            return all(self.spec.is_defined(run) for run in runs)
+        return self.spec.is_defined(self.name)
 
     def at_prevalence(self, shares: PrevalenceLike) -> Estimate:
         """Return the same estimate at other class proportions; nothing is counted again.
@@ -219,9 +219,9 @@ def answer_one(
     n_jobs: int | None,
 ) -> Estimate:
     """Draw, and conclude on one model."""
-    (answered,) = engine.answer([spec], n_draws=n_draws, seed=seed, n_jobs=n_jobs)
+    (answered,) = engine.answer([spec], Sampling(n_draws, seed, n_jobs))
     signature = sign(verb, spec, rope=None, prob=prob, n_draws=n_draws, seed=seed_name(seed))
-    (seen,) = engine.observed(spec)
+    (seen,) = spec.observed
     return one_estimate(
         spec,
         answered,

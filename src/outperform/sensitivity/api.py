@@ -10,7 +10,7 @@ from outperform.data.prevalence import LabelErrorsLike
 from outperform.decision.rope import Decision, Rope, RopeLike
 from outperform.errors import OutperformError, ResourceError, UsageError, param
 from outperform.findings import Finding, finding
-from outperform.inference.spec import LabelSpec, Spec, counted, make_spec, rope_for
+from outperform.inference.spec import LabelSpec, Spec, again, counted, rope_for
 from outperform.posterior.base import PriorModel
 from outperform.posterior.pymc.sampling import PyMC
 from outperform.posterior.registry import PRIORS, get_prior
@@ -99,7 +99,8 @@ def sensitivity(
     }
     found = {named.pop(first, name_of(first)): own}
     _refuse_twice(named.values(), [*found, *usual.values()])
-    asked = _ask(own, first)  # some comparisons know better than their specs
+    # Some comparisons know better than their specs.
+    asked = again(own.spec, prior=first.prior, engine=first.engine)
     with in_steps() as progress:
         finish = counted_steps(progress, len(usual) + len(named) + len(rates))
         left_out = _add_usual(found, asked, usual, finish)
@@ -129,7 +130,7 @@ def _add_usual(
     for choice, name in usual.items():
         try:
             _refuse_long(own, choice)
-            spec = _ask(own, choice)
+            spec = again(own.spec, prior=choice.prior, engine=choice.engine)
             changed = more_than_prior(asked, spec)
             if changed is None:
                 found[name] = own._ask(spec, rope=own.rope, seed=own.seed)
@@ -199,24 +200,10 @@ def _fragility(own: Compared) -> Iterator[Finding]:
         return  # groups, pools, folds and whatever else has no such number
 
 
-def _ask(own: Compared, choice: Choice) -> Spec:
-    """Ask what the comparison asked, with its pairing, under another prior."""
-    spec = own.spec
-    given = spec.choices._asdict()
-    paired = spec.choices.paired
-    changed = {"prior": choice.prior, "paired": paired, "engine": choice.engine}
-    return make_spec(
-        spec.data,
-        metric=spec.metric,
-        counting=spec.counting,
-        **{**given, **changed},
-    )
-
-
 def _ask_named(own: Comparable, choice: Choice, name: str) -> tuple[Spec, Comparable]:
     """Ask under a prior that the user named; what goes wrong goes wrong under that name."""
     try:
-        spec = _ask(own, choice)
+        spec = again(own.spec, prior=choice.prior, engine=choice.engine)
         return spec, own._ask(spec, rope=own.rope, seed=own.seed)
     except OutperformError as error:
         raise type(error)(f"prior {name!r}: {error}") from error

@@ -24,7 +24,8 @@ from outperform.display.table import Table
 from outperform.errors import UsageError
 from outperform.findings import counted as n_of
 from outperform.inference import changes, disagreements, engine
-from outperform.inference.spec import LabelSpec, counted, make_label_spec
+from outperform.inference.question import Sampling
+from outperform.inference.spec import LabelSpec, again, counted
 from outperform.inference.summary import summarize
 from outperform.results.base import Tabular
 from outperform.results.compared import Compared, verb_of
@@ -193,10 +194,7 @@ class _Search:
         """Return the decision after some moves; the classes averaged over stay."""
         own, spec = self.own, self.spec
         data = replace(spec.data, tables=(self._table(moves),), _items=None, _repeated=())
-        again = make_label_spec(
-            data, metric=spec.metric, counting=spec.counting, **spec.choices._asdict()
-        )
-        asked = replace(again, classes=spec.classes)
+        asked = replace(again(spec, data), classes=spec.classes)
         hdi, posterior = self._posterior(asked)
         masses = masses_of(posterior, own.rope)
         decision = decide(hdi, own.rope, masses, greater_is_better=spec.metric.greater_is_better)
@@ -209,8 +207,7 @@ class _Search:
         if exact is not None:
             low, high = exact_hdi(exact, prob)
             return Interval(low=low, high=high, prob=prob), exact
-        n_draws = own.draws.size
-        (answered,) = engine.answer([asked], n_draws=n_draws, seed=own.seed, n_jobs=-1)
+        (answered,) = engine.answer([asked], Sampling(own.draws.size, own.seed, -1))
         a, b = answered.values
         ordered = np.sort(a - b)
         return summarize(ordered, None, prob).hdi, ordered
@@ -300,7 +297,10 @@ def _checked(own: Compared) -> LabelSpec:
     elif not spec.view.paired:
         why = "that needs both models' predictions for the same items, paired"
     elif data.groups is not None or data.pool is not None or data.prevalence is not None:
-        why = "it knows no groups, weights, pools or other class proportions yet"
+        why = (
+            "where items have groups, weights, a pool or other class proportions, one wrong label "
+            "weighs more than another, so that their number alone decides nothing"
+        )
     elif spec.view_errors is not None:
         why = "this one takes some to be wrong already; ask with_label_errors(None)"
     elif own.chain is not None:

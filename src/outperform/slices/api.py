@@ -25,10 +25,12 @@ from outperform.inference import engine
 from outperform.inference.diagnostics import rope_findings, table_findings
 from outperform.inference.disagreements import FEW_ITEMS
 from outperform.inference.engine import check_draws
+from outperform.inference.question import Sampling
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import (
     LabelSpec,
     Spec,
+    again,
     data_of,
     make_label_spec,
     make_spec,
@@ -172,7 +174,6 @@ def compare_slices(
         asked = make_spec(
             scores, metric=metric, prior=prior, paired=True, labels=labels, pos_label=pos_label
         )
-        assert isinstance(asked, ScoreSpec)
         return _answer_scores(
             asked,
             _divided(scores, columns),
@@ -376,14 +377,13 @@ def _rows_of_parts(spec: Spec, parts: Parts, **asked: Unpack[_Asked]) -> tuple[S
     own, observed = np.empty((len(parts.keys), n_draws)), np.empty((2, len(parts.keys)))
     for place, (key, part) in enumerate(zip(parts.keys, parts.data, strict=True)):
         try:
-            question = make_spec(part, metric=spec.metric, **spec.choices._asdict())
+            question = again(spec, part)
         except DataError as error:
             raise DataError(f"slice {', '.join(key)}: {error}") from error
-        (drawn,) = engine.answer(
-            [question], n_draws=n_draws, seed=child(seed, 2 + place), n_jobs=asked["n_jobs"]
-        )
+        sampling = Sampling(n_draws, child(seed, 2 + place), asked["n_jobs"])
+        (drawn,) = engine.answer([question], sampling)
         own[place] = drawn.values[0] - drawn.values[1]
-        observed[:, place] = engine.observed(question)
+        observed[:, place] = question.observed
     together = own
     if isinstance(spec, LabelSpec):
         together = coupled(own, spec.data, child(seed, 2 + len(parts.keys)))

@@ -26,7 +26,6 @@ from outperform.decision.rope import (
 )
 from outperform.errors import DataError
 from outperform.inference.diagnostics import SAFE_ERRORS
-from outperform.inference.disagreements import never_match
 from outperform.inference.spec import Data, LabelSpec, Spec
 from outperform.inference.summary import Summary, SummaryRows, summarize_many
 from outperform.metrics.confusion import Margins
@@ -366,7 +365,7 @@ def summarize_rows(
     below, inside, above, greater = (column.tolist() for column in numbers.masses)
     worse, good = (below, above) if better else (above, below)
     near = _near_an_edge(numbers.ends, rope)
-    unmatched = never_match(spec, 0) or never_match(spec, 1)
+    unmatched = spec.never_matches(0) or spec.never_matches(1)
     rows = []
     for place, key in enumerate(slices):
         summary = numbers.summaries.row(place, prob, n_draws)

@@ -44,6 +44,7 @@ from outperform.errors import UsageError
 from outperform.findings import Finding, clauses, counted, finding, is_serious, listed
 from outperform.inference import engine
 from outperform.inference.diagnostics import SAFE_ERRORS, rope_findings
+from outperform.inference.question import Sampling
 from outperform.inference.spec import make_spec
 from outperform.inference.spelling import SPELLED
 from outperform.inference.suite import (
@@ -104,7 +105,7 @@ def compare_suite(
     draws, seed = engine.check_draws(n_draws), seed_sequence(random_state)
     tasks: dict[str, Comparison] = {}
     for one, stream in zip(asked_of, _streams(asked_of, seed), strict=True):
-        (answer,) = engine.answer([one.spec], n_draws=draws, seed=stream, n_jobs=n_jobs)
+        (answer,) = engine.answer([one.spec], Sampling(draws, stream, n_jobs))
         tasks[one.task] = summarize_comparison(
             one.spec, answer, rope=one.rope, prob=prob, seed=stream
         )
@@ -152,7 +153,7 @@ def rank_suite(
     tasks: dict[str, Ranking] = {}
     raw: list[FloatArray] = []
     for one, stream in zip(asked_of, _streams(asked_of, seed), strict=True):
-        pooled, alone = joint_draws(one.spec, n_draws=draws, seed=stream, n_jobs=n_jobs)
+        pooled, alone = joint_draws(one.spec, Sampling(draws, stream, n_jobs))
         raw.append(alone)
         tasks[one.task] = summarize_ranking(
             one.spec, pooled, alone, rope=one.rope, prob=prob, seed=stream, n_jobs=n_jobs
@@ -161,7 +162,7 @@ def rank_suite(
     if how.scale == "rope":  # a level in ROPEs has no meaning, only how far it is from the others
         together = together - together.mean(axis=0)
     values = pool_suite(together, how, suite.n, child(seed, _POOLING_STREAM))
-    observed = how.mean([np.array(engine.observed(one.spec)) for one in asked_of])
+    observed = how.mean([np.array(one.spec.observed) for one in asked_of])
     rows = _rows(names, values, together, raw, observed, tasks, how, prob, seed)
     firsts = {name: rank.findings for name, rank in tasks.items()}
     return SuiteRanking(
