@@ -31,7 +31,7 @@ from recording import keep, last_results, markdown_table
 
 import outperform as op
 from outperform.io.addresses import Storage
-from outperform.io.sources import Request
+from outperform.io.request import Request
 from outperform.io.store import update
 
 CLASSES = 20
