@@ -295,9 +295,9 @@ def test_eight_data_sets_agree_with_brute_force_and_stan():
 class OneForAll(np.random.Generator):
     """A generator that draws one number a chain where every data set needs its own."""
 
-    def gamma(self, shape, size=None):
+    def standard_gamma(self, shape, size=None):
         shared = np.ndim(shape) == 2 and np.shape(shape)[1] == 1
-        drawn = super().gamma(shape, size=None if shared else size)
+        drawn = super().standard_gamma(shape, None if shared else size)
         return np.broadcast_to(drawn, size) if shared else drawn
 
 

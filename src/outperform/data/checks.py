@@ -67,13 +67,18 @@ def same_length(columns: Sequence[Column]) -> None:
         raise DataError(f"{first.name} has no rows; at least one item is needed")
 
 
+def listed(labels: Sequence[Label], *, name: str = "labels") -> tuple[Label, ...]:
+    """Return a list of labels as a tuple; a text would be a list of its letters."""
+    if isinstance(labels, (str, bytes)):
+        raise UsageError(f"{param(name)} must be a list of classes; got {labels!r}")
+    return tuple(labels)
+
+
 def check_labels(
     labels: Sequence[Label], *, like: set[Label] | None = None, name: str = "labels"
 ) -> tuple[Label, ...]:
     """Return distinct labels of the type of the data, in which True is 1."""
-    if isinstance(labels, (str, bytes)):
-        raise UsageError(f"{param(name)} must be a list of classes; got {labels!r}")
-    checked = tuple(check_label(label, name=name) for label in labels)
+    checked = tuple(check_label(label, name=name) for label in listed(labels, name=name))
     if not checked or len(set(checked)) != len(checked):
         raise UsageError(f"{param(name)} must be distinct classes; got {list(labels)}")
     kinds = {type(label) for label in checked} | {type(label) for label in like or ()}

@@ -13,6 +13,7 @@ import numpy as np
 
 from outperform._json import written
 from outperform._typing import Label
+from outperform.data.checks import listed
 from outperform.data.outcomes import Outcomes
 from outperform.data.pool import Pool
 from outperform.data.prevalence import LabelErrors, Prevalence
@@ -90,7 +91,7 @@ class Choices:
         return cls(
             prior=None if prior is None else get_prior(prior),
             paired=given.get("paired", True),
-            labels=None if labels is None else tuple(labels),
+            labels=None if labels is None else listed(labels),
             pos_label=given.get("pos_label"),
             engine=given.get("engine"),
         )
