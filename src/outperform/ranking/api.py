@@ -90,10 +90,9 @@ def rank(
     comes true about as often as it says over models that differ more or less, and the leader's
     value is not that of its luck. What the data say of each model alone is its ``raw``.
 
-    Pooling makes probabilities and the order of the models, never a decision: the difference of
-    two models, its interval and its decision are those of :func:`compare`. The leader was chosen
-    by looking, so a model that is worse than it (≪) could still be best; it is ruled out where
-    the pooled difference says the same.
+    Pooling makes probabilities and the order of the models, never a decision: the decision about
+    two models is that of :func:`compare`. The leader was chosen on the same data, so a model that
+    is worse than it (≪) could still be best; it is ruled out if the pooled difference agrees.
 
     Parameters
     ----------

@@ -51,8 +51,8 @@ if TYPE_CHECKING:
 
 
 _WORTH_A_THREAD = 20
-# Of the width of an interval. One mean correlation in place of the pair's moves an end by a few
-# hundredths of it.
+# Of the width of an interval. One mean correlation makes that of svm_l1 and svm_l2 of 20
+# Newsgroups 12% wider, so that each end moves by 0.06; this is 2.5 times as far.
 _CLOSE = 0.15
 
 Matrix = tuple[tuple["Pair | None", ...], ...]
@@ -67,8 +67,9 @@ Matrix = tuple[tuple["Pair | None", ...], ...]
 class Pair(Summary):
     """The difference A − B between two of the models, as if there were no others.
 
-    It is made of the draws before pooling and says what :func:`compare` says of the two; see
-    :class:`Summary`.
+    It is made of the draws before pooling, and its decision is that of :func:`compare`. With three
+    classes or more, an interval far from the edges of the ROPE can be wider or narrower than there.
+    See :class:`Summary`.
 
     Parameters
     ----------
