@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -46,11 +46,6 @@ _OF_DIFFERENCE = {
     "default_rope", "zero_width_rope", "monte_carlo_too_coarse", "few_disagreements",
     "hdi_and_equal_tails_disagree",
 }  # fmt: skip
-
-
-class _Told(Protocol):
-    @property
-    def findings(self) -> tuple[Finding, ...]: ...
 
 
 @written(
