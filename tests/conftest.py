@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from pathlib import Path
 
@@ -65,14 +66,12 @@ CORE = (
 
 def pytest_collection_modifyitems(items):
     """Mark every test of these folders and files."""
-    marked = [Path(__file__).parent / name for name in CORE]
-    if absent := [str(path) for path in marked if not path.exists()]:
+    here = Path(__file__).parent
+    if absent := [name for name in CORE if not (here / name).exists()]:
         raise pytest.UsageError(f"CORE lists what is not there: {', '.join(absent)}")
-    # Once per file, not per case: comparing paths takes longer than collecting.
-    is_core = {
-        path: any(path.is_relative_to(core) for core in marked)
-        for path in {item.path for item in items}
-    }
+    # As texts and once per file: comparing paths takes longer than collecting.
+    core = tuple(f"{here / name}{'' if name.endswith('.py') else os.sep}" for name in CORE)
+    is_core = {path: str(path).startswith(core) for path in {item.path for item in items}}
     for item in items:
         if is_core[item.path]:
             item.add_marker(pytest.mark.core)

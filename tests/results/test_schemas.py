@@ -9,7 +9,6 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from jsonschema import Draft202012Validator, ValidationError
 
 import outperform as op
 from outperform.errors import UsageError
@@ -156,12 +155,17 @@ RESULTS = {
 
 def checked(kind, facts):
     """Validate plain values after they were written and read."""
+    # Loading it takes three seconds, which a run of other tests need not wait for.
+    from jsonschema import Draft202012Validator
+
     written = json.loads(json.dumps(facts, allow_nan=False))
     Draft202012Validator(op.results.json_schema(kind)).validate(written)
 
 
 @each("kind", MAKER.CLASSES)
 def test_the_schemas_are_made_of_the_types(kind):
+    from jsonschema import Draft202012Validator
+
     file = ROOT / "src/outperform/results/json_schemas" / f"{kind}.json"
     assert file.read_text(encoding="utf-8") == MAKER.text_of(kind), "run scripts/make_schemas.py"
     Draft202012Validator.check_schema(op.results.json_schema(kind))
@@ -187,12 +191,16 @@ def test_every_kind_is_checked():
     "change", [{"mean": "0.1"}, {"surprise": 1}, {"rope": {"low": 0}}, {"kind": "estimate"}]
 )
 def test_other_values_are_refused(change):
+    from jsonschema import ValidationError
+
     facts = compare(BINARY, "a", "b").to_dict()
     with pytest.raises(ValidationError):
         checked("comparison", {**facts, **change})
 
 
 def test_what_is_missing_is_refused():
+    from jsonschema import ValidationError
+
     facts = compare(BINARY, "a", "b").to_dict()
     with pytest.raises(ValidationError, match="'decision' is a required property"):
         checked("comparison", {name: facts[name] for name in facts if name != "decision"})
