@@ -116,10 +116,13 @@ def _text(file: Path) -> str:
     return file.read_text(encoding="utf-8")
 
 
-@cache
 def bare(file: Path) -> str:
     """Return the code of a file without comments, docstrings, empty lines and the version."""
-    text = _text(file)
+    return _bare(_text(file))
+
+
+@cache
+def _bare(text: str) -> str:
     lines = text.splitlines()
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:

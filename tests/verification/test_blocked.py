@@ -15,10 +15,20 @@ TREE = blocked.World(learner="tree of depth 4")
 
 
 @pytest.fixture(scope="module")
-def few() -> dict[blocked.World, blocked.Row]:
-    runs = blocked.repeat(blocked.EXAMPLE, 0, 20)
+def lines() -> list[blocked.Run]:
+    """Runs of logistic regression."""
+    return blocked.repeat(blocked.EXAMPLE, 0, 20)
+
+
+@pytest.fixture(scope="module")
+def trees() -> list[blocked.Run]:
+    return blocked.repeat(TREE, 0, 40)
+
+
+@pytest.fixture(scope="module")
+def few(lines) -> dict[blocked.World, blocked.Row]:
     worlds = (*blocked.MAIN, blocked.DRAWN, *blocked.LIMITS)
-    return {world: blocked.summarise(world, runs, (0.635, 0.635)) for world in worlds}
+    return {world: blocked.summarise(world, lines, (0.635, 0.635)) for world in worlds}
 
 
 @pytest.mark.parametrize(("prevalence", "positives"), [(0.5, 300), (0.1, 60)])
@@ -64,9 +74,8 @@ def test_the_unpaired_road_is_bcv_compare_on_the_counts_of_the_folds():
     assert [blocked.UNSTABLE in names for names in flags] == [True, True]
 
 
-def test_the_guard_takes_back_every_call_of_an_unstable_run_and_no_other():
-    runs = blocked.repeat(TREE, 0, 40)
-    pairs = [(one.unstable, *call) for one in runs for call in one.called.values()]
+def test_the_guard_takes_back_every_call_of_an_unstable_run_and_no_other(trees):
+    pairs = [(one.unstable, *call) for one in trees for call in one.called.values()]
     assert any(before for _, before, _ in pairs)
     assert all(after == (before and not unstable) for unstable, before, after in pairs)
 
@@ -79,13 +88,9 @@ def test_another_rope_is_judged_as_the_result_would_judge_it():
             assert noted[road, 0.0][1] == (one.decision.symbol in "≫≪")
 
 
-def test_trees_are_noticed_and_logistic_regression_is_not():
-    trees, lines = (
-        np.mean([one.unstable for one in blocked.repeat(world, 0, 20)])
-        for world in (TREE, blocked.EXAMPLE)
-    )
-    assert trees > 0.8
-    assert lines < 0.2
+def test_trees_are_noticed_and_logistic_regression_is_not(trees, lines):
+    assert np.mean([one.unstable for one in trees]) > 0.8
+    assert np.mean([one.unstable for one in lines]) < 0.2
 
 
 def test_the_truth_is_a_little_below_the_best_rule():

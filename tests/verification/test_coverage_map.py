@@ -181,7 +181,7 @@ TOLD = [
 ]
 
 
-@each("place", TOLD[::3])
+@each("place", TOLD[::6])
 def test_a_test_set_of_a_setting_finds_it(place):
     world = coverage_map.WORLDS[place]
     y, a, b = draw_items(world, 1_000, np.random.default_rng(place))

@@ -32,7 +32,7 @@ def test_a_world_that_does_not_hold_is_named():
 
 
 @pytest.mark.parametrize(
-    "place", [1, 34, *(pytest.param(place, marks=pytest.mark.slow) for place in (19, 49))]
+    "place", [1, *(pytest.param(place, marks=pytest.mark.slow) for place in (19, 34, 49))]
 )
 def test_a_few_repetitions(place):
     found = judges.repeat(judges.WORLDS[place], 0, 10)

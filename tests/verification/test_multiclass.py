@@ -89,7 +89,11 @@ def test_shared_weights_move_to_the_side_that_the_data_suggest():
     assert claimed[1] == pytest.approx(0.5, abs=0.07)
 
 
-@pytest.mark.parametrize("world", [THREE, FOUR_MODELS], ids=lambda world: world.name)
+@pytest.mark.parametrize(
+    "world",
+    [THREE, pytest.param(FOUR_MODELS, marks=pytest.mark.slow)],
+    ids=lambda world: world.name,
+)
 def test_the_truth_ranks_anywhere_among_the_draws(world):
     found = calibrate(Setting(world=world, n=50, simulations=250, seed=2_016, joint=True))
     assert found.adjusted > LEVEL

@@ -42,7 +42,11 @@ def test_the_true_difference_is_that_of_the_worlds():
     assert proposed.truth_of(RARE) == pytest.approx(f1[0] - f1[1], abs=0.005)
 
 
-@pytest.mark.parametrize("world", [VERDICTS, RARE, FREQUENT], ids=lambda world: world.name)
+@pytest.mark.parametrize(
+    "world",
+    [VERDICTS, RARE, pytest.param(FREQUENT, marks=pytest.mark.slow)],
+    ids=lambda world: world.name,
+)
 def test_intervals_hold_the_truth(world):
     """Of 150 test sets, beyond those that have others beside them."""
     covered = [one.covered for one in proposed.repeat(world, 1_000, 1_150)]

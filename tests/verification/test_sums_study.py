@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from verification import sums
 from verification.sums import LIMITS, METRICS, WORLDS, Interval, SumsWorld
 
@@ -27,7 +29,11 @@ def test_intervals_that_hold_too_rarely_or_too_often_fail_but_where_a_limit_is_s
         assert len(sums.failures(made(n_held))) == len(WORLDS) - len(LIMITS)
 
 
-def test_the_truth_is_that_of_many_items():
+def test_the_truth_is_that_of_many_items(monkeypatch):
+    # A hundred times as many as a repetition has: their error is a tenth of an interval's.
+    monkeypatch.setattr(sums, "_POPULATION", 200_000)
+    monkeypatch.setattr(sums, "_AT_ONCE", 20_000)
+    monkeypatch.setattr(sums, "truth_of", lru_cache(sums.truth_of.__wrapped__))
     world = next(one for one in WORLDS if one.metric == "mae" and not one.rough)
     many = sums.repeat(world, 0, 12)
     assert {one.truth for one in many} == {sums.truth_of(world)}
