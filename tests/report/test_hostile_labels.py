@@ -11,7 +11,6 @@ import pytest
 
 import outperform as op
 from outperform.display.numbers import for_text
-from outperform.report import api
 from outperform.report.api import render
 from tests.report.reading import XHTML, Page
 
@@ -83,14 +82,11 @@ PAYLOADS = sorted(
         '\\"];alert(1);//',
     ]
 )
+# Labels look the same wherever the slider stands.
+pytestmark = pytest.mark.usefixtures("few_positions")
+
 HARMLESS = [f"label {place:02d}" for place in range(len(PAYLOADS))]
 EACH = 16  # labels on one page
-
-
-@pytest.fixture(autouse=True)
-def few_positions(monkeypatch):
-    """Labels look the same wherever the slider stands."""
-    monkeypatch.setattr(api, "_POSITIONS", 8)
 
 
 def skeleton(page):
