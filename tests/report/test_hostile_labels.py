@@ -11,6 +11,7 @@ import pytest
 
 import outperform as op
 from outperform.display.numbers import for_text
+from outperform.report import api
 from outperform.report.api import render
 from tests.report.reading import XHTML, Page
 
