@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import pkgutil
 from typing import Any
+
+resolved = functools.cache(pkgutil.resolve_name)
 
 
 class lazily:
@@ -19,4 +22,4 @@ class lazily:
         return lazily(f"{self._name}.{attribute}")
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        return pkgutil.resolve_name(self._name)(*arguments, **named)
+        return resolved(self._name)(*arguments, **named)
