@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from pathlib import Path
@@ -12,6 +13,10 @@ from hypothesis import settings
 
 import outperform as op
 from outperform.posterior import bootstrap
+from outperform.report import api
+
+# Before matplotlib is loaded, and for processes of tests too.
+os.environ["MPLBACKEND"] = "Agg"
 
 # Derandomised, so that a run of the suite is the same run everywhere.
 settings.register_profile("default", max_examples=100, deadline=None, derandomize=True)
@@ -64,6 +69,16 @@ CORE = (
 )
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Collect without a search for garbage: what is imported and collected stays to the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+
+
 def pytest_collection_modifyitems(items):
     """Mark every test of these folders and files."""
     here = Path(__file__).parent
@@ -81,6 +96,12 @@ def pytest_collection_modifyitems(items):
 def plain_weights(monkeypatch):
     """Weigh groups and label sets as if many of them carried the metric."""
     monkeypatch.setattr(bootstrap, "_MANY", 0.0)
+
+
+@pytest.fixture
+def few_positions(monkeypatch):
+    """Give the slider of a report few positions, for tests of everything else on the page."""
+    monkeypatch.setattr(api, "_POSITIONS", 8)
 
 
 @pytest.fixture

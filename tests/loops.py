@@ -13,15 +13,19 @@ from _pytest.mark.structures import ParameterSet
 
 
 def each(
-    names: str | Sequence[str], cases: Iterable[Any], *, ids: Any = None
+    names: str | Sequence[str],
+    cases: Iterable[Any] | Callable[[], Iterable[Any]],
+    *,
+    ids: Any = None,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Run a test for each case, as ``pytest.mark.parametrize`` would, but as one test.
 
     Every case is run, whatever became of those before it; a group of errors says which failed.
+    Cases that take long to make are given as a function, which the test calls.
     Each has a ``monkeypatch`` and a ``tmp_path`` of its own; other fixtures are shared.
     """
     words = [word.strip() for word in names.split(",")] if isinstance(names, str) else [*names]
-    labelled = list(_labelled(words, cases, ids))
+    listed = cases if callable(cases) else [*cases]
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(test)
@@ -29,6 +33,7 @@ def each(
 
         @functools.wraps(test)
         def run(**fixtures: Any) -> None:
+            labelled = [*_labelled(words, listed() if callable(listed) else listed, ids)]
             failures: list[Exception] = []
             skipped = 0
             for index, (label, given) in enumerate(labelled):

@@ -16,11 +16,13 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.metrics import f1_score
 
 import outperform as op
 from outperform.errors import DataError, ResourceError, UsageError
+from tests.lazily import lazily
 from tests.loops import each
+
+f1_score = lazily("sklearn.metrics.f1_score")
 
 FEW = {"n_draws": 500, "rope": 0.05, "random_state": 1}
 TRUTH = [1, 0, 1, 0, 1, 1, 0, 0, 1, 0, 1, 0] * 3

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
-from outperform._typing import ColumnLike, FloatArray, Label, LabelsLike, RunsLike, Seed
+from outperform._typing import AnyArray, ColumnLike, FloatArray, Label, LabelsLike, RunsLike, Seed
 from outperform.comparison.result import Comparison
 from outperform.data.labels import frame_columns, is_frame
 from outperform.data.outcomes import Outcomes
@@ -27,6 +27,7 @@ from outperform.inference.spec import (
     LabelSpec,
     Spec,
     check_names,
+    counted,
     data_of,
     refuse_counted,
     refuse_prevalence,
@@ -45,7 +46,7 @@ from outperform.posterior.predictive import Trained, draw_mean, draw_mean_differ
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child, seed_sequence
 from outperform.ranking.result import check_many_draws, make_joint_spec
-from outperform.results.base import (
+from outperform.results.details import (
     ModelRuns,
     PooledRuns,
     RunDetails,
@@ -347,6 +348,23 @@ class RunComparison(Comparison):
 
     __slots__ = ()
     details: RunDetails
+
+    @property
+    def _runs(self) -> RunDetails:
+        return self.details
+
+    def _allowed_by_data(self, decision: Decision) -> Decision:
+        a, b = (side.places for side in self.details.sides)
+        return disagreements.allow_runs(self.spec, decision, self.hdi, (a, b))[0]
+
+    def confusions(self) -> tuple[AnyArray, AnyArray]:
+        """Return the mean confusion matrices of the runs of A and of B, true classes as rows."""
+        seen = counted(self.spec).data
+        a, b = (
+            np.mean([seen.confusion(seen.models[place]) for place in side.places], axis=0)
+            for side in self.details.sides
+        )
+        return a, b
 
     def _under(self, rope: Rope) -> Comparison:
         return summarize_runs(

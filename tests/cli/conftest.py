@@ -75,6 +75,6 @@ def built_once():
 
 
 @pytest.fixture(autouse=True)
-def in_time(monkeypatch):
+def in_time(monkeypatch, few_positions):
     """Keep progress off stderr, so that what is said does not depend on how busy the machine is."""
     monkeypatch.setattr("outperform.cli.exit_codes.EVERY", float("inf"))

@@ -7,9 +7,11 @@ import json
 
 import numpy as np
 import pytest
-from sklearn.metrics import roc_auc_score
 
 from outperform.cli.main import main
+from tests.lazily import lazily
+
+roc_auc_score = lazily("sklearn.metrics.roc_auc_score")
 
 TWO = ["scores.csv", "--truth", "label", "--a", "bert", "--b", "gpt", "--pos-label", "spam"]
 SEEDED = ["--seed", "1", "--draws", "2000", "--rope", "0.02"]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from pkgutil import resolve_name
+
 import numpy as np
 import pytest
-from scipy.stats import beta
-from sklearn import metrics as reference
 
 import outperform as op
 from outperform.errors import DataError, ResourceError, UsageError
+from tests.lazily import lazily
 from tests.loops import each
+
+beta = lazily("scipy.stats.beta")
+reference = lazily("sklearn.metrics")
 
 FEW = {"n_draws": 1_000, "rope": 0.05, "random_state": 1}
 SKLEARN = {
@@ -216,14 +220,17 @@ def test_counts_stand_for_items(two):
 
 @each(
     ("arguments", "words"),
-    [
+    lambda: [
         ({"names": ("x", "x")}, "two different names"),
         ({"names": ("x",)}, "two different names"),
         ({"names": None}, "two different names"),
         ({"names": (1, 2)}, "must be text"),
         ({"metric": "f1macro"}, r"unknown metric 'f1macro'; did you mean 'f1_macro'"),
         ({"metric": 3}, "a metric must be"),
-        ({"metric": reference.f1_score}, "takes labels, not a confusion array"),
+        (
+            {"metric": resolve_name("sklearn.metrics.f1_score")},
+            "takes labels, not a confusion array",
+        ),
         ({"engine": "mcmc"}, "unknown engine 'mcmc'"),
         ({"rope": -0.1}, "half-width"),
         ({"rope": (0.1, -0.1)}, "low to high"),

@@ -7,8 +7,6 @@ from importlib.resources import files
 
 import numpy as np
 import pytest
-from scipy import stats
-from sklearn.metrics import matthews_corrcoef
 
 import outperform as op
 from outperform.comparison.coverage import (
@@ -19,7 +17,11 @@ from outperform.comparison.coverage import (
 )
 from outperform.display.layout import Page, plain
 from outperform.errors import UsageError
+from tests.lazily import lazily
 from tests.loops import each
+
+stats = lazily("scipy.stats")
+matthews_corrcoef = lazily("sklearn.metrics.matthews_corrcoef")
 
 FEW = {"rope": 0.01, "n_draws": 200, "random_state": 1}
 # The shares of items that both, only A, only B and neither get right, and their correlation.

@@ -6,13 +6,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.stats import binom, norm
-from sklearn.calibration import calibration_curve
-from sklearn.metrics import precision_recall_curve, roc_curve
 
 import outperform as op
 from outperform.comparison.curves import _banded
 from outperform.errors import UsageError
+from tests.lazily import lazily
+
+binom = lazily("scipy.stats.binom")
+norm = lazily("scipy.stats.norm")
+calibration_curve = lazily("sklearn.calibration.calibration_curve")
+precision_recall_curve = lazily("sklearn.metrics.precision_recall_curve")
+roc_curve = lazily("sklearn.metrics.roc_curve")
 
 RANDOM = np.random.default_rng(80)
 N = 300

@@ -6,12 +6,14 @@ import json
 
 import numpy as np
 import pytest
-from scipy.stats import beta
-from sklearn.metrics import f1_score
 
 import outperform as op
 from outperform.errors import UsageError
+from tests.lazily import lazily
 from tests.loops import each
+
+beta = lazily("scipy.stats.beta")
+f1_score = lazily("sklearn.metrics.f1_score")
 
 
 def test_recall_is_a_beta():

@@ -8,17 +8,20 @@ import pytest
 import outperform as op
 from outperform.errors import UsageError
 from outperform.results import ComparisonDisplay
+from tests.lazily import lazily
 
-plt = pytest.importorskip("matplotlib.pyplot")
-pytest.importorskip("sklearn")
+plt = lazily("matplotlib.pyplot")
 
-from sklearn.datasets import load_breast_cancer, load_iris  # noqa: E402
-from sklearn.linear_model import RidgeClassifier  # noqa: E402
-from sklearn.metrics import log_loss, roc_auc_score  # noqa: E402
-from sklearn.naive_bayes import GaussianNB  # noqa: E402
-from sklearn.pipeline import make_pipeline  # noqa: E402
-from sklearn.preprocessing import StandardScaler  # noqa: E402
-from sklearn.tree import DecisionTreeClassifier  # noqa: E402
+
+load_breast_cancer = lazily("sklearn.datasets.load_breast_cancer")
+load_iris = lazily("sklearn.datasets.load_iris")
+RidgeClassifier = lazily("sklearn.linear_model.RidgeClassifier")
+log_loss = lazily("sklearn.metrics.log_loss")
+roc_auc_score = lazily("sklearn.metrics.roc_auc_score")
+GaussianNB = lazily("sklearn.naive_bayes.GaussianNB")
+make_pipeline = lazily("sklearn.pipeline.make_pipeline")
+StandardScaler = lazily("sklearn.preprocessing.StandardScaler")
+DecisionTreeClassifier = lazily("sklearn.tree.DecisionTreeClassifier")
 
 ASKED = {"rope": 0.01, "random_state": 0, "n_draws": 500}
 
@@ -102,7 +105,7 @@ def test_what_cannot_predict_is_refused(trained):
     with pytest.raises(UsageError, match="must be a trained estimator with predict;"):
         ComparisonDisplay.from_estimator(object(), tree, X, y)
     with pytest.raises(UsageError, match="must be a trained estimator with predict;"):
-        ComparisonDisplay.from_estimator(GaussianNB, tree, X, y)
+        ComparisonDisplay.from_estimator(type(GaussianNB()), tree, X, y)
     labels = type("Labels", (), {"predict": lambda self, X: X})()
     with pytest.raises(UsageError, match="decision_function or predict_proba"):
         ComparisonDisplay.from_estimator(labels, tree, X, y, metric="roc_auc")

@@ -7,12 +7,14 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn import metrics as sk
 
 import outperform as op
 from outperform.comparison.items import room
 from outperform.errors import UsageError
+from tests.lazily import lazily
 from tests.loops import each
+
+sk = lazily("sklearn.metrics")
 
 RNG = np.random.default_rng(20_261_117)
 

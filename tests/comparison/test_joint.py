@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import multivariate_normal, norm
 
 import outperform as op
 from outperform.errors import DataError, UsageError
+from tests.lazily import lazily
 from tests.loops import each
+
+multivariate_normal = lazily("scipy.stats.multivariate_normal")
+norm = lazily("scipy.stats.norm")
 
 RANDOM = np.random.default_rng(41)
 N = 300

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn import metrics as reference
 
 import outperform as op
 from outperform.errors import UsageError
 from outperform.inference.spec import make_label_spec
 from outperform.posterior.bootstrap import LabelMargins
 from outperform.posterior.rng import child
+from tests.lazily import lazily
 from tests.loops import each
+
+reference = lazily("sklearn.metrics")
 
 RNG = np.random.default_rng(11)
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.integrate import quad
-from scipy.stats import binom, norm
 
 import outperform as op
 from outperform.errors import DataError, UsageError
+from tests.lazily import lazily
 from tests.loops import each
+
+binom = lazily("scipy.stats.binom")
+norm = lazily("scipy.stats.norm")
 
 RANDOM = np.random.default_rng(60)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -13,7 +12,10 @@ from outperform import Outcomes
 from outperform.data.views import only
 from outperform.errors import UsageError
 from outperform.posterior.registry import get_prior
+from tests.lazily import lazily
 from tests.loops import each
+
+plt = lazily("matplotlib.pyplot")
 
 TYPES = ("LOC", "ORG", "PER")
 

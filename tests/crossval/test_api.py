@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.integrate import quad
-from scipy.stats import beta, betaprime
 
 import outperform as op
 from outperform.errors import UsageError
+from tests.lazily import lazily
 from tests.loops import each
+
+beta = lazily("scipy.stats.beta")
+betaprime = lazily("scipy.stats.betaprime")
 
 A = [
     [80, 10, 20],

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.model_selection import KFold, RepeatedKFold, ShuffleSplit
 
 import outperform as op
 from outperform.crossval.folds import check_blocked
 from outperform.errors import DataError
+from tests.lazily import lazily
 from tests.loops import each
+
+KFold = lazily("sklearn.model_selection.KFold")
+RepeatedKFold = lazily("sklearn.model_selection.RepeatedKFold")
+ShuffleSplit = lazily("sklearn.model_selection.ShuffleSplit")
 
 N = 40
 
@@ -63,7 +67,7 @@ def faults():
     yield "arrays of indices.*bool", [(np.ones(N, bool), test), *good[1:]]
 
 
-@each(("said", "splits"), list(faults()))
+@each(("said", "splits"), faults)
 def test_faults_are_named_with_a_way_to_mend_them(said, splits):
     n = 8 if len(splits) and sum(map(len, splits[0])) == 8 else N
     with pytest.raises(DataError, match=rf"{said}.*op\.BlockedTwoFold"):

@@ -7,12 +7,14 @@ import math
 import numpy as np
 import pytest
 from scipy.integrate import dblquad
-from scipy.stats import beta
 
 import outperform as op
 from outperform.errors import UsageError
 from outperform.posterior.exact.share import Mixture
+from tests.lazily import lazily
 from tests.loops import each
+
+beta = lazily("scipy.stats.beta")
 
 WORTH = {
     1: 0.810930,

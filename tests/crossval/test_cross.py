@@ -4,28 +4,29 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import cache
 
 import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import (
-    KFold,
-    LeaveOneOut,
-    RepeatedStratifiedKFold,
-    StratifiedShuffleSplit,
-)
-from sklearn.naive_bayes import GaussianNB
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 import outperform as op
 from outperform import progress
 from outperform.comparison.estimators import class_names
 from outperform.errors import DataError, MissingExtra, OutperformError, UsageError
+from tests.lazily import lazily
 from tests.loops import each
+
+clone = lazily("sklearn.base.clone")
+LogisticRegression = lazily("sklearn.linear_model.LogisticRegression")
+KFold = lazily("sklearn.model_selection.KFold")
+LeaveOneOut = lazily("sklearn.model_selection.LeaveOneOut")
+RepeatedStratifiedKFold = lazily("sklearn.model_selection.RepeatedStratifiedKFold")
+StratifiedShuffleSplit = lazily("sklearn.model_selection.StratifiedShuffleSplit")
+GaussianNB = lazily("sklearn.naive_bayes.GaussianNB")
+make_pipeline = lazily("sklearn.pipeline.make_pipeline")
+StandardScaler = lazily("sklearn.preprocessing.StandardScaler")
 
 RNG = np.random.default_rng(7)
 N = 240
@@ -33,12 +34,23 @@ Y = RNG.integers(0, 2, N)
 X = RNG.normal(size=(N, 3)) + 0.9 * Y[:, None]
 THREE = RNG.integers(0, 3, N)
 X_THREE = RNG.normal(size=(N, 3)) + np.eye(3)[THREE]
-BAYES, LOGISTIC = GaussianNB(), LogisticRegression(C=0.01)
+
+
+@cache
+def bayes():
+    return GaussianNB()
+
+
+@cache
+def logistic():
+    return LogisticRegression(C=0.01)
+
+
 SETTINGS = {"random_state": 0, "n_jobs": 1, "rope": 0.01}
 
 
 def cross(x=X, y=Y, **settings):
-    return op.cross_compare(BAYES, LOGISTIC, x, y, **{**SETTINGS, **settings})
+    return op.cross_compare(bayes(), logistic(), x, y, **{**SETTINGS, **settings})
 
 
 def by_hand(x, y, splits):
@@ -46,8 +58,8 @@ def by_hand(x, y, splits):
     truth, a, b = [], [], []
     for train, test in splits:
         truth.append(y[test])
-        a.append(clone(BAYES).fit(x[train], y[train]).predict(x[test]))
-        b.append(clone(LOGISTIC).fit(x[train], y[train]).predict(x[test]))
+        a.append(clone(bayes()).fit(x[train], y[train]).predict(x[test]))
+        b.append(clone(logistic()).fit(x[train], y[train]).predict(x[test]))
     return truth, a, b
 
 
@@ -137,8 +149,8 @@ def test_the_unpaired_one_is_the_papers_test_of_the_same_folds(result, fitted):
 
 
 def test_the_callers_estimators_stay_unfitted(result):
-    assert not hasattr(BAYES, "classes_")
-    assert not hasattr(LOGISTIC, "coef_")
+    assert not hasattr(bayes(), "classes_")
+    assert not hasattr(logistic(), "coef_")
 
 
 @pytest.mark.parametrize(
@@ -286,7 +298,7 @@ def test_groups_widen_the_interval_as_they_do_in_a_test_set():
 
 @each(
     ("cv", "error", "sentence"),
-    [
+    lambda: [
         (KFold(5), DataError, "even number of folds.*got 5"),
         (KFold(4), DataError, "fold 2 is not fold 1"),
         (
@@ -340,14 +352,19 @@ def test_wrong_arguments_are_refused(wrong, error, sentence):
         cross(**wrong)
 
 
-class Counting(GaussianNB):
-    """Counts how often any copy of it is trained."""
+@pytest.fixture
+def counting():
+    """Return a class that counts how often any copy of it is trained."""
+    from sklearn.naive_bayes import GaussianNB
 
-    fits = 0
+    class Counting(GaussianNB):
+        fits = 0
 
-    def fit(self, X, y):
-        Counting.fits += 1
-        return super().fit(X, y)
+        def fit(self, X, y):
+            Counting.fits += 1
+            return super().fit(X, y)
+
+    return Counting
 
 
 NAMED = np.array(["no", "yes"])[Y]
@@ -355,7 +372,7 @@ NAMED = np.array(["no", "yes"])[Y]
 
 @each(
     "wrong",
-    [
+    lambda: [
         {"metric": "acuracy"},
         {"metric": "roc_auc", "prior": "unit"},
         {"metric": "roc_auc", "labels": [0, 1]},
@@ -412,33 +429,31 @@ NAMED = np.array(["no", "yes"])[Y]
     ],
     ids=lambda wrong: ",".join(wrong),
 )
-def test_nothing_is_trained_before_every_argument_is_checked(wrong, monkeypatch):
-    monkeypatch.setattr(Counting, "fits", 0)
+def test_nothing_is_trained_before_every_argument_is_checked(wrong, counting):
     asked = {"x": X, "y": Y, "metric": "accuracy", **SETTINGS, **wrong}
     with pytest.raises(OutperformError):
-        op.cross_compare(Counting(), Counting(), asked.pop("x"), asked.pop("y"), **asked)
-    assert Counting.fits == 0
+        op.cross_compare(counting(), counting(), asked.pop("x"), asked.pop("y"), **asked)
+    assert counting.fits == 0
 
 
-def test_what_is_right_is_trained_once_for_each_fold(monkeypatch):
-    monkeypatch.setattr(Counting, "fits", 0)
+def test_what_is_right_is_trained_once_for_each_fold(counting):
     op.cross_compare(
-        Counting(), Counting(), X, NAMED, metric="f1", pos_label="yes", random_state=0, n_draws=100
+        counting(), counting(), X, NAMED, metric="f1", pos_label="yes", random_state=0, n_draws=100
     )
-    assert Counting.fits == 12  # and in this process, as no jobs were asked for
+    assert counting.fits == 12  # and in this process, as no jobs were asked for
 
 
 def test_names_are_those_of_the_classes():
-    pipeline = make_pipeline(StandardScaler(), LOGISTIC)
-    named = op.cross_compare(pipeline, BAYES, X, Y, **SETTINGS, n_draws=100)
+    pipeline = make_pipeline(StandardScaler(), logistic())
+    named = op.cross_compare(pipeline, bayes(), X, Y, **SETTINGS, n_draws=100)
     assert named.names == ("LogisticRegression", "GaussianNB")
-    assert class_names(pipeline, LOGISTIC) == ("A", "B")
-    assert class_names(pipeline, make_pipeline(BAYES)) == ("LogisticRegression", "GaussianNB")
+    assert class_names(pipeline, logistic()) == ("A", "B")
+    assert class_names(pipeline, make_pipeline(bayes())) == ("LogisticRegression", "GaussianNB")
 
 
 def test_a_class_instead_of_an_estimator_is_refused():
     with pytest.raises(UsageError, match=r"B must be an estimator, not the class GaussianNB"):
-        op.cross_compare(BAYES, GaussianNB, X, Y)
+        op.cross_compare(bayes(), type(bayes()), X, Y)
 
 
 def test_predictions_of_another_length_are_refused():
@@ -449,7 +464,7 @@ def test_predictions_of_another_length_are_refused():
             return [0] * (len(X) - 1)
 
     with pytest.raises(DataError, match="'Short'"):
-        op.cross_compare(Short(), BAYES, X, Y, **SETTINGS)
+        op.cross_compare(Short(), bayes(), X, Y, **SETTINGS)
 
 
 def test_asking_again_keeps_the_class_and_the_fields(result):
@@ -478,7 +493,7 @@ def test_words_and_json(result):
 
 
 def test_equal_estimators_are_never_told_apart():
-    c = op.cross_compare(BAYES, GaussianNB(), X, Y, **SETTINGS)
+    c = op.cross_compare(bayes(), GaussianNB(), X, Y, **SETTINGS)
     assert c.observed == 0
     assert c.decision.symbol in ("≈", "?")
     assert "few_disagreements" in {finding.name for finding in c.findings}

@@ -6,7 +6,6 @@ import copy
 import json
 import pickle
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 
@@ -141,6 +140,8 @@ def test_tables(result, own):
 
 
 def test_pictures(result, own):
+    import matplotlib as mpl
+
     with mpl.rc_context({"backend": "agg"}):
         from matplotlib import pyplot as plt
 

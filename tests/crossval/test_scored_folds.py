@@ -4,47 +4,66 @@ from __future__ import annotations
 
 import json
 import pickle
+from functools import cache
 
 import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import t as student
-from sklearn.base import clone
-from sklearn.datasets import make_classification, make_regression
-from sklearn.ensemble import IsolationForest
-from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
-from sklearn.metrics import average_precision_score, roc_auc_score
-from sklearn.model_selection import (
-    GroupKFold,
-    KFold,
-    LeaveOneOut,
-    PredefinedSplit,
-    RepeatedKFold,
-    RepeatedStratifiedKFold,
-    ShuffleSplit,
-    StratifiedKFold,
-    StratifiedShuffleSplit,
-    TimeSeriesSplit,
-    cross_validate,
-)
-from sklearn.naive_bayes import GaussianNB
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
 
 import outperform as op
 from outperform.crossval.folds import share_tested
 from outperform.errors import DataError, UsageError
+from tests.lazily import lazily
 from tests.loops import each
 
-X, Y = make_classification(240, 6, flip_y=0.2, random_state=0)
-X3, Y3 = make_classification(240, 6, n_informative=4, n_classes=3, random_state=1)
-XR, YR = make_regression(200, 5, noise=20, random_state=0)
+student = lazily("scipy.stats.t")
+clone = lazily("sklearn.base.clone")
+IsolationForest = lazily("sklearn.ensemble.IsolationForest")
+LinearRegression = lazily("sklearn.linear_model.LinearRegression")
+LogisticRegression = lazily("sklearn.linear_model.LogisticRegression")
+Ridge = lazily("sklearn.linear_model.Ridge")
+average_precision_score = lazily("sklearn.metrics.average_precision_score")
+roc_auc_score = lazily("sklearn.metrics.roc_auc_score")
+GroupKFold = lazily("sklearn.model_selection.GroupKFold")
+KFold = lazily("sklearn.model_selection.KFold")
+LeaveOneOut = lazily("sklearn.model_selection.LeaveOneOut")
+PredefinedSplit = lazily("sklearn.model_selection.PredefinedSplit")
+RepeatedKFold = lazily("sklearn.model_selection.RepeatedKFold")
+RepeatedStratifiedKFold = lazily("sklearn.model_selection.RepeatedStratifiedKFold")
+ShuffleSplit = lazily("sklearn.model_selection.ShuffleSplit")
+StratifiedKFold = lazily("sklearn.model_selection.StratifiedKFold")
+StratifiedShuffleSplit = lazily("sklearn.model_selection.StratifiedShuffleSplit")
+TimeSeriesSplit = lazily("sklearn.model_selection.TimeSeriesSplit")
+cross_validate = lazily("sklearn.model_selection.cross_validate")
+GaussianNB = lazily("sklearn.naive_bayes.GaussianNB")
+make_pipeline = lazily("sklearn.pipeline.make_pipeline")
+StandardScaler = lazily("sklearn.preprocessing.StandardScaler")
+SVC = lazily("sklearn.svm.SVC")
+
+RNG = np.random.default_rng(0)
+Y, Y3 = RNG.integers(2, size=240), RNG.integers(3, size=240)
+X = RNG.normal(size=(240, 6)) + 0.6 * Y[:, None]
+X3 = RNG.normal(size=(240, 6)) + 0.8 * np.eye(6)[Y3]
+XR = RNG.normal(size=(200, 5))
+YR = XR @ RNG.uniform(0, 100, 5) + RNG.normal(0, 20, 200)
 NAMED = np.array(["no", "yes"])[Y]
-BAYES, LOGISTIC = GaussianNB(), make_pipeline(StandardScaler(), LogisticRegression(C=0.01))
 FEW = {"random_state": 0, "n_draws": 200}
-REPEATED = RepeatedStratifiedKFold(n_splits=5, n_repeats=3, random_state=1)
+
+
+@cache
+def bayes():
+    return GaussianNB()
+
+
+@cache
+def logistic():
+    return make_pipeline(StandardScaler(), LogisticRegression(C=0.01))
+
+
+@cache
+def repeated():
+    return RepeatedStratifiedKFold(n_splits=5, n_repeats=3, random_state=1)
 
 
 def scored(estimators, x, y, cv, scoring):
@@ -64,10 +83,10 @@ def assert_same(found, expected):
 
 @each(
     ("cv", "design"),
-    [
+    lambda: [
         (5, {"folds": 5}),
         (StratifiedKFold(8), {"folds": 8}),
-        (REPEATED, {"runs": 3}),
+        (repeated(), {"runs": 3}),
         (StratifiedShuffleSplit(7, test_size=0.25, random_state=2), {"test_share": 0.25}),
         # Of 120 + 60 items a fold tests a third, whatever it leaves out.
         (ShuffleSplit(9, train_size=0.5, test_size=0.25, random_state=3), {"test_share": 1 / 3}),
@@ -76,8 +95,8 @@ def assert_same(found, expected):
     ids=lambda value: type(value).__name__,
 )
 def test_any_folds_are_compared_as_scikit_learns_scores_are(cv, design):
-    found = op.cross_compare(LOGISTIC, BAYES, X, Y, cv=cv, metric="roc_auc", rope=0.01, **FEW)
-    values = scored((LOGISTIC, BAYES), X, Y, cv, "roc_auc")
+    found = op.cross_compare(logistic(), bayes(), X, Y, cv=cv, metric="roc_auc", rope=0.01, **FEW)
+    values = scored((logistic(), bayes()), X, Y, cv, "roc_auc")
     assert_same(found, op.compare_scores(*values, rope=0.01, **design, **FEW))
 
 
@@ -90,22 +109,22 @@ def test_any_folds_are_compared_as_scikit_learns_scores_are(cv, design):
     ],
 )
 def test_metrics_of_two_classes(metric, scoring):
-    found = op.cross_compare(LOGISTIC, BAYES, X, Y, cv=5, metric=metric, rope=0.01, **FEW)
-    values = scored((LOGISTIC, BAYES), X, Y, 5, scoring)
+    found = op.cross_compare(logistic(), bayes(), X, Y, cv=5, metric=metric, rope=0.01, **FEW)
+    values = scored((logistic(), bayes()), X, Y, 5, scoring)
     assert_same(found, op.compare_scores(*values, folds=5, rope=0.01, **FEW))
 
 
 @pytest.mark.parametrize("metric", ["log_loss", "brier_score"])
 def test_of_losses_less_is_better(metric):
-    found = op.cross_compare(LOGISTIC, BAYES, X, Y, cv=5, metric=metric, rope=0.01, **FEW)
-    values = [-one for one in scored((LOGISTIC, BAYES), X, Y, 5, f"neg_{metric}")]
+    found = op.cross_compare(logistic(), bayes(), X, Y, cv=5, metric=metric, rope=0.01, **FEW)
+    values = [-one for one in scored((logistic(), bayes()), X, Y, 5, f"neg_{metric}")]
     assert_same(found, op.compare_scores(*values, folds=5, rope=0.01, metric="mean_cost", **FEW))
 
 
 @pytest.mark.parametrize("metric", ["roc_auc_ovr", "neg_log_loss"])
 def test_metrics_of_three_classes(metric):
-    found = op.cross_compare(LOGISTIC, BAYES, X3, Y3, cv=5, metric=metric, rope=0.01, **FEW)
-    values = scored((LOGISTIC, BAYES), X3, Y3, 5, metric)
+    found = op.cross_compare(logistic(), bayes(), X3, Y3, cv=5, metric=metric, rope=0.01, **FEW)
+    values = scored((logistic(), bayes()), X3, Y3, 5, metric)
     assert_same(found, op.compare_scores(*values, folds=5, rope=0.01, **FEW))
 
 
@@ -128,10 +147,12 @@ def test_metrics_of_regression(metric, scoring, sign):
 
 
 def test_the_interval_is_the_corrected_t_by_hand():
-    found = op.cross_compare(LOGISTIC, BAYES, X, Y, cv=REPEATED, metric="roc_auc", rope=0.01, **FEW)
+    found = op.cross_compare(
+        logistic(), bayes(), X, Y, cv=repeated(), metric="roc_auc", rope=0.01, **FEW
+    )
     differences = []
-    for train, test in REPEATED.split(X, Y):
-        a, b = (clone(one).fit(X[train], Y[train]) for one in (LOGISTIC, BAYES))
+    for train, test in repeated().split(X, Y):
+        a, b = (clone(one).fit(X[train], Y[train]) for one in (logistic(), bayes()))
         scores = a.decision_function(X[test]), b.predict_proba(X[test])[:, 1]
         differences.append(np.subtract(*(roc_auc_score(Y[test], one) for one in scores)))
     n, share = len(differences), 1 / 5
@@ -153,46 +174,56 @@ def by_hand(x, y, measure, *columns):
 @pytest.mark.parametrize(("label", "sign"), [("yes", 1), ("no", -1)])
 def test_the_positive_class_may_be_any(label, sign):
     c = op.cross_compare(
-        SVC(), BAYES, X, NAMED, pos_label=label, cv=5, metric="average_precision", rope=0.01, **FEW
+        SVC(),
+        bayes(),
+        X,
+        NAMED,
+        pos_label=label,
+        cv=5,
+        metric="average_precision",
+        rope=0.01,
+        **FEW,
     )
     expected = by_hand(
         X,
         NAMED,
         lambda truth, score: average_precision_score(truth == label, score),
         (SVC(), lambda one, x: sign * one.decision_function(x)),
-        (BAYES, lambda one, x: one.predict_proba(x)[:, int(label == "yes")]),
+        (bayes(), lambda one, x: one.predict_proba(x)[:, int(label == "yes")]),
     )
     assert (c.a.observed, c.b.observed) == pytest.approx(expected, abs=1e-12)
 
 
 def test_one_class_of_three_against_the_rest():
     c = op.cross_compare(
-        LOGISTIC, BAYES, X3, Y3, pos_label=2, cv=5, metric="roc_auc", rope=0.01, **FEW
+        logistic(), bayes(), X3, Y3, pos_label=2, cv=5, metric="roc_auc", rope=0.01, **FEW
     )
     expected = by_hand(
         X3,
         Y3,
         lambda truth, score: roc_auc_score(truth == 2, score),
-        (LOGISTIC, lambda one, x: one.decision_function(x)[:, 2]),
-        (BAYES, lambda one, x: one.predict_proba(x)[:, 2]),
+        (logistic(), lambda one, x: one.decision_function(x)[:, 2]),
+        (bayes(), lambda one, x: one.predict_proba(x)[:, 2]),
     )
     assert (c.a.observed, c.b.observed) == pytest.approx(expected, abs=1e-12)
 
 
 def test_any_container_and_any_number_of_jobs_give_the_same():
     asked = {"cv": 5, "metric": "roc_auc", "rope": 0.01, **FEW}
-    plain = op.cross_compare(LOGISTIC, BAYES, X, Y, **asked)
+    plain = op.cross_compare(logistic(), bayes(), X, Y, **asked)
     frame = pd.DataFrame(X, index=np.arange(240)[::-1])
     truth = pd.Series(Y, index=np.arange(240) + 7)
     with joblib.parallel_config(backend="threading"):
-        other = op.cross_compare(LOGISTIC, BAYES, frame, truth, n_jobs=2, **asked)
+        other = op.cross_compare(logistic(), bayes(), frame, truth, n_jobs=2, **asked)
     assert plain.to_dict() == other.to_dict()
-    assert not hasattr(BAYES, "classes_")
+    assert not hasattr(bayes(), "classes_")
 
 
 def test_the_default_folds_are_blocked_and_follow_the_seed():
     one, two, other = (
-        op.cross_compare(LOGISTIC, BAYES, X, Y, metric="roc_auc", random_state=seed, n_draws=200)
+        op.cross_compare(
+            logistic(), bayes(), X, Y, metric="roc_auc", random_state=seed, n_draws=200
+        )
         for seed in (3, 3, 4)
     )
     assert one.details.datasets[0].n_folds == 6
@@ -239,7 +270,9 @@ def test_texts_are_compared_by_their_words():
 
 
 def test_the_result_says_how_it_was_made():
-    c = op.cross_compare(LOGISTIC, BAYES, X, Y, cv=REPEATED, metric="roc_auc", rope=0.01, **FEW)
+    c = op.cross_compare(
+        logistic(), bayes(), X, Y, cv=repeated(), metric="roc_auc", rope=0.01, **FEW
+    )
     assert c.names == ("LogisticRegression", "GaussianNB")
     assert c.metric == "roc_auc"
     assert c.spec.unit == "folds"
@@ -257,10 +290,10 @@ def test_the_result_says_how_it_was_made():
 
 def test_asking_again():
     asked = {"cv": 5, "metric": "neg_log_loss", **FEW}
-    c = op.cross_compare(LOGISTIC, BAYES, X, Y, rope=0.01, **asked)
+    c = op.cross_compare(logistic(), bayes(), X, Y, rope=0.01, **asked)
     assert (
         c.with_rope(0.5).to_dict()
-        == op.cross_compare(LOGISTIC, BAYES, X, Y, rope=0.5, **asked).to_dict()
+        == op.cross_compare(logistic(), bayes(), X, Y, rope=0.5, **asked).to_dict()
     )
     with pytest.raises(UsageError, match=r"call cross_compare\(\) with the other one"):
         c.with_metric("roc_auc")
@@ -271,7 +304,7 @@ def test_asking_again():
 @pytest.mark.filterwarnings("ignore:The groups parameter is ignored")
 @each(
     ("cv", "groups", "words"),
-    [
+    lambda: [
         (TimeSeriesSplit(5), None, "folds that differ by chance.*time series.*make the folds with"),
         (TimeSeriesSplit(5, max_train_size=30), None, "time series"),
         (PredefinedSplit(np.arange(200) % 3), None, "at least 4 folds; got 3"),
@@ -300,17 +333,17 @@ class Fixed:
             yield 50 + np.random.default_rng(seed).permutation(150)[:100], np.arange(50)
 
 
-class Leaking(KFold):
+class Leaking:
     """Trains on one item that it tests."""
 
     def split(self, X, y=None, groups=None):
-        for train, test in super().split(X, y, groups):
+        for train, test in KFold(5).split(X, y, groups):
             yield np.append(train, test[0]), test
 
 
 @pytest.mark.parametrize(
     ("cv", "words"),
-    [(Fixed(), "test other items; two of these have 100%"), (Leaking(5), "without common items")],
+    [(Fixed(), "test other items; two of these have 100%"), (Leaking(), "without common items")],
 )
 def test_folds_that_are_none_are_refused(cv, words):
     with pytest.raises(DataError, match=words):
@@ -328,7 +361,7 @@ def test_groups_stay_together():
 
 @each(
     ("wrong", "words"),
-    [
+    lambda: [
         ({"metric": "mean"}, "does not know what 'mean' reads of an estimator; give its value"),
         ({"metric": lambda y, s, w: 0.0}, "to compare_scores"),
         ({"prior": "unit"}, "prior= is for counted labels, and 'roc_auc' is a metric of scores"),
@@ -341,12 +374,12 @@ def test_groups_stay_together():
 def test_what_cannot_be_asked_is_refused(wrong, words):
     asked = {"cv": 5, "metric": "roc_auc", "rope": 0.01, "y": Y, **FEW, **wrong}
     with pytest.raises((DataError, UsageError), match=words):
-        op.cross_compare(LOGISTIC, BAYES, X, asked.pop("y"), **asked)
+        op.cross_compare(logistic(), bayes(), X, asked.pop("y"), **asked)
 
 
 def test_what_an_estimator_lacks_is_named():
     with pytest.raises(UsageError, match="A must have fit and predict_proba; SVC has no"):
-        op.cross_compare(SVC(), BAYES, X, Y, metric="log_loss", rope=0.01)
+        op.cross_compare(SVC(), bayes(), X, Y, metric="log_loss", rope=0.01)
     with pytest.raises(UsageError, match="B must have fit and decision_function or predict_proba"):
         op.cross_compare(SVC(), Ridge(), X, Y, metric="roc_auc")
 
@@ -360,12 +393,14 @@ def test_the_share_counts_the_items_of_a_fold():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "cv", [5, RepeatedStratifiedKFold(n_splits=5, n_repeats=4, random_state=0)], ids=["5", "4x5"]
+    "make",
+    [lambda: 5, lambda: RepeatedStratifiedKFold(n_splits=5, n_repeats=4, random_state=0)],
+    ids=["5", "4x5"],
 )
-def test_equal_learners_are_seldom_called_different(cv):
+def test_equal_learners_are_seldom_called_different(make):
     """Two learners that differ by which half of equally good features they see."""
     rng, times, missed, wrong = np.random.default_rng(1), 120, 0, 0
-    asked = {"cv": cv, "metric": "roc_auc", "rope": 0.0, "n_draws": 100, "random_state": 0}
+    asked = {"cv": make(), "metric": "roc_auc", "rope": 0.0, "n_draws": 100, "random_state": 0}
     for _ in range(times):
         y = rng.permutation(np.arange(120) % 2)
         x = rng.normal(size=(120, 8)) + 0.4 * y[:, None]

@@ -8,13 +8,15 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from scipy import stats
 
 import outperform as op
 from outperform.decision.rope import Decision
 from outperform.errors import DataError, UsageError
+from tests.lazily import lazily
 from tests.loops import each
 from tests.posterior.test_fold_scores import A, B, table
+
+stats = lazily("scipy.stats")
 
 ONE = table(A)[0], table(B)[0]
 SEVERAL = table(A), table(B)

@@ -10,20 +10,25 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, check_cv, cross_val_score, cross_validate
 
 import outperform as op
 from bench.bench_halves import entity_counts, measure
 from outperform.crossval.folds import check_blocked, n_blocks
 from outperform.errors import DataError, UsageError
 from tests.corpora import corpus
+from tests.lazily import lazily
 from tests.loops import each
+
+sklearn = lazily("sklearn")
+clone = lazily("sklearn.base.clone")
+LogisticRegression = lazily("sklearn.linear_model.LogisticRegression")
+GridSearchCV = lazily("sklearn.model_selection.GridSearchCV")
+check_cv = lazily("sklearn.model_selection.check_cv")
+cross_val_score = lazily("sklearn.model_selection.cross_val_score")
+cross_validate = lazily("sklearn.model_selection.cross_validate")
 
 RNG = np.random.default_rng(7)
 LABELS = RNG.integers(0, 3, 600)

@@ -9,12 +9,14 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from sklearn.metrics import log_loss
 
 import outperform as op
 from outperform import Outcomes, Scores
 from outperform.errors import DataError, UsageError
+from tests.lazily import lazily
 from tests.loops import each
+
+log_loss = lazily("sklearn.metrics.log_loss")
 
 N = 60
 FEW = {"rope": 0.01, "n_draws": 200, "random_state": 1}

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import stats
 
 import outperform as op
 from outperform.data.sources import log_chance
 from outperform.data.views import of_items
 from outperform.errors import DataError, UsageError
+from tests.lazily import lazily
+
+stats = lazily("scipy.stats")
 
 
 def test_verdicts_of_people_are_matched_with_a_judges_by_id():

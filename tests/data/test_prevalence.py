@@ -7,13 +7,15 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
 
 from outperform import Outcomes
 from outperform._files import signed
 from outperform.data.prevalence import Prevalence
 from outperform.errors import DataError, UsageError
+from tests.lazily import lazily
 from tests.loops import each
+
+stats = lazily("scipy.stats")
 
 SEEN = Outcomes.from_labels(["ok", "fraud", "spam"], {"m": ["ok", "ok", "ok"]})
 TWO = Outcomes.from_labels([0, 1], {"m": [0, 0]})
@@ -73,7 +75,7 @@ def test_a_distribution_needs_rvs_only():
 
 @each(
     ("value", "words"),
-    [
+    lambda: [
         (0.0, "neither 0 nor 1"),
         (1.0, "neither 0 nor 1"),
         (2, "neither 0 nor 1"),

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import norm
 
 from outperform.decision.bayes_factor import (
     BayesFactor,
@@ -16,7 +15,10 @@ from outperform.decision.bayes_factor import (
     point_null_kde,
 )
 from outperform.errors import UndefinedBayesFactor
+from tests.lazily import lazily
 from tests.loops import each
+
+norm = lazily("scipy.stats.norm")
 
 
 class Density:

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from scipy.stats import norm
 
 from outperform import Decision, Rope
 from outperform.decision.hdi import narrowest
@@ -25,7 +24,10 @@ from outperform.decision.rope import (
 )
 from outperform.errors import UsageError
 from outperform.planning.goals import any_decision
+from tests.lazily import lazily
 from tests.loops import each
+
+norm = lazily("scipy.stats.norm")
 
 ROPE = Rope.from_param(0.01)
 

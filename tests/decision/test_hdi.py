@@ -5,13 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
-from scipy.stats import beta, norm
 
 from outperform.decision.hdi import narrowest, narrowest_ends, narrowest_rows
 from outperform.decision.intervals import equal_tailed
+from tests.lazily import lazily
 from tests.loops import each
 
-SKEWED = beta(80, 8)
+beta = lazily("scipy.stats.beta")
+norm = lazily("scipy.stats.norm")
+
+
+def skewed():
+    return beta(80, 8)
 
 
 def shortest(distribution, prob):
@@ -35,8 +40,9 @@ def repeat(distribution, n_draws, n_seeds, interval):
     return np.array(found)
 
 
-@pytest.mark.parametrize("distribution", [norm(), SKEWED], ids=["normal", "skewed"])
-def test_the_error_of_the_narrowest_interval_is_honest(distribution):
+@pytest.mark.parametrize("make", [norm, skewed], ids=["normal", "skewed"])
+def test_the_error_of_the_narrowest_interval_is_honest(make):
+    distribution = make()
     found = repeat(distribution, 20_000, 200, narrowest)
     ratio = found[:, :2].std(axis=0, ddof=1) / found[:, 2:].mean(axis=0)
     assert ((ratio > 0.8) & (ratio < 1.25)).all()
@@ -58,9 +64,9 @@ def test_the_fit_takes_a_third_or_more_off_the_plain_error():
 
 @each("prob", [0.5, 0.8, 0.9, 0.95, 0.99])
 def test_the_narrowest_interval_of_many_draws_is_the_exact_one(prob):
-    ordered = np.sort(SKEWED.rvs(200_000, random_state=1))
+    ordered = np.sort(skewed().rvs(200_000, random_state=1))
     found = narrowest(ordered, prob)
-    low, high = shortest(SKEWED, prob)
+    low, high = shortest(skewed(), prob)
     assert abs(found.low - low) < 5 * found.mcse_low
     assert abs(found.high - high) < 5 * found.mcse_high
     inside = np.mean((ordered >= found.low) & (ordered <= found.high))
@@ -107,14 +113,14 @@ def test_many_ties_do_no_harm():
 
 @pytest.mark.parametrize("scale", [1e-12, 1.0, 1e6])
 def test_intervals_move_and_stretch_with_the_draws(scale):
-    ordered = np.sort(SKEWED.rvs(20_000, random_state=2))
+    ordered = np.sort(skewed().rvs(20_000, random_state=2))
     found, moved = narrowest(ordered, 0.95), narrowest(ordered * scale + 3 * scale, 0.95)
     assert moved.low == pytest.approx(found.low * scale + 3 * scale, rel=1e-6)
     assert moved.mcse_high == pytest.approx(found.mcse_high * scale, rel=1e-3)
 
 
 def test_mirrored_draws_give_the_mirrored_interval():
-    ordered = np.sort(SKEWED.rvs(20_000, random_state=2))
+    ordered = np.sort(skewed().rvs(20_000, random_state=2))
     found, mirrored = narrowest(ordered, 0.95), narrowest(-ordered[::-1], 0.95)
     tolerance = 0.2 * found.mcse_low  # ranks of either end are rounded to whole draws
     assert mirrored.low == pytest.approx(-found.high, abs=tolerance)

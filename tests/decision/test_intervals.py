@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import beta
 
 from outperform.decision.intervals import (
     Interval,
@@ -14,20 +13,22 @@ from outperform.decision.intervals import (
     quantiles,
 )
 from outperform.errors import UsageError
+from tests.lazily import lazily
 from tests.loops import each
 
-SKEWED = beta(80, 8)
+beta = lazily("scipy.stats.beta")
 
 
 def test_the_error_of_the_equal_tailed_interval_is_honest():
     found = [
-        equal_tailed(np.sort(SKEWED.rvs(20_000, random_state=seed)), 0.95) for seed in range(200)
+        equal_tailed(np.sort(beta(80, 8).rvs(20_000, random_state=seed)), 0.95)
+        for seed in range(200)
     ]
     ends = np.array([(one.low, one.high) for one in found])
     errors = np.array([(one.mcse_low, one.mcse_high) for one in found])
     ratio = ends.std(axis=0, ddof=1) / errors.mean(axis=0)
     assert ((ratio > 0.85) & (ratio < 1.15)).all()
-    bias = ends.mean(axis=0) - SKEWED.ppf([0.025, 0.975])
+    bias = ends.mean(axis=0) - beta(80, 8).ppf([0.025, 0.975])
     assert (np.abs(bias) < 4.5 * ends.std(axis=0) / np.sqrt(200)).all()
 
 

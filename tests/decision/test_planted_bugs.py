@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.stats import beta
 
 from outperform import Decision, Rope
 from outperform.decision import hdi
@@ -15,9 +14,11 @@ from outperform.decision.bayes_factor import Inside, interval_null
 from outperform.decision.hdi import narrowest, narrowest_ends
 from outperform.decision.intervals import Interval, equal_tailed
 from outperform.decision.rope import Masses, decide, masses_from_draws, rope_curve
+from tests.lazily import lazily
 from tests.loops import each
 
-SKEWED = beta(80, 8)
+beta = lazily("scipy.stats.beta")
+
 ROPE = Rope.from_param(0.01)
 
 
@@ -28,7 +29,7 @@ def caught(check, *arguments):
 
 @pytest.fixture(scope="module")
 def samples():
-    return [np.sort(SKEWED.rvs(20_000, random_state=seed)) for seed in range(150)]
+    return [np.sort(beta(80, 8).rvs(20_000, random_state=seed)) for seed in range(150)]
 
 
 def check_honest(interval, samples):

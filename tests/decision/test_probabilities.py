@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import norm
 
 from outperform import Rope
 from outperform.decision.rope import (
@@ -14,7 +13,10 @@ from outperform.decision.rope import (
     probability_error,
     sd_error,
 )
+from tests.lazily import lazily
 from tests.loops import each
+
+norm = lazily("scipy.stats.norm")
 
 ROPE = Rope.from_param(0.01)
 

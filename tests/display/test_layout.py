@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import norm
 
 from outperform.display.formats import (
     count_column,
@@ -14,7 +13,10 @@ from outperform.display.formats import (
 )
 from outperform.display.layout import Page, cells_of, joined_hdi, picture, plain, stacked
 from outperform.display.table import Table
+from tests.lazily import lazily
 from tests.loops import each
+
+norm = lazily("scipy.stats.norm")
 
 WIDTHS = (80, 100, 120, 200)
 BLOCKS = " ▁▂▃▄▅▆▇█"

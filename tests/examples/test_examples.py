@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 
 import outperform as op
 from outperform.data.spans import get_scheme
 from tests.corpora import corpus
+from tests.lazily import lazily
 
 pytest.importorskip("pycrfsuite", reason="the examples need the dependency group `examples`")
 
@@ -21,6 +21,8 @@ import named_entities
 import tag_sets
 import tagging
 import word_segmentation
+
+clone = lazily("sklearn.base.clone")
 
 RECORDED = Path(__file__).parents[2] / "docs" / "explanation" / "_generated" / "taggers.md"
 SCRIPTS = {

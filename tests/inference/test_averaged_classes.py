@@ -6,12 +6,14 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn import metrics as sk
 
 import outperform as op
 from outperform.inference import views
 from outperform.inference.spec import make_label_spec
+from tests.lazily import lazily
 from tests.loops import each
+
+sk = lazily("sklearn.metrics")
 
 FAST = {"n_draws": 400, "random_state": 0, "rope": 0.01}
 CLASSES = np.array(["a", "b", "c", "d"])

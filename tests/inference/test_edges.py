@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import stats
 
 import outperform as op
 from outperform.errors import ResourceError
@@ -12,6 +11,9 @@ from outperform.inference import items as of_items
 from outperform.inference.diagnostics import _errors
 from outperform.inference.spec import make_spec
 from outperform.inference.suite import average, contrast_draws, questions
+from tests.lazily import lazily
+
+stats = lazily("scipy.stats")
 
 
 def test_recall_of_label_sets_sees_hits_that_either_model_lacks():

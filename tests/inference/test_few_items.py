@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import genpareto
 
 import outperform as op
 from outperform.posterior import bootstrap
 from outperform.posterior.bootstrap import draw_sums
 from outperform.posterior.tails import pareto_shape, tail_of
+from tests.lazily import lazily
 from tests.loops import each
+
+genpareto = lazily("scipy.stats.genpareto")
 
 
 def _compared(metric: str, n: int, **more: object) -> op.results.Comparison:

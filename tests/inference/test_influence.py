@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import sklearn.metrics as sk
-from scipy import stats
 
 import outperform as op
 from outperform.posterior import bootstrap
 from outperform.posterior.gammas import spread_factors
+from tests.lazily import lazily
 from tests.loops import each
 from verification import influence
 from verification import rare_labels as rare_labels_study
+
+sk = lazily("sklearn.metrics")
+stats = lazily("scipy.stats")
 
 ASKED = {"rope": 0.01, "n_draws": 2_000, "random_state": 1}
 

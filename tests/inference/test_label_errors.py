@@ -6,13 +6,17 @@ import itertools
 
 import numpy as np
 import pytest
-from sklearn.metrics import accuracy_score, f1_score, recall_score
 
 import outperform as op
 from outperform.data.prevalence import LabelErrors
 from outperform.errors import UndefinedBayesFactor, UsageError
 from outperform.posterior.predictive import by_truth
+from tests.lazily import lazily
 from tests.loops import each
+
+accuracy_score = lazily("sklearn.metrics.accuracy_score")
+f1_score = lazily("sklearn.metrics.f1_score")
+recall_score = lazily("sklearn.metrics.recall_score")
 
 # Truth (rows) by the predictions of A and of B, as counts; rates that differ by class.
 TABLE = np.array([[[500, 40], [80, 20]], [[30, 50], [10, 280]]])

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.special import logit
-from scipy.stats import norm
 
 import outperform as op
 from outperform.posterior.pymc.models import class_rates
+from tests.lazily import lazily
+
+norm = lazily("scipy.stats.norm")
 
 pytest.importorskip("pymc")
 pytestmark = pytest.mark.filterwarnings("ignore")  # of PyTensor and ArviZ about themselves

@@ -6,12 +6,14 @@ import json
 
 import numpy as np
 import pytest
-from scipy import stats
-from sklearn.metrics import f1_score
 
 import outperform as op
 from outperform.errors import DataError, UsageError
+from tests.lazily import lazily
 from tests.loops import each
+
+stats = lazily("scipy.stats")
+f1_score = lazily("sklearn.metrics.f1_score")
 
 FAST = {"n_draws": 2_000, "random_state": 1, "n_jobs": 1, "rope": 0.01}
 
@@ -346,9 +348,9 @@ def same(found, mean, sd, last):
     assert (found.mean, found.sd, found.draws[-1]) == pytest.approx((mean, sd, last), rel=1e-10)
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "compared", "estimated"),
-    [
+    lambda: [
         (0.02, (0.20191745371687875, 0.08811695509135693, 0.12581061605186405),
          (0.589505968168758, 0.08384697106518872, 0.6177606033561254)),
         ({1: 20, 0: 980}, (0.18519078560766536, 0.08346127410761245, 0.25790443542765834),

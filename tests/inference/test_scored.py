@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pkgutil import resolve_name
 
 import numpy as np
 import pytest
-from sklearn.metrics import average_precision_score, brier_score_loss, log_loss, roc_auc_score
 
 import outperform as op
 from outperform.errors import DataError, ResourceError, UndefinedBayesFactor, UsageError
+from tests.lazily import lazily
 from tests.loops import each
 from verification.delong import delong
+
+average_precision_score = lazily("sklearn.metrics.average_precision_score")
+brier_score_loss = lazily("sklearn.metrics.brier_score_loss")
+log_loss = lazily("sklearn.metrics.log_loss")
+roc_auc_score = lazily("sklearn.metrics.roc_auc_score")
 
 N_DRAWS = 4_000
 SKLEARN = {
@@ -224,7 +230,10 @@ def test_estimates_and_named_models():
         (lambda: op.compare(seen, "bert", "gpt", metric="f1"), "'f1' is a metric of labels"),
         (lambda: op.compare(seen, "bert", "gpt", metric="roc_auc", groups=y), "leave groups out"),
         (lambda: op.estimate(seen, b, metric="roc_auc"), "name the model"),
-        (lambda: op.estimate(seen, "gpt", metric=roc_auc_score), "must take y_true, score and"),
+        (
+            lambda: op.estimate(seen, "gpt", metric=resolve_name("sklearn.metrics.roc_auc_score")),
+            "must take y_true, score and",
+        ),
         (lambda: op.estimate(seen, "gpt", metric=op.metrics.get("f1")), "'f1' is a metric of"),
         (lambda: c.with_metric("recall"), "'recall' is a metric of labels"),
     ):

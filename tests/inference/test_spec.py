@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.metrics import f1_score, precision_score, recall_score
 
 import outperform as op
 from outperform.errors import DataError, UsageError
+from tests.lazily import lazily
 from tests.loops import each
+
+f1_score = lazily("sklearn.metrics.f1_score")
+precision_score = lazily("sklearn.metrics.precision_score")
+recall_score = lazily("sklearn.metrics.recall_score")
 
 FEW = {"n_draws": 500, "rope": 0.05, "random_state": 1}
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn import metrics as sk
 
 import outperform as op
 from outperform.errors import UsageError
+from tests.lazily import lazily
 from tests.loops import each
+
+sk = lazily("sklearn.metrics")
 
 GENERATOR = np.random.default_rng(0)
 N = 300

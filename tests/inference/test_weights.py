@@ -6,12 +6,14 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from sklearn import metrics as sk
 
 import outperform as op
 from outperform.errors import UsageError
 from outperform.posterior.bootstrap import bootstrap
+from tests.lazily import lazily
 from tests.loops import each
+
+sk = lazily("sklearn.metrics")
 
 N = 400
 FEW = {"rope": 0.01, "n_draws": 4_000, "random_state": 7}

@@ -6,10 +6,11 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn import metrics as reference
-from sklearn.base import BaseEstimator, ClassifierMixin
 
 from outperform import metrics
+from tests.lazily import lazily
+
+reference = lazily("sklearn.metrics")
 
 AVERAGES = ("micro", "macro", "weighted")
 TOLERANCE = 1e-12
@@ -156,16 +157,17 @@ def test_ten_thousand_tables_through_every_metric(rng, random_table):
     assert {name: value for name, value in gaps.items() if value > TOLERANCE} == {}
 
 
-class Echo(ClassifierMixin, BaseEstimator):
-    """An estimator whose predictions are its input."""
-
-    classes_ = np.array([0, 1])
-
-    def predict(self, X):
-        return X
-
-
 def test_names_are_those_of_the_scorers_and_mean_the_same(rng):
+    from sklearn.base import BaseEstimator, ClassifierMixin
+
+    class Echo(ClassifierMixin, BaseEstimator):
+        """An estimator whose predictions are its input."""
+
+        classes_ = np.array([0, 1])
+
+        def predict(self, X):
+            return X
+
     truth, prediction = rng.integers(2, size=(2, 97))
     table = np.bincount(2 * truth + prediction, minlength=4).reshape(2, 2)
     margins = metrics.Margins.from_confusion(table)

@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import roc_auc_score
-from sklearn.preprocessing import label_binarize
 
 import outperform as op
 from outperform import metrics
@@ -18,7 +16,11 @@ from outperform.errors import DataError, UsageError
 from outperform.inference.score_views import prepare
 from outperform.metrics.curves import ClassAreas, PartialArea, RateAt
 from outperform.metrics.weighted import ItemData, Ranking, Units
+from tests.lazily import lazily
 from tests.loops import each
+
+roc_auc_score = lazily("sklearn.metrics.roc_auc_score")
+label_binarize = lazily("sklearn.preprocessing.label_binarize")
 
 OF_CLASSES = ("roc_auc_ovr", "roc_auc_ovo", "roc_auc_ovr_weighted", "roc_auc_ovo_weighted")
 

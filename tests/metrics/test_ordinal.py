@@ -6,12 +6,16 @@ import pickle
 
 import numpy as np
 import pytest
-from sklearn.metrics import cohen_kappa_score, confusion_matrix, mean_absolute_error
 
 import outperform as op
 from outperform import metrics
 from outperform.errors import UsageError
+from tests.lazily import lazily
 from tests.loops import each
+
+cohen_kappa_score = lazily("sklearn.metrics.cohen_kappa_score")
+confusion_matrix = lazily("sklearn.metrics.confusion_matrix")
+mean_absolute_error = lazily("sklearn.metrics.mean_absolute_error")
 
 
 def levels(n=300, k=5, seed=0):

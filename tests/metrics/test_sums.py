@@ -7,7 +7,6 @@ from math import comb
 
 import numpy as np
 import pytest
-from sklearn import metrics as reference
 
 import outperform as op
 from outperform.errors import DataError, UsageError
@@ -15,7 +14,10 @@ from outperform.metrics import get_score, score_names
 from outperform.metrics.item_statistics import Ranked, n_edits
 from outperform.metrics.sums import CombinedMeans, WeightedQuantile
 from outperform.metrics.weighted import Units
+from tests.lazily import lazily
 from tests.loops import each
+
+reference = lazily("sklearn.metrics")
 
 pytestmark = pytest.mark.core
 

@@ -6,12 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import (
-    average_precision_score,
-    brier_score_loss,
-    log_loss,
-    roc_auc_score,
-)
 
 from outperform.metrics.weighted import (
     AreaUnderCurve,
@@ -22,7 +16,13 @@ from outperform.metrics.weighted import (
     brier_losses,
     log_losses,
 )
+from tests.lazily import lazily
 from tests.loops import each
+
+average_precision_score = lazily("sklearn.metrics.average_precision_score")
+brier_score_loss = lazily("sklearn.metrics.brier_score_loss")
+log_loss = lazily("sklearn.metrics.log_loss")
+roc_auc_score = lazily("sklearn.metrics.roc_auc_score")
 
 METRICS = {
     "roc_auc": (AreaUnderCurve, roc_auc_score),

@@ -8,12 +8,14 @@ import re
 
 import numpy as np
 import pytest
-from scipy.stats import hypergeom
 
 import outperform as op
 from outperform.errors import DataError, UsageError
 from outperform.monitor.drift import Statistic, cuts_at, find_change, log_bound, spent_at
+from tests.lazily import lazily
 from tests.loops import each
+
+hypergeom = lazily("scipy.stats.hypergeom")
 
 NAMES = ("new", "old")
 

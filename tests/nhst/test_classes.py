@@ -6,10 +6,12 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from outperform.errors import DataError
 from outperform.nhst.items import paired_t_over_classes, sign_test, sign_test_over_classes
+from tests.lazily import lazily
+
+stats = lazily("scipy.stats")
 
 
 @pytest.mark.parametrize("classes", [2, 5, 20, 200])

@@ -6,10 +6,12 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from outperform.errors import DataError, UsageError
 from outperform.nhst.folds import corrected_resampled_t, f_5x2, t_5x2
+from tests.lazily import lazily
+
+stats = lazily("scipy.stats")
 
 # By hand: s_i^2 = 2, 0, 2, 2, 2 with sum 8; the squares of all ten sum to 52.
 BY_HAND = [[3, 1], [2, 2], [1, 3], [2, 0], [4, 2]]

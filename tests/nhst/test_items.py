@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from outperform.errors import DataError
 from outperform.nhst.items import mcnemar, sign_test, welch_test
+from tests.lazily import lazily
 from tests.loops import each
+
+stats = lazily("scipy.stats")
 
 counts = st.integers(0, 400)
 

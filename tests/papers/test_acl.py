@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 
@@ -162,6 +161,8 @@ def test_nothing_overlaps_or_is_cut_off(task):
 
 
 def test_drawing_changes_no_settings():
+    import matplotlib as mpl
+
     before = dict(mpl.rcParams)
     draw_task("ner")
     assert dict(mpl.rcParams) == before

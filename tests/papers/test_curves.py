@@ -1,18 +1,16 @@
 from __future__ import annotations
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 
-mpl.use("Agg")
-
-from matplotlib import pyplot
-from matplotlib.colors import to_rgb
-from matplotlib.figure import Figure
-
 from outperform.errors import UsageError
 from papers.curves import plot_curves
+from tests.lazily import lazily
 from tests.loops import each
+
+pyplot = lazily("matplotlib.pyplot")
+to_rgb = lazily("matplotlib.colors.to_rgb")
+Figure = lazily("matplotlib.figure.Figure")
 
 GRID = np.linspace(0.9, 0.91, 50)
 

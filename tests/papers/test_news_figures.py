@@ -10,7 +10,7 @@ import outperform as op
 from papers import news_figures
 from papers.__main__ import main
 
-pytest.importorskip("matplotlib")
+pytestmark = pytest.mark.skipif(find_spec("matplotlib") is None, reason="matplotlib is missing")
 
 
 def test_the_category_is_the_papers():

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.stats import norm
 
 import outperform as op
 from outperform.decision.rope import Decision, Rope
@@ -15,7 +14,10 @@ from outperform.planning.goals import Outlook, check_theta, firm_goal, judged_go
 from outperform.planning.power import TARGET, needed_to_decide
 from outperform.planning.worlds import RatesWorld, interval_of
 from outperform.posterior.base import Prior
+from tests.lazily import lazily
 from tests.loops import each
+
+norm = lazily("scipy.stats.norm")
 
 ROPE = Rope(low=-0.02, high=0.01)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import stats
 
 import outperform as op
 from outperform.errors import ResourceError
@@ -18,7 +17,10 @@ from outperform.posterior.fold_scores import FoldScores, t_of_mean
 from outperform.posterior.hierarchical import PARTS, learn_spread, pool_normal
 from outperform.posterior.predictive import predictive
 from outperform.posterior.registry import get_prior
+from tests.lazily import lazily
 from tests.loops import each
+
+stats = lazily("scipy.stats")
 
 
 def test_one_model_is_carried_by_the_units_that_move_it():

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from outperform.posterior import fold_scores
 from outperform.posterior.fold_scores import (
@@ -20,6 +19,9 @@ from outperform.posterior.fold_scores import (
     pseudo_median,
     t_of_mean,
 )
+from tests.lazily import lazily
+
+stats = lazily("scipy.stats")
 
 # Ten folds of two models on each of eight data sets, in thousandths.
 A = """

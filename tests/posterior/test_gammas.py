@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.special import digamma, polygamma
-from scipy.stats import beta, gamma
 
 from outperform.posterior.gammas import draw_gammas, fill_proportions, fill_rows, log_gammas
+from tests.lazily import lazily
 from tests.loops import each
+
+beta = lazily("scipy.stats.beta")
+gamma = lazily("scipy.stats.gamma")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import mpmath
 import numpy as np
 import pytest
-from scipy.stats import beta
 
 from outperform.posterior.hierarchical import (
     RisingFactorial,
@@ -14,7 +13,10 @@ from outperform.posterior.hierarchical import (
     log_logistic,
     logistic,
 )
+from tests.lazily import lazily
 from tests.loops import each
+
+beta = lazily("scipy.stats.beta")
 
 
 @pytest.mark.parametrize("counts", [[1, 1, 2], [0, 5, 5], [10**6, 3], [10**12, 10**12]])

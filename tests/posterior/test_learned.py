@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.special import betaln, expit, gammaln
-from scipy.stats import ks_2samp, loggamma, qmc
 
 from outperform import Outcomes
 from outperform.data.table import Table
@@ -20,7 +19,12 @@ from outperform.posterior.class_priors import (
 from outperform.posterior.dirichlet import DenseRows
 from outperform.posterior.hierarchical import GridPosterior, logistic
 from outperform.posterior.learned import Learned, learned, shared_errors
+from tests.lazily import lazily
 from tests.loops import each
+
+ks_2samp = lazily("scipy.stats.ks_2samp")
+loggamma = lazily("scipy.stats.loggamma")
+qmc = lazily("scipy.stats.qmc")
 
 COUNTS = np.array([[14, 3, 2], [2, 7, 0], [0, 2, 4]])
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import beta
 
 from outperform import Prior
 from outperform.data.views import count_of, emptied
@@ -13,6 +12,9 @@ from outperform.posterior import sums as tally
 from outperform.posterior.base import build_posterior
 from outperform.posterior.dirichlet import DenseRows, dense_counts, flat, sparse_unit, unit_rows
 from outperform.posterior.registry import get_prior
+from tests.lazily import lazily
+
+beta = lazily("scipy.stats.beta")
 
 N_DRAWS = 20_000
 

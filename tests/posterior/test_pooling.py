@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy import stats
 
 import outperform as op
 from outperform.data.pool import SlicedRows
@@ -30,6 +29,9 @@ from outperform.posterior.pooling import (
 )
 from outperform.posterior.registry import get_prior
 from outperform.posterior.slices import pool_slices
+from tests.lazily import lazily
+
+stats = lazily("scipy.stats")
 
 EQUAL = [0.80, 0.06, 0.06, 0.08]  # both right, only A, only B, neither
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import stats
 from scipy.special import betainc, roots_jacobi
 
 from outperform import Outcomes
@@ -13,7 +12,10 @@ from outperform.posterior.base import Independent, Sums, build_posterior, draw_v
 from outperform.posterior.dirichlet import sparse_unit
 from outperform.posterior.predictive import Reweighted, draw_shares, row_factors
 from outperform.posterior.registry import get_prior
+from tests.lazily import lazily
 from tests.loops import each
+
+stats = lazily("scipy.stats")
 
 N_DRAWS = 20_000
 SHARE = 0.02

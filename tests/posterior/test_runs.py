@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from outperform.posterior.predictive import Spread, draw_mean, draw_mean_difference, spread_of
+from tests.lazily import lazily
 from tests.loops import each
+
+stats = lazily("scipy.stats")
 
 SEED = np.random.SeedSequence(5)
 UNIT = (0.0, 1.0)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.special import betaln
-from scipy.stats import beta, ks_2samp
 
 import outperform as op
 from outperform.errors import ResourceError
 from outperform.posterior import strata
 from outperform.posterior.registry import STRATA
 from outperform.posterior.strata import pool_weights
+from tests.lazily import lazily
+
+beta = lazily("scipy.stats.beta")
+ks_2samp = lazily("scipy.stats.ks_2samp")
 
 N_DRAWS = 20_000
 LOGITS = np.linspace(-9, 9, 241)

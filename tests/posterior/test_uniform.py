@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import beta, betaprime, dirichlet
 
 from outperform import Outcomes, Prior
 from outperform.data.views import count_of
@@ -12,6 +11,11 @@ from outperform.errors import ResourceError
 from outperform.posterior.base import build_posterior
 from outperform.posterior.dirichlet import flat
 from outperform.posterior.registry import get_prior
+from tests.lazily import lazily
+
+beta = lazily("scipy.stats.beta")
+betaprime = lazily("scipy.stats.betaprime")
+dirichlet = lazily("scipy.stats.dirichlet")
 
 
 @pytest.mark.parametrize("prior", ["uniform", "jeffreys", Prior(rows=[[2, 1], [1, 3]])])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import beta
 
 from outperform import Outcomes, Prior, metrics
 from outperform.data.views import count_of, emptied
@@ -19,6 +18,9 @@ from outperform.posterior.dirichlet import (
     unit,
     unit_rows,
 )
+from tests.lazily import lazily
+
+beta = lazily("scipy.stats.beta")
 
 N_DRAWS = 40_000
 

@@ -8,7 +8,6 @@ from itertools import combinations
 import numpy as np
 import pytest
 from scipy.special import betainc
-from scipy.stats import norm
 
 import outperform as op
 from outperform import metrics
@@ -16,7 +15,10 @@ from outperform.data.views import count_of
 from outperform.decision.hdi import narrowest
 from outperform.decision.ranks import losses, rank_probabilities
 from outperform.errors import ResourceError, UsageError
+from tests.lazily import lazily
 from tests.loops import each
+
+norm = lazily("scipy.stats.norm")
 
 DRAWS = 20_000
 NAMES = ("cyd", "ada", "dan", "bob")  # the best first, which is not the order of names

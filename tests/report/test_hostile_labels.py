@@ -83,14 +83,11 @@ PAYLOADS = sorted(
         '\\"];alert(1);//',
     ]
 )
+# Labels look the same wherever the slider stands.
+pytestmark = pytest.mark.usefixtures("few_positions")
+
 HARMLESS = [f"label {place:02d}" for place in range(len(PAYLOADS))]
 EACH = 16  # labels on one page
-
-
-@pytest.fixture(autouse=True)
-def few_positions(monkeypatch):
-    """Labels look the same wherever the slider stands."""
-    monkeypatch.setattr(api, "_POSITIONS", 8)
 
 
 def skeleton(page):

@@ -71,10 +71,11 @@ def test_the_line_about_every_width_agrees_with_the_slider(pages, kind):
     comparison, page, _ = pages(kind)
     (live,) = page.json("live")
     unit = 1.0 if comparison.rope.symmetric else comparison.rope.high
+    curve = comparison.rope_curve()
     for place, (_, high) in enumerate(live["ends"][1:], start=1):
         (step,) = (
             step
-            for step in comparison.rope_curve()
+            for step in curve
             if step.start < high / unit and (step.stop is None or high / unit <= step.stop)
         )
         assert live["decisions"][live["decision"][place]][0] == step.decision.symbol

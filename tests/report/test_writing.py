@@ -136,6 +136,7 @@ def test_equal_models_have_equal_matrices(pages):
     assert "The two confusion matrices are the same." in pages("tie")[1].words()
 
 
+@pytest.mark.usefixtures("few_positions")
 def test_several_comparisons_have_contents_an_overview_and_a_section_each(quick, tmp_path):
     several = [quick, quick.with_metric("accuracy"), quick.with_rope(0.1)]
     page = Page(op.write_report(several, tmp_path / "several.html", title="Three"))
@@ -150,6 +151,7 @@ def test_several_comparisons_have_contents_an_overview_and_a_section_each(quick,
     assert len(ids) == len(set(ids))
 
 
+@pytest.mark.usefixtures("few_positions")
 def test_a_table_of_comparisons_is_a_report_by_its_keys(tmp_path):
     card = op.scorecard(
         *labels(80, 3), metrics=["accuracy", "f1_macro"], rope=0.05, n_draws=500, random_state=1
@@ -171,6 +173,7 @@ def test_a_long_table_stays_small(tmp_path):
     assert page.size < LIMIT / 2
 
 
+@pytest.mark.usefixtures("few_positions")
 def test_a_file_is_replaced_only_if_asked(quick, tmp_path):
     path = tmp_path / "report.html"
     assert op.write_report(quick, path) == path
@@ -183,6 +186,7 @@ def test_a_file_is_replaced_only_if_asked(quick, tmp_path):
     assert [one.name for one in tmp_path.iterdir()] == ["report.html"]
 
 
+@pytest.mark.usefixtures("few_positions")
 @pytest.mark.skipif(os.name == "nt", reason="Windows has one bit of these")
 def test_the_mode_of_a_replaced_file_is_kept(quick, tmp_path):
     path = tmp_path / "report.html"
@@ -192,6 +196,7 @@ def test_the_mode_of_a_replaced_file_is_kept(quick, tmp_path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
+@pytest.mark.usefixtures("few_positions")
 def test_the_same_comparison_gives_the_same_bytes(quick, tmp_path, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     one, two = (op.write_report(quick, tmp_path / name) for name in ("one.html", "two.html"))
@@ -199,6 +204,7 @@ def test_the_same_comparison_gives_the_same_bytes(quick, tmp_path, monkeypatch):
     assert "2023-11-14 22:13 UTC" in Page(one).words()
 
 
+@pytest.mark.usefixtures("few_positions")
 def test_it_names_the_data_the_command_and_the_date(quick, tmp_path):
     when = datetime(2026, 2, 3, 4, 5, tzinfo=UTC)
     made = {"source": "preds.csv", "command": "outperform report preds.csv", "date": when}
@@ -211,6 +217,7 @@ def test_it_names_the_data_the_command_and_the_date(quick, tmp_path):
     assert data["date"] == "2026-02-03T04:05:00+00:00"
 
 
+@pytest.mark.usefixtures("few_positions")
 def test_without_a_date_it_is_now_and_without_a_source_the_file_that_was_read(tmp_path):
     table = tmp_path / "graded.csv"
     table.write_text("y,a,b\n" + "1,1,0\n0,0,0\n1,1,1\n0,1,0\n" * 20, encoding="utf-8")
@@ -258,6 +265,7 @@ KINDS_OF_RESULTS = [
 ]  # fmt: skip
 
 
+@pytest.mark.usefixtures("few_positions")
 @each("kind", KINDS_OF_RESULTS)
 def test_every_result_is_a_document(others, tmp_path, kind):
     result = others[kind]
@@ -272,6 +280,7 @@ def test_every_result_is_a_document(others, tmp_path, kind):
         assert named or svg.get("aria-hidden") == "true"
 
 
+@pytest.mark.usefixtures("few_positions")
 def test_results_of_all_kinds_are_one_document(others, tmp_path):
     page = Page(op.write_report(others.values(), tmp_path / "page.html"))
     assert page.errors == []

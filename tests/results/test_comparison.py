@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 
-import matplotlib
 import numpy as np
 import pytest
 
@@ -13,8 +12,6 @@ import outperform as op
 from outperform.display.layout import Page, plain
 from outperform.errors import UndefinedBayesFactor, UsageError
 from tests.loops import each
-
-matplotlib.use("Agg")
 
 FEW = {"n_draws": 1_000, "rope": 0.05, "random_state": 1}
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import matplotlib as mpl
 import numpy as np
 import pytest
-
-mpl.use("Agg")
-
-from matplotlib.figure import Figure
 
 import outperform as op
 from outperform.display.pictures import outline
 from outperform.errors import UndefinedBayesFactor, UsageError
+from tests.lazily import lazily
+
+Figure = lazily("matplotlib.figure.Figure")
 
 
 def axes(*shape):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import stats
 
 import outperform as op
 from outperform.decision.rope import Decision
 from outperform.runs import FEW_RUNS, stand_apart
+from tests.lazily import lazily
 from tests.loops import each
+
+stats = lazily("scipy.stats")
 
 LEVELS = {"a": (0.84, 0.78, 0.88, 0.82), "b": (0.80, 0.83, 0.76)}
 

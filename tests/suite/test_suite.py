@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import stats
 
 import outperform as op
 from outperform.display.layout import Page
@@ -13,7 +12,10 @@ from outperform.inference.spec import make_spec
 from outperform.inference.suite import average, contrast_draws, questions
 from outperform.results import json_schema
 from outperform.suite.api import new_tasks
+from tests.lazily import lazily
 from tests.loops import each
+
+stats = lazily("scipy.stats")
 
 SHARES = {"arc": (0.7, 0.8), "gsm": (0.5, 0.52), "hella": (0.9, 0.85), "mmlu": (0.6, 0.66)}
 

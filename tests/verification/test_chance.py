@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
 
+from tests.lazily import lazily
 from tests.loops import each
 from verification import chance
 from verification.chance import LEVEL, mean_is_off, share_is_off, spread_is_off
+
+binomtest = lazily("scipy.stats.binomtest")
 
 
 def off(hits, n, low, high):

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
 
+from tests.lazily import lazily
 from verification import clusters
 from verification.clusters import CORRELATION, WORLDS, ClusterWorld, Hit
+
+accuracy_score = lazily("sklearn.metrics.accuracy_score")
+f1_score = lazily("sklearn.metrics.f1_score")
+roc_auc_score = lazily("sklearn.metrics.roc_auc_score")
 
 METRICS = {
     "accuracy": accuracy_score,

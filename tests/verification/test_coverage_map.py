@@ -6,13 +6,15 @@ import json
 
 import numpy as np
 import pytest
-from sklearn import metrics as reference
 
 import outperform as op
 from outperform.posterior.base import Sums
+from tests.lazily import lazily
 from tests.loops import each
 from verification import coverage_map
 from verification.defaults import draw_items, true_margins
+
+reference = lazily("sklearn.metrics")
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 10])

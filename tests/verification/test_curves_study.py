@@ -6,11 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.calibration import calibration_curve
-from sklearn.metrics import precision_recall_curve, roc_curve
 
+from tests.lazily import lazily
 from verification import curves
 from verification.curves import KINDS, WORLDS, Held
+
+calibration_curve = lazily("sklearn.calibration.calibration_curve")
+precision_recall_curve = lazily("sklearn.metrics.precision_recall_curve")
+roc_curve = lazily("sklearn.metrics.roc_curve")
 
 GRID = np.arange(5, 100, 10) / 100
 

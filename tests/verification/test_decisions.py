@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import permutation_test, ttest_rel
-from sklearn import metrics as reference
 
 from outperform import nhst
+from tests.lazily import lazily
 from tests.loops import each
 from verification import decisions
 from verification.decisions import Decided, DecisionWorld
+
+permutation_test = lazily("scipy.stats.permutation_test")
+ttest_rel = lazily("scipy.stats.ttest_rel")
+reference = lazily("sklearn.metrics")
 
 Y, A, B = decisions.CELLS.T
 SCORES = {"accuracy": reference.accuracy_score, "f1": reference.f1_score}

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn import metrics as sk
 
 from outperform.posterior.base import Sums
+from tests.lazily import lazily
 from verification import defaults
+
+sk = lazily("sklearn.metrics")
 
 
 @pytest.mark.parametrize("world", [defaults.WORLDS[0], defaults.WORLDS[9], defaults.WORLDS[35]])

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.metrics import f1_score, recall_score
 
+from tests.lazily import lazily
 from tests.loops import each
 from verification import disagreement, disagreement_tables
 from verification.disagreement import WORLDS, Held
+
+f1_score = lazily("sklearn.metrics.f1_score")
+recall_score = lazily("sklearn.metrics.recall_score")
 
 
 @each("world", WORLDS, ids=lambda one: f"{one.name}, {one.metric}")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.metrics import f1_score
 
+from tests.lazily import lazily
 from verification import limits
+
+f1_score = lazily("sklearn.metrics.f1_score")
 
 
 @pytest.mark.parametrize("recall", [0.85, 0.6])

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.metrics import f1_score
 
+from tests.lazily import lazily
 from verification import prevalence, prevalence_tables
 from verification.prevalence import WORLDS, Held
+
+f1_score = lazily("sklearn.metrics.f1_score")
 
 
 @pytest.mark.parametrize("place", [0, 4, 10])

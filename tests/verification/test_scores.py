@@ -6,11 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.metrics import average_precision_score, brier_score_loss, log_loss, roc_auc_score
 
+from tests.lazily import lazily
 from tests.loops import each
 from verification import score_tables, scores
 from verification.scores import WORLDS, Interval, ScoreWorld
+
+average_precision_score = lazily("sklearn.metrics.average_precision_score")
+brier_score_loss = lazily("sklearn.metrics.brier_score_loss")
+log_loss = lazily("sklearn.metrics.log_loss")
+roc_auc_score = lazily("sklearn.metrics.roc_auc_score")
 
 METRICS = {
     "roc_auc": roc_auc_score,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.metrics import cohen_kappa_score
 
+from tests.lazily import lazily
 from verification import weak_spots as study
+
+cohen_kappa_score = lazily("sklearn.metrics.cohen_kappa_score")
 
 QUIET = study.Hit(held=True, wrong=False, warned=False, levels=(True, True))
 MISSED = study.Hit(held=False, wrong=True, warned=False, levels=(False, False))

@@ -6,10 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.metrics import accuracy_score, f1_score
 
+from tests.lazily import lazily
 from verification import weights
 from verification.weights import WORLDS, Held, WeightWorld
+
+accuracy_score = lazily("sklearn.metrics.accuracy_score")
+f1_score = lazily("sklearn.metrics.f1_score")
 
 
 @pytest.mark.parametrize(("metric", "function"), [("f1", f1_score), ("accuracy", accuracy_score)])

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from outperform._typing import ColumnLike, DataTree, Label, LabelsLike, OfRows, Seed
-from outperform.comparison.datatree import check_observed, read_tree
 from outperform.comparison.result import Comparison, summarize_comparison
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
@@ -348,6 +347,8 @@ def from_datatree(
     >>> op.from_datatree(tree).mean == c.mean  # doctest: +SKIP
     True
     """
+    from outperform.comparison.datatree import check_observed, read_tree
+
     spec, answer, rope, prob, seed = read_tree(tree, metric=metric, prior=prior)
     found = summarize_comparison(spec, answer, rope=rope, prob=prob, seed=seed)
     check_observed(found, tree)

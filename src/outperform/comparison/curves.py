@@ -21,8 +21,9 @@ from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.score_views import items_of, probabilities, unit_influence
 from outperform.posterior.bootstrap import draw_items
 from outperform.posterior.rng import child
-from outperform.results.base import RunDetails, ScoreDetails, Tabular
+from outperform.results.base import Tabular
 from outperform.results.compared import Compared
+from outperform.results.details import RunDetails, ScoreDetails
 
 Kind: TypeAlias = Literal["roc", "precision_recall", "calibration", "net_benefit"]
 

@@ -36,8 +36,9 @@ from outperform.inference.summary import (
     Summary,
     summarize,
 )
-from outperform.results.base import RunDetails, Tabular
+from outperform.results.base import Tabular
 from outperform.results.compared import Compared
+from outperform.results.details import RunDetails
 
 LONGEST = 30
 _SAID = {"metric", "sd", "decision"}  # the sentence has them, or the interval

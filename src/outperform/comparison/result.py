@@ -20,7 +20,7 @@ from outperform._typing import (
     Label,
     Seed,
 )
-from outperform.data.outcomes import Outcomes, true_codes
+from outperform.data.outcomes import true_codes
 from outperform.data.prevalence import LabelErrors, LabelErrorsLike, PrevalenceLike
 from outperform.data.sources import batches_differ
 from outperform.data.views import in_weights, refuse_label_errors
@@ -89,14 +89,8 @@ from outperform.metrics.metric import MetricLike
 from outperform.posterior.pymc.sampling import Chain
 from outperform.posterior.rng import child
 from outperform.results import facts, rows
-from outperform.results.base import (
-    FoldDetails,
-    RunDetails,
-    ScoreDetails,
-    Tabular,
-    withhold,
-)
-from outperform.results.compared import ComparisonDetails, verb_of
+from outperform.results.base import Tabular, withhold
+from outperform.results.compared import verb_of
 from outperform.results.estimate import Estimate, one_estimate
 from outperform.results.facts import plot_forest
 
@@ -109,6 +103,12 @@ if TYPE_CHECKING:
     from outperform.planning.power import Needed
     from outperform.planning.result import Plan
     from outperform.posterior.registry import PriorLike
+    from outperform.results.details import (
+        ComparisonDetails,
+        FoldDetails,
+        RunDetails,
+        ScoreDetails,
+    )
     from outperform.sensitivity.fragility import Fragility
     from outperform.sensitivity.result import Sensitivity
 
@@ -283,18 +283,16 @@ class Comparison(Summary, Tabular):
             return Decision.UNDECIDED
         if batches_differ(self.findings):
             return Decision.UNDECIDED
-        if isinstance(self.details, RunDetails):
-            a, b = (side.places for side in self.details.sides)
-            return disagreements.allow_runs(self.spec, decision, self.hdi, (a, b))[0]
-        if isinstance(self.details, ScoreDetails):
-            return Decision.UNDECIDED if is_serious(self.details.noticed) else decision
+        return self._allowed_by_data(decision)
+
+    def _allowed_by_data(self, decision: Decision) -> Decision:
         allowed, _ = disagreements.allow(self.spec, decision, self.hdi)
         return withhold(allowed, self.hdi, self.findings)
 
     @cached_property
     def bayes_factor(self) -> BayesFactor | None:
         """The Bayes factor of the interval null; None without a proper prior or a ROPE of width."""
-        if isinstance(self.details, RunDetails):  # the prior of how far runs spread is improper
+        if self._runs is not None:  # the prior of how far runs spread is improper
             return None
         n_draws = None if self.exact else int(self.n_effective)
         return interval_factor(self.spec, self.rope, self._masses, n_draws=n_draws)
@@ -322,7 +320,7 @@ class Comparison(Summary, Tabular):
         return point_factor(self.spec, self.distribution, self.draws, method=method, seed=self.seed)
 
     def _refuse_factor_of_runs(self) -> None:
-        if isinstance(self.details, RunDetails):
+        if self._runs is not None:
             raise UndefinedBayesFactor(
                 "the prior of how far runs spread is improper, so a comparison of runs has no "
                 "Bayes factor"
@@ -348,21 +346,15 @@ class Comparison(Summary, Tabular):
         return "H1" if self.p_h1 > self.p_h0 else "H0"
 
     def _refuse_without_folds(self, name: str) -> None:
-        if not isinstance(self.details, FoldDetails):
+        if self._folds is None:
             raise UsageError(
                 f"{name} belongs to the Bayes test of blocked cross-validation, see bcv_compare "
                 "and cross_compare; p_greater is the probability that A − B is above zero"
             )
 
     def confusions(self) -> tuple[AnyArray, AnyArray]:
-        """Return the confusion matrices of A and of B, true classes as rows; of runs the means."""
+        """Return the confusion matrices of A and of B, true classes as rows."""
         seen = counted(self.spec).data
-        if isinstance(self.details, RunDetails):
-            of_a, of_b = (
-                np.mean([seen.confusion(seen.models[place]) for place in side.places], axis=0)
-                for side in self.details.sides
-            )
-            return of_a, of_b
         if seen.pool is not None:  # the labelled items stand for the pool
             seen = in_weights(seen)
         a, b = (seen.confusion(name) for name in seen.models)
@@ -388,21 +380,23 @@ class Comparison(Summary, Tabular):
         factor = self.bayes_factor
         return self.findings if factor is None else (*self.findings, *factor.findings)
 
+    # Comparisons by folds, runs and scores of folds have their own.
+
     @property
     def _runs(self) -> RunDetails | None:
-        return self.details if isinstance(self.details, RunDetails) else None
+        return None
 
     @property
     def _scores(self) -> ScoreDetails | None:
-        return self.details if isinstance(self.details, ScoreDetails) else None
+        return None
 
     @property
     def _folds(self) -> FoldDetails | None:
-        return self.details if isinstance(self.details, FoldDetails) else None
+        return None
 
     @property
     def _unpaired(self) -> Comparison | None:
-        return self.details.unpaired if isinstance(self.details, CrossDetails) else None
+        return None
 
     @property
     def _fold_test(self) -> FoldTest | None:
@@ -506,7 +500,7 @@ class Comparison(Summary, Tabular):
         size
             How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
         """
-        if not isinstance(self.details, RunDetails):
+        if self._runs is None:
             raise UsageError("there are no training runs to draw, see compare_runs; use plot()")
         return facts.plot_models(self, ax, size)
 
@@ -611,7 +605,7 @@ class Comparison(Summary, Tabular):
         rope
             The ROPE; by default that of this comparison, unless one of the metrics is a cost.
         """
-        if isinstance(self.details, ScoreDetails):
+        if self._scores is not None:
             raise UsageError(
                 f"these are scores of one metric; call {verb_of(self.details)}() with the other one"
             )
@@ -962,27 +956,6 @@ class Comparison(Summary, Tabular):
 
     def __repr__(self) -> str:
         return f"Comparison({self.decision.symbol} {headline(to_json(self, facts.HEADLINE))})"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CrossDetails(FoldDetails):
-    """The folds on which ``cross_compare`` compared two estimators; see :class:`FoldDetails`.
-
-    Parameters
-    ----------
-    unpaired
-        The same folds as the paper compares them: as if each model had its own items.
-    outcomes
-        What was seen in each fold.
-    """
-
-    unpaired: Comparison
-    outcomes: tuple[Outcomes, ...]
-
-    @property
-    def verb(self) -> str:
-        """The verb that makes such comparisons."""
-        return "cross_compare"
 
 
 @written("by=what keys comparisons", kind="comparisons")

@@ -33,7 +33,8 @@ from outperform.metrics.metric import Metric, MetricLike
 from outperform.metrics.registry import get_labels
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import seed_sequence
-from outperform.results.base import FoldDetails, withhold
+from outperform.results.base import withhold
+from outperform.results.details import FoldDetails
 from outperform.results.estimate import Estimate, answer_one
 
 
@@ -81,6 +82,10 @@ class FoldComparison(Comparison):
 
     __slots__ = ()
     details: FoldDetails
+
+    @property
+    def _folds(self) -> FoldDetails:
+        return self.details
 
     def _conclude(
         self,

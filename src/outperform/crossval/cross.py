@@ -32,8 +32,8 @@ from outperform.comparison.estimators import (
     size_of,
     take,
 )
-from outperform.comparison.result import Comparison, CrossDetails, answer_spec
-from outperform.crossval.api import blocked, compare_counts
+from outperform.comparison.result import Comparison, answer_spec
+from outperform.crossval.api import FoldComparison, blocked, compare_counts
 from outperform.crossval.folds import (
     FEWEST_FOLDS,
     check_blocked,
@@ -70,7 +70,7 @@ from outperform.metrics.metric import MetricLike
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child, seed_sequence
 from outperform.progress import in_steps
-from outperform.results.base import ScoreDetails
+from outperform.results.details import FoldDetails, ScoreDetails
 
 _SPLIT_STREAM = 2**31 + 1
 
@@ -468,11 +468,36 @@ def _refuse_functions(spec: LabelSpec) -> None:
         )
 
 
-class CrossComparison(Comparison):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrossDetails(FoldDetails):
+    """The folds on which ``cross_compare`` compared two estimators; see :class:`FoldDetails`.
+
+    Parameters
+    ----------
+    unpaired
+        The same folds as the paper compares them: as if each model had its own items.
+    outcomes
+        What was seen in each fold.
+    """
+
+    unpaired: Comparison
+    outcomes: tuple[Outcomes, ...]
+
+    @property
+    def verb(self) -> str:
+        """The verb that makes such comparisons."""
+        return "cross_compare"
+
+
+class CrossComparison(FoldComparison):
     """A comparison of two estimators by the same folds, which asks again by these folds."""
 
     __slots__ = ()
     details: CrossDetails
+
+    @property
+    def _unpaired(self) -> Comparison:
+        return self.details.unpaired
 
     def _conclude(
         self,

@@ -28,7 +28,7 @@ from outperform.decision.rope import (
     probability_error,
 )
 from outperform.errors import DataError, UsageError, unknown_name
-from outperform.findings import Finding, counted, finding, quoted
+from outperform.findings import Finding, counted, finding, is_serious, quoted
 from outperform.inference import diagnostics, engine
 from outperform.inference.question import Choices
 from outperform.inference.score_spec import ScoreSpec, make_score_spec
@@ -54,7 +54,7 @@ from outperform.posterior.fold_scores import (
 )
 from outperform.posterior.pymc.sampling import Chain
 from outperform.posterior.rng import child, seed_sequence
-from outperform.results.base import DatasetDifference, Drawn, NextDataset, ScoreDetails
+from outperform.results.details import DatasetDifference, Drawn, NextDataset, ScoreDetails
 from outperform.results.estimate import Estimate
 
 FoldsLike: TypeAlias = "ColumnLike | ModelsLike | Sequence[ColumnLike] | AnyArray"
@@ -410,6 +410,13 @@ class ScoreComparison(Comparison):
 
     __slots__ = ()
     details: ScoreDetails
+
+    @property
+    def _scores(self) -> ScoreDetails:
+        return self.details
+
+    def _allowed_by_data(self, decision: Decision) -> Decision:
+        return Decision.UNDECIDED if is_serious(self.details.noticed) else decision
 
     def _under(self, rope: Rope) -> Comparison:
         assert isinstance(self.spec, ScoreSpec)

@@ -28,7 +28,7 @@ from outperform.findings import listed
 from outperform.inference.spec import Spec
 from outperform.report.items import items_html, named_items
 from outperform.report.sections import comparison_part
-from outperform.results.base import FoldDetails
+from outperform.results.details import FoldDetails
 from outperform.suite.result import SuiteComparison, SuiteRanking
 
 _PAPERS = {

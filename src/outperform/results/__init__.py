@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from outperform.comparison.items import ItemRow, ItemTable
     from outperform.comparison.joint import Joint
     from outperform.comparison.ratio import Ratio
-    from outperform.comparison.result import ComparisonTable, CrossDetails
+    from outperform.comparison.result import ComparisonTable
+    from outperform.crossval.cross import CrossDetails
     from outperform.decision.bayes_factor import BayesFactor
     from outperform.decision.intervals import Interval
     from outperform.decision.ranks import Regret
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from outperform.posterior.pymc.sampling import Chain
     from outperform.ranking.pairs import Pair
     from outperform.ranking.result import RankedModel, Ranking
-    from outperform.results.base import (
+    from outperform.results.details import (
         DatasetDifference,
         FoldDetails,
         ModelRuns,
@@ -59,14 +60,14 @@ _HOMES = {
     "ComparisonTable": "comparison.result",
     "Correlation": "inference.folds",
     "Coverage": "comparison.coverage",
-    "CrossDetails": "comparison.result",
+    "CrossDetails": "crossval.cross",
     "Curve": "comparison.curves",
     "CurveStep": "decision.rope",
-    "DatasetDifference": "results.base",
+    "DatasetDifference": "results.details",
     "Difference": "inference.suite",
     "Estimate": "results.estimate",
     "ExpectedCoverage": "comparison.coverage",
-    "FoldDetails": "results.base",
+    "FoldDetails": "results.details",
     "Fragility": "sensitivity.fragility",
     "Gate": "gates.result",
     "Guard": "gates.result",
@@ -78,19 +79,19 @@ _HOMES = {
     "LabelChange": "sensitivity.fragility",
     "Look": "monitor.result",
     "Masses": "decision.rope",
-    "NextDataset": "results.base",
+    "NextDataset": "results.details",
     "Pair": "ranking.pairs",
     "Plan": "planning.result",
-    "PooledRuns": "results.base",
+    "PooledRuns": "results.details",
     "Power": "planning.power",
     "Proposal": "planning.result",
     "RankedModel": "ranking.result",
     "Ranking": "ranking.result",
     "Ratio": "comparison.ratio",
     "Regret": "decision.ranks",
-    "RunDetails": "results.base",
-    "ModelRuns": "results.base",
-    "ScoreDetails": "results.base",
+    "RunDetails": "results.details",
+    "ModelRuns": "results.details",
+    "ScoreDetails": "results.details",
     "Sensitivity": "sensitivity.result",
     "Setting": "comparison.coverage",
     "SliceComparison": "slices.result",
@@ -102,7 +103,7 @@ _HOMES = {
     "SuiteModel": "suite.result",
     "SuiteRanking": "suite.result",
     "Traits": "comparison.coverage",
-    "VarianceFrom": "results.base",
+    "VarianceFrom": "results.details",
     "json_schema": "results.schemas",
 }
 

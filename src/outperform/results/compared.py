@@ -8,7 +8,7 @@ lies beneath the class ``Comparison``, which imports it.
 
 from __future__ import annotations
 
-from typing import Protocol, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -22,12 +22,10 @@ from outperform.decision.rope import CurveStep, Decision, Rope, RopeLike
 from outperform.findings import Finding
 from outperform.inference.spec import Spec
 from outperform.posterior.pymc.sampling import Chain
-from outperform.results.base import (
-    FoldDetails,
-    RunDetails,
-    ScoreDetails,
-)
 from outperform.results.estimate import Estimate
+
+if TYPE_CHECKING:
+    from outperform.results.details import ComparisonDetails
 
 
 class Compared(Protocol):
@@ -159,9 +157,6 @@ class Compared(Protocol):
 
 Comparable = TypeVar("Comparable", bound=Compared)
 """The kind of comparison that was asked, and that comes back when it is asked again."""
-
-
-ComparisonDetails: TypeAlias = FoldDetails | RunDetails | ScoreDetails
 
 
 def verb_of(details: ComparisonDetails | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,7 +35,10 @@ from outperform.inference.summary import (
     summarize,
 )
 from outperform.posterior.pymc.sampling import Chain
-from outperform.results.base import EstimateDetails, FoldDetails, ModelRuns, Tabular
+from outperform.results.base import Tabular
+
+if TYPE_CHECKING:  # a comparison of labels has no folds and no runs to load
+    from outperform.results.details import EstimateDetails, FoldDetails, ModelRuns
 
 
 @written(
@@ -100,18 +104,20 @@ class Estimate(Summary, Tabular):
 
     @property
     def _runs(self) -> ModelRuns | None:
-        return self.details if isinstance(self.details, ModelRuns) else None
+        details = self.details
+        return details if details is not None and details.kind == "runs" else None
 
     @property
     def _folds(self) -> FoldDetails | None:
-        return self.details if isinstance(self.details, FoldDetails) else None
+        details = self.details
+        return details if details is not None and details.kind == "folds" else None
 
     @property
     def observed_defined(self) -> bool:
         """Whether the data define the plug-in value; where it is 0/0 it is 0 by convention."""
-        if isinstance(self.details, ModelRuns):
+        if self._runs is not None:
             known = self.spec.data.models
-            runs = [run for run in self.details.runs if run in known]
+            runs = [run for run in self._runs.runs if run in known]
             return all(self.spec.is_defined(run) for run in runs)
         return self.spec.is_defined(self.name)
 

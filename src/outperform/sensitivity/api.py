@@ -16,8 +16,8 @@ from outperform.posterior.pymc.sampling import PyMC
 from outperform.posterior.registry import PRIORS, get_prior
 from outperform.posterior.rng import counted_steps
 from outperform.progress import in_steps
-from outperform.results.base import ScoreDetails
 from outperform.results.compared import Comparable, Compared
+from outperform.results.details import ScoreDetails
 from outperform.sensitivity.fragility import fragility
 from outperform.sensitivity.result import Sensitivity, dependence_findings, more_than_prior
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 
-mpl.use("Agg")
+from tests.lazily import lazily
 
-from matplotlib.colors import to_rgba
-from matplotlib.figure import Figure
+to_rgba = lazily("matplotlib.colors.to_rgba")
+Figure = lazily("matplotlib.figure.Figure")
+
 
 COLUMN = 3.4  # inches
 

@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from matplotlib import pyplot
-from matplotlib.figure import Figure
 
 from outperform.display.forest_figure import draw_confusion
 from outperform.errors import UsageError
 from tests.display.payloads import every_payload
+from tests.lazily import lazily
+
+pyplot = lazily("matplotlib.pyplot")
+Figure = lazily("matplotlib.figure.Figure")
 
 A, B = np.array([[90, 10], [20, 80]]), np.array([[85, 15], [20, 80]])
 

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from matplotlib import pyplot
-from matplotlib.figure import Figure
 
 from outperform.display.forest_figure import draw_forest
 from outperform.errors import UsageError
+from tests.lazily import lazily
+
+pyplot = lazily("matplotlib.pyplot")
+Figure = lazily("matplotlib.figure.Figure")
 
 DECISIONS = [("BETTER", "≫"), ("LEANING_WORSE", "<"), ("EQUIVALENT", "≈"), ("WORSE", "≪")]
 

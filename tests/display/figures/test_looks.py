@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 
 from outperform.errors import UsageError
 from outperform.monitor.text import plot_looks
+from tests.lazily import lazily
+
+Figure = lazily("matplotlib.figure.Figure")
 
 
 def facts(widths=(0.8, 0.1, 0.08, 0.06), *, stopped=None, rope=(-0.02, 0.02)):

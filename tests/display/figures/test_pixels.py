@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import matplotlib as mpl
 import numpy as np
 import pytest
-
-mpl.use("Agg")
-
-from matplotlib import pyplot
 
 from outperform.display.colours import DARK, LIGHT
 from outperform.display.forest_figure import draw_forest
 from tests.browsing import rgb
+from tests.lazily import lazily
 from tests.report.test_pixels import EXPECTED, ZONES, hill_of, parts_of, states
+
+pyplot = lazily("matplotlib.pyplot")
 
 THEMES = {"default": LIGHT, "dark_background": DARK}
 

@@ -3,20 +3,19 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import matplotlib as mpl
 import numpy as np
 import pytest
-
-mpl.use("Agg")
-
-from matplotlib import pyplot
-from matplotlib.colors import to_rgba
-from scipy.stats import norm
 
 from outperform.display.posterior_figure import plot_posterior
 from outperform.errors import UsageError
 from tests.display.payloads import attack, every_payload
+from tests.lazily import lazily
 from tests.loops import each
+
+pyplot = lazily("matplotlib.pyplot")
+to_rgba = lazily("matplotlib.colors.to_rgba")
+
+norm = lazily("scipy.stats.norm")
 
 RNG = np.random.default_rng(20)
 DRAWS = RNG.normal(-0.10861, 0.00761, 20_000)
@@ -181,6 +180,8 @@ def test_an_undefined_observed_value_is_not_drawn(ax, facts, marks):
 
 
 def test_given_axes_leave_pyplot_alone(ax, facts):
+    import matplotlib as mpl
+
     before, settings = pyplot.get_fignums(), dict(mpl.rcParams)
     plot_posterior(DRAWS, facts=facts, ax=ax)
     assert pyplot.get_fignums() == before
@@ -222,6 +223,8 @@ def test_another_size_is_refused(facts):
 
 
 def test_the_users_settings_stay_in_charge(facts):
+    import matplotlib as mpl
+
     own = {"font.family": "monospace", "font.size": 14, "axes.titleweight": "light"}
     with mpl.rc_context({**own, "figure.dpi": 77}):
         ax = plot_posterior(DRAWS, facts=facts)
@@ -245,6 +248,8 @@ def test_a_dark_background_has_light_text_and_brighter_colours(facts, grey):
 
 
 def test_the_style_file_is_found_by_its_name():
+    import matplotlib as mpl
+
     with pyplot.style.context("outperform.display.outperform"):
         assert mpl.rcParams["axes.titlelocation"] == "left"
         assert not mpl.rcParams["axes.spines.top"]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from matplotlib import pyplot
-from matplotlib.colors import to_rgba
-from matplotlib.figure import Figure
 
 from outperform.display import numbers
 from outperform.ranking.pairs import plot_decisions, plot_ranks
+from tests.lazily import lazily
 from tests.loops import each
+
+pyplot = lazily("matplotlib.pyplot")
+to_rgba = lazily("matplotlib.colors.to_rgba")
+Figure = lazily("matplotlib.figure.Figure")
 
 SYMBOLS = ("≫", ">", "≈", "<", "≪", "?")
 

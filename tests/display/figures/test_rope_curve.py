@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from matplotlib.colors import to_rgba
-from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 
 from outperform.display.rope_figure import draw_rope_curve, widest_rope
 from tests.display.payloads import attack, every_payload
+from tests.lazily import lazily
+
+to_rgba = lazily("matplotlib.colors.to_rgba")
+Figure = lazily("matplotlib.figure.Figure")
 
 
 def bands(ax):
@@ -73,6 +74,8 @@ def test_an_asymmetric_rope_is_scaled(ax, facts, texts):
 
 
 def test_one_decision_for_all_widths(ax, facts):
+    from matplotlib.patches import Rectangle
+
     curve = [{"decision": "UNDECIDED", "symbol": "?", "from": 0.0, "to": None}]
     draw_rope_curve(facts={**facts, "rope_curve": curve}, ax=ax)
     said = ax.get_title(loc="left").replace("\n", " ")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 
 from outperform.display.posterior_figure import draw_models
+from tests.lazily import lazily
+
+Figure = lazily("matplotlib.figure.Figure")
 
 A = [0.80, 0.83, 0.81]
 B = [0.79, 0.80]

@@ -10,12 +10,15 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.special import expit, gammaln, log_expit
-from scipy.stats import loggamma, poisson
 
 from outperform.posterior import pymc as models
 from outperform.posterior.base import product_rows
 from outperform.posterior.dirichlet import unit_rows
 from outperform.posterior.pymc.stick_breaking import sticks
+from tests.lazily import lazily
+
+loggamma = lazily("scipy.stats.loggamma")
+poisson = lazily("scipy.stats.poisson")
 
 pytest.importorskip("pymc")
 pytestmark = pytest.mark.filterwarnings("ignore")  # PyTensor's, on BLAS and compilers
