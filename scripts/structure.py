@@ -7,7 +7,7 @@ functions, and modules that are loaded by a name in a string.
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 GAMMAS = {"standard_gamma", "standard_exponential", "dirichlet", "gamma"}
@@ -111,6 +111,61 @@ def draws_gammas(tree: ast.Module) -> bool:
     )
 
 
+def merges_rows(function: ast.FunctionDef) -> bool:
+    """Return whether a function itself finds out which rows of several numbers are equal.
+
+    It does if it hands ``np.unique`` an axis or an arithmetic key, asks it for counts, or reads
+    rows as bytes.
+    """
+    return any(
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and (
+            (
+                node.func.attr == "unique"
+                and (
+                    {"axis", "return_counts"} & {word.arg for word in node.keywords}
+                    or any(isinstance(each, ast.BinOp) for each in node.args)
+                )
+            )
+            or (
+                node.func.attr == "view"
+                and any(
+                    "void" in ast.unparse(each) or "f'V" in ast.unparse(each) for each in node.args
+                )
+            )
+        )
+        for node in own_nodes(function)
+    )
+
+
+def own_nodes(function: ast.FunctionDef) -> Iterator[ast.AST]:
+    """Yield the nodes of a function without those of functions inside it."""
+    for child in ast.iter_child_nodes(function):
+        if not isinstance(child, ast.FunctionDef):
+            yield child
+            yield from own_nodes(child)  # type: ignore[arg-type]
+
+
+def sites(trees: dict[str, ast.Module], does: Callable[[ast.FunctionDef], bool]) -> list[str]:
+    """Return the functions that do something themselves, as ``room.module:function``."""
+    return [
+        f"{name.removeprefix('outperform.')}:{node.name}"
+        for name, tree in trees.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and does(node)
+    ]
+
+
+CAPABILITIES = {
+    "functions that tell equal rows apart": merges_rows,
+}
+
+
+def _listed(names: list[str]) -> str:
+    return f"{len(names)}: {', '.join(names)}"
+
+
 def branches_on_kinds(tree: ast.Module) -> int:
     """Return how often a module asks which kind of data it has."""
     return sum(
@@ -162,6 +217,8 @@ def main() -> None:
     print(f"modules, functions                     {len(trees)}, {len(functions):,}")
     print(f"circles                                {[len(each) for each in components] or 'none'}")
     print(f"modules that draw gammas               {len(gammas)}: {', '.join(gammas)}")
+    for what, does in CAPABILITIES.items():
+        print(f"{what:38} {_listed(sites(trees, does))}")
     print(f"classes with mean and hdi              {len(summaries)}")
     print(f"typed dictionaries                     {len(typed)}")
     print(f"functions that make plain dictionaries {len(facts)}")

@@ -29,7 +29,17 @@ class Room:
     random: bool = False
 
 
-GROUND = {"_catalogue", "_json", "_typing", "_files", "_missing", "errors", "findings", "progress"}
+GROUND = {
+    "_catalogue",
+    "_json",
+    "_rows",
+    "_typing",
+    "_files",
+    "_missing",
+    "errors",
+    "findings",
+    "progress",
+}
 # What knows nothing of a comparison: numbers in, numbers or text out.
 TOOLS = {"metrics", "decision", "nhst", "display"}
 ANSWER = GROUND | TOOLS | {"data", "posterior", "inference"}
@@ -405,6 +415,12 @@ def test_random_weights_are_drawn_in_one_module():
     assert drawing == ["outperform.posterior.gammas"]
 
 
+def test_equal_rows_are_told_apart_in_one_module():
+    trees = structure.modules(PACKAGE.parents[1])
+    telling = structure.sites(trees, structure.merges_rows)
+    assert {name.partition(":")[0] for name in telling} == {"_rows"}
+
+
 def test_init_files_only_reexport():
     assert init_faults(PACKAGE) == []
 
@@ -545,6 +561,21 @@ def test_a_planted_pickling_is_caught(package, line):
 def test_a_planted_draw_is_caught(package, line):
     (package / "metrics" / "a.py").write_text(f"{line}\n")
     assert len(random_uses(package)) == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "return np.unique(rows, axis=0)",
+        "return np.unique(a * n + b, return_inverse=True)",
+        "return np.unique(values, return_counts=True)",
+        "return rows.view(np.dtype((np.void, 8)))",
+    ],
+)
+def test_a_planted_merge_of_rows_is_caught(package, line):
+    (package / "metrics" / "a.py").write_text(f"def f(rows, values, a, b, n):\n    {line}\n")
+    trees = structure.modules(package.parents[1])
+    assert structure.sites(trees, structure.merges_rows) == ["metrics.a:f"]
 
 
 @pytest.mark.parametrize(

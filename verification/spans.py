@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import outperform as op
+from outperform._rows import count_rows, place_rows
 from outperform._typing import FloatArray, IntArray
-from outperform.data.table import Table, count_rows, group_rows, place_rows
+from outperform.data.table import Table, group_rows
 from verification import markdown
 from verification.chance import share_error, share_is_off
 
@@ -170,7 +171,7 @@ def _who(n: int, *has: int) -> np.ndarray:
 def as_outcomes(world: SpanWorld, sentence: IntArray, codes: IntArray) -> op.Outcomes:
     """Return spans as the package's outcomes, one weight for each sentence."""
     cells, counts = count_rows(list(codes.T), n_labels=world.n_types + 1)
-    groups = group_rows(sentence, place_rows(codes, cells), n_groups=world.n, n_cells=len(cells))
+    groups = group_rows(sentence, place_rows(codes.T, cells), n_groups=world.n, n_cells=len(cells))
     return op.Outcomes(
         models=TAGGERS,
         labels=tuple(range(world.n_types)),

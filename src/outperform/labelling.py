@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from outperform import __version__
+from outperform._rows import place_rows
 from outperform._typing import ColumnLike, FloatArray, IntArray, Label, Seed
 from outperform.data.build import code_columns
 from outperform.data.judged import Judged
@@ -15,7 +16,6 @@ from outperform.data.labels import align
 from outperform.data.outcomes import Outcomes
 from outperform.data.pool import Pool
 from outperform.data.table import Table as CellTable
-from outperform.data.table import place_rows
 from outperform.errors import UsageError, param
 from outperform.inference.items import cell_slopes
 from outperform.inference.spec import LabelSpec, make_label_spec
@@ -122,7 +122,7 @@ def guessed_verdicts(cells: IntArray, sizes: FloatArray) -> FloatArray:
     both = wrong * (wrong + _JUDGE_ERRS_ON_BOTH * _JUDGE_RIGHT)
     errors = np.array([1 - 2 * wrong + both, wrong - both, both])  # on none, on one, on both
     found: FloatArray = errors[(cells[:, None] != _VERDICTS).sum(axis=2)]
-    found *= np.bincount(place_rows(cells, _VERDICTS), sizes, minlength=4)
+    found *= np.bincount(place_rows(cells.T, _VERDICTS), sizes, minlength=4)
     found /= found.sum(axis=1, keepdims=True)
     return found
 
@@ -300,7 +300,7 @@ def propose(
     if verdicts:
         codes = [np.ones_like(codes[0]), *codes]
     cells = pool.strata if isinstance(pool, Judged) else pool.cells
-    strata = place_rows(np.column_stack(codes), cells)
+    strata = place_rows(codes, cells)
     return Proposal(
         items=_drawn(strata, chosen, generator),
         strata=_strata(spec, pool, chosen),

@@ -7,7 +7,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from outperform.data.table import as_counts, count_rows, total
+from outperform._rows import count_rows
+from outperform.data.table import as_counts, total
 from outperform.errors import DataError
 from tests.loops import each
 

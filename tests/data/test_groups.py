@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from outperform import Outcomes
 from outperform._files import signed
-from outperform.data.table import group_rows, place_rows
+from outperform._rows import place_rows
+from outperform.data.table import group_rows
 from outperform.data.views import only, scaled
 from outperform.errors import DataError, UsageError
 from tests.loops import each
@@ -347,9 +348,9 @@ def test_rows_find_their_place_among_the_cells(top):
     rng = np.random.default_rng(0)
     cells = np.unique(rng.integers(0, top, (50, 3)), axis=0)
     wanted = rng.integers(0, len(cells), 200)
-    assert place_rows(cells[wanted], cells).tolist() == wanted.tolist()
-    assert place_rows(cells[:0], cells[:0]).tolist() == []
+    assert place_rows(cells[wanted].T, cells).tolist() == wanted.tolist()
+    assert place_rows(cells[:0].T, cells[:0]).tolist() == []
     with pytest.raises(KeyError):
-        place_rows(np.array([[top, top, top]]), cells)
+        place_rows(np.array([[top], [top], [top]]), cells)
     with pytest.raises(KeyError):
-        place_rows(cells[:1], cells[1:])
+        place_rows(cells[:1].T, cells[1:])

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple, Self, TypeAlias
 import numpy as np
 
 from outperform._missing import is_missing, unmasked
+from outperform._rows import distinct_rows
 from outperform._typing import (
     AnyArray,
     BoolArray,
@@ -405,8 +406,8 @@ def _latent(
     """
     _refuse_unidentified(given, agreed)
     said: IntArray = np.stack([one.codes for one in models], axis=1)
-    cells, inverse = np.unique(said, axis=0, return_inverse=True)
-    own: IntArray = inverse.ravel()
+    first, own = distinct_rows(said)
+    cells = said[first]
     views: IntArray = np.column_stack([given, own])
     sizes = [n_labels] * given.shape[1] + [len(cells)]
     n_parameters = n_labels * (1 + sum(sizes))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from outperform._rows import count_rows, place_rows
 from outperform._typing import AnyArray, ColumnLike, FloatArray, IntArray, Label
 from outperform.data.checks import check_labels, named, refuse_ids, same_length
 from outperform.data.items import keep_items
@@ -35,10 +36,8 @@ from outperform.data.spans import check_tag_lengths, count_spans, read_tags, spa
 from outperform.data.table import (
     Table,
     as_counts,
-    count_rows,
     group_codes,
     group_rows,
-    place_rows,
     read_confusions,
     read_weights,
     row_findings,
@@ -497,7 +496,7 @@ def _counted(
             times = importance[kept] * times.astype(np.float64)
     together = group_rows(
         group,
-        place_rows(rows, cells),
+        place_rows(rows.T, cells),
         n_groups=len(names),
         n_cells=len(cells),
         times=times,

@@ -9,9 +9,9 @@ import numpy as np
 
 from outperform._json import written
 from outperform._missing import unmasked
+from outperform._rows import count_rows
 from outperform._typing import AnyArray, BoolArray, ColumnLike, FloatArray, IntArray, IntRows
 from outperform.data.labels import only_column
-from outperform.data.table import count_rows
 from outperform.errors import DataError, UsageError, param, unknown_name
 
 Declared: TypeAlias = Literal["random", "by_ratings"]

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 
 from outperform._missing import is_missing
+from outperform._rows import place_rows
 from outperform._typing import AnyArray, FloatArray, IntArray
-from outperform.data.table import place_rows
 from outperform.errors import DataError, UsageError, param
 
 # Four bytes an item, and what its id takes; more rows than this are counted and not kept.
 MOST_ITEMS = 1_000_000
-_DENSE = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -120,34 +119,13 @@ def keep_items(
         kept = np.flatnonzero(weights)
         codes, weights = [one[kept] for one in codes], weights[kept]
         names = names if kept.size == n_rows else (kept if names is None else names[kept])
-    cell = _place(codes, cells, len(values)).astype(np.int32)
+    cell = place_rows(codes, cells).astype(np.int32)
     for array in (cell, names, weights):
         if array is not None:
             array.setflags(write=False)
     return Items(
         models=models, values=tuple(values), cells=cells, cell=cell, ids=names, weights=weights
     )
-
-
-def _place(codes: Sequence[IntArray], cells: IntArray, n_codes: int) -> AnyArray:
-    """Return the place of each row's cell; by a table of all of them where that is small."""
-    n_keys = n_codes ** len(codes)
-    if n_keys >= 2**62:
-        return place_rows(np.stack(codes, axis=1), cells)
-    known, wanted = _keys(list(cells.T), n_codes), _keys(codes, n_codes)
-    if n_keys > max(4 * len(wanted), _DENSE):
-        return np.searchsorted(known, wanted)  # cells are in lexicographic order
-    places = np.empty(n_keys, dtype=np.int32)
-    places[known] = np.arange(len(cells), dtype=np.int32)
-    return places[wanted]
-
-
-def _keys(codes: Sequence[IntArray], n_codes: int) -> IntArray:
-    keys = np.zeros(len(codes[0]), dtype=np.int64)
-    for column in codes:
-        keys *= n_codes
-        keys += column
-    return keys
 
 
 def read_ids(ids: Any, n_rows: int) -> AnyArray:

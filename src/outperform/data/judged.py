@@ -11,6 +11,7 @@ import numpy as np
 
 from outperform._json import written
 from outperform._missing import is_missing, unmasked
+from outperform._rows import count_rows, distinct_rows, place_rows, sum_by
 from outperform._typing import AnyArray, BoolArray, FloatArray, IntArray, IntRows, Label
 from outperform.data.checks import check_labels, named, same_length
 from outperform.data.drawn import (
@@ -24,8 +25,8 @@ from outperform.data.drawn import (
 )
 from outperform.data.labels import Column, align, label_findings, read_column, sort_labels, unify
 from outperform.data.missing import label_findings_of
-from outperform.data.pool import Pool, sum_by
-from outperform.data.table import Table, as_counts, count_rows, place_rows, total
+from outperform.data.pool import Pool
+from outperform.data.table import Table, as_counts, total
 from outperform.errors import DataError, UsageError, param
 
 MOST_MODELS = 3
@@ -75,7 +76,7 @@ class Judged(Pool):
     @cached_property
     def stratum(self) -> IntArray:
         """The stratum of every row of ``both``."""
-        return place_rows(self.both.cells[:, : 1 + self.cells.shape[1]], self.strata)
+        return place_rows(self.both.cells[:, : 1 + self.cells.shape[1]].T, self.strata)
 
     @property
     def human(self) -> IntArray:
@@ -113,7 +114,7 @@ class Judged(Pool):
     ) -> Judged:
         """Return the same with other cells; strata that become one keep their own probabilities."""
         drawn, chances = self.drawn, self.chances
-        if drawn == "by_ratings" and len(np.unique(said, axis=0)) < len(said):
+        if drawn == "by_ratings" and len(distinct_rows(said).first) < len(said):
             drawn, chances = "probabilities", self._chances()
         if chances is not None:
             chances = chances._replace(cells=move(chances.cells))
@@ -169,9 +170,7 @@ class Judged(Pool):
     @property
     def n_labelled(self) -> FloatArray:
         """How many items of each stratum people labelled."""
-        counts: FloatArray = np.zeros(len(self.cells))
-        np.add.at(counts, self.stratum, self.both.counts.astype(np.float64))
-        return counts
+        return sum_by(self.stratum, self.both.counts.astype(np.float64), size=len(self.cells))
 
     @property
     def _worth(self) -> FloatArray:
@@ -186,7 +185,7 @@ class Judged(Pool):
         rows, labelled = self.both.counts.astype(np.float64), self.n_labelled
         if self.chances is not None:
             weights = self.chances.counts.astype(np.float64) * self.chances.weights
-            place = place_rows(self.chances.cells, self.both.cells)
+            place = place_rows(self.chances.cells.T, self.both.cells)
             rows = sum_by(place, weights, size=len(self.both.cells))
             labelled = sum_by(self.stratum, rows, size=len(sizes))
         share = np.divide(sizes * more, labelled, out=np.zeros_like(sizes), where=labelled > 0)
@@ -200,9 +199,8 @@ class Judged(Pool):
 
     def sums(self, table: Table, values: FloatArray) -> FloatArray:
         """Add up a value of every cell that people know, over the items of each stratum."""
-        found: FloatArray = np.zeros(len(self.cells))
-        np.add.at(found, self.stratum, self._worth * values[place_rows(self.human, table.cells)])
-        return found
+        worth = self._worth * values[place_rows(self.human.T, table.cells)]
+        return sum_by(self.stratum, worth, size=len(self.cells))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], table: Table, *, n_labels: int) -> Judged:
@@ -308,7 +306,7 @@ def _judged(
     if chances is not None:
         expected = chances.expected
         if expected is not None:
-            place = place_rows(np.column_stack(said), strata)
+            place = place_rows(said, strata)
             expected = sum_by(place, expected, size=len(strata))
         chances = Chances(
             *count_chances(
@@ -341,8 +339,7 @@ def agreement_patterns(said: IntArray) -> IntArray:
     """
     # Each column goes by the first that says the same: (0, 0, 2) where only B differs.
     firsts = (said[:, :, None] == said[:, None, :]).argmax(axis=2)
-    codes: IntArray = np.unique(firsts, axis=0, return_inverse=True)[1].ravel()
-    return codes
+    return distinct_rows(firsts).code
 
 
 def of_judged(

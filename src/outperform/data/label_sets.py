@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from outperform._rows import distinct_rows, sum_by
 from outperform._typing import AnyArray, IntArray, Label
 from outperform.data.labels import (
     check_label,
@@ -105,12 +106,10 @@ def _read_matrix(matrix: AnyArray, *, name: str, labels: Sequence[Label] | None)
     _refuse_others(matrix[~(ones | (matrix == 0))], name=name)
     known = _named(labels, matrix.shape[1], name=name)
     # Equal rows are found by their bytes, eight labels in each.
-    packed = np.packbits(np.asarray(ones, dtype=bool), axis=1)
-    keys = np.ascontiguousarray(packed).view(f"V{packed.shape[1]}").ravel()
-    _, first, codes = np.unique(keys, return_index=True, return_inverse=True)
+    first, codes = distinct_rows(np.packbits(np.asarray(ones, dtype=bool), axis=1))
     rows, columns = np.nonzero(ones[first])
     sets = _cut(columns, np.searchsorted(rows, np.arange(1, len(first))))
-    return _in_order(known, sets, codes.ravel())
+    return _in_order(known, sets, codes)
 
 
 def _cut(columns: IntArray, places: IntArray) -> list[tuple[int, ...]]:
@@ -346,9 +345,7 @@ def label_margins(table: Table, sets: Sets, *, n_labels: int) -> ClassCounts:
     hits = labels_in_both(actual, predicted, n_labels=n_labels)
     sums = []
     for held in (hits, actual, predicted):
-        counts = np.zeros(n_labels, dtype=table.counts.dtype)
-        np.add.at(counts, held.label, table.counts[held.row])
-        sums.append(counts)
+        sums.append(sum_by(held.label, table.counts[held.row], size=n_labels))
     return ClassCounts(*sums)
 
 

@@ -11,9 +11,10 @@ import numpy as np
 
 from outperform._json import written
 from outperform._missing import is_missing, unmasked
+from outperform._rows import Distinct, count_rows, distinct_rows, place_rows, sum_by
 from outperform._typing import AnyArray, FloatArray, IntArray, IntRows
 from outperform.data.labels import Column, read_column
-from outperform.data.table import Table, as_counts, count_rows, place_rows, total
+from outperform.data.table import Table, as_counts, total
 from outperform.errors import DataError, UsageError, unknown_name
 
 
@@ -89,7 +90,7 @@ class Pool:
 
     def strata_of(self, predictions: IntArray) -> IntArray:
         """Return the stratum of every row of predictions, of shape ``(n, n_models)``."""
-        return place_rows(predictions, self.cells)
+        return place_rows(predictions.T, self.cells)
 
     def weigh(self, table: Table, *, n_labels: int) -> Table:
         """Let the labelled items of every stratum stand for all of it.
@@ -103,9 +104,8 @@ class Pool:
 
     def sums(self, table: Table, values: FloatArray) -> FloatArray:
         """Add up a value of every weighed cell over the items of each stratum."""
-        found = np.zeros(len(self.cells))
-        np.add.at(found, self.strata_of(table.cells[:, 1:]), table.counts * values)
-        return found
+        strata = self.strata_of(table.cells[:, 1:])
+        return sum_by(strata, table.counts * values, size=len(self.cells))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], table: Table, *, n_labels: int) -> Pool:
@@ -360,29 +360,19 @@ def slice_places(by: Mapping[str, Column], kept: IntArray) -> tuple[tuple[Key, .
 
 
 def _slice_keys(by: Mapping[str, Column], codes: IntArray) -> tuple[tuple[Key, ...], IntArray]:
-    rows, places = np.unique(codes, axis=0, return_inverse=True)
+    first, places = distinct_rows(codes)
     values = [column.values for column in by.values()]
-    keys = (tuple(values[place][code] for place, code in enumerate(row)) for row in rows.tolist())
-    return tuple(keys), places.ravel()
-
-
-def sum_by(codes: IntArray, values: FloatArray, *, size: int) -> FloatArray:
-    """Return the sum of the values of each code.
-
-    Examples
-    --------
-    >>> sum_by(np.array([0, 2, 2]), np.array([1.0, 2.0, 3.0]), size=3).tolist()
-    [1.0, 0.0, 5.0]
-    """
-    return np.asarray(np.bincount(codes, values, minlength=size), dtype=np.float64)
+    rows = codes[first].tolist()
+    keys = (tuple(values[place][code] for place, code in enumerate(row)) for row in rows)
+    return tuple(keys), places
 
 
 def add_up(
-    place: IntArray, cell: IntArray, count: FloatArray, *, n_cells: int
+    place: IntArray, cell: IntArray, count: FloatArray
 ) -> tuple[IntArray, IntArray, FloatArray]:
     """Return slices, cells and counts in order, what is the same cell of a slice added up."""
-    keys, inverse = np.unique(place * n_cells + cell, return_inverse=True)
-    return keys // n_cells, keys % n_cells, sum_by(inverse.ravel(), count, size=len(keys))
+    first, code = distinct_rows(np.stack([place, cell], axis=1))
+    return place[first], cell[first], sum_by(code, count, size=len(first))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -433,25 +423,24 @@ class SlicedRows:
         return sum_by(self.row, self.prior, size=self.n_rows)
 
     @cached_property
-    def _row_keys(self) -> tuple[IntArray, IntArray]:
-        keys = self.place * self.n_rows + self.row[self.cell]
-        found, inverse = np.unique(keys, return_inverse=True)
-        return found, inverse.ravel()
+    def _occurred(self) -> Distinct:
+        """The rows that occurred, by slice and row."""
+        return distinct_rows(np.stack([self.place, self.row[self.cell]], axis=1))
 
     @property
     def entry_row(self) -> IntArray:
         """For everything that occurred, which of the rows that occurred it is in."""
-        return self._row_keys[1]
+        return self._occurred.code
 
     @cached_property
     def row_place(self) -> IntArray:
         """The slice of each row that occurred."""
-        return self._row_keys[0] // self.n_rows
+        return self.place[self._occurred.first]
 
     @cached_property
     def row_row(self) -> IntArray:
         """The row of each row that occurred."""
-        return self._row_keys[0] % self.n_rows
+        return self.row[self.cell[self._occurred.first]]
 
     @cached_property
     def row_count(self) -> FloatArray:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from outperform._typing import AnyArray, IntArray
+from outperform._rows import sum_by
+from outperform._typing import IntArray
 from outperform.data.outcomes import n_codes
-from outperform.data.table import Groups, Table, group_rows
+from outperform.data.table import Table, group_rows
 
 if TYPE_CHECKING:
     from outperform.data.outcomes import Outcomes
@@ -165,13 +166,9 @@ def _spans(table: Table, column: int, codes: Meant, *, outside: int) -> Table:
         times=times.astype(groups.times.dtype),
         repeats=groups.repeats,
     )
-    return Table(cells, _sums(together, len(cells), table.counts), together)
-
-
-def _sums(groups: Groups, n_cells: int, like: AnyArray) -> AnyArray:
-    sums = np.zeros(n_cells, dtype=like.dtype)
-    np.add.at(sums, groups.cell, (groups.times * groups.repeats[groups.pattern]).astype(like.dtype))
-    return sums
+    amounts = together.times * together.repeats[together.pattern]
+    counts = sum_by(together.cell, amounts.astype(table.counts.dtype), size=len(cells))
+    return Table(cells, counts, together)
 
 
 def _matched(

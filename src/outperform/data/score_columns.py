@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from outperform._missing import is_missing, unmasked
+from outperform._rows import count_rows, distinct_rows
 from outperform._typing import AnyArray, FloatArray, IntArray, Label
 from outperform.data.checks import check_labels
 from outperform.data.drawn import read_chances
@@ -121,8 +122,7 @@ def read_truth(y_true: Any, labels: Any) -> tuple[IntArray, tuple[Label, ...], t
 
 def truth_texts(labels: Sequence[Label], codes: IntArray) -> tuple[Finding, ...]:
     """Return the findings about true labels that may be missing values."""
-    cells, counts = np.unique(codes, return_counts=True)
-    table = Table(cells[:, None], counts)
+    table = Table(*count_rows([codes], n_labels=int(codes.max(initial=0)) + 1))
     return label_findings(labels) + label_findings_of(labels, (table,), ())
 
 
@@ -338,7 +338,8 @@ def refuse_unconnected(votes: FloatArray, names: Sequence[str]) -> None:
     reach = beat | np.eye(n, dtype=bool)
     for _ in range(n.bit_length()):  # chains of wins, twice as long each time
         reach = reach @ reach
-    parts = np.unique(reach & reach.T, axis=0)  # models that beat each other by such chains
+    mutual = reach & reach.T  # models that beat each other by such chains
+    parts = mutual[distinct_rows(mutual).first]
     for own in parts[np.argsort(parts.sum(axis=1), kind="stable")] if len(parts) > 1 else ():
         sides = {"won or tied": beat[own][:, ~own].any(), "lost or tied": beat[~own][:, own].any()}
         lacking = [what for what, seen in sides.items() if not seen]
@@ -349,7 +350,8 @@ def refuse_unconnected(votes: FloatArray, names: Sequence[str]) -> None:
                 "no bound; collect votes that link them, or leave out the votes on one side"
             )
     if votes[0, 3]:
-        pairs = np.unique(np.stack([one, two], axis=1), axis=0)
+        pairs = np.stack([one, two], axis=1)
+        pairs = pairs[distinct_rows(pairs).first]
         design = np.zeros((len(pairs), n + 1))
         design[np.arange(len(pairs)), pairs[:, 0]] = 1
         design[np.arange(len(pairs)), pairs[:, 1]] = -1

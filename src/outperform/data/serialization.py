@@ -12,6 +12,7 @@ import numpy as np
 
 from outperform import _files as read
 from outperform._json import to_json, written
+from outperform._rows import count_rows, place_rows, sum_by
 from outperform._typing import AnyArray, IntArray, Label
 from outperform.data.checks import check_labels
 from outperform.data.drawn import DRAWN
@@ -22,7 +23,7 @@ from outperform.data.pool import Pool, Slices
 from outperform.data.prevalence import Prevalence
 from outperform.data.scores import Scores
 from outperform.data.sources import BATCHES, GATED, Source
-from outperform.data.table import Groups, Table, as_counts, count_rows, place_rows
+from outperform.data.table import Groups, Table, as_counts
 from outperform.errors import DataError, UsageError
 from outperform.findings import Finding, Level, restored
 
@@ -459,15 +460,14 @@ def _with_groups(table: Table, cells: IntArray, data: Mapping[str, Any]) -> Tabl
     if cell.max(initial=-1) >= len(cells) or pattern.max(initial=-1) >= len(repeats):
         raise DataError("a group names a cell or a pattern that is not there")
     groups = Groups(pattern=pattern, cell=cell, times=times, repeats=repeats)
-    groups = groups.moved(place_rows(cells, table.cells), n_cells=len(table.cells))
+    groups = groups.moved(place_rows(cells.T, table.cells), n_cells=len(table.cells))
     if weighted:
         held = groups.held(n_cells=len(table.counts))
         if not ((held > 0) & np.isfinite(held)).all() or groups.n > table.n:
             raise DataError("the weights are not those of the items that the table counts")
         return Table(table.cells, table.counts, groups)
-    sums = np.zeros(len(table.counts), dtype=object)
-    repeated = groups.repeats.astype(object)[groups.pattern]
-    np.add.at(sums, groups.cell, groups.times.astype(object) * repeated)
+    amounts = groups.times.astype(object) * groups.repeats.astype(object)[groups.pattern]
+    sums = sum_by(groups.cell, amounts, size=len(table.counts))
     if (sums != table.counts.astype(object)).any():
         raise DataError("the groups do not hold what the table counts")
     return Table(table.cells, table.counts, groups)

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from outperform._rows import count_rows, place_rows
 from outperform._typing import IntArray, Label
 from outperform.data.labels import check_label, sort_labels
-from outperform.data.table import Table, count_rows, group_codes, group_rows, place_rows
+from outperform.data.table import Table, group_codes, group_rows
 from outperform.data.tag_schemes import ROLES_OF, Role, Scheme, Span
 from outperform.errors import DataError, UsageError, unknown_name
 from outperform.findings import Finding, counted, finding
@@ -132,7 +133,7 @@ def count_spans(
         group, n_groups = group_codes(groups, len(gold))
     cells, counts = count_rows(list(codes.T), n_labels=len(labels) + 1)
     together = group_rows(
-        group[document], place_rows(codes, cells), n_groups=n_groups, n_cells=len(cells)
+        group[document], place_rows(codes.T, cells), n_groups=n_groups, n_cells=len(cells)
     )
     return Counted(labels, Table(cells, counts, together))
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from outperform._json import written
 from outperform._missing import is_missing, unmasked
+from outperform._rows import count_rows, distinct_rows, place_rows, sum_by
 from outperform._typing import AnyArray, ColumnLike, FloatArray, IntArray, IntRows
 from outperform.errors import DataError, param
 from outperform.findings import Finding, finding
@@ -77,75 +78,6 @@ def total(counts: AnyArray) -> int:
     if counts.dtype == object or (counts.size and int(counts.max()) > _INT64_MAX // counts.size):
         return sum(int(value) for value in counts.flat)
     return int(counts.sum(dtype=np.uint64 if counts.dtype.kind == "u" else np.int64))
-
-
-def count_rows(
-    codes: Sequence[IntArray], *, n_labels: int, weights: AnyArray | None = None
-) -> tuple[IntArray, AnyArray]:
-    """Count equal rows of codes; cells come out in lexicographic order.
-
-    Returns ``cells`` of shape ``(n_cells, n_columns)`` and their counts.
-    """
-    n_rows, n_columns = len(codes[0]), len(codes)
-    if n_labels**n_columns < 2**62:
-        keys = np.zeros(n_rows, dtype=np.int64)
-        for column in codes:
-            keys *= n_labels
-            keys += column
-        distinct, counts = _count_keys(keys, n_labels**n_columns, weights)
-        powers = n_labels ** np.arange(n_columns - 1, -1, -1, dtype=np.int64)
-        return distinct[:, None] // powers % n_labels, counts
-    rows = np.stack(codes, axis=1)
-    first, inverse = distinct_rows(rows)
-    counts = _sum_by(inverse, len(first), weights)
-    return _nonzero(rows[first], counts)
-
-
-def distinct_rows(rows: AnyArray) -> tuple[IntArray, IntArray]:
-    """Return where each distinct row is first, in lexicographic order, and which each row equals.
-
-    Examples
-    --------
-    >>> first, inverse = distinct_rows(np.array([[2, 0], [1, 5], [2, 0]]))
-    >>> first.tolist(), inverse.tolist()
-    ([1, 0], [1, 0, 1])
-    """
-    if not rows.shape[1]:
-        return np.zeros(min(1, len(rows)), dtype=np.int64), np.zeros(len(rows), dtype=np.int64)
-    # As bytes whole rows are compared at one go. Their order is that of the numbers once the bits
-    # of negative floats and the sign are turned round and the highest byte comes first.
-    if rows.dtype.kind == "f":
-        bits = (rows + 0.0).astype(np.float64).view(np.int64)  # −0.0 is 0.0
-        bits ^= (bits >> 63) & np.int64(_INT64_MAX)
-    else:
-        bits = rows.astype(np.int64)
-    keys = (np.ascontiguousarray(bits).view(np.uint64) ^ np.uint64(1 << 63)).astype(">u8")
-    whole = keys.view(np.dtype((np.void, 8 * rows.shape[1]))).ravel()
-    _, first, inverse = np.unique(whole, return_index=True, return_inverse=True)
-    return first, inverse.ravel()
-
-
-def _count_keys(keys: IntArray, n_keys: int, weights: AnyArray | None) -> tuple[IntArray, AnyArray]:
-    # A dense count is faster than sorting while the table is no larger than the data.
-    if weights is None and n_keys <= max(4 * keys.size, 1 << 16):
-        dense = np.bincount(keys, minlength=0)
-        distinct = np.flatnonzero(dense)
-        return distinct, dense[distinct]
-    distinct, inverse = np.unique(keys, return_inverse=True)
-    return _nonzero(distinct, _sum_by(inverse, distinct.size, weights))
-
-
-def _sum_by(inverse: IntArray, size: int, weights: AnyArray | None) -> AnyArray:
-    if weights is None:
-        return np.bincount(inverse, minlength=size)
-    counts = np.zeros(size, dtype=weights.dtype)
-    np.add.at(counts, inverse, weights)
-    return counts
-
-
-def _nonzero(cells: IntArray, counts: AnyArray) -> tuple[IntArray, AnyArray]:
-    kept = np.flatnonzero(counts != 0)
-    return cells[kept], counts[kept]
 
 
 def read_weights(weights: ColumnLike | None, n_rows: int) -> FloatArray | None:
@@ -261,7 +193,7 @@ class Table:
         if self.groups is None or other.groups is None:
             return Table(cells, counts)
         one, two = (
-            table.groups.moved(place_rows(table.cells, cells), n_cells=len(cells))
+            table.groups.moved(place_rows(table.cells.T, cells), n_cells=len(cells))
             for table in (self, other)
             if table.groups is not None
         )
@@ -288,7 +220,7 @@ class Table:
         cells, counts = count_rows(columns, n_labels=n_labels, weights=self.counts)
         if self.groups is None:
             return Table(cells, counts)
-        places = place_rows(np.stack(columns, axis=1), cells)
+        places = place_rows(columns, cells)
         return Table(cells, counts, self.groups.moved(places, n_cells=len(cells)))
 
     # Sums
@@ -299,9 +231,7 @@ class Table:
 
     def sum_by(self, codes: IntArray, *, n_labels: int) -> AnyArray:
         """Return the exact count for each code, zero where none occurred."""
-        sums = np.zeros(n_labels, dtype=self.counts.dtype)
-        np.add.at(sums, codes, self.counts)
-        return sums
+        return sum_by(codes, self.counts, size=n_labels)
 
     def confusion(self, *, n_labels: int) -> AnyArray:
         """Return one model's table as a square array, rows the truth."""
@@ -313,14 +243,12 @@ class Table:
         """Return the truth and each model's prediction, a code a cell."""
         return list(self.cells.T)
 
-    def margins(self, *, n_labels: int) -> ClassCounts:
-        """Return hits, actual and predicted counts of every code, of one model's table."""
-        truth, predicted = self._split()
-        hits = np.zeros(n_labels, dtype=self.counts.dtype)
+    def margins(self, *, n_labels: int, model: int = 0) -> ClassCounts:
+        """Return hits, actual and predicted counts of every code, of one of the models."""
+        truth, predicted = self.cells[:, 0], self.cells[:, 1 + model]
         right = truth == predicted
-        hits[truth[right]] = self.counts[right]
         return ClassCounts(
-            hits=hits,
+            hits=sum_by(truth[right], self.counts[right], size=n_labels),
             actual=self.sum_by(truth, n_labels=n_labels),
             predicted=self.sum_by(predicted, n_labels=n_labels),
         )
@@ -347,22 +275,6 @@ class Table:
         only_a = self.sum_where(inside & right_a & ~right_b)
         only_b = self.sum_where(inside & ~right_a & right_b)
         return both, only_a, only_b, self.sum_where(inside & ~right_a & ~right_b)
-
-
-def place_rows(rows: IntArray, cells: IntArray) -> IntArray:
-    """Return where each row stands among the cells, all of which are distinct."""
-    n_codes = 1 + int(max(rows.max(initial=0), cells.max(initial=0)))
-    if n_codes ** cells.shape[1] >= 2**62:
-        place = {tuple(cell): number for number, cell in enumerate(cells.tolist())}
-        return np.array([place[tuple(row)] for row in rows.tolist()], dtype=np.int64)
-    powers = n_codes ** np.arange(cells.shape[1], dtype=np.int64)
-    wanted, known = rows @ powers, cells @ powers
-    order = np.argsort(known)
-    found = np.searchsorted(known, wanted, sorter=order)
-    if (found == len(known)).any() or (known[order[found]] != wanted).any():
-        raise KeyError("a row is not among the cells")
-    places: IntArray = order[found]
-    return places
 
 
 def row_findings(table: Table, *, kind: str) -> tuple[Finding, ...]:
@@ -521,8 +433,7 @@ class Groups:
 
         The weight of a group in which nothing was counted changes nothing.
         """
-        sizes = np.zeros(len(self.repeats))
-        np.add.at(sizes, self.pattern, self.times.astype(np.float64))
+        sizes = sum_by(self.pattern, self.times.astype(np.float64), size=len(self.repeats))
         return effective_size(sizes, self.repeats.astype(np.float64))
 
     def moved(self, places: IntArray, *, n_cells: int) -> Groups:
@@ -551,10 +462,9 @@ class Groups:
 
     def held(self, *, n_cells: int) -> AnyArray:
         """Return how much of each cell all groups hold together, as float64."""
-        sums = np.zeros(n_cells)
         repeats = self.repeats.astype(np.float64)
-        np.add.at(sums, self.cell, self.times.astype(np.float64) * repeats[self.pattern])
-        return sums
+        amounts = self.times.astype(np.float64) * repeats[self.pattern]
+        return sum_by(self.cell, amounts, size=n_cells)
 
     def with_any(self, selected: AnyArray) -> int:
         """Count the groups that hold at least one of the selected cells."""
@@ -646,9 +556,7 @@ def _joined(
         patterns.append(np.repeat(len(shown) + np.arange(len(distinct)), size))
         cells.append(distinct[:, :size].ravel().astype(np.int64))
         counts.append(distinct[:, size:].ravel())
-        sums = np.zeros(len(distinct), dtype=repeats.dtype)
-        np.add.at(sums, inverse, repeats[members])
-        shown.extend(sums)
+        shown.extend(sum_by(inverse, repeats[members], size=len(distinct)))
     return Groups(
         pattern=np.concatenate([np.zeros(0, dtype=np.int64), *patterns]),
         cell=np.concatenate([np.zeros(0, dtype=np.int64), *cells]),

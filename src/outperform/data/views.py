@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from outperform._missing import is_missing
+from outperform._rows import distinct_rows
 from outperform._typing import FloatArray, IntArray, Label
 from outperform.data.checks import check_labels, code_of
 from outperform.data.outcomes import (
@@ -221,7 +222,7 @@ def stand_beside(one: Outcomes, two: Outcomes) -> Outcomes:
 def scores_source(scores: Scores, name: str, sha256: str) -> Source:
     """Return scores as one source; rows that are alike tell as little as items of one cell."""
     rows = np.column_stack([one.reshape(scores.n_rows, -1) for one in scores.values])
-    counts = np.unique(rows, axis=0, return_counts=True)[1]
+    counts = np.bincount(distinct_rows(rows).code)
     return Source("", scores.n, sha256, log_chance(counts) < math.log(CHANCE), name)
 
 

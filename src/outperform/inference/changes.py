@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import ndtri
 
+from outperform._rows import distinct_rows
 from outperform._typing import AnyArray, FloatArray, IntArray, Label
 from outperform.data.checks import code_of
 from outperform.data.outcomes import Outcomes
@@ -81,7 +82,8 @@ def _values(spec: LabelSpec, moves: IntArray, model: int, amount: AnyArray | Non
     """Return one model's value after each move of truth and prediction; equal ones once."""
     weights = np.ones(len(moves)) if amount is None else amount
     rows = np.column_stack([moves, weights])
-    distinct, inverse = np.unique(rows, axis=0, return_inverse=True)
+    first, inverse = distinct_rows(rows)
+    distinct = rows[first]
     view = in_weights(spec.view)
     whole = spec.needs == "confusion" or spec.view_prevalence is not None
     n_classes = view.n_classes
@@ -92,7 +94,7 @@ def _values(spec: LabelSpec, moves: IntArray, model: int, amount: AnyArray | Non
         evaluate(spec, view, name, distinct[start : start + length])
         for start in range(0, len(distinct), length)
     ]
-    return np.concatenate(parts)[inverse.ravel()]
+    return np.concatenate(parts)[inverse]
 
 
 def _steps(rows: FloatArray) -> list[tuple[IntArray, IntArray, FloatArray]]:

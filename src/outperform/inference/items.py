@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from outperform._rows import distinct_rows, sum_by
 from outperform._typing import FloatArray, IntArray
 from outperform.data.outcomes import Outcomes, RepeatedId
-from outperform.data.table import ClassCounts, Groups, Table
+from outperform.data.table import Groups, Table
 from outperform.errors import ResourceError, param
 from outperform.findings import Finding, clauses, finding
 from outperform.inference.question import Sampling
@@ -255,17 +256,6 @@ _MOST_CLASSES = 2_000
 _MOST_CELLS = 1_000
 
 
-def table_margins(table: Table, model: int, n_classes: int) -> ClassCounts:
-    """Return the margins of one of the models of a table whose cells may repeat."""
-    truth, predicted = table.cells[:, 0], table.cells[:, 1 + model]
-    sums = np.zeros((3, n_classes), dtype=table.counts.dtype)
-    right = truth == predicted
-    np.add.at(sums[0], truth[right], table.counts[right])
-    np.add.at(sums[1], truth, table.counts)
-    np.add.at(sums[2], predicted, table.counts)
-    return ClassCounts(*sums)
-
-
 def cell_slopes(spec: LabelSpec, table: Table, model: int) -> FloatArray | None:
     """Return the derivative of one model's metric by the count of each cell.
 
@@ -277,7 +267,7 @@ def cell_slopes(spec: LabelSpec, table: Table, model: int) -> FloatArray | None:
         return _of_function(spec, table, truth, predicted)
     if n_classes > _MOST_CLASSES:
         return None
-    counts = [one.astype(np.float64) for one in table_margins(table, model, n_classes)]
+    counts = [one.astype(np.float64) for one in table.margins(n_labels=n_classes, model=model)]
     right, of_truth, of_prediction = _of_margins(spec, counts)
     apart: FloatArray = of_truth[truth] + of_prediction[predicted]
     return np.where(truth == predicted, right[truth], apart)
@@ -312,18 +302,19 @@ def _of_function(
 ) -> FloatArray | None:
     """Return the derivative of a user's function, which sees shares that add up to 1."""
     n_classes = spec.view.n_classes
-    entries, which = np.unique(truth * n_classes + predicted, return_inverse=True)
+    cells = truth * n_classes + predicted
+    first, which = distinct_rows(cells[:, None])
+    entries = cells[first]
     if entries.size > _MOST_CELLS or entries.size * n_classes**2 > 32 * _AT_ONCE:
         return None
-    confusion = np.zeros(n_classes**2)
-    np.add.at(confusion, entries[which], table.counts.astype(np.float64))
+    confusion = sum_by(cells, table.counts.astype(np.float64), size=n_classes**2)
     steps = _STEP * confusion[entries]
     ahead = np.repeat(confusion[:, None], 1 + entries.size, axis=1)
     ahead[entries, 1 + np.arange(entries.size)] += steps
     ahead /= ahead.sum(axis=0)
     values = spec.measured.evaluate(ahead.reshape(n_classes, n_classes, -1), spec.classes)
     slopes: FloatArray = (values[1:] - values[0]) / steps
-    return np.asarray(slopes[which.ravel()])
+    return np.asarray(slopes[which])
 
 
 class Spreads(NamedTuple):
@@ -387,7 +378,9 @@ def _recoded(spec: LabelSpec, read: Outcomes) -> tuple[Table, Groups] | None:
     places = [0, *(1 + read.models.index(model) for model in view.models)]
     found = Table(_codes(spec, read)[table.cells[:, places]], table.counts)
     for place, model in enumerate(view.models):
-        same = zip(table_margins(found, place, view.n_classes), view.margins(model), strict=True)
+        same = zip(
+            found.margins(n_labels=view.n_classes, model=place), view.margins(model), strict=True
+        )
         if not all(np.array_equal(one, two) for one, two in same):
             return None
     return found, groups

@@ -10,10 +10,10 @@ import numpy as np
 from scipy import special
 
 from outperform import metrics
+from outperform._rows import sum_by
 from outperform._typing import BoolArray, FloatArray
 from outperform.data.drawn import Drawn
 from outperform.data.judged import Judged, n_labelled
-from outperform.data.pool import sum_by
 from outperform.errors import param
 from outperform.findings import Finding, finding
 from outperform.inference import engine

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from outperform._rows import distinct_records, distinct_rows, sum_by
 from outperform._typing import AnyArray, BoolArray, FloatArray, IntArray
 from outperform.data.scores import Scores
-from outperform.data.table import distinct_rows, group_rows
+from outperform.data.table import group_rows
 from outperform.errors import UsageError, unknown_name
 from outperform.metrics.curves import rankings_of
 from outperform.metrics.custom import Called
@@ -430,9 +431,9 @@ def merged(scores: Scores) -> Merged:
     by_name = [scores.values[place] for place in np.argsort(scores.models)]
     columns = [one if one.ndim == 2 else one[:, None] for one in by_name]
     beside = [one[:, None] for one in (scores.truth, scores.weights) if one is not None]
-    first, code = _distinct([*columns, *beside])
+    first, code = distinct_records([*columns, *beside])
     if scores.group is None:
-        sums = _counted(scores, code, len(first))
+        sums = sum_by(code, scores.counts, size=len(first))
         order = np.argsort(sums, kind="stable")
         return Merged(_with_counts(scores._take(first[order]), sums[order]), None)
     assert scores.n_groups is not None
@@ -451,37 +452,8 @@ def merged(scores: Scores) -> Merged:
     )
 
 
-def _counted(scores: Scores, code: IntArray, n_codes: int) -> AnyArray:
-    """Return how many items the rows of each code stand for."""
-    counts = np.ones(len(code), dtype=np.int64) if scores.counts is None else scores.counts
-    sums = np.zeros(n_codes, dtype=counts.dtype)
-    np.add.at(sums, code, counts)
-    return sums
-
-
 def _with_counts(view: Scores, counts: AnyArray) -> Scores:
     return replace(view, counts=None if (counts == 1).all() else counts, ids=None)
-
-
-def _distinct(columns: Sequence[AnyArray]) -> tuple[IntArray, IntArray]:
-    """Return where each distinct row is first, and which of these every row is."""
-    values, first, code = np.unique(columns[0][:, 0], return_index=True, return_inverse=True)
-    if len(values) == len(columns[0]):  # one column tells them apart
-        return first, code.ravel()
-    return distinct_rows(np.concatenate([_packed(one) for one in columns], axis=1))
-
-
-def _packed(rows: AnyArray) -> FloatArray:
-    """Return rows that are equal where these are: of many zeros only what is none, and where."""
-    row, column = np.nonzero(rows)
-    n_used = np.bincount(row, minlength=len(rows))
-    width = int(n_used.max(initial=0))
-    if 2 * width >= rows.shape[1]:
-        return rows.astype(np.float64)
-    entry = np.arange(len(row)) - np.repeat(np.cumsum(n_used) - n_used, n_used)
-    packed = np.zeros((len(rows), 2 * width))
-    packed[row, entry], packed[row, width + entry] = column + 1, rows[row, column]
-    return packed
 
 
 # A gamma of any shape takes as long as a dozen of the exponentials that it stands for.
@@ -503,7 +475,7 @@ def arranged(scores: Scores) -> Scores:
     first, code = distinct_rows(columns[::-1].T)
     if len(first) * _WORTH_MERGING > scores.n_rows:
         return scores._take(np.argsort(code, kind="stable"))
-    return replace(scores._take(first), counts=_counted(scores, code, len(first)))
+    return replace(scores._take(first), counts=sum_by(code, scores.counts, size=len(first)))
 
 
 def _may_merge(scores: Scores) -> bool:
@@ -511,5 +483,5 @@ def _may_merge(scores: Scores) -> bool:
     if scores.group is not None or scores.weights is not None:
         return False
     sample = scores.values[0][:: max(1, scores.n_rows // 4096)]
-    distinct = len(np.unique(sample, axis=0))
-    return distinct * 4 <= len(sample)
+    distinct = distinct_rows(sample.reshape(len(sample), -1))
+    return len(distinct.first) * 4 <= len(sample)

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from outperform._rows import distinct_rows
 from outperform._typing import FloatArray, IntArray
 from outperform.metrics.weighted import (
     AreaUnderCurve,
@@ -215,15 +216,15 @@ class Binned:
         unit = np.arange(n) if self.units.unit is None else self.units.unit
         times = np.ones(n) if self.units.times is None else self.units.times
         # Items of a unit in one bin share its weight, and so their noise.
-        key = np.searchsorted(edges, self.probability) * self.units.n + unit
-        keys, place = np.unique(key, return_inverse=True)
+        of_bin = np.searchsorted(edges, self.probability)
+        first, place = distinct_rows(np.stack([of_bin, unit], axis=1))
         of_items = (np.ones(n), self.hit, self.probability)
         held, hit, given = (
             np.bincount(place, times * values).astype(np.float64) for values in of_items
         )
         once = np.stack([held, hit, given], axis=1)
         twice = np.stack([held * held, held * hit, hit * hit], axis=1)
-        bins, units = divmod(keys, self.units.n)
+        bins, units = of_bin[first], unit[first]
         starts = np.flatnonzero(np.diff(bins, prepend=-1))  # bins without items add nothing
         runs = [slice(*ends) for ends in pairwise([*starts.tolist(), len(bins)])]
 

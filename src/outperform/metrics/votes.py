@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from outperform._rows import distinct_rows
 from outperform._typing import BoolArray, FloatArray, Generator, IntArray
 from outperform.metrics.metric import Basis, Sums
 from outperform.metrics.weighted import Added, Units
@@ -453,9 +454,9 @@ def _design_effect(votes: _Votes, units: Units, times: FloatArray, variance: Flo
     n = np.bincount(pair, times, minlength=votes.n_pairs)
     mean = np.bincount(pair, times * y, minlength=votes.n_pairs) / np.maximum(n, _ROUNDING)
     unit = np.arange(len(y)) if units.unit is None else units.unit
-    kinds, which = np.unique(pair * units.n + unit, return_inverse=True)
-    moved = np.bincount(which.ravel(), times * (y - mean[pair]))
-    of_pair = kinds // units.n
+    first, which = distinct_rows(np.stack([pair, unit], axis=1))
+    moved = np.bincount(which, times * (y - mean[pair]))
+    of_pair = pair[first]
     n_units = np.bincount(of_pair, minlength=votes.n_pairs)
     several = (n_units > 1) & (variance > _ROUNDING)
     if not several.any():

@@ -32,6 +32,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from outperform._rows import distinct_rows
 from outperform._typing import AnyArray, FloatArray, IntArray
 from outperform.data.label_sets import item_margins
 from outperform.data.outcomes import Outcomes
@@ -235,8 +236,8 @@ def log_bound(one: Statistic, cut: int) -> float:
     values = math.copysign(1.0, total) / largest * values
     stratum = np.zeros(len(values), dtype=np.int64) if one.stratum is None else one.stratum
     # Units with the same number are one kind, however many batches they are in.
-    _, first, which = np.unique(values + 3 * stratum, return_index=True, return_inverse=True)
-    which, kinds, strata = which.ravel(), values[first], stratum[first]
+    first, which = distinct_rows((values + 3 * stratum)[:, None])
+    kinds, strata = values[first], stratum[first]
     counts = np.stack([_sums(which, one.repeats * part) for part in (~newer, newer)])
     # The smaller part has the smaller bound, nearly always.
     if counts[1].sum() <= counts[0].sum():
@@ -449,8 +450,9 @@ def _label_statistics(spec: LabelSpec, batches: Sequence[Outcomes]) -> list[Stat
 def _slopes(spec: LabelSpec, stack: _Stack, column: int) -> FloatArray:
     """Return what an item of each cell adds to a model's metric, or to one that it follows."""
     total = spec.data
-    kinds, which = np.unique(stack.cells[:, [0, 1 + column]], axis=0, return_inverse=True)
-    which = which.ravel()
+    cells = stack.cells[:, [0, 1 + column]]
+    first, which = distinct_rows(cells)
+    kinds = cells[first]
     counts = _sums(which, stack.counts)
     if total.kind == "label_sets":
         sizes = item_margins(Table(kinds, counts), total.sets, model=0, n_labels=total.n_classes)

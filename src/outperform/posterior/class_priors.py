@@ -12,6 +12,7 @@ from functools import lru_cache, partial
 import numpy as np
 from scipy.special import gammainc, gammaincc, gammaln, ndtr
 
+from outperform._rows import distinct_rows
 from outperform._typing import FloatArray, IntArray
 from outperform.posterior.hierarchical import (
     GridPosterior,
@@ -204,12 +205,9 @@ def spread_posterior(
 
 def _alike(counts: FloatArray, bases: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return distinct counts and bases, rounded, and how many kinds have them."""
-    values, code = np.unique(counts, return_inverse=True)
-    rounded = np.rint(np.log(bases) / _ROUNDED).astype(np.int64)
-    codes: IntArray = rounded * max(values.size, 1) + code
-    distinct, times = np.unique(codes, return_counts=True)
-    rounded, code = np.divmod(distinct, max(values.size, 1))
-    return values[code], np.exp(_ROUNDED * rounded), times.astype(np.float64)
+    rounded = np.rint(np.log(bases) / _ROUNDED)
+    first, code = distinct_rows(np.stack([rounded, counts], axis=1))
+    return counts[first], np.exp(_ROUNDED * rounded[first]), np.bincount(code).astype(np.float64)
 
 
 # Log rates of classes with up to _LARGE items live on a grid; those of larger classes are
@@ -245,7 +243,8 @@ class LearnedPrevalence:
 
     def __init__(self, counts: FloatArray) -> None:
         self.counts = counts
-        distinct, self.place, times = np.unique(counts, return_inverse=True, return_counts=True)
+        distinct, self.place = np.unique(counts, return_inverse=True)
+        times = np.bincount(self.place)
         small = distinct <= _LARGE
         self.n_small = int(small.sum())  # distinct counts are sorted
         likelihood = _poisson(distinct[small]) if counts.sum() else np.ones((1, _LOG_RATES.size))

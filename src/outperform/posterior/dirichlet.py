@@ -7,9 +7,10 @@ from typing import TypeVar
 
 import numpy as np
 
+from outperform._rows import count_rows
 from outperform._typing import BoolArray, FloatArray, IntArray
 from outperform.data.outcomes import Outcomes
-from outperform.data.table import Table, count_rows
+from outperform.data.table import Table
 from outperform.data.views import count_of
 from outperform.errors import DataError, ResourceError, param
 from outperform.posterior.base import (

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import betaln, digamma
 
+from outperform._rows import distinct_rows
 from outperform._typing import AnyArray, BoolArray, FloatArray, IntArray, SeedSequence
 from outperform.data.outcomes import Outcomes
 from outperform.errors import UsageError, param
@@ -39,7 +40,8 @@ class RisingFactorial:
 
     def __init__(self, counts: AnyArray) -> None:
         positive = counts[counts > 0].astype(np.float64)
-        self.counts, self.multiplicity = np.unique(positive, return_counts=True)
+        first, code = distinct_rows(positive[:, None])
+        self.counts, self.multiplicity = positive[first], np.bincount(code)
 
     def __call__(self, log_alpha: FloatArray) -> FloatArray:
         """Return the sum at each log α."""

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
+from outperform._rows import distinct_rows, sum_by
 from outperform._typing import FloatArray, IntArray
 from outperform.data.outcomes import Outcomes
 from outperform.errors import ResourceError
@@ -89,8 +90,7 @@ class Learned(TablesBase):
         order = np.argsort(counts, kind="stable")
         self.counts, self.cells = counts[order], table.cells[order]
         self.existing = np.arange(self.n_classes) if existing is None else existing
-        actual = np.zeros(self.n_classes)
-        np.add.at(actual, self.cells[:, 0], self.counts)
+        actual = sum_by(self.cells[:, 0], self.counts, size=self.n_classes)
         self.prevalence = LearnedPrevalence(actual[self.existing])
         self.rows = [
             _Rows(self.cells[:, [0, 1 + model]], self.counts, self.n_classes, self.existing)
@@ -277,25 +277,23 @@ class _Rows:
         truth, predicted = row[cells[:, 0]], cells[:, 1]
         right = cells[:, 0] == predicted
         wrong = np.flatnonzero(~right)
-        codes: IntArray = truth[wrong] * n_classes + predicted[wrong]
-        pairs, place = np.unique(codes, return_inverse=True)
-        self.truth, self.predicted = np.divmod(pairs, n_classes)  # of each kind of error
+        first, place = distinct_rows(np.stack([truth[wrong], predicted[wrong]], axis=1))
+        kinds = wrong[first]  # a cell of each kind of error
+        self.truth, self.predicted = truth[kinds], predicted[kinds]
         # What an error may be: the other classes, and what this model invented.
         others = np.setdiff1d(self.predicted, existing)
         if existing.size + others.size < 2:  # an error has to be one of the other classes
             others = np.setdiff1d(np.arange(n_classes), existing)
         self.possible = np.concatenate([existing, others])
-        self.n_sums = n_rows + pairs.size
+        self.n_sums = n_rows + first.size
         into = truth.copy()
         into[wrong] = n_rows + place
         columns = np.arange(counts.size)
         shape = (self.n_sums, counts.size)
         self.matrix = csr_array((np.ones(counts.size), (into, columns)), shape=shape)
-        kinds, ones = np.arange(pairs.size), np.ones(pairs.size)
-        self.to_truth = csr_array((ones, (self.truth, kinds)), shape=(n_rows, pairs.size))
-        self.to_predicted = csr_array(
-            (ones, (self.predicted, kinds)), shape=(n_classes, pairs.size)
-        )
+        each, ones = np.arange(first.size), np.ones(first.size)
+        self.to_truth = csr_array((ones, (self.truth, each)), shape=(n_rows, first.size))
+        self.to_predicted = csr_array((ones, (self.predicted, each)), shape=(n_classes, first.size))
         seen = self.matrix @ counts
         hits, errors = seen[:n_rows], seen[n_rows:]
         self.n_wrong = self.to_truth @ errors

@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaln
 
+from outperform._rows import distinct_rows, sum_by
 from outperform._typing import BoolArray, FloatArray, IntArray
-from outperform.data.pool import SlicedRows, add_up, sum_by
+from outperform.data.pool import SlicedRows, add_up
 from outperform.posterior.gammas import draw_gammas
 from outperform.posterior.sums import PairSums, PatternSums
 
@@ -623,11 +624,11 @@ def lump(rows: SlicedRows, cells: IntArray) -> tuple[SlicedRows, IntArray]:
     common: BoolArray = sum_by(rows.cell, rows.count, size=rows.n_cells) >= _RARE
     right = who_is_right(cells)
     keys = np.stack([truth, common, np.where(common, np.arange(len(cells)), right)], axis=1)
-    kept, lumps = np.unique(keys, axis=0, return_inverse=True)
-    lumps = lumps.ravel()
+    first, lumps = distinct_rows(keys)
+    kept = keys[first]
     patterns = np.zeros(len(kept), dtype=np.int64)
     patterns[lumps] = right
-    place, cell, count = add_up(rows.place, lumps[rows.cell], rows.count, n_cells=len(kept))
+    place, cell, count = add_up(rows.place, lumps[rows.cell], rows.count)
     lumped = SlicedRows(
         n_slices=rows.n_slices,
         row=kept[:, 0],

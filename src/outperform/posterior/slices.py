@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from outperform._rows import distinct_rows
 from outperform._typing import AnyArray, FloatArray, IntArray, SeedSequence
 from outperform.data.outcomes import Outcomes, n_codes
 from outperform.data.pool import SlicedRows, Slices, add_up
@@ -539,11 +540,10 @@ def _cells(slices: Slices, n_classes: int, prior: Prior | None) -> tuple[IntArra
             else prior.row_shapes(n_classes, 2)
         )
         return np.argwhere(np.ones(rows.shape, dtype=bool)), rows.ravel()
-    cells = np.unique(slices.table.cells[:, 1:], axis=0)
+    cells = slices.table.cells[:, 1:]
     never = np.setdiff1d(np.arange(n_classes), cells[:, 0])
-    cells = np.unique(
-        np.concatenate([cells, *map(_unseen, never, [n_classes] * never.size)]), axis=0
-    )
+    cells = np.concatenate([cells, *map(_unseen, never, [n_classes] * never.size)])
+    cells = cells[distinct_rows(cells).first]
     own = unit_rows(n_classes)
     shapes = own[cells[:, 0], cells[:, 1]] * own[cells[:, 0], cells[:, 2]]
     mass = np.bincount(cells[:, 0], shapes, minlength=n_classes)
@@ -566,7 +566,6 @@ def _rows(slices: Slices, cells: IntArray, *, row: IntArray, prior: FloatArray) 
         slices.table.cells[:, 0],
         np.searchsorted(order, codes @ powers),
         slices.table.counts.astype(np.float64),
-        n_cells=len(cells),
     )
     return SlicedRows(
         n_slices=len(slices), row=row, prior=prior, place=place, cell=cell, count=count
@@ -586,7 +585,8 @@ def coupled(own: FloatArray, outcomes: Outcomes, seed: SeedSequence) -> FloatArr
     if groups is None:
         return own
     places = slices.table.cells[groups.cell, 0]
-    if len(np.unique(np.stack([groups.pattern, places]), axis=1).T) == len(groups.repeats):
+    pairs = distinct_rows(np.stack([groups.pattern, places], axis=1))
+    if len(pairs.first) == len(groups.repeats):
         return own  # each pattern lies in one slice
     size = n_codes(outcomes)
     cells = slices.table.cells[:, :1] * size + slices.table.cells[:, 1:]

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from outperform._rows import place_rows
 from outperform._typing import FloatArray, IntArray
 from outperform.data.judged import Judged, agreement_patterns, refuse_many
 from outperform.data.outcomes import Outcomes
-from outperform.data.table import place_rows
 from outperform.errors import ResourceError
 from outperform.posterior.base import Drawn, Needs, TablesBase, Worker, margins_of
 from outperform.posterior.dirichlet import unit_rows
@@ -433,7 +433,7 @@ def _weighed(judged: Judged, cells: IntArray, *, by_pattern: bool) -> WeighedRow
     if chances is None or not len(chances.cells):
         return None
     width = strata.shape[1]
-    stratum = place_rows(chances.cells[:, :width], strata)
+    stratum = place_rows(chances.cells[:, :width].T, strata)
     told = (cells[stratum] == chances.cells[:, None, width:]).all(axis=2)
     counts = chances.counts.astype(np.float64)
     group = agreement_patterns(strata) if by_pattern else np.arange(len(strata))

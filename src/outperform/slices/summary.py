@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from outperform._json import written
+from outperform._rows import distinct_rows
 from outperform._typing import AnyArray, FloatArray, IntArray, SeedSequence
 from outperform.data.pool import Slices
 from outperform.data.scores import Scores
@@ -335,10 +336,10 @@ def _value(spec: LabelSpec, confusion: FloatArray) -> FloatArray:
         return metric.evaluate(margins, spec.classes)
     # Of a class that a slice lacks nothing is observed; slices with the same classes go together.
     occurs = margins.actual > 0  # (n_classes, n_slices)
-    patterns, which = np.unique(occurs, axis=1, return_inverse=True)
+    first, which = distinct_rows(occurs.T)
     values = np.empty(confusion.shape[2])
-    for place, pattern in enumerate(patterns.T):
-        here = which.ravel() == place
+    for place, pattern in enumerate(occurs.T[first]):
+        here = which == place
         part = Margins.from_confusion(confusion[:, :, here])
         values[here] = metric.evaluate(part, tuple(np.flatnonzero(pattern).tolist()))
     return values
