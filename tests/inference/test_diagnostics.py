@@ -208,7 +208,9 @@ def test_without_a_prior_nothing_rests_on_it(four):
         finding.name for finding in c.findings
     }
     named = op.compare(*rare, metric="matthews_corrcoef", prior="bootstrap", **FEW)
-    assert message(named, "class_without_truth").endswith("the data contain no information about it.")
+    assert message(named, "class_without_truth").endswith(
+        "the data contain no information about it."
+    )
     assert message(c, "sparse_classes").endswith("averages over classes rest on few items.")
     assert not any("prior" in finding.message for finding in c.findings)
     nearly = np.append("jam" if a[0] != "jam" else "ham", a[1:])

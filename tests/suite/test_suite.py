@@ -129,7 +129,10 @@ def test_tasks_that_a_mapping_does_not_name_have_the_default():
     assert (found.tasks["arc"].rope.high, found.tasks["mmlu"].rope.high) == (0.02, 0.01)
     assert not found.tasks["arc"].rope.default
     (told,) = (one for one in found.findings if one.name == "default_rope")
-    assert told.message == "No ROPE was given for hella and mmlu; using the default, ±0.01. Set one that fits your problem."
+    assert told.message == (
+        "No ROPE was given for hella and mmlu; using the default, ±0.01. "
+        "Set one that fits your problem."
+    )
     ranked = op.rank(some, random_state=1, n_draws=500)
     assert told in ranked.findings
     every = op.compare(suite(ropes=None), "m1", "m0", random_state=1, n_draws=500)
