@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -12,8 +12,9 @@ import numpy as np
 
 from outperform._json import MaybeNaN, written
 from outperform._typing import AnyArray, FloatArray, IntArray
-from outperform.data.items import MOST_ITEMS, Items
+from outperform.data.items import MOST_ITEMS, Items, SpanRows
 from outperform.data.scores import Scores
+from outperform.data.tag_schemes import Span
 from outperform.decision.rope import TWO_THIRDS, Decision, Rope, decide, masses_from_draws
 from outperform.display.document import Document, Note, Rows
 from outperform.display.formats import Column, signed_column, text_column
@@ -23,7 +24,12 @@ from outperform.errors import UsageError, either, param, unknown_name
 from outperform.findings import counted as n_of
 from outperform.inference import changes
 from outperform.inference.score_spec import ScoreSpec
-from outperform.inference.score_views import metric_values, probabilities, values_of
+from outperform.inference.score_views import (
+    metric_values,
+    probabilities,
+    terms_of,
+    values_of,
+)
 from outperform.inference.spec import LabelSpec
 from outperform.metrics.sums import TARGETS, CombinedMeans
 from outperform.metrics.weighted import WeightedMean
@@ -46,12 +52,13 @@ class ItemRow:
     id
         What it is called, or its number in the order of the rows, from 0.
     truth
-        Its true label; None where only right or wrong is known.
+        Its true label, or the true spans; None where only right or wrong is known.
     a, b
         What the models predict, or score; None where only right or wrong is known.
     right
         Who is right: the name of a model, ``"both"`` or ``"neither"``. Of scores, who does
         better on the item, ``"both"`` if alike; None where the metric says nothing of one item.
+        Of spans, who misses and makes up fewer in the sentence or document.
     influence
         The observed A − B less what it would be without the item; None where that is not worked
         out.
@@ -110,8 +117,8 @@ class ItemTable(Tabular):
     room
         How far the HDI would have to move for another decision, with its sign.
     scored
-        Whether the models give scores; then the numbers in ``right`` say who does better, or,
-        where the metric says nothing of one item, whose score is higher.
+        Whether the models give scores or spans; then the numbers in ``right`` say who does
+        better, or, where the metric says nothing of one item, whose score is higher.
 
     Examples
     --------
@@ -188,11 +195,12 @@ class ItemTable(Tabular):
     def _document(self) -> Document:
         table = self.table()
         some = replace(table, rows=table.rows[:_ON_A_SCREEN], title=None)
+        labels = [key for key in ("truth", "a", "b") if key in table.keys]
         left = len(table) - len(some)
         more = f"… and {n_of(left, 'more items')}; to_frame() has all"
         return Document(
             headline=self._headline,
-            screen=[Rows(table=some)],
+            screen=[Rows(table=some, first=("id", "right", "influence"), labels=labels)],
             table=table,
             notes=[Note(more, card=False)] if left else [],
         )
@@ -216,7 +224,9 @@ def _said(value: object) -> str:
 
 
 def _shown(value: object) -> object:
-    """Return a value that every format takes; the labels of a set as one text."""
+    """Return a value that every format takes; the labels of a set, or spans, as one text."""
+    if isinstance(value, tuple):
+        return ", ".join(f"{kind} {start}–{end}" for start, end, kind in value)
     if isinstance(value, frozenset):
         return ", ".join(sorted(map(str, value)))
     plain = value is None or isinstance(value, (str, int, float))
@@ -261,7 +271,7 @@ def items(
         observed=own.observed,
         decision=own.decision,
         room=room(own),
-        scored=isinstance(spec, ScoreSpec),
+        scored=isinstance(spec, ScoreSpec) or spec.data.kind == "spans",
     )
 
 
@@ -356,11 +366,11 @@ def _leaning_steps(ordered: FloatArray, rope: Rope) -> list[float]:
 
 
 def _of_labels(spec: LabelSpec, observed: float) -> _Found:
-    kept = spec.data._items
-    _refuse_lost(spec, kept)
-    assert kept is not None
+    kept = _kept(spec)
     cells = kept.cells[:, [0, *(1 + kept.models.index(model) for model in spec.data.models)]]
     truth, a, b = ([kept.values[code] for code in column] for column in cells.T.tolist())
+    if kept.spans is not None:
+        return _of_spans(spec, observed, kept, np.array([truth, a, b], dtype=object), kept.spans)
     correct = spec.data.kind == "correct"
     nothing = [None] * len(cells)
     cell = kept.cell.astype(np.int64)
@@ -380,16 +390,54 @@ def _of_labels(spec: LabelSpec, observed: float) -> _Found:
     )
 
 
-def _refuse_lost(spec: LabelSpec, kept: Items | None) -> None:
-    if spec.data.kind == "spans":
-        raise UsageError("spans are counted by sentence, so there are no items to look at yet")
-    if kept is None or kept.n != spec.data.n or spec.data.pool is not None:
+def _of_spans(
+    spec: LabelSpec, observed: float, kept: Items, values: AnyArray, spans: SpanRows
+) -> _Found:
+    """Leave each sentence or document out in turn; the better model has fewer spans wrong."""
+    view_codes = changes.view_codes(spec).tolist()
+    codes: dict[Any, int] = dict(zip(spec.data.labels, view_codes, strict=True))
+    # What only other models predict is of no kind.
+    kinds = [next((one for one in column if one is not None), None) for column in values.T]
+    types = np.array([codes.get(kind, -1) for kind in kinds], dtype=np.int64)[kept.cell]
+    answers = (values != None)[:, kept.cell]  # noqa: E711 (item by item)
+    margins = changes.document_margins(spec, types, answers, spans)
+    shown = [
+        _by_document(spans, [kinds[cell] for cell in kept.cell[own].tolist()], own)
+        for own in answers
+    ]
+    return _Found(
+        ids=kept.names,
+        named=kept.ids is not None,
+        cell=np.arange(spans.n),
+        truth=shown[0],
+        a=shown[1],
+        b=shown[2],
+        right=-np.stack([own.wrong for own in margins], axis=1),
+        influence=observed - changes.without_documents(spec, margins),
+    )
+
+
+def _by_document(spans: SpanRows, kinds: Iterable[Any], selected: AnyArray) -> list[Any]:
+    """Return the selected spans of each document, from left to right."""
+    texts: list[list[Span]] = [[] for _ in range(spans.n)]
+    columns = (one[selected].tolist() for one in (spans.document, spans.start, spans.end))
+    for document, start, end, kind in zip(*columns, kinds, strict=True):
+        texts[document].append((start, end, kind))
+    return [tuple(sorted(one)) for one in texts]
+
+
+def _kept(spec: LabelSpec) -> Items:
+    kept = spec.data._items
+    # Groups of spans are counted, not their sentences.
+    lost = kept is None or (kept.n != spec.data.n and kept.spans is None)
+    if kept is None or lost or spec.data.pool is not None:
         raise UsageError(
             "the rows of these outcomes were not kept: they were counted where they are, came as "
             "counts, were divided or chosen, or there are too many. Name the column of their ids "
             f"with {param('id=')}{either(' of op.read, or give arrays', '')}; up to "
             f"{MOST_ITEMS:,} rows are kept"
         )
+    return kept
 
 
 def _without(spec: LabelSpec, kept: Items, values: Sequence[list[Any]]) -> FloatArray:
@@ -426,27 +474,51 @@ def _moved_by_items(
     return moved
 
 
+def _gains(data: Scores, terms: Sequence[FloatArray], ready: Sequence[CombinedMeans]) -> FloatArray:
+    """Return how much better each item of A is than of B: what swapping their answers costs A.
+
+    Both models are asked without the other's answer, A with B's and B with A's, because an answer
+    that helps one need not help the other.
+    """
+    weights = np.ones(len(terms[0])) if data.weights is None else data.weights
+    swapped = ((terms[1] - terms[0]) * weights[:, None]).T
+    gains = np.zeros(len(weights))
+    for sign, one, own in zip((1, -1), ready, terms, strict=True):
+        sums = np.append(weights @ own, weights.sum())[:, None]
+        ahead = np.vstack([sums[:-1] + sign * swapped, np.full(len(weights), sums[-1, 0])])
+        gains += sign * (one.of_sums(sums) - one.of_sums(ahead))
+    # Equal answers are a tie, whatever rounding makes of it.
+    return np.where((swapped == 0).all(axis=0), 0.0, np.nan_to_num(gains))
+
+
 def _of_statistics(spec: ScoreSpec, ready: list[CombinedMeans]) -> _Found:
     """Leave each item out of the sums in turn."""
     data, n = spec.data, spec.data.n_rows
+    asked = [replace(spec.metric, how=one.sums) for one in ready]
     moved = [
-        _moved_by_items(data, one.sums.basis.of_items(values), one.of_sums)
-        for one, values in zip(ready, data.values, strict=True)
+        _moved_by_items(data, terms_of(metric, data, place, spec.positive), one.of_sums)
+        for place, (metric, one) in enumerate(zip(asked, ready, strict=True))
     ]
     worth = np.stack(moved, axis=1)
+    better = worth
+    if ready[0].row is None:  # where all models have the same sums, there is nothing to swap
+        both = terms_of(asked[0], data, range(len(ready)), spec.positive)
+        gains = _gains(data, np.split(both, len(ready)), ready)
+        better = np.stack([gains, np.zeros(n)], axis=1)
     of_targets = data.columns == TARGETS
     shown = [
         array[:, -1].tolist() if of_targets or array.shape[1] == 1 else [None] * n
-        for array in data.values
+        for array in (values if values.ndim == 2 else values[:, None] for values in data.values)
     ]
+    truth = [None] * n if data.truth is None else [data.labels[code] for code in data.truth]
     return _Found(
         ids=list(range(n)) if data.ids is None else data.ids.tolist(),
         named=data.ids is not None,
         cell=np.arange(n),
-        truth=data.values[0][:, 0].tolist() if of_targets else [None] * n,
+        truth=data.values[0][:, 0].tolist() if of_targets else truth,
         a=shown[0],
         b=shown[1],
-        right=worth if spec.metric.greater_is_better else -worth,
+        right=better if spec.metric.greater_is_better else -better,
         influence=worth[:, 0] - worth[:, 1],
     )
 

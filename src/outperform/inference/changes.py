@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -11,6 +12,7 @@ from scipy.special import ndtri
 from outperform._rows import distinct_rows
 from outperform._typing import AnyArray, FloatArray, IntArray, Label
 from outperform.data.checks import code_of
+from outperform.data.items import SpanRows
 from outperform.data.outcomes import Outcomes
 from outperform.data.prevalence import LabelErrors
 from outperform.data.table import Table
@@ -20,7 +22,11 @@ from outperform.decision.rope import Decision, Rope
 from outperform.findings import Finding, finding, listed
 from outperform.inference.spec import LabelSpec, Spec, again
 from outperform.metrics.confusion import Margins
+from outperform.posterior.bootstrap import leave_one_out
 from outperform.posterior.predictive import by_truth, row_factors
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 _AT_ONCE = 1 << 20
 # Asking again for every cell, as label sets need it, takes about a millisecond each.
@@ -33,8 +39,12 @@ _MOST_WRONG = 0.45
 
 
 def view_codes(spec: LabelSpec) -> IntArray:
-    """Return the code that each label of the data has in the view."""
+    """Return the code that each label of the data has in the view; -1 for a type left out."""
     data, view = spec.data, spec.view
+    if data.kind == "spans" and spec.positive is not None:
+        named = data.labels if spec.choices.labels is None else spec.choices.labels
+        kept = named if spec.pos_label is None else [spec.pos_label]
+        return np.array([0 if label in kept else -1 for label in data.labels], dtype=np.int64)
     lumped = data.kind == "classes" and data.pool is None and view.n_classes == 2
     if lumped and spec.pos_label is not None:
         codes = np.zeros(data.n_classes, dtype=np.int64)
@@ -152,6 +162,66 @@ def asked_without(spec: LabelSpec) -> FloatArray | None:
         a, b = replace(again(spec, less), classes=spec.classes).observed
         found[place] = a - b
     return found
+
+
+class DocumentMargins(NamedTuple):
+    """Hits, true and predicted spans of each document by class, ``(n_classes, n_documents)``."""
+
+    hits: csr_array
+    actual: csr_array
+    predicted: csr_array
+
+    @property
+    def wrong(self) -> AnyArray:
+        """How many spans of each document were missed or made up."""
+        return np.asarray((self.actual + self.predicted - 2 * self.hits).sum(axis=0)).ravel()
+
+
+def document_margins(
+    spec: LabelSpec, types: IntArray, answers: Sequence[AnyArray], spans: SpanRows
+) -> list[DocumentMargins]:
+    """Return the margins of each document for each model.
+
+    Parameters
+    ----------
+    spec
+        What was asked of spans.
+    types
+        The code of each span's type in the view; -1 if the metric does not look at it.
+    answers
+        Whether each span is true, and whether each model predicts it.
+    spans
+        The document of each span.
+    """
+    from scipy.sparse import csr_array
+
+    def counted(selected: AnyArray) -> csr_array:
+        kept = selected & (types >= 0)
+        ones, shape = np.ones(np.count_nonzero(kept)), (spec.view.n_classes, spans.n)
+        return csr_array((ones, (types[kept], spans.document[kept])), shape=shape)
+
+    truth, *predictions = answers
+    return [
+        DocumentMargins(counted(truth & own), counted(truth), counted(own)) for own in predictions
+    ]
+
+
+def without_documents(spec: LabelSpec, margins: Sequence[DocumentMargins]) -> FloatArray:
+    """Return the observed A − B without each document, ``(n_documents,)``."""
+    from scipy.sparse import vstack
+
+    def evaluated(sums: FloatArray) -> FloatArray:
+        hits, actual, predicted = np.split(sums, 3)
+        counts = Margins(hits=hits, actual=actual, predicted=predicted)
+        values = spec.measured.evaluate(counts, spec.classes)
+        return np.broadcast_to(values, sums.shape[1:])[None]
+
+    a, b = (
+        leave_one_out(vstack(own, format="csr"), np.ones(own.hits.shape[1]), evaluated)[0]
+        for own in margins
+    )
+    difference: FloatArray = a - b
+    return difference
 
 
 def error_findings(spec: LabelSpec, errors: LabelErrors) -> Iterator[Finding]:
