@@ -385,7 +385,7 @@ PARAMETERS = {
 }
 PYTHON = re.compile(
     rf"\b(?:{'|'.join(sorted(PARAMETERS))})=|\b(?:op|[A-Z]\w+)\.\w+\(|Outcomes\.|Scores\.|y_true|\w\(\)|"
-    r"\barray\b|\bNone\b|Traceback|unforeseen"
+    r"\barray\b|\bNone\b|Traceback|unexpected"
 )
 
 

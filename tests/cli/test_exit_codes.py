@@ -246,7 +246,7 @@ def test_more_draws_than_fit(folder, capsys):
     refused(capsys, [*POWER, "--draws", str(10**12)], 5, "1,000,000,000,000 draws")
 
 
-def test_something_unforeseen_is_no_traceback(folder, capsys, monkeypatch):
+def test_unexpected_error_prints_no_traceback(folder, capsys, monkeypatch):
     import outperform as op
 
     def broken(*_arguments, **_options):
@@ -254,7 +254,7 @@ def test_something_unforeseen_is_no_traceback(folder, capsys, monkeypatch):
 
     monkeypatch.setattr(op, "read", broken, raising=False)
     monkeypatch.delenv("OUTPERFORM_DEBUG", raising=False)
-    refused(capsys, ["compare", *TWO], 5, "unforeseen KeyError", "OUTPERFORM_DEBUG=1")
+    refused(capsys, ["compare", *TWO], 5, "unexpected KeyError", "OUTPERFORM_DEBUG=1")
     monkeypatch.setenv("OUTPERFORM_DEBUG", "1")
     # Raised, it would end with Python's own exit code, which means that a gate failed.
     assert main(["compare", *TWO]) == 5
