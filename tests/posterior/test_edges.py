@@ -9,7 +9,7 @@ import outperform as op
 from outperform.errors import ResourceError
 from outperform.posterior import sums
 from outperform.posterior.base import build_posterior
-from outperform.posterior.bootstrap import Influence
+from outperform.posterior.influence import Influence
 from outperform.posterior.class_priors import LearnedPrevalence, class_sizes
 from outperform.posterior.exact.f_score import WeightedShare
 from outperform.posterior.exact.tabulated import tabulate

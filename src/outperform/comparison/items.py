@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -27,7 +27,6 @@ from outperform.inference.score_views import metric_values, probabilities, value
 from outperform.inference.spec import LabelSpec
 from outperform.metrics.sums import TARGETS, CombinedMeans
 from outperform.metrics.weighted import WeightedMean
-from outperform.posterior.bootstrap import leave_one_out
 from outperform.results.base import Tabular
 from outperform.results.compared import Compared, verb_of
 
@@ -396,44 +395,30 @@ def _without(spec: LabelSpec, kept: Items, values: Sequence[list[Any]]) -> Float
     """Return the observed A − B without each item; NaN where that is not worked out."""
     data = spec.data
     if data.kind == "label_sets":
-        place = {
-            frozenset(data.labels[code] for code in one): number
-            for number, one in enumerate(data.sets)
-        }
-        asked = changes.asked_without(spec)
-        if asked is None:
+        if data.groups is not None:
             return np.full(kept.n, np.nan)
-        cells = np.array([[place[one] for one in column] for column in values]).T
-        known = {tuple(one): number for number, one in enumerate(data.tables[0].cells.tolist())}
-        places = [known[tuple(one)] for one in cells.tolist()]
-        return np.take(asked[places], kept.cell)
-    codes = {label: code for code, label in enumerate(data.labels)}
+        names: Iterable[Any] = (frozenset(data.labels[code] for code in one) for one in data.sets)
+    else:
+        names = data.labels
+    codes = {name: code for code, name in enumerate(names)}
     cells = np.array([[codes[one] for one in column] for column in values]).T
     if kept.weights is None:
         return np.take(changes.differences(spec, cells), kept.cell)
     return changes.differences(spec, cells[kept.cell], amount=kept.weights)
 
 
-def _moved_by_items(
-    data: Scores, terms: FloatArray, of_sums: Callable[[FloatArray], FloatArray]
-) -> FloatArray:
-    """Return what each item adds to a function of the sums of terms and, last, of weights."""
-    weights = np.ones(len(terms)) if data.weights is None else data.weights
-    held = np.hstack([terms, np.ones((len(terms), 1))]).T * weights
-    with np.errstate(invalid="ignore", divide="ignore"):  # the only item is left out
-        without = leave_one_out(held, np.ones(len(terms)), lambda sums: of_sums(sums)[None])
-        moved: FloatArray = of_sums(held.sum(axis=1, keepdims=True)) - without[0]
-    return moved
+def _moved_by_items(spec: ScoreSpec) -> FloatArray:
+    """Return how far each item, whatever its group, moves each model's value, ``(n_items, 2)``."""
+    alone = replace(spec.data, group=None)
+    spec = replace(spec, data=alone, view=alone, repeats=None)
+    moved = [one.whole.observed[:, None] - one.whole.without(one.held) for one in spec.unit_sums]
+    return np.concatenate(moved).T
 
 
-def _of_statistics(spec: ScoreSpec, ready: list[CombinedMeans]) -> _Found:
+def _of_statistics(spec: ScoreSpec) -> _Found:
     """Leave each item out of the sums in turn."""
     data, n = spec.data, spec.data.n_rows
-    moved = [
-        _moved_by_items(data, one.sums.basis.of_items(values), one.of_sums)
-        for one, values in zip(ready, data.values, strict=True)
-    ]
-    worth = np.stack(moved, axis=1)
+    worth = _moved_by_items(spec)
     of_targets = data.columns == TARGETS
     shown = [
         array[:, -1].tolist() if of_targets or array.shape[1] == 1 else [None] * n
@@ -452,9 +437,8 @@ def _of_statistics(spec: ScoreSpec, ready: list[CombinedMeans]) -> _Found:
 
 
 def _of_scores(spec: ScoreSpec) -> _Found:
-    combined = [one for one in spec.prepared if isinstance(one, CombinedMeans)]
-    if combined:
-        return _of_statistics(spec, combined)
+    if any(isinstance(one, CombinedMeans) for one in spec.prepared):
+        return _of_statistics(spec)
     data, n = spec.data, spec.data.n_rows
     of_means = all(isinstance(one, WeightedMean) for one in spec.prepared)
     values = np.zeros((n, 2))
@@ -462,8 +446,8 @@ def _of_scores(spec: ScoreSpec) -> _Found:
     if of_means:
         for place in (0, 1):
             values[:, place] = values_of(spec.metric, data, place, spec.positive)
-        apart = values[:, :1] - values[:, 1:]
-        influence = _moved_by_items(data, apart, lambda sums: sums[0] / sums[1])
+        a, b = _moved_by_items(spec).T
+        influence = a - b
     better = values if spec.metric.greater_is_better else -values
     if not of_means:
         better = np.stack([_column(spec, place) for place in (0, 1)], axis=1)
