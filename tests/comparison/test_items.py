@@ -115,6 +115,111 @@ def test_influence_of_label_sets():
     assert isinstance(found.table()["truth"][0], str)
 
 
+SETS = {
+    "accuracy": (lambda y, p, w: sk.accuracy_score(y, p, sample_weight=w), {}),
+    "f1_samples": (
+        lambda y, p, w: sk.f1_score(y, p, average="samples", sample_weight=w, zero_division=0),
+        {},
+    ),
+    "f1_macro": (
+        lambda y, p, w: sk.f1_score(y[:, :2], p[:, :2], average="macro", sample_weight=w),
+        {"labels": [0, 1]},
+    ),
+    "f1": (lambda y, p, w: sk.f1_score(y[:, 2], p[:, 2], sample_weight=w), {"pos_label": 2}),
+}
+
+
+@each("metric", SETS)
+@pytest.mark.parametrize("grouped", [True, False])
+def test_influence_of_weighted_label_sets(metric, grouped):
+    score, asked = SETS[metric]
+    truth = RNG.integers(0, 2, (18, 3))
+    a, b = (truth ^ (RNG.random(truth.shape) < rate) for rate in (0.15, 0.35))
+    weights = RNG.uniform(0.5, 3.0, 18)
+    groups = RNG.integers(0, 6, 18) if grouped else None
+    seen = op.Outcomes.from_label_sets(
+        truth, {"a": a, "b": b}, sample_weight=weights, groups=groups
+    )
+    c = op.compare(seen, "a", "b", metric=metric, rope=0.05, n_draws=100, **asked)
+    for one in c.items(which="all", top=6):
+        kept = np.arange(18) != one.id
+        x, y = (score(truth[kept], p[kept], weights[kept]) for p in (a, b))
+        assert one.influence == pytest.approx(c.observed - (x - y), abs=1e-12)
+
+
+def spans_of(n):
+    """Return true spans of n documents, and those of two models and of one that invents."""
+    gold, a, b, invented = [], [], [], [[(40, 41, "ORG")]] * n
+    for _ in range(n):
+        starts = RNG.choice(20, RNG.integers(0, 5), replace=False).tolist()
+        true = [(k, k + 1 + k % 2, ("LOC", "PER", "ORG")[RNG.integers(3)]) for k in sorted(starts)]
+        gold.append(true)
+        for own, missed in ((a, 0.1), (b, 0.3)):
+            own.append([one for one in true if RNG.random() > missed])
+            own[-1] += [(30, 31, "PER")] if RNG.random() < 0.3 else []
+    return gold, a, b, invented
+
+
+SPAN_METRICS = [
+    ("f1", {}), ("f1_macro", {}), ("f1_weighted", {}), ("recall", {"pos_label": "LOC"}),
+    ("precision_micro", {"labels": ["LOC", "PER"]}), ("f1_macro", {"labels": ["LOC", "PER"]}),
+]  # fmt: skip
+
+
+@each(("metric", "asked"), SPAN_METRICS)
+def test_influence_of_spans_is_the_difference_without_the_document(metric, asked):
+    gold, *models = spans_of(25)
+
+    def seen(kept, **known):
+        true, *said = ([one[k] for k in kept] for one in (gold, *models))
+        return op.Outcomes.from_spans(true, dict(zip("abc", said, strict=True)), **known)
+
+    def compared(outcomes):
+        return op.compare(outcomes, *"ab", metric=metric, rope=0.01, n_draws=100, **asked)
+
+    named = seen(range(25), ids=[f"d{k}" for k in range(25)])
+    c = compared(named)
+    for one in (found := c.items(which="all")):
+        without = compared(seen([k for k in range(25) if f"d{k}" != one.id])).observed
+        assert one.influence == pytest.approx(c.observed - without, abs=1e-12)
+    assert {one.id for one in found} == {f"d{k}" for k in range(25)}
+    # Groups, a third model and a sum move nothing.
+    grouped = seen(range(25), ids=[f"d{k}" for k in range(25)], groups=np.arange(25) // 5)
+    halves = seen(range(10)) + seen(range(10, 25))
+    for outcomes in (grouped, halves):
+        again = compared(outcomes).items(which="all")
+        got = sorted((str(one.id).strip("d"), one.influence) for one in again)
+        for (k, moved), (j, expected) in zip(
+            got, sorted((one.id[1:], one.influence) for one in found), strict=True
+        ):
+            assert (k, moved) == (j, pytest.approx(expected, abs=1e-12))
+
+
+def test_documents_of_spans_show_who_does_better():
+    gold = [[(0, 2, "PER"), (4, 5, "LOC")], [(0, 1, "LOC")], [], [(3, 4, "PER")]]
+    a = [[(0, 2, "PER"), (4, 5, "LOC")], [(0, 1, "PER")], [], []]
+    b = [[(0, 2, "PER"), (4, 6, "LOC")], [(0, 1, "LOC")], [], [(3, 4, "LOC")]]
+    c = op.compare(op.Outcomes.from_spans(gold, {"a": a, "b": b, "c": gold}), "a", "b",
+                   rope=0.01, n_draws=100)  # fmt: skip
+    found = {one.id: one for one in c.items(which="all")}
+    assert {k: one.right for k, one in found.items()} == {0: "a", 1: "b", 2: "both", 3: "a"}
+    assert c.items().right == (1, 2, 1, 0)
+    assert found[0].b == ((0, 2, "PER"), (4, 6, "LOC"))
+    row = next(one for one in c.items().to_frame().itertuples() if one.id == 0)
+    assert (row.truth, row.b) == ("PER 0–2, LOC 4–5", "PER 0–2, LOC 4–6")
+    assert "a does better on 2 items" in str(c.items())
+    places = op.compare(c.spec.data, "a", "b", pos_label="LOC", rope=0.01, n_draws=100)
+    only = places.items(which="all")
+    assert {one.id: one.right for one in only} == {0: "a", 1: "b", 2: "both", 3: "a"}
+    tags = op.Outcomes.from_tags([["B-PER", "O"]], {"a": [["B-PER", "O"]], "b": [["O", "O"]]},
+                                 scheme="IOB2", ids=["s1"])  # fmt: skip
+    (one,) = op.compare(tags, "a", "b", rope=0.01, n_draws=100).items()
+    assert (one.id, one.truth, one.b, one.right) == ("s1", ((0, 1, "PER"),), (), "a")
+    counted = op.Outcomes.from_span_counts(["X", "X"], {"a": ["X", None], "b": ["X", "X"]}, [3, 2])
+    with pytest.raises(UsageError, match="not kept"):
+        op.compare(counted, "a", "b", rope=0.01, n_draws=100).items()
+
+
 def test_scores_compare_item_by_item():
     a, b = RNG.random(30), RNG.random(30)
     seen = op.Scores.from_values({"a": a, "b": b}, ids=[f"q{k}" for k in range(30)])

@@ -12,8 +12,9 @@ import numpy as np
 
 from outperform._json import MaybeNaN, written
 from outperform._typing import AnyArray, FloatArray, IntArray
-from outperform.data.items import MOST_ITEMS, Items
+from outperform.data.items import MOST_ITEMS, Items, SpanRows
 from outperform.data.scores import Scores
+from outperform.data.tag_schemes import Span
 from outperform.decision.rope import TWO_THIRDS, Decision, Rope, decide, masses_from_draws
 from outperform.display.document import Document, Note, Rows
 from outperform.display.formats import Column, signed_column, text_column
@@ -45,12 +46,13 @@ class ItemRow:
     id
         What it is called, or its number in the order of the rows, from 0.
     truth
-        Its true label; None where only right or wrong is known.
+        Its true label, or the true spans; None where only right or wrong is known.
     a, b
         What the models predict, or score; None where only right or wrong is known.
     right
         Who is right: the name of a model, ``"both"`` or ``"neither"``. Of scores, who does
         better on the item, ``"both"`` if alike; None where the metric says nothing of one item.
+        Of spans, who misses and makes up fewer in the sentence or document.
     influence
         The observed A − B less what it would be without the item; None where that is not worked
         out.
@@ -109,8 +111,8 @@ class ItemTable(Tabular):
     room
         How far the HDI would have to move for another decision, with its sign.
     scored
-        Whether the models give scores; then the numbers in ``right`` say who does better, or,
-        where the metric says nothing of one item, whose score is higher.
+        Whether the models give scores or spans; then the numbers in ``right`` say who does
+        better, or, where the metric says nothing of one item, whose score is higher.
 
     Examples
     --------
@@ -187,11 +189,12 @@ class ItemTable(Tabular):
     def _document(self) -> Document:
         table = self.table()
         some = replace(table, rows=table.rows[:_ON_A_SCREEN], title=None)
+        labels = [key for key in ("truth", "a", "b") if key in table.keys]
         left = len(table) - len(some)
         more = f"… and {n_of(left, 'more items')}; to_frame() has all"
         return Document(
             headline=self._headline,
-            screen=[Rows(table=some)],
+            screen=[Rows(table=some, first=("id", "right", "influence"), labels=labels)],
             table=table,
             notes=[Note(more, card=False)] if left else [],
         )
@@ -215,7 +218,9 @@ def _said(value: object) -> str:
 
 
 def _shown(value: object) -> object:
-    """Return a value that every format takes; the labels of a set as one text."""
+    """Return a value that every format takes; the labels of a set, or spans, as one text."""
+    if isinstance(value, tuple):
+        return ", ".join(f"{kind} {start}–{end}" for start, end, kind in value)
     if isinstance(value, frozenset):
         return ", ".join(sorted(map(str, value)))
     plain = value is None or isinstance(value, (str, int, float))
@@ -260,7 +265,7 @@ def items(
         observed=own.observed,
         decision=own.decision,
         room=room(own),
-        scored=isinstance(spec, ScoreSpec),
+        scored=isinstance(spec, ScoreSpec) or spec.data.kind == "spans",
     )
 
 
@@ -355,11 +360,11 @@ def _leaning_steps(ordered: FloatArray, rope: Rope) -> list[float]:
 
 
 def _of_labels(spec: LabelSpec, observed: float) -> _Found:
-    kept = spec.data._items
-    _refuse_lost(spec, kept)
-    assert kept is not None
+    kept = _kept(spec)
     cells = kept.cells[:, [0, *(1 + kept.models.index(model) for model in spec.data.models)]]
     truth, a, b = ([kept.values[code] for code in column] for column in cells.T.tolist())
+    if kept.spans is not None:
+        return _of_spans(spec, observed, kept, np.array([truth, a, b], dtype=object), kept.spans)
     correct = spec.data.kind == "correct"
     nothing = [None] * len(cells)
     cell = kept.cell.astype(np.int64)
@@ -379,27 +384,62 @@ def _of_labels(spec: LabelSpec, observed: float) -> _Found:
     )
 
 
-def _refuse_lost(spec: LabelSpec, kept: Items | None) -> None:
-    if spec.data.kind == "spans":
-        raise UsageError("spans are counted by sentence, so there are no items to look at yet")
-    if kept is None or kept.n != spec.data.n or spec.data.pool is not None:
+def _of_spans(
+    spec: LabelSpec, observed: float, kept: Items, values: AnyArray, spans: SpanRows
+) -> _Found:
+    """Leave each sentence or document out in turn; the better model has fewer spans wrong."""
+    view_codes = changes.view_codes(spec).tolist()
+    codes: dict[Any, int] = dict(zip(spec.data.labels, view_codes, strict=True))
+    # What only other models predict is of no kind.
+    kinds = [next((one for one in column if one is not None), None) for column in values.T]
+    types = np.array([codes.get(kind, -1) for kind in kinds], dtype=np.int64)[kept.cell]
+    answers = (values != None)[:, kept.cell]  # noqa: E711 (item by item)
+    documents = changes.leave_documents_out(spec, types, answers, spans)
+    shown = [
+        _by_document(spans, [kinds[cell] for cell in kept.cell[own].tolist()], own)
+        for own in answers
+    ]
+    return _Found(
+        ids=kept.names,
+        named=kept.ids is not None,
+        cell=np.arange(spans.n),
+        truth=shown[0],
+        a=shown[1],
+        b=shown[2],
+        right=-documents.wrong,
+        influence=observed - documents.without,
+    )
+
+
+def _by_document(spans: SpanRows, kinds: Iterable[Any], selected: AnyArray) -> list[Any]:
+    """Return the selected spans of each document, from left to right."""
+    texts: list[list[Span]] = [[] for _ in range(spans.n)]
+    columns = (one[selected].tolist() for one in (spans.document, spans.start, spans.end))
+    for document, start, end, kind in zip(*columns, kinds, strict=True):
+        texts[document].append((start, end, kind))
+    return [tuple(sorted(one)) for one in texts]
+
+
+def _kept(spec: LabelSpec) -> Items:
+    kept = spec.data._items
+    # Groups of spans are counted, not their sentences.
+    lost = kept is None or (kept.n != spec.data.n and kept.spans is None)
+    if kept is None or lost or spec.data.pool is not None:
         raise UsageError(
             "the rows of these outcomes were not kept: they were counted where they are, came as "
             "counts, were divided or chosen, or there are too many. Name the column of their ids "
             f"with {param('id=')}{either(' of op.read, or give arrays', '')}; up to "
             f"{MOST_ITEMS:,} rows are kept"
         )
+    return kept
 
 
 def _without(spec: LabelSpec, kept: Items, values: Sequence[list[Any]]) -> FloatArray:
-    """Return the observed A − B without each item; NaN where that is not worked out."""
+    """Return the observed A − B without each item."""
     data = spec.data
+    names: Iterable[Any] = data.labels
     if data.kind == "label_sets":
-        if data.groups is not None:
-            return np.full(kept.n, np.nan)
-        names: Iterable[Any] = (frozenset(data.labels[code] for code in one) for one in data.sets)
-    else:
-        names = data.labels
+        names = (frozenset(data.labels[code] for code in one) for one in data.sets)
     codes = {name: code for code, name in enumerate(names)}
     cells = np.array([[codes[one] for one in column] for column in values]).T
     if kept.weights is None:

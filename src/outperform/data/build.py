@@ -301,14 +301,18 @@ def of_correct(
 
 
 def of_spans(
-    gold: object, predictions: Mapping[str, object], *, groups: ColumnLike | None
+    gold: object,
+    predictions: Mapping[str, object],
+    *,
+    groups: ColumnLike | None,
+    ids: ColumnLike | None = None,
 ) -> Fields:
     """Count spans that agree to the letter."""
-    rows = align(
-        named(predictions), truth=gold, first="gold", what="spans", beside={"groups": groups}
-    )
-    labels, table = count_spans(rows.truth, rows.models, groups=rows.beside["groups"])
-    return _of_rows(_of_spans(tuple(rows.models), labels, (table,)), rows.findings)
+    beside = {"groups": groups, "ids": ids}
+    rows = align(named(predictions), truth=gold, first="gold", what="spans", beside=beside)
+    labels, table, items = count_spans(rows.truth, rows.models, **rows.beside)
+    fields = _of_spans(tuple(rows.models), labels, (table,))
+    return _of_rows({**fields, "_items": items}, rows.findings)
 
 
 def of_tags(
@@ -318,11 +322,11 @@ def of_tags(
     scheme: Scheme,
     strict: bool,
     groups: ColumnLike | None,
+    ids: ColumnLike | None = None,
 ) -> Fields:
     """Read tag sequences into spans and count these."""
-    rows = align(
-        named(predictions), truth=gold, first="gold", what="tags", beside={"groups": groups}
-    )
+    beside = {"groups": groups, "ids": ids}
+    rows = align(named(predictions), truth=gold, first="gold", what="tags", beside=beside)
     check_tag_lengths(rows.truth, rows.models)
     truth, *findings = read_tags(rows.truth, name="gold", scheme=scheme, strict=strict)
     spans = {}
@@ -332,7 +336,7 @@ def of_tags(
         )
         findings.append(found)
     noticed = tuple(one for one in findings if one is not None)
-    fields = of_spans(truth, spans, groups=rows.beside["groups"])
+    fields = of_spans(truth, spans, **rows.beside)
     return _with_findings(fields, rows.findings + noticed)
 
 

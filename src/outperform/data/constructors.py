@@ -378,6 +378,7 @@ class Constructors(FromAnnotators):
         scheme: SchemeLike,
         strict: bool = False,
         groups: ColumnLike | None = None,
+        ids: ColumnLike | None = None,
     ) -> Self:
         """Count the spans of tag sequences, such as named entities or words.
 
@@ -400,6 +401,8 @@ class Constructors(FromAnnotators):
         groups
             The document (or author, or prompt) of each sentence, if these rather
             than sentences should get one weight each.
+        ids
+            The name of each sentence, for ``c.items()``. Default: its number, from 0.
 
         Examples
         --------
@@ -414,7 +417,11 @@ class Constructors(FromAnnotators):
         """
         return cls(
             **build.of_tags(
-                gold, predictions, scheme=get_scheme(scheme), strict=strict, groups=groups
+                *(gold, predictions),
+                scheme=get_scheme(scheme),
+                strict=strict,
+                groups=groups,
+                ids=ids,
             )
         )
 
@@ -425,6 +432,7 @@ class Constructors(FromAnnotators):
         predictions: Mapping[str, SpansLike],
         *,
         groups: ColumnLike | None = None,
+        ids: ColumnLike | None = None,
     ) -> Self:
         """Count spans given as (start, end, type); whether the end is inclusive is yours.
 
@@ -436,6 +444,8 @@ class Constructors(FromAnnotators):
             The predicted spans of each model, by name.
         groups
             What should get one weight each, if not the documents themselves.
+        ids
+            The name of each document, for ``c.items()``. Default: its number, from 0.
 
         Examples
         --------
@@ -444,7 +454,7 @@ class Constructors(FromAnnotators):
         >>> op.Outcomes.from_spans(gold, {"crf": [[(0, 2, "PER")], []]}).margins("crf").predicted
         array([0, 1])
         """
-        return cls(**build.of_spans(gold, predictions, groups=groups))
+        return cls(**build.of_spans(gold, predictions, groups=groups, ids=ids))
 
     @classmethod
     def from_span_counts(

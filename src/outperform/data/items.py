@@ -18,8 +18,37 @@ MOST_ITEMS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SpanRows:
+    """The document and the boundaries of each span.
+
+    Parameters
+    ----------
+    document
+        The number of the document, or sentence, that each span belongs to.
+    start, end
+        The boundaries as they were given.
+    n
+        The number of documents, those without any span included.
+    """
+
+    document: IntArray  # (n_spans,)
+    start: IntArray
+    end: IntArray
+    n: int
+
+    def plus(self, other: SpanRows) -> SpanRows:
+        """Put the documents of another table after these."""
+        return SpanRows(
+            document=np.concatenate([self.document, other.document + self.n]),
+            start=np.concatenate([self.start, other.start]),
+            end=np.concatenate([self.end, other.end]),
+            n=self.n + other.n,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Items:
-    """One cell for each item, and its id.
+    """One cell for each item, and its id; of spans, a cell for each span of each document.
 
     The cells have their own codes, so that what is done to the labels, the models and the order
     of a table changes nothing here.
@@ -29,15 +58,17 @@ class Items:
     models
         The models, in the order of the columns of ``cells``.
     values
-        What the codes mean: labels, or label sets.
+        What the codes mean: labels, or label sets; None is no span.
     cells
         Codes of shape ``(n_cells, 1 + n_models)``, the truth first; the same may be there twice.
     cell
-        The place of each item's cell.
+        The place of each item's cell, or of each span's.
     ids
         What each item is called; None for its number in the order of the rows, from 0.
     weights
         How much each item matters; None where all matter alike.
+    spans
+        Which document each cell belongs to, and where it is; None for other kinds of items.
     """
 
     models: tuple[str, ...]
@@ -46,11 +77,12 @@ class Items:
     cell: AnyArray  # (n_items,) int32
     ids: AnyArray | None = None  # (n_items,)
     weights: FloatArray | None = None  # (n_items,)
+    spans: SpanRows | None = None
 
     @property
     def n(self) -> int:
         """The number of items."""
-        return len(self.cell)
+        return len(self.cell) if self.spans is None else self.spans.n
 
     @property
     def names(self) -> list[Any]:
@@ -82,7 +114,32 @@ class Items:
             cell=np.concatenate([self.cell, other.cell + np.int32(len(self.cells))]),
             ids=_as_ids([*self.names, *other.names]) if named else None,
             weights=np.concatenate([self.weights, other.weights]) if weighted else None,
+            spans=None
+            if self.spans is None or other.spans is None
+            else self.spans.plus(other.spans),
         )
+
+
+def keep_spans(
+    models: tuple[str, ...],
+    values: Sequence[Any],
+    codes: Sequence[IntArray],
+    cells: IntArray,
+    spans: SpanRows,
+    *,
+    ids: object = None,
+) -> Items | None:
+    """Return the documents behind cells of spans, or None where there are too many to keep."""
+    names = None if ids is None else read_ids(ids, spans.n)
+    if max(spans.n, len(codes[0])) > MOST_ITEMS:
+        return None
+    cell = place_rows(codes, cells).astype(np.int32)
+    for array in (cell, names, spans.document, spans.start, spans.end):
+        if array is not None:
+            array.setflags(write=False)
+    return Items(
+        models=models, values=tuple(values), cells=cells, cell=cell, ids=names, spans=spans
+    )
 
 
 def keep_items(

@@ -10,6 +10,7 @@ import numpy as np
 
 from outperform._rows import count_rows, place_rows
 from outperform._typing import IntArray, Label
+from outperform.data.items import Items, SpanRows, keep_spans
 from outperform.data.labels import check_label, sort_labels
 from outperform.data.table import Table, group_codes, group_rows
 from outperform.data.tag_schemes import ROLES_OF, Role, Scheme, Span
@@ -102,10 +103,15 @@ class Counted(NamedTuple):
 
     labels: tuple[Label, ...]
     table: Table
+    items: Items | None
 
 
 def count_spans(
-    gold: Documents, predictions: Mapping[str, Documents], *, groups: Sequence[object] | None
+    gold: Documents,
+    predictions: Mapping[str, Documents],
+    *,
+    groups: Sequence[object] | None,
+    ids: object = None,
 ) -> Counted:
     """Count spans that agree to the letter, and keep the documents together."""
     columns = {"gold": gold, **{f"spans of {name!r}": spans for name, spans in predictions.items()}}
@@ -135,7 +141,16 @@ def count_spans(
     together = group_rows(
         group[document], place_rows(codes.T, cells), n_groups=n_groups, n_cells=len(cells)
     )
-    return Counted(labels, Table(cells, counts, together))
+    start, end = np.array([span[:2] for _, span in rows]).T
+    items = keep_spans(
+        tuple(predictions),
+        (*labels, None),
+        list(codes.T),
+        cells,
+        SpanRows(document=document, start=start, end=end, n=len(gold)),
+        ids=ids,
+    )
+    return Counted(labels, Table(cells, counts, together), items)
 
 
 def _checked(spans: Iterable[Any], name: str, number: int) -> list[Span]:

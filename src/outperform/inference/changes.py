@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -11,12 +12,13 @@ from scipy.special import ndtri
 from outperform._rows import distinct_rows
 from outperform._typing import AnyArray, FloatArray, IntArray, Label
 from outperform.data.checks import code_of
+from outperform.data.items import SpanRows
 from outperform.data.prevalence import LabelErrors
 from outperform.data.views import in_weights
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision, Rope
 from outperform.findings import Finding, finding, listed
-from outperform.inference.spec import LabelSpec, ModelSums, Spec
+from outperform.inference.spec import LabelSpec, ModelSums, Spec, indicators
 
 # Of stated error rates that hold, one comparison in so many is said not to fit.
 _FALSE_ALARM = 0.01
@@ -26,8 +28,15 @@ _MOST_WRONG = 0.45
 
 
 def view_codes(spec: LabelSpec) -> IntArray:
-    """Return the code that each label of the data, or each label set, has in the view."""
+    """Return the code that each label of the data, or each label set, has in the view.
+
+    A type of spans that is left out has -1.
+    """
     data, view = spec.data, spec.view
+    if data.kind == "spans" and spec.positive is not None:
+        named = data.labels if spec.choices.labels is None else spec.choices.labels
+        chosen = named if spec.pos_label is None else [spec.pos_label]
+        return np.array([0 if label in chosen else -1 for label in data.labels], dtype=np.int64)
     place = {label: code for code, label in enumerate(view.labels)}
     if data.kind == "label_sets":
         if spec.pos_label is not None:
@@ -90,6 +99,49 @@ def _in_view(spec: LabelSpec, cells: IntArray) -> IntArray:
     if spec.data.kind == "label_sets" and spec.view.kind == "correct":
         return np.column_stack([np.ones_like(cells[:, 0]), cells[:, 0] == cells[:, 1]])
     return view_codes(spec)[cells]
+
+
+class Documents(NamedTuple):
+    """What each sentence or document says of two models.
+
+    Parameters
+    ----------
+    wrong
+        How many spans of each document each model misses or makes up, ``(n_documents, 2)``.
+    without
+        The observed A − B without each document.
+    """
+
+    wrong: FloatArray
+    without: FloatArray
+
+
+def leave_documents_out(
+    spec: LabelSpec, types: IntArray, answers: AnyArray, spans: SpanRows
+) -> Documents:
+    """Leave each document out in turn.
+
+    Parameters
+    ----------
+    spec
+        What was asked of spans.
+    types
+        The code of each span's type in the view; -1 if the metric does not look at it.
+    answers
+        Whether each span is true, and whether each model predicts it, ``(3, n_spans)``.
+    spans
+        The document of each span.
+    """
+    n_types = spec.view.n_classes
+    codes = np.where(answers & (types >= 0), types, n_types)  # the last one is "no span"
+    documents = indicators(spans.document, spans.n).T
+    wrong, values = [], []
+    for model in (0, 1):
+        own = ModelSums(spec, spec.view, model)
+        held = own.terms(codes[[0, 1 + model]].T) @ documents
+        wrong.append(np.repeat([1, -2, 1], n_types) @ held)  # true and predicted, less twice right
+        values.append(own.whole.without(held)[0])
+    return Documents(np.stack(wrong, axis=1), values[0] - values[1])
 
 
 def error_findings(spec: LabelSpec, errors: LabelErrors) -> Iterator[Finding]:

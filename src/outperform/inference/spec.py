@@ -471,7 +471,7 @@ class ModelSums:
         """
         if self.spec.view_prevalence is None:
             return self._added(cells)
-        return _indicators(place_rows(cells.T, self.table.cells), len(self.table.cells))
+        return indicators(place_rows(cells.T, self.table.cells), len(self.table.cells))
 
     def _added(self, cells: IntArray) -> csr_array:
         from scipy.sparse import csr_array
@@ -483,7 +483,7 @@ class ModelSums:
             values = self.spec.measured.of_items(sizes, n_labels=n_classes)
             return csr_array(np.stack([values, np.ones(len(cells))]))
         if self.spec.needs == "confusion":
-            return _indicators(cells[:, 0] * n_classes + cells[:, 1], n_classes**2)
+            return indicators(cells[:, 0] * n_classes + cells[:, 1], n_classes**2)
         if view.kind == "label_sets":
             return LabelMargins(view, cells).matrix
         matrix = choose_tally(cells, n_codes(view), "margins", largest=1.0).matrix
@@ -531,7 +531,7 @@ class ModelSums:
         return values
 
 
-def _indicators(rows: IntArray, n_rows: int) -> csr_array:
+def indicators(rows: IntArray, n_rows: int) -> csr_array:
     """Return a matrix with a 1 in the row of each column."""
     from scipy.sparse import csr_array
 
