@@ -105,7 +105,7 @@ def test_gates(right, capsys):
         (["compare", "bert.jsonl", "gpt.jsonl", "rules.jsonl", *JOINED], 2,
          ["one for each of 2 models; got bert.jsonl, gpt.jsonl, rules.jsonl"]),
         (["compare", "wide.csv", *WIDE, "--correct", "rules"], 2,
-         ["'bert', 'gpt', 'rules'; name 2 models of them with --a and --b"]),
+         ["'bert', 'gpt', 'rules'; select 2 models of them with --a and --b"]),
         (["compare", "wide.csv", *WIDE, "--a", "bert", "--b", "gtp"], 2, ["'gpt'"]),
         (["compare", "wide.csv", *WIDE, "--truth", "id"], 2, ["leave --truth out"]),
         (["compare", "wide.csv", *WIDE, "--metric", "f1"], 2, ["--metric accuracy"]),
@@ -114,7 +114,7 @@ def test_gates(right, capsys):
         (["compare", "wide.csv", "--correct", "bert", "--correct", "user"], 3,
          ["column 'user' must say right or wrong", "8, 9 and 10 of wide.csv"]),
         (["compare", "wide.csv", *WIDE, "--metric", "roc_auc", "--a", "bert", "--b", "gpt"], 2,
-         ["leave --correct out"]),
+         ["remove --correct"]),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_refused(right, capsys, arguments, code, words):

@@ -54,8 +54,9 @@ class _Command(_Bare, TyperCommand):
             self._name_plug_ins()
         if "-h" in args:
             for param in self.get_params(ctx):
-                if param.param_type_name == "option" and FIRST.isdisjoint(param.opts):
-                    param.hidden = True
+                if param.param_type_name == "option":
+                    param.hidden = FIRST.isdisjoint(param.opts)
+                    param.rich_help_panel = "Options"  # so few need no panels
             self.epilog = "All options: --help"
             args = ["--help"]
         return super().parse_args(ctx, args)
@@ -190,10 +191,10 @@ def count(
     *,
     reading: OneTable,
 ) -> None:
-    """Summarise predictions into a small file that other commands can read.
+    """Summarise predictions in a small file for other commands.
 
-    To add up the files of several days or machines, put them into one folder and pass the folder.
-    With --update, only new data are counted.
+    To add up the files of several days or machines, put them into one folder and
+    pass the folder. With --update, only new data are counted.
 
     Example: outperform count preds.csv --truth label --of bert --of gpt -o counts.json
     """

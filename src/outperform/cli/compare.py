@@ -66,10 +66,10 @@ def compare(
     asking: g.Asking,
     writing: g.Writing,
 ) -> None:
-    """Compare two models: is A better than B, worse, or practically equivalent?
+    """Compare two models: better, worse or practically equivalent?
 
-    The difference is A − B, in units of the metric. With --by, report each task and the average
-    over tasks.
+    The difference is A − B, in units of the metric. With --by, report each task
+    and the average over tasks.
 
     Example: outperform compare preds.csv --truth label --a bert --b gpt --metric f1_macro
     """
@@ -185,10 +185,10 @@ def rank(
     asking: g.Asking,
     writing: g.Writing,
 ) -> None:
-    """Rank models: which is best, and which are practically tied with it.
+    """Rank models: the best, and those practically tied with it.
 
-    The table includes the expected loss of choosing each model. With --by, report each task and the
-    average over tasks.
+    The table includes the expected loss of choosing each model. With --by, report
+    each task and the average over tasks.
 
     Example: outperform rank preds.csv --truth label --id id --metric f1_macro --rope 0.02
     """
@@ -339,8 +339,9 @@ def slices(
 ) -> None:
     """Compare two models on every slice, most concerning first.
 
-    Slices are partially pooled: the more alike they are, the more each estimate shrinks toward the
-    overall one. So many slices do not produce many false alarms.
+    Slices are partially pooled: the more alike they are, the more each estimate
+    shrinks toward the overall one. So many slices do not produce many false
+    alarms.
 
     Example: outperform slices log.csv --truth label --a bert --b gpt --by country --metric accuracy
     """

@@ -118,12 +118,13 @@ def gate(
     reading: g.ReadingTwo,
     asking: g.Asking,
 ) -> int:
-    """Check whether the candidate can replace the baseline (pass, fail, undecided).
+    """Check whether the candidate can replace the baseline.
 
-    Passes if the whole HDI of candidate − baseline lies above the lower edge of the ROPE.
+    It passes if the whole HDI of candidate − baseline lies above the ROPE's lower
+    edge, and fails if the whole HDI lies below it.
 
-    Exit codes: 0 pass, 1 fail (the whole HDI lies below that edge), 4 undecided. Repeating the
-    command gives the same code: the seed is fixed, and draws are added near an edge.
+    Exit codes: 0 pass, 1 fail, 4 undecided. They are reproducible: the seed is
+    fixed, and draws are added near an edge.
 
     Example: outperform gate preds.csv --truth label --baseline old --candidate new --metric f1_macro
     """  # noqa: E501

@@ -45,21 +45,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 COMMANDS = {
-    "compare": "Compare two models: is A better than B, worse, or practically equivalent?",
+    "compare": "Compare two models: better, worse or practically equivalent?",
     "estimate": "Estimate one model's metric, with an interval.",
     "scorecard": "Compare two models on several metrics, or class by class.",
     "slices": "Compare two models on every slice, most concerning first.",
-    "rank": "Rank models: which is best, and which are practically tied with it.",
+    "rank": "Rank models: the best, and those practically tied with it.",
     "runs": "Compare two models over several training runs.",
     "bcv": "Compare two models by counts from blocked cross-validation.",
     "sensitivity": "Check whether other priors or ROPEs change the decision.",
     "report": "Write a comparison to a self-contained HTML file.",
-    "gate": "Check whether the candidate can replace the baseline (pass, fail, undecided).",
+    "gate": "Check whether the candidate can replace the baseline.",
     "watch": "Re-run the comparison after each batch and stop by a rule.",
     "plan": "Estimate how many items a decision needs.",
-    "power": "Estimate how often a test set of a given size gives a decision.",
-    "propose": "Choose which items to label, favouring those on which two models disagree.",
-    "count": "Summarise predictions into a small file that other commands can read.",
+    "power": "Estimate how often a test set of some size gives a decision.",
+    "propose": "Choose items to label, mostly where two models disagree.",
+    "count": "Summarise predictions in a small file for other commands.",
     "example": "Write an example data set as CSV, with one column per model.",
     "explain": "Explain terms, metrics and findings.",
 }

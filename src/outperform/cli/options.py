@@ -19,7 +19,7 @@ PANELS = ("Models", "Data", "Files", "Scenario", "Analysis", "Computation", "Out
 FIRST = frozenset({
     "--a", "--b", "--of", "--baseline", "--candidate", "--truth", "--by", "--metric",
     "--metrics", "--by-class", "--rope", "--stop", "--accuracies", "--agreement", "--theta-pos",
-    "--theta-neg", "--sizes", "--budget", "--seed", "--format", "--output", "--verbose",
+    "--theta-neg", "--sizes", "--budget", "--format", "--output", "--verbose",
 })  # fmt: skip
 in_models, in_data, in_files, in_scenario, in_analysis, in_computation, in_output = (
     partial(typer.Option, rich_help_panel=panel) for panel in PANELS

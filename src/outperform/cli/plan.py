@@ -107,8 +107,9 @@ def plan(
 ) -> None:
     """Estimate how many items a decision needs.
 
-    Base the plan on a pilot, on two accuracies and an agreement rate, or on outcome probabilities.
-    With --by, plan for the mean over tasks; all tasks grow by the same factor.
+    Base the plan on a pilot, on two accuracies and an agreement rate, or on
+    outcome probabilities. With --by, plan for the mean over tasks; all tasks grow
+    by the same factor.
 
     Example: outperform plan preds.csv --truth label --a bert --b gpt --metric f1_macro --rope 0.02
     """
@@ -168,7 +169,7 @@ def power(
     *,
     writing: g.Writing,
 ) -> None:
-    """Estimate how often a test set of a given size gives a decision.
+    """Estimate how often a test set of some size gives a decision.
 
     Example: outperform power --theta-pos .3,.3,.2,.2 --theta-neg .2,.2,.3,.3 --rope 0.05
     """
@@ -250,12 +251,13 @@ def propose(
     random_state: o.Seed = 0,
     output: o.Output = None,
 ) -> None:
-    """Choose which items to label, favouring those on which two models disagree.
+    """Choose items to label, mostly where two models disagree.
 
-    Writes the rows to label, in labelling order, as CSV (or TSV if the file name ends in .tsv).
-    Once they are labelled, compare them with --pool, which accounts for the selection. If a judge
-    has rated all items, --judge or --verdicts uses the ratings for the selection; then compare all
-    items, and pass the labelled ones with --human.
+    Writes the rows to label, in labelling order, as CSV (or TSV if the file name
+    ends in .tsv). Once they are labelled, compare them with --pool, which
+    accounts for the selection. If a judge has rated all items, --judge or
+    --verdicts uses the ratings for the selection; then compare all items, and
+    pass the labelled ones with --human.
 
     Example: outperform propose preds.csv --a bert --b gpt --budget 40 --metric f1_macro -o next.csv
     """
