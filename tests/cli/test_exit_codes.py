@@ -120,7 +120,7 @@ USAGE = {
     "agreement alone": (["plan", *SUSPECTED[2:]], "give --accuracies, of A and of B, too"),
     "a class without a pilot": (["plan", *SUSPECTED, "--pos-label", "a"],
         "--pos-label applies only to a pilot"),
-    "classes without a pilot": (["plan", *SUSPECTED, "--labels", "a,b"], "--labels applies only to a pilot"),
+    "classes without a pilot": (["plan", *SUSPECTED, "--labels", "a,b"], "--labels applies only"),
     "a model without a pilot": (["plan", *SUSPECTED, "--a", "bert"], "apply to a pilot file"),
     "a column without a pilot": (["plan", *SUSPECTED, "--truth", "label"], "apply to a pilot file"),
     "certain plan": (["plan", *SUSPECTED, "--target", "1"], "--target must lie strictly between"),

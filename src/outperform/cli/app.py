@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import re
 import shlex
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass
 from functools import wraps
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
@@ -27,6 +30,7 @@ from outperform.io.catalogue import LOGS
 
 if TYPE_CHECKING:
     from outperform.display.layout import Line, Page
+    from outperform.metrics.metric import Metric
 
 
 class _Bare:
@@ -317,19 +321,19 @@ def _explained(word: str) -> tuple[str, str, str]:
     from outperform.findings import TEMPLATES
     from outperform.metrics.registry import find
 
-    terms, metrics, findings = glossary(), _metrics(), findings_explained()
-    known = dict(terms)
-    known |= {synonym: term for term in terms.values() for synonym in term.get("also", ())}
+    terms, findings = glossary(), findings_explained()
+    metrics = (*op.metrics.names(), *op.metrics.set_names(), *op.metrics.score_names())
+    synonyms = {synonym: term for term in terms.values() for synonym in term.get("also", ())}
     text = word.strip().lower()
     name = text.replace(" ", "_").replace("-", "_")
     if text == "metrics":
         return "metrics", f"{', '.join(metrics)}.", "reference/metrics"
-    term = known.get(name) or known.get(text)
+    metric = None if name in terms else find(text)
+    if metric is not None:
+        return metric.name, _metric_text(metric), "reference/metrics"
+    term = terms.get(name) or synonyms.get(name) or synonyms.get(text)
     if term is not None:
         return term["name"], term["text"], term["page"]
-    metric = find(text)
-    if metric is not None and metric.name in metrics:
-        return metric.name, metrics[metric.name], "reference/metrics"
     if name not in findings:
         similar = get_close_matches(name, [*metrics, *findings])  # all of them are a long list
         raise UsageError(unknown_name("term, metric or finding", word, [*terms, *similar]))
@@ -340,24 +344,37 @@ def _explained(word: str) -> tuple[str, str, str]:
     return f"{name} ({levels})", findings[name] + option, "reference/findings"
 
 
-def _metrics() -> dict[str, str]:
-    """Return every metric and a sentence about it."""
-    from outperform import metrics
+def _metric_text(metric: Metric) -> str:
+    """Return the definition of a metric, its range, and whether higher is better."""
+    low, high = metric.bounds or (float("-inf"), float("inf"))
+    bounds = {
+        (True, True): f"Range: {low:g} to {high:g}",
+        (True, False): f"Range: {low:g} or more",
+        (False, True): f"Range: {high:g} or less",
+        (False, False): "It has the unit of the data",
+    }[low > float("-inf"), high < float("inf")]
+    label = metric.label[0].upper() + metric.label[1:]
+    definition = _definition(metric.name)
+    direction = f"{bounds}; {'higher' if metric.greater_is_better else 'lower'} is better."
+    return " ".join(filter(None, (f"{label}.", definition, direction)))
 
-    sentences: dict[str, str] = {}
-    for name in (*metrics.names(), *metrics.set_names(), *metrics.score_names()):
-        metric = metrics.get(name)
-        low, high = metric.bounds or (float("-inf"), float("inf"))
-        ends = {
-            (True, True): f"It lies between {low:g} and {high:g}",
-            (True, False): f"It is {low:g} or more",
-            (False, True): f"It is {high:g} or less",
-            (False, False): "It has the units of the data",
-        }[low > float("-inf"), high < float("inf")]
-        better = "more" if metric.greater_is_better else "less"
-        label = metric.label[0].upper() + metric.label[1:]
-        sentences[name] = f"{label}. {ends}, and {better} is better."
-    return sentences
+
+def _definition(name: str) -> str:
+    """Return what a metric measures; empty for a plug-in's.
+
+    Examples
+    --------
+    >>> _definition("f2_macro")[-62:]
+    'This is the mean over classes, which all have the same weight.'
+    """
+    texts = tomllib.loads(files("outperform.cli").joinpath("metrics.toml").read_text("utf-8"))
+    stem, _, variant = name.rpartition("_")
+    for base, suffix in ((name, ""), (stem, variant)):
+        family = re.sub(r"\d+(\.\d+)?", "N", base)
+        text = texts["metrics"].get(base) or texts["metrics"].get(family)
+        if text is not None:
+            return f"{text} {texts['variants'].get(suffix, '')}".strip()
+    return ""
 
 
 _REPOSITORY = "https://github.com/outperform/outperform"
