@@ -33,7 +33,7 @@ from outperform.data.scores import Scores
 from outperform.data.table import Table, total
 from outperform.data.views import count_of, in_weights, predicted_codes
 from outperform.decision.rope import Rope, RopeLike
-from outperform.errors import DataError, UsageError, param, unknown_name
+from outperform.errors import DataError, UsageError, either, param, unknown_name
 from outperform.findings import Finding, finding
 from outperform.findings import counted as n_of
 from outperform.inference.question import ONCE, Averaged, Choices, Counting, Given, Question
@@ -718,11 +718,26 @@ def _of_any(
         return make_score_spec(data, metric, choices)
     if metrics.is_of_scores(metric):
         name = metric if isinstance(metric, str) else getattr(metric, "name", "this function")
+        if metrics.get_score(metric).basis.read is not None:
+            raise refuse_columns(name)
         raise UsageError(
             f"{name!r} is a metric of scores, and outcomes are counted labels; give arrays of "
             "scores, or op.Scores.from_arrays(y_true, {'bert': scores})"
         )
     return _of_labels(data, metric, choices, defaults=defaults, counting=counting)
+
+
+def refuse_columns(name: str) -> UsageError:
+    """Return what to say of a metric of answers, such as texts, of which labels were counted."""
+    return UsageError(
+        f"{name!r} reads the answers themselves, such as texts, which "
+        + either(
+            "op.read counts as labels; pass them as lists: "
+            f"op.compare(references, answers_a, answers_b, metric={name!r})",
+            "this command counts as labels; compare them in Python: "
+            f"op.compare(references, answers_a, answers_b, metric={name!r})",
+        )
+    )
 
 
 def data_of(
@@ -755,7 +770,7 @@ def data_of(
     asked = metrics.get_score(metric)
     basis = asked.basis
     if basis.names == VOTES:
-        raise UsageError(f"{metric!r} is a metric of votes; make Scores.from_votes of them")
+        raise UsageError(f"{asked.name!r} is a metric of votes; make Scores.from_votes of them")
     if basis.read is not None:
         return Scores._from_items(asked.read_items, y_true, columns, columns=basis.names, **rows)
     if basis.reads == "statistics":
