@@ -20,7 +20,6 @@ from outperform.inference.question import Sampling
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import (
     LabelSpec,
-    make_label_spec,
     make_spec,
     refuse_prevalence,
     rope_for,
@@ -96,7 +95,7 @@ class Analysis:
 
     def ask(self, seen: Outcomes, metric: str | None = None) -> LabelSpec:
         """Ask outcomes."""
-        return make_label_spec(
+        return make_spec(
             seen,
             metric=metric if self.metric is None else self.metric,
             prior=self.prior,
@@ -183,7 +182,8 @@ def suite_world(pilot: Suite, names: Sequence[str], analysis: Analysis) -> tuple
         seen = _check_pilot(data, analysis.verb)
         if isinstance(seen, Scores):
             raise UsageError("a suite with tasks of scores cannot be planned; plan them one by one")
-        return make_label_spec(seen, **asked)
+        spec: LabelSpec = make_spec(seen, **asked)
+        return spec
 
     given = {name: getattr(analysis, name) for name in _OF_SUITES}
     asked = questions(pilot.select(names), ask, **shared_question(given))
