@@ -58,7 +58,7 @@ def assert_not_worse(
     guards
         Other things that must not get worse, as for :func:`gate`.
     undecided
-        What to do if it cannot be told yet: ``"fail"``, ``"warn"`` or ``"pass"``. With a serious
+        What to do if the gate is undecided: ``"fail"``, ``"warn"`` or ``"pass"``. With a serious
         finding it fails in any case.
     **options
         As for :func:`gate`: ``pos_label``, ``labels``, ``prior``, ``random_state``, …

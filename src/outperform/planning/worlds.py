@@ -90,7 +90,7 @@ class TableWorld:
     n_draws
         Draws of each simulated posterior.
     prob
-        The mass of the interval.
+        Probability mass of the HDI.
     origin
         Where the world is from, for the signature.
     known
@@ -228,7 +228,7 @@ def posterior_world(
     items
         Whether new items join those that are there.
     prob
-        The mass of the interval.
+        Probability mass of the HDI.
     n_draws
         Draws of each simulated posterior.
     origin
@@ -270,7 +270,7 @@ class ScoreWorld:
     items
         Whether the drawn items are added to those that were seen, or stand alone.
     prob
-        The mass of the interval.
+        Probability mass of the HDI.
     origin
         Where the world is from, for the signature.
     difference

@@ -85,8 +85,8 @@ def draw_items(
     seed
         Of the draws.
     n_jobs
-        How much to do at a time: None means 1, as in scikit-learn, and -1 all cores that this
-        process may use; the draws do not depend on it.
+        Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
+        Results do not depend on it.
     df
         How well the units know the spread of what is evaluated; None where they are many.
     """
