@@ -10,7 +10,7 @@ from outperform.display.numbers import two_figures
 from outperform.errors import UsageError
 from outperform.gates.result import Check
 from outperform.planning.goals import firm_goal
-from outperform.planning.power import items_needed, needed_to_decide, outlook_of
+from outperform.planning.more_data import items_needed, needed_to_decide, outlook_of
 from outperform.progress import told
 
 

@@ -9,7 +9,7 @@ from scipy.special import ndtr, ndtri
 from outperform.decision.rope import Rope
 from outperform.errors import UsageError
 from outperform.planning.goals import Outlook, firm_goal, first_size, judged_goal
-from outperform.planning.power import needed_by
+from outperform.planning.more_data import needed_by
 from tests.loops import each
 
 ROPE = Rope.from_param(0.01)
