@@ -33,25 +33,25 @@ from outperform.progress import in_steps
 from outperform.results.compared import Compared
 
 TARGET = 0.8
-# So many times the items that there are is the most that is worth naming.
+# More than this many times the existing items is not worth reporting.
 _MOST_TIMES = 100
 _DRAWS = 400
 
 
 @written()
 class Needed(NamedTuple):
-    """About how many more items reach a goal: from the data at face value to the safe number.
+    """Approximate number of further items that reach a goal, at face value and safely.
 
     Parameters
     ----------
     n
-        How many more are enough however little such models differ; None where even ``most``
+        Number of items that is enough however little such models differ; None if even ``most``
         may not be.
     least
-        How many more are enough if the data are taken at face value; None where even ``most``
-        are not.
+        Number of items that is enough if the data are taken at face value; None if even ``most``
+        is not.
     probability
-        How probably n reach the goal at least, or the most.
+        Least probability that n items reach the goal; if n is None, that ``most`` items do.
     most
         Largest number of items considered.
     """
@@ -63,9 +63,9 @@ class Needed(NamedTuple):
 
 
 def outlook_of(comparison: Compared, *, stays: float = 0.0) -> Outlook:
-    """Return what normal theory says of a comparison with more items.
+    """Return the prediction by normal theory of a comparison with more items.
 
-    The posterior is that of the items and of the prior, so both are behind it.
+    The posterior comes from the items and the prior, so its n counts both.
     """
     hdi, mean, spec = comparison.hdi, comparison.mean, comparison.spec
     return Outlook(
@@ -80,24 +80,23 @@ def outlook_of(comparison: Compared, *, stays: float = 0.0) -> Outlook:
 
 
 def items_needed(comparison: Compared, goal: Goal, *, target: float = TARGET) -> Needed | None:
-    """Return about how many more items reach a goal with a probability, by normal theory.
+    """Return approximately how many more items reach a goal, by normal theory.
 
-    None where theory says nothing: where a serious finding withholds the decision, where items
-    are not all that it waits for, as of folds and training runs, and where a pool has no more to
-    tell.
+    None if theory has no answer: if a serious finding withholds the decision, if more items alone
+    do not decide (folds, training runs), or if labelling more of a pool does not help.
 
     Parameters
     ----------
     comparison
-        A comparison that does not reach it yet.
+        A comparison that does not reach the goal yet.
     goal
-        What is hoped for.
+        Goal to reach.
     target
-        The wanted probability.
+        Probability to reach.
     """
     if is_serious(comparison.findings) or not _is_of_items(comparison):
         return None
-    if comparison.spec.metric.name == "judged_mean":  # by people or by the judge?
+    if comparison.spec.metric.name == "judged_mean":  # more human labels or more verdicts?
         return None
     most, stays = _MOST_TIMES * max(comparison.n, 1), 0.0
     if _is_chosen(comparison.spec):
@@ -110,26 +109,26 @@ def items_needed(comparison: Compared, goal: Goal, *, target: float = TARGET) ->
 
 
 def needed_by(outlook: Outlook, goal: Goal, *, target: float = TARGET, most: int) -> Needed:
-    """Return about how many more items reach a goal, at face value and safely.
+    """Return approximately how many more items reach a goal, at face value and safely.
 
     Parameters
     ----------
     outlook
-        What is known now.
+        Current posterior of A − B.
     goal
-        What is hoped for.
+        Goal to reach.
     target
-        The wanted probability.
+        Probability to reach.
     most
-        No larger number is considered.
+        Largest number of items considered.
 
     Examples
     --------
     >>> from outperform.decision.rope import Rope
     >>> now = Outlook(n=1_000, mean=0.012, sd=0.004, below=0.0078, above=0.0078, items="more")
     >>> goal = firm_goal("decided", Rope.from_param(0.01), greater_is_better=True)
-    >>> found = needed_by(now, goal, most=1_000_000)
-    >>> print(found.least, found.n)
+    >>> needed = needed_by(now, goal, most=1_000_000)
+    >>> print(needed.least, needed.n)
     45926 73025
     """
     least = first_size(lambda sizes: outlook.probability(goal, sizes), target, most=most)
@@ -139,7 +138,9 @@ def needed_by(outlook: Outlook, goal: Goal, *, target: float = TARGET, most: int
 
 
 def needed_to_decide(comparison: Compared) -> Needed | None:
-    """Return about how many more items would decide; None if it is, or theory says nothing.
+    """Return approximately how many more items would decide a comparison.
+
+    None if it is decided already, or theory has no answer.
 
     Parameters
     ----------
@@ -180,12 +181,12 @@ def more_data(
     spec = comparison.spec
     if not _is_of_items(comparison):
         raise UsageError(
-            "more_data() draws items from the posterior of a comparison of two models on one test "
-            "set; folds and training runs are not drawn"
+            "more_data() simulates more items of one test set; it has no model for more folds or "
+            "training runs"
         )
     if _is_chosen(spec):
         raise UsageError(
-            f"more_data() draws items as they come, and these {_chosen(spec)}; print the "
+            f"more_data() simulates randomly sampled items, and these {_chosen(spec)}; print the "
             "comparison to see about how many more labels would decide it"
         )
     goals = firm_goal(goal, comparison.rope, greater_is_better=spec.metric.greater_is_better)
@@ -217,7 +218,7 @@ def more_data(
 
 
 def _world(comparison: Compared, n_draws: int) -> TableWorld | ScoreWorld:
-    """Return the world of the posterior of what was seen."""
+    """Return the scenario of the comparison's posterior."""
     spec, prob, origin = comparison.spec, comparison.hdi.prob, f"seen={comparison.n}"
     if isinstance(spec, ScoreSpec):
         return ScoreWorld(
@@ -226,7 +227,7 @@ def _world(comparison: Compared, n_draws: int) -> TableWorld | ScoreWorld:
     drawn = posterior_world(
         spec, rope=comparison.rope, items="more", prob=prob, n_draws=n_draws, origin=origin
     )
-    return replace(drawn, known=outlook_of(comparison))  # as it is printed
+    return replace(drawn, known=outlook_of(comparison))  # the outlook that the comparison prints
 
 
 def _is_reached(comparison: Compared, goal: Goal) -> bool:
@@ -240,7 +241,7 @@ def _decided(
     world: TableWorld | ScoreWorld,
     seed: np.random.SeedSequence,
 ) -> Plan:
-    """Return the plan that asks for nothing."""
+    """Return the plan of a comparison that has reached its goal: no items are needed."""
     curve = Curve(
         outlook=outlook_of(comparison),
         goal=search.goal,

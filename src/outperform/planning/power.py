@@ -35,22 +35,22 @@ from outperform.results.base import Tabular
 @written("goal sizes power mcse n_simulations signature", kind="power")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Power(Tabular):
-    """How often the goal was reached at each size.
+    """Power of a comparison at each number of items.
 
     Parameters
     ----------
     sizes
         Numbers of items.
     power
-        The share of simulated data sets that reached the goal, one a size.
+        Share of simulated data sets that reached the goal, at each size.
     mcse
-        Its simulation error, one a size.
+        Simulation error of the power, at each size.
     goal
-        The wanted decision, or ``"decided"``.
+        Decision to reach, or ``"decided"``.
     n_simulations
-        How many data sets were simulated at each size.
+        Number of simulated data sets at each size.
     signature
-        What makes the result repeatable.
+        One line with everything needed to repeat the computation.
     """
 
     sizes: tuple[int, ...]
@@ -61,7 +61,7 @@ class Power(Tabular):
     signature: str
 
     def table(self) -> Table:
-        """Return one row a size."""
+        """Return one row per size."""
         rows = [
             {"n": size, "power": float(power), "mcse": float(error)}
             for size, power, error in zip(self.sizes, self.power, self.mcse, strict=True)
@@ -77,16 +77,16 @@ class Power(Tabular):
     def plot(
         self, ax: Axes | None = None, *, label: str | None = None, size: FigureSize = "text"
     ) -> Axes:
-        """Draw the power curve; with the axes of another one, beside it.
+        """Draw the power curve, or add it to the axes of another one.
 
         Parameters
         ----------
         ax
             Axes to draw into; new ones if None. They are returned.
         label
-            What to write at the end of the curve.
+            Text next to the curve.
         size
-            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
+            Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
         return plot_power(
             self.sizes, self.power, self.mcse, goal=self.goal, label=label, ax=ax, size=size
@@ -95,22 +95,22 @@ class Power(Tabular):
     def _document(self) -> Document:
         points = list(zip(self.sizes, self.power.tolist(), self.mcse.tolist(), strict=True))
         n, share, _ = points[-1]
-        said = (
-            f"With {n:,} items the goal, {self.goal}, is reached with a probability of {share:.0%}."
+        headline = (
+            f"With {n:,} items, the goal ({self.goal}) is reached with {share:.0%} probability."
         )
         table = self.table()
         return Document(
-            headline=said,
+            headline=headline,
             short=table.title or "",
             picture=Chances(
                 line=(self.sizes, self.power),
                 points=points,
-                label=f"Power by the number of items. {said}",
+                label=f"Power by number of items. {headline}",
                 axis="items",
             ),
             screen=[Rows(table=table)],
             table=table,
-            method=f"{self.n_simulations:,} simulated test sets a size",
+            method=f"{self.n_simulations:,} simulated test sets per size",
             signature=self.signature,
         )
 
@@ -137,45 +137,44 @@ def power(
     random_state: Seed = None,
     n_jobs: int | None = None,
 ) -> Power:
-    """Simulate test sets and count how often the decision is the wanted one.
+    """Simulate test sets and return how often they reach a decision, at each size.
 
-    The world is a pilot's, or outcome probabilities of two classes. With a pilot every data set
-    draws its world from the pilot's posterior first, as for :func:`plan`; probabilities are taken
-    as they are: each data set draws the number of positive items, then the outcome pairs of
-    either class.
+    The scenario is a pilot, or outcome probabilities of two classes. With a pilot every simulated
+    data set first draws a truth from the pilot's posterior, as for :func:`plan`. Probabilities are
+    taken as certain: each data set draws the number of positive items, then the predictions for
+    each class.
 
     Parameters
     ----------
     pilot
-        Outcomes or scores of items like those to come, or a :class:`Suite`, as for :func:`plan`.
+        Outcomes or scores of items like the new ones, or a :class:`Suite`, as for :func:`plan`.
     a, b
-        The names of two models in the pilot; may be left out if it has two.
+        Names of two models in the pilot. Not needed if it has two.
     theta_pos, theta_neg
-        Instead of a pilot: in positive and in negative items, the probability that A and B
-        predict positive: keys ``"11"``, ``"10"``, ``"01"``, ``"00"`` are (A, B).
+        Instead of a pilot: outcome probabilities in the positive and in the negative class. Keys
+        ``"11"``, ``"10"``, ``"01"``, ``"00"`` show whether (A, B) predict positive.
     prevalence
-        With them, the probability that an item is positive.
+        With outcome probabilities: probability that an item is positive.
     sizes
         Numbers of items.
     goal
-        The wanted decision: ``"≫"``, ``"≈"``, ``"≪"``, any other sign or name of
-        a :class:`Decision`, or ``"decided"`` for any of the three firm ones.
+        Decision to reach: ``"≫"``, ``"≈"``, ``"≪"`` or its name, or ``"decided"`` for any of the
+        three.
     metric
-        As for :func:`compare`; of outcome probabilities one of one class, F1 by default.
+        As for :func:`compare`. With outcome probabilities, a metric of one class. Default: F1.
     rope
-        The region of practical equivalence.
+        Region of practical equivalence.
     paired
-        Whether the comparison uses that the items are the same.
+        Whether to compare the models item by item.
     hdi_prob
         Probability mass of the HDI.
     prior, labels, pos_label
-        As for :func:`compare`: how the pilot is read, and how the new items will be. Of outcome
-        probabilities the prior is ``"unit"``, the default, ``"uniform"``, ``"jeffreys"``, an
-        array or a :class:`Prior`.
+        As for :func:`compare`, for the pilot and for the new items. With outcome probabilities the
+        prior is ``"unit"`` (default), ``"uniform"``, ``"jeffreys"``, an array or a :class:`Prior`.
     n_simulations
-        Data sets a size.
+        Number of simulated data sets at each size.
     n_draws
-        Draws a data set: 4,000 by default, of the outcomes of a pilot 1,000.
+        Number of draws per data set. Default: 4,000, or 1,000 with outcomes of a pilot.
     random_state
         None, a whole number, a SeedSequence, a Generator or a RandomState.
     n_jobs
@@ -185,11 +184,11 @@ def power(
     Examples
     --------
     >>> import outperform as op
-    >>> world = {"11": 0.6, "10": 0.3, "01": 0.0, "00": 0.1}
-    >>> found = op.power(theta_pos=world, theta_neg={"11": 0.1, "10": 0.0, "01": 0.0, "00": 0.9},
-    ...                  prevalence=0.5, sizes=[500], goal="≫", rope=0.05, n_simulations=100,
-    ...                  random_state=0)
-    >>> print(found.power)
+    >>> positive = {"11": 0.6, "10": 0.3, "01": 0.0, "00": 0.1}
+    >>> negative = {"11": 0.1, "10": 0.0, "01": 0.0, "00": 0.9}
+    >>> power = op.power(theta_pos=positive, theta_neg=negative, prevalence=0.5, sizes=[500],
+    ...                  goal="≫", rope=0.05, n_simulations=100, random_state=0)
+    >>> print(power.power)
     [1.]
     """
     analysis = Analysis(
@@ -205,18 +204,18 @@ def power(
     )
     rates = {"theta_pos": theta_pos, "theta_neg": theta_neg, "prevalence": prevalence}
     world, region = the_world({"pilot": pilot, "a": a, "b": b}, None, rates, analysis)
-    wanted = any_decision(goal, region, greater_is_better=world.metric.greater_is_better)
+    condition = any_decision(goal, region, greater_is_better=world.metric.greater_is_better)
     if not hasattr(sizes, "__len__") or isinstance(sizes, str) or not len(sizes):
         raise UsageError(f"{param('sizes')} must be a list of numbers of items; got {sizes!r}")
     n_simulations = check_draws(n_simulations, name="n_simulations")
     seed = seed_sequence(random_state)
     reached = []
     with in_steps() as progress:
-        for place, size in enumerate(sizes):
-            ends = world.simulate(_size(size), n_simulations, child(seed, place), n_jobs=n_jobs)
-            reached.append(wanted.reached(ends).mean())
+        for i, size in enumerate(sizes):
+            ends = world.simulate(_size(size), n_simulations, child(seed, i), n_jobs=n_jobs)
+            reached.append(condition.reached(ends).mean())
             if progress is not None:
-                progress(place + 1, len(sizes))
+                progress(i + 1, len(sizes))
     share = np.array(reached)
     errors = np.array([probability_error(float(value), n_simulations) for value in share])
     return Power(
