@@ -112,7 +112,7 @@ def test_leaning_decisions_are_not_planned_for(name):
 def test_a_goal_must_be_one():
     with pytest.raises(UsageError, match="unknown goal"):
         goal("wins")
-    with pytest.raises(UsageError, match="some width"):
+    with pytest.raises(UsageError, match="ROPE of width 0"):
         goal("≈", rope=Rope.from_param(0.0))
 
 

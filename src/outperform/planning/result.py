@@ -348,7 +348,7 @@ def _signature(
 
 def _check_size(n: int) -> int:
     if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
-        raise UsageError(f"a number of items must be a positive integer; got {n!r}")
+        raise UsageError(f"a number of items must be a positive whole number; got {n!r}")
     return int(n)
 
 

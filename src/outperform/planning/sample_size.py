@@ -341,7 +341,7 @@ def check_target(target: object) -> float:
     """Return a valid target probability; anything else raises an error."""
     if not isinstance(target, Real) or not 0 < float(target) < 1:
         raise UsageError(
-            f"{param('target')} must be greater than 0 and less than 1, such as 0.8; got {target!r}"
+            f"{param('target')} must lie strictly between 0 and 1, such as 0.8; got {target!r}"
         )
     return float(target)
 
@@ -350,5 +350,5 @@ def check_most(most: object) -> int:
     """Return the largest number of items to consider; invalid values raise an error."""
     number = float(most) if isinstance(most, Real) else math.nan
     if not 2 <= number <= LARGEST or number != int(number):
-        raise UsageError(f"{param('most')} must be an integer from 2 to {LARGEST:,}; got {most!r}")
+        raise UsageError(f"{param('most')} must be a whole number from 2 to {LARGEST:,}; got {most!r}")
     return int(number)
