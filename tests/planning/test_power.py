@@ -224,7 +224,7 @@ def test_a_pilot_may_be_words_or_a_suite_or_have_three_models():
         ({"a": "A", "theta_pos": SAME, "theta_neg": REST}, "got a pilot and theta"),
         ({"theta_pos": SAME}, "theta_pos, theta_neg and prevalence go together; pass all three"),
         ({"pilot": [1, 0]}, "pilot must be op.Outcomes, op.Scores or op.Suite; got list"),
-        ({"pilot": op.Scores.from_values({"a": [1, 2], "b": [2, 3]})}, "scores need a metric; name it"),
+        ({"pilot": op.Scores.from_values({"a": [1, 2], "b": [2, 3]})}, "scores need a metric"),
         (
             {"theta_pos": SAME, "theta_neg": REST, "prevalence": 0.5, "pos_label": 1},
             "pos_label= applies only to a pilot",

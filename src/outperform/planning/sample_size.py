@@ -350,5 +350,7 @@ def check_most(most: object) -> int:
     """Return the largest number of items to consider; invalid values raise an error."""
     number = float(most) if isinstance(most, Real) else math.nan
     if not 2 <= number <= LARGEST or number != int(number):
-        raise UsageError(f"{param('most')} must be a whole number from 2 to {LARGEST:,}; got {most!r}")
+        raise UsageError(
+            f"{param('most')} must be a whole number from 2 to {LARGEST:,}; got {most!r}"
+        )
     return int(number)
