@@ -87,6 +87,7 @@ URL = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
 STORES = ("s3", "gs", "abfs", "abfss")
 """The schemes of object store addresses."""
 OPTIONS_BEHIND = re.compile(r"\?[^/]*=.*", re.DOTALL)  # the ? of a glob pattern precedes no =
+_ADDRESS = re.compile(rf"\b{URL.pattern}[^\s'\"]+", re.IGNORECASE)
 _SCHEME = re.compile(r"(?:[a-z][a-z0-9+.-]+:/+)?", re.IGNORECASE)
 _LOGIN = re.compile(r"(?![a-z]:\\).*:.*@", re.IGNORECASE | re.DOTALL)  # but not a Windows drive
 _SERVER = re.compile(r"(?:\[[\w:.%]*\]|[^:/\[\]=]*)(?::[0-9]*)?(?:/[^=]*)?")
@@ -160,6 +161,17 @@ def without_secrets(text: str, address: str) -> str:
     'no role *** in *** s'
     """
     return _hidden(text, secrets_in(address))
+
+
+def mask_addresses(text: str) -> str:
+    """Return a text whose addresses have no password and no options.
+
+    Examples
+    --------
+    >>> mask_addresses("cannot connect to 'postgresql://me:secret@host/db'")
+    "cannot connect to 'postgresql://me:***@host/db'"
+    """
+    return _ADDRESS.sub(lambda found: masked(found[0]), text)
 
 
 def _hidden(text: str, secrets: Sequence[str]) -> str:
