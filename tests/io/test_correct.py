@@ -69,7 +69,7 @@ def test_a_list_of_files_is_a_join_if_one_column_is_named(logs):
 
 
 def test_no_model_is_taken_for_gold(logs):
-    with pytest.raises(UsageError, match="is called gold, and a model's file is never") as caught:
+    with pytest.raises(UsageError, match="is named gold, and a model's file is never") as caught:
         op.read({name: logs[name] for name in "cba"}, id="id", label="correct")
     assert "correct='correct'" in str(caught.value)
     assert "truth='c'" in str(caught.value)
@@ -222,7 +222,7 @@ def test_what_is_neither_right_nor_wrong_is_refused_with_its_place(tmp_path, val
     with pytest.raises(DataError) as caught:
         op.read(path, correct=["a", "b"])
     told = str(caught.value)
-    assert "column 'b' must say right or wrong" in told
+    assert "column 'b' must contain true and false, or 1 and 0" in told
     assert f"in 1 of 3 rows, the first in line 4 of {path}, e.g. '{value}'" in told
     assert hint in told
     frame = pd.DataFrame({"a": ["true", "false"], "b": ["1", value]})
@@ -230,7 +230,7 @@ def test_what_is_neither_right_nor_wrong_is_refused_with_its_place(tmp_path, val
         op.read(frame, correct=["a", "b"])
     for name in ("x", "y"):
         (tmp_path / f"{name}.csv").write_text(f"id,ok\n1,true\n2,{value}\n")
-    with pytest.raises(DataError, match=r"in 1 of 2 rows of .*x\.csv, as for the ids '2', e\.g\."):
+    with pytest.raises(DataError, match=r"in 1 of 2 rows of .*x\.csv, such as the ids '2', e\.g\."):
         op.read([tmp_path / "x.csv", tmp_path / "y.csv"], id="id", correct="ok")
 
 
@@ -260,7 +260,7 @@ def test_what_cannot_be_asked_together_is_refused(options, message):
 def test_a_join_needs_an_id_and_one_column(logs):
     with pytest.raises(UsageError, match="id= and correct="):
         op.read(logs, correct="correct")
-    with pytest.raises(UsageError, match=r"one column each .* e\.g\. correct='correct'"):
+    with pytest.raises(UsageError, match=r"one column of right or wrong, e\.g\. correct='correct'"):
         op.read(logs, id="id", correct=["a", "b"])
     with pytest.raises(DataError, match="lacks 1 ids"):
         op.read({**logs, "d": io.StringIO("id,correct\n" + "".join(

@@ -300,7 +300,7 @@ REFUSED = {
     "a day where there are zones": ({"zoned": date(2026, 11, 1)}, "make a column of days first"),
     "no day": ({"day": "1 November"}, "2026-11-30; got '1 November'"),
     "a number": ({"day": 20_261_101}, "'day' holds days"),
-    "a time for text": ({"label": NOON}, "'label' holds text"),
+    "a time for text": ({"label": NOON}, "'label' contains text"),
 }
 
 
@@ -324,7 +324,7 @@ def test_postgresql_refuses_the_same(server):
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "hive"])
 def test_text_is_compared_with_days_but_not_with_times(kind, tmp_path):
     source, options = SOURCES[kind](tmp_path)
-    with pytest.raises(UsageError, match="'day' holds text, so where cannot compare it"):
+    with pytest.raises(UsageError, match="'day' contains text, so where cannot compare it"):
         op.read(source, **READ, **options, where={"day": NOON})
 
 

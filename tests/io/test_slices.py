@@ -111,5 +111,5 @@ def test_a_join_has_no_slices(tmp_path):
     pd.DataFrame({"id": [1], "label": ["a"]}).to_csv(tmp_path / "a.csv", index=False)
     pd.DataFrame({"id": [1], "label": ["a"]}).to_csv(tmp_path / "b.csv", index=False)
     paths = [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]
-    with pytest.raises(UsageError, match="by= can be given for one table"):
+    with pytest.raises(UsageError, match="by= can be used with one table"):
         op.read(paths, id="id", label="label", by="id")

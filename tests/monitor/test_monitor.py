@@ -215,7 +215,7 @@ def test_batches_of_other_models_may_lie_in_the_same_folder(tmp_path):
 
 def test_a_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match="cannot make the folder"):
+    with pytest.raises(UsageError, match="cannot create the folder"):
         watched(tmp_path / "file").add(*labels(0), key=0)
 
 

@@ -104,8 +104,7 @@ class Request:
         named = (self.truth, self.label, self.count, self.weight, *self.columns_by_model.values())
         if self.groups in named:
             raise UsageError(
-                f"every column can have only one role; {param('groups=', self.groups)} already "
-                "has another"
+                f"every column has one role; {param('groups=', self.groups)} already has another"
             )
 
     @property
@@ -239,9 +238,7 @@ def check_names(models: Any, truth: str | None, table: Table | Frame) -> None:
     columns = list(models.values() if isinstance(models, Mapping) else models)
     if truth in columns:
         models = ", ".join(map(repr, columns))
-        raise UsageError(
-            f"every column can have only one role; got the truth {truth!r} and models {models}"
-        )
+        raise UsageError(f"every column has one role; got the truth {truth!r} and models {models}")
 
 
 def _no_truth(table: Table | Frame) -> str:

@@ -395,7 +395,7 @@ def check_columns(named: object, what: str) -> None:
             f"{param(what)} must contain at least one column name, as text; got {named!r}"
         )
     if len(set(columns)) != len(columns):
-        raise UsageError(f"every column can have only one role; got {param(f'{what}=', columns)}")
+        raise UsageError(f"every column has one role; got {param(f'{what}=', columns)}")
 
 
 T = TypeVar("T")
