@@ -97,9 +97,9 @@ def test_gates(right, capsys):
     ("arguments", "code", "words"),
     [
         (["compare", "bert.jsonl", "gpt.jsonl", "--id", "id", "--label", "correct"], 2,
-         ["is called gold", "--correct correct", "--truth bert"]),
+         ["is named gold", "--correct correct", "--truth bert"]),
         (["compare", "bert.jsonl", "gpt.jsonl", "rules.jsonl", "--id", "id", "--label", "correct"],
-         2, ["is called gold", "--correct correct"]),
+         2, ["is named gold", "--correct correct"]),
         (["compare", "bert.jsonl", "gpt.jsonl", "--id", "id"], 2, ["--label", "--correct"]),
         (["compare", "bert.jsonl", "gpt.jsonl", *WIDE, "--id", "id"], 2, ["--correct once"]),
         (["compare", "bert.jsonl", "gpt.jsonl", "rules.jsonl", *JOINED], 2,

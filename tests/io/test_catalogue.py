@@ -331,7 +331,7 @@ JOIN = ["--id", "id", "--label", "label"]
     [
         (10, "12", ["bert.csv lacks 7 ids", "'3', '4', '5', '6', '7'"]),
         (10, "123456789".replace("9", "0"), ["lacks 1 ids", "has 1 ids", "'0'"]),
-        (11, "1234567899", ["bert.csv once", "'9' (2 times)"]),
+        (11, "1234567899", ["once in bert.csv", "'9' (2 times)"]),
     ],
 )
 def test_10_11_keys_that_are_missing_or_there_twice(here, capsys, number, ids, words):

@@ -102,7 +102,7 @@ def test_two_files_called_gold_are_told_apart_by_truth(tmp_path):
         rows = "".join(f"{k},{label}\n" for k, label in enumerate(labels))
         (tmp_path / f"{name}.csv").write_text("id,label\n" + rows)
     files = [tmp_path / "gold.csv", tmp_path / "labels.csv"]
-    with pytest.raises(UsageError, match="'gold' and 'labels' are both called gold"):
+    with pytest.raises(UsageError, match="'gold' and 'labels' both have names of gold files"):
         op.read(files, id="id", label="label")
     assert op.read(files, id="id", label="label", truth="gold").models == ("labels",)
 
@@ -243,10 +243,10 @@ def test_grades_are_no_right_or_wrong(tmp_path):
 @each(
     ("options", "message"),
     [
-        ({"correct": ["a", "b"], "truth": "c"}, "leave truth= out"),
-        ({"correct": ["a"], "models": ["b"], "truth": "c"}, "leave truth= and models= out"),
+        ({"correct": ["a", "b"], "truth": "c"}, "omit truth="),
+        ({"correct": ["a"], "models": ["b"], "truth": "c"}, "omit truth= and models="),
         ({"correct": ["a", "a"]}, "every column has one role; got correct="),
-        ({"correct": []}, "correct must name at least one column"),
+        ({"correct": []}, "correct must contain at least one column"),
         ({"correct": 3}, "correct must be a list of columns"),
         ({"correct": ["a", "d"]}, "no column 'd' in"),
         ({"correct": ["a"], "groups": "a"}, "every column has one role"),

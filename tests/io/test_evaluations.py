@@ -224,7 +224,7 @@ def test_items_that_only_some_models_answered():
     seen = lm_eval(HARNESS / "again", on_missing="drop", **ask)
     assert seen.n == 4
     assert names(seen) == ["unmatched_ids_dropped"]
-    assert seen.findings[0].message.startswith("4 items are counted; of 6 items")
+    assert seen.findings[0].message.startswith("Only 4 items were answered by every model")
 
 
 def test_no_item_in_common(copied):

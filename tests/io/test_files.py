@@ -221,7 +221,7 @@ def test_files_of_other_columns_are_refused(tmp_path):
 def test_files_that_disagree_on_types_are_refused(tmp_path):
     (tmp_path / "p-1.parquet").write_bytes(as_parquet(y=[1], m=[1]))
     (tmp_path / "p-2.parquet").write_bytes(as_parquet(y=["1"], m=["1"]))
-    with pytest.raises(DataError, match=r"'y' holds whole numbers in .* and text in"):
+    with pytest.raises(DataError, match=r"'y' contains whole numbers in .* and text in"):
         op.read(str(tmp_path / "p-*.parquet"), truth="y", models=["m"])
 
 
@@ -299,7 +299,7 @@ def test_missing_labels_are_dropped_and_counted_if_asked(read, name):
     assert counts(seen) == {(1, 1): 1, (1, 2): 1}
     dropped = next(finding for finding in seen.findings if finding.name == "null_rows_dropped")
     assert dropped.level == "warning"
-    assert dropped.message.startswith("2 of 4 rows")
+    assert dropped.message.startswith("Dropped 2 of 4 rows")
 
 
 def test_the_row_of_a_missing_label_is_that_of_the_file_whatever_is_chosen(read):
@@ -370,7 +370,7 @@ def test_nothing_left_is_refused(read):
         ("a.parquet", as_parquet(y=pa.array([0], pa.timestamp("s")), m=[1]), "TIMESTAMP"),
         ("a.parquet", as_parquet(y=[b"a"], m=[1]), "BLOB"),
         ("a.parquet", as_parquet(y=[True], m=["yes"]), "True/False"),
-        ("a.parquet", as_parquet(y=[1], m=["x"]), "contains text"),
+        ("a.parquet", as_parquet(y=[1], m=["x"]), "holds text"),
     ],
 )
 def test_bad_data_are_refused_by_name(read, name, data, message):

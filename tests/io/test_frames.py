@@ -380,7 +380,7 @@ def test_missing_labels_are_refused_with_their_number_or_left_out_with_a_finding
     seen = op.read(table, truth="y", models=["m"], on_null="drop")
     assert counts(seen) == {("a", "a"): 1, ("a", "b"): 1}
     assert names(seen) == ["null_rows_dropped"]
-    assert "2 of 4 rows of the frame" in seen.findings[0].message
+    assert "2 of 4 rows from the frame" in seen.findings[0].message
 
 
 @light

@@ -42,8 +42,11 @@ def with_label(value: str) -> str:
 @each(
     ("line", "message"),
     [
-        (with_label("[" * 100_000 + "]" * 100_000), r"jsonl: line 1101 nests too deeply"),
-        (with_label('{"a":' * 50_000 + "1" + "}" * 50_000), r"jsonl: line 1101 nests too deeply"),
+        (with_label("[" * 100_000 + "]" * 100_000), r"jsonl: line 1101 is nested too deeply"),
+        (
+            with_label('{"a":' * 50_000 + "1" + "}" * 50_000),
+            r"jsonl: line 1101 is nested too deeply",
+        ),
         (with_label("9" * 5_000), r"jsonl: line 1101 has a number of more than 4300 digits"),
         (with_label(str(2**70)), "mixes labels of types int and text"),
         (with_label(str(10**400)), "mixes labels of types int and text"),
@@ -54,7 +57,7 @@ def with_label(value: str) -> str:
         (with_label('{"a": 1}'), "labels must be text"),
         ('{"label":"x","label":"y","old":"a","new":"b"}', "line 1101.*'label' occurs twice"),
         ('{"Label":"x","old":"a","new":"b"}', "no value in 1 of 1102 rows"),
-        ('["a","a","b"]', "line 1101 holds"),
+        ('["a","a","b"]', "in line 1101"),
         ("3", "got '3' in line 1101"),
         ("null", "no value in 1 of 1102 rows"),
         ("\ufeff" + ROW.strip(), "line 1101 is not JSON"),

@@ -172,7 +172,7 @@ def test_failed_logs_can_be_skipped(folder):
     assert accuracies(seen) == pytest.approx(ACCURACY)
     (finding,) = seen.findings
     assert (finding.name, finding.level) == ("failed_logs_skipped", "warning")
-    assert "5 of 7 logs are left out" in finding.message
+    assert "5 of 7 logs were skipped" in finding.message
     assert "status 'cancelled'" in finding.message
     grades = op.read_scores(folder, format="inspect", score="fluency", skip_failed=True)
     assert [one.name for one in grades.findings] == ["failed_logs_skipped"]

@@ -62,7 +62,7 @@ def test_deleted_rows_of_delta_are_not_counted(tmp_path: Path) -> None:
     # The files still hold what was deleted, so neither they nor a folder above are taken.
     one = next(place.rglob("*.parquet"))
     for source in (f"{place}/**/*.parquet", tmp_path, f"{place}/day=*", place / "day=mon", one):
-        with pytest.raises(UsageError, match=r"is a Delta table .* pass the table itself"):
+        with pytest.raises(UsageError, match=r"is a Delta table, .* pass the table itself"):
             op.read(source, **ASKED)
     refuse_update(str(place), tmp_path / "counts", "a Delta table")
     # A table that was opened is read at the version that it was opened at.
@@ -99,7 +99,7 @@ def test_deleted_rows_of_iceberg_are_not_counted(tmp_path: Path) -> None:
     refuse_update(str(place), tmp_path / "counts", "an Iceberg table")
     one = next(place.rglob("*.parquet"))
     for source in (f"{place}/**/*.parquet", place.parent, place / "data", one):
-        with pytest.raises(UsageError, match=r"is an Iceberg table .* pass the table itself"):
+        with pytest.raises(UsageError, match=r"is an Iceberg table, .* pass the table itself"):
             op.read(source, **ASKED)
 
 

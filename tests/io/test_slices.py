@@ -98,8 +98,8 @@ def test_a_missing_value_is_refused_or_dropped_by_count(tmp_path, kind):
         (["cuntry"], "did you mean 'country'"),
         ([], "each column once"),
         (["hour", "hour"], "each column once"),
-        (3, "must name columns"),
-        ([3], "must name columns"),
+        (3, "must be column names"),
+        ([3], "must be column names"),
     ],
 )
 def test_bad_names_are_refused(by, message):

@@ -122,7 +122,7 @@ def test_a_hive_partition_is_all_its_files(tmp_path):
     assert update(folder, tmp_path / "in") == []
     assert op.read(folder) == counted(rows)
     rows += day(tmp_path / "in" / "day=2" / "country=DE" / "2.csv", 9)
-    with pytest.raises(DataError, match=r"'day=2/country=DE' changed .*\(3 files"):
+    with pytest.raises(DataError, match=r"'day=2/country=DE' has changed .*\(3 files"):
         update(folder, tmp_path / "in")
     update(folder, tmp_path / "in", recount=["day=2/country=DE"])
     assert op.read(folder) == counted(rows)
@@ -142,7 +142,9 @@ def test_the_same_bytes_under_another_name_are_refused(days, tmp_path, where):
     copy = tmp_path / where
     copy.parent.mkdir(exist_ok=True)
     shutil.copy(source / "b.csv", copy)
-    told = rf"{copy} contains the same bytes as {source / 'b.csv'}, which was counted at .* as 'b.csv'"
+    told = (
+        rf"{copy} contains the same bytes as {source / 'b.csv'}, which was counted at .* as 'b.csv'"
+    )
     with pytest.raises(DataError, match=told):
         update(folder, copy if "else" in where else source)
     assert op.read(folder) == counted(rows)
@@ -167,7 +169,7 @@ def test_one_file_of_a_partition_that_was_counted_is_refused(tmp_path):
     shutil.copytree(tmp_path / "in" / "day=1", tmp_path / "new" / "day=2")
     shutil.copy(tmp_path / "in" / "day=1" / "1.csv", tmp_path / "new" / "day=2" / "2.csv")
     with pytest.raises(
-        DataError, match=r"1\.csv and 2\.csv in the partition 'day=2' hold the same"
+        DataError, match=r"1\.csv and 2\.csv in the partition 'day=2' contain the same"
     ):
         update(tmp_path / "other", tmp_path / "new")
 
@@ -204,7 +206,7 @@ def test_a_changed_partition_is_refused_until_it_is_counted_again(days):
     source, folder, rows = days
     new = day(source / "b.csv", 30)
     day(source / "d.csv", 4)
-    told = r"'b\.csv' has changed since it was counted .*, now .*bytes\).* with recount='b\.csv'"
+    told = r"'b\.csv' has changed since it was counted .*, and is now .*bytes\).* with recount='b\.csv'"
     with pytest.raises(DataError, match=told):
         update(folder, source)
     assert not (folder / "d.csv.jsonl.gz").exists()
@@ -394,7 +396,7 @@ def test_a_folder_of_other_files_is_refused(days, tmp_path):
     with pytest.raises(UsageError, match=r"already has other files, such as a\.csv"):
         update(source, tmp_path / "in" / "a.csv")
     (folder / "notes.txt").write_text("mine")
-    with pytest.raises(DataError, match=r"notes\.txt is no part of these counts"):
+    with pytest.raises(DataError, match=r"notes\.txt is not part of these counts"):
         update(folder, source)
 
 
