@@ -110,7 +110,7 @@ def test_gates(right, capsys):
         (["compare", "wide.csv", *WIDE, "--truth", "id"], 2, ["leave --truth out"]),
         (["compare", "wide.csv", *WIDE, "--metric", "f1"], 2, ["--metric accuracy"]),
         (["compare", "wide.csv", "--correct", "bert", "--correct", "country"], 3,
-         ["column 'country' must contain true and false", "2, 3 and 4 of wide.csv", "--truth instead"]),
+         ["'country' must contain true and false", "2, 3 and 4 of wide.csv", "--truth instead"]),
         (["compare", "wide.csv", "--correct", "bert", "--correct", "user"], 3,
          ["column 'user' must contain true and false", "8, 9 and 10 of wide.csv"]),
         (["compare", "wide.csv", *WIDE, "--metric", "roc_auc", "--a", "bert", "--b", "gpt"], 2,
