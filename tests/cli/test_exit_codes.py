@@ -231,7 +231,7 @@ def test_folds(folder, capsys):
         "\n".join(rows).replace("81,9,19", "81,9,20") + "\n", encoding="utf-8"
     )
     refused(capsys, ["bcv", "unequal.csv"], 3, "rows 3 and 4")
-    refused(capsys, ["bcv", "preds.csv"], 3, "it has id, label, bert, gpt")
+    refused(capsys, ["bcv", "preds.csv"], 3, "got id, label, bert, gpt")
 
 
 def test_an_improper_prior(folder, capsys):

@@ -56,7 +56,7 @@ CASES = {
     # rank
     "rank: nothing": ("rank", 2, ["--truth label", COLUMNS]),
     "rank: no id": (
-        "rank --truth label --metric f1_macro", 2, [AN_ID, "give --id id", MODELS]),
+        "rank --truth label --metric f1_macro", 2, [AN_ID, "pass --id id", MODELS]),
     "rank: no metric": ("rank --truth label --id id", 0, []),
     "rank: no truth": ("rank --id id --metric f1_macro", 2, ["--truth label", COLUMNS]),
     "rank: one model": ("rank --truth label --of svm_l1", 2, ["at least two models"]),
@@ -80,7 +80,7 @@ CASES = {
     # others that read
     "slices: no by": ("slices --truth label --a svm_l1 --b svm_l2", 2, ["give --by", COLUMNS]),
     "estimate: no model": ("estimate --truth label", 2, ["give --of", COLUMNS]),
-    "count: no id": ("count --truth label", 2, [AN_ID, "give --id id", MODELS]),
+    "count: no id": ("count --truth label", 2, [AN_ID, "pass --id id", MODELS]),
     "count: nothing": ("count", 2, ["--truth label", COLUMNS]),
 }  # fmt: skip
 

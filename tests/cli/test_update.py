@@ -67,7 +67,7 @@ def test_a_refusal_says_what_to_type(days, capsys):
     Path("in/wed.csv").unlink()
     Path("in/mon.csv").write_bytes(Path("in/mon.csv").read_bytes() + b"d0,ham,ham,spam,DE\n")
     told = run(capsys, f"count in {ASKED}", 3).err
-    assert "'mon.csv' changed since it was counted at " in told
+    assert "'mon.csv' has changed since it was counted at " in told
     assert told.endswith("count it again with --recount mon.csv\n")
     assert run(capsys, f"count in {ASKED} --recount mon.csv").out.startswith("mon.csv: ")
     told = run(capsys, f"count in {ASKED} --where country=DE", 2).err

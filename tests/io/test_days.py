@@ -296,7 +296,7 @@ def test_a_nanosecond_more_is_another_time():
 REFUSED = {
     "a time for days": ({"day": NOON}, "'day' contains days"),
     "a zone where there is none": ({"at": NOON.replace(tzinfo=UTC)}, "'at' contains times, so"),
-    "no zone where there is one": ({"zoned": NOON}, "'zoned' holds times with a time zone"),
+    "no zone where there is one": ({"zoned": NOON}, "'zoned' contains times with a time zone"),
     "a day where there are zones": ({"zoned": date(2026, 11, 1)}, "make a column of days first"),
     "no day": ({"day": "1 November"}, "2026-11-30; got '1 November'"),
     "a number": ({"day": 20_261_101}, "'day' contains days"),
