@@ -420,8 +420,8 @@ class Metric:
         if names and statistics.shape[1] != len(names):
             raise UsageError(
                 f"metric {self.name!r} names {len(names)} statistics ({', '.join(names)}), and its "
-                f"function read returned {statistics.shape[1]} of each item; return as many columns as "
-                "there are names"
+                f"function read returned {statistics.shape[1]} of each item; return as many "
+                "columns as there are names"
             )
         return statistics
 
