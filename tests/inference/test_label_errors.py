@@ -427,7 +427,7 @@ def test_other_questions_are_refused():
     of_runs = {"A": {"1": [0, 1] * 20, "2": [0, 1] * 20}, "B": {"3": [1, 1] * 20, "4": [0, 0] * 20}}
     runs = op.compare_runs([0, 1] * 20, of_runs["A"], of_runs["B"], metric="accuracy", rope=0.02,
                            n_draws=500, random_state=0)  # fmt: skip
-    with pytest.raises(UsageError, match="believes the gold labels"):
+    with pytest.raises(UsageError, match="takes the gold labels as right"):
         runs.with_label_errors(0.03)
 
 

@@ -338,7 +338,7 @@ def test_what_belongs_to_folds_or_runs_is_refused_elsewhere(two):
     assert c.details is None
     assert c.a.details is None
     for name in ("p_h0", "p_h1", "accepted"):
-        with pytest.raises(UsageError, match="see bcv_compare and cross_compare"):
+        with pytest.raises(UsageError, match=r"\(bcv_compare, cross_compare\)"):
             getattr(c, name)
     with pytest.raises(UsageError, match="no training runs to draw"):
         c.plot_runs()
