@@ -331,7 +331,7 @@ def test_sensitivity_says_how_many_wrong_labels_would_change_the_decision():
 def test_a_tree_of_draws_says_that_it_has_no_way_back():
     pytest.importorskip("xarray")
     tree = compared(counts_of(TABLE)).with_label_errors(0.02).to_datatree()
-    with pytest.raises(UsageError, match="label errors are not kept"):
+    with pytest.raises(UsageError, match="label errors are not stored"):
         op.from_datatree(tree)
 
 

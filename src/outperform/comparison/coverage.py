@@ -163,8 +163,8 @@ class ExpectedCoverage(Plain):
             f"In the nearest simulated setting ({self.setting}) 95% intervals of the difference in "
             f"{label} contained the true value in {self.difference} of "
             f"{'only ' if n < _FEW_TEST_SETS else ''}{n:,} test sets, and intervals for a single "
-            f"model in {self.level}. The models are right on {100 * self.there.right:.0f}% of the items in "
-            f"the simulation and {100 * self.here.right:.0f}% here."
+            f"model in {self.level}. The models are right on {100 * self.there.right:.0f}% of the "
+            f"items in the simulation and {100 * self.here.right:.0f}% here."
         )
         beyond = " or ".join(_OUTSIDE[trait] for trait in self.outside)
         return f"{text} No setting has {beyond}." if beyond else text

@@ -30,8 +30,8 @@ Kind: TypeAlias = Literal["roc", "precision_recall", "calibration", "net_benefit
 _DRAWS = 4_000
 _STREAM = 1 << 30  # beyond the blocks of draws
 _BINS = 10
-# Weight of a pseudo-item, in items. Half an item gives a share without data Jeffreys' prior; one item
-# covers no better, and pulls the means twice as far.
+# Weight of a pseudo-item, in items. Half an item gives a share without data Jeffreys' prior; one
+# item covers no better, and pulls the means twice as far.
 _PSEUDO = 0.5
 _MOST_ROWS = 12
 _LONGEST = 12  # longest name in a table of 80 columns
