@@ -250,12 +250,12 @@ def test_findings_speak_of_types_and_spans(seen, bare):
     assert message(ask(two, pos_label="Y"), "class_without_truth").startswith(
         "No true span is of type 'Y'; "
     )
-    assert "rests on the prior only" in message(
+    assert "come from the prior alone" in message(
         ask(two, metric="f1_macro", prior="unit", labels=["X", "Y"]), "class_without_truth"
     )
-    assert message(found, "class_never_predicted").startswith("b never predicts 'X'; ")
+    assert message(found, "class_never_predicted").startswith("b never predicts 'X'. ")
     of_type = message(ask(two, pos_label="X"), "class_never_predicted")
-    assert of_type.startswith("b never predicts a span of type 'X'; ")
+    assert of_type.startswith("b never predicts a span of type 'X'. ")
     assert of_type.endswith("and remains unknown.")
     few = Outcomes.from_spans(gold[:9] + [[(0, 1, "Z")]] * 40, {m: gold + [[]] * 9 for m in "ab"})
     assert message(ask(few, metric="f1_macro"), "sparse_classes") == (

@@ -86,7 +86,7 @@ def test_the_test_sets_own_values_stand_in_the_note(balanced, names):
     c = compared((truth, a, b), 0.02, **FAST)
     note = next(one for one in c.findings if one.name == "other_prevalence")
     assert note.level == "note"
-    assert "P(prediction | class) is the same there" in note.message
+    assert "P(prediction | class) is the same in both" in note.message
     for predicted in (a, b):
         assert f"{f1_score(truth, predicted):.4f}" in note.message
     assert "other_prevalence" not in names(op.compare(truth, a, b, **FAST))
