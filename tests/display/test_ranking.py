@@ -123,7 +123,7 @@ def test_a_page_has_symbols_and_a_legend():
     text = ranking_page(make(model("gpt"), model("bert", "WORSE"))).to_latex(label="tab:rank")
     assert "sideways" not in text
     assert "$\\ll$ worse" in text
-    assert "difference to the leader" in text
+    assert "compared with the leader" in text
 
 
 def test_a_screen_shows_the_gravest_findings():

@@ -491,12 +491,12 @@ def test_outcomes_and_arrays_are_the_same():
     ("arguments", "message"),
     [
         ((counted(), ["ada"]), "at least two models"),
-        ((counted(), "ada"), "name the models"),
+        ((counted(), "ada"), "names of models"),
         ((counted(), ["ada", "eve"]), "eve"),
         ((counted(), ["ada", "ada"]), "once"),
-        (([1, 0], [1, 0]), "by name"),
+        (([1, 0], [1, 0]), "mapping from model names"),
         (([1, 0], {"a": [1, 0]}), "at least two models"),
-        (([1, 0],), "by name"),
+        (([1, 0],), "mapping from model names"),
     ],
 )
 def test_bad_arguments(arguments, message):
