@@ -121,7 +121,7 @@ def sensitivity(
 
 def _add_usual(
     comparisons: dict[str, Comparable],
-    asked: Spec,
+    original: Spec,
     usual: Mapping[Choice, str],
     finish: Callable[[], None],
 ) -> dict[str, str]:
@@ -133,7 +133,7 @@ def _add_usual(
         try:
             _refuse_long(comparison, choice)
             spec = again(comparison.spec, prior=choice.prior, engine=choice.engine)
-            changed = more_than_prior(asked, spec)
+            changed = more_than_prior(original, spec)
             if changed is None:
                 comparisons[name] = comparison._ask(
                     spec, rope=comparison.rope, seed=comparison.seed
@@ -154,7 +154,7 @@ def _reason(message: str) -> str:
 
 def _add_named(
     comparisons: dict[str, Comparable],
-    asked: Spec,
+    original: Spec,
     named: Mapping[Choice, str],
     finish: Callable[[], None],
 ) -> dict[str, str]:
@@ -162,7 +162,7 @@ def _add_named(
     comparison, apart = next(iter(comparisons.values())), {}
     for choice, name in named.items():
         spec, comparisons[name] = _ask_named(comparison, choice, name)
-        changed = more_than_prior(asked, spec)
+        changed = more_than_prior(original, spec)
         if changed is not None:
             apart[name] = _reason(changed)
         finish()

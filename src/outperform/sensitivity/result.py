@@ -40,7 +40,7 @@ _FLAGS = {
     "pulls": "the difference is more than half a posterior sd from the observed one",
     "coarse": "another set of draws could change the decision",
     "few": "the models disagree too rarely",
-    "apart": "this changes more than the prior",
+    "not comparable": "this changes more than the prior",
 }
 
 
@@ -219,7 +219,7 @@ def _flags(facts: Facts, row: Facts) -> list[str]:
         "pulls": row["pulls"],
         "coarse": "monte_carlo_too_coarse" in row["findings"],
         "few": "few_disagreements" in row["findings"],
-        "apart": row["prior"] in facts["apart"],
+        "not comparable": row["prior"] in facts["apart"],
     }
     return [name for name, is_set in flags.items() if is_set]
 
