@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -27,11 +27,10 @@ from outperform.decision.rope import (
 )
 from outperform.errors import DataError
 from outperform.inference.diagnostics import SAFE_ERRORS
-from outperform.inference.spec import Data, LabelSpec, Spec
+from outperform.inference.spec import Data, LabelSpec, ModelSums, Spec, indicators, measure
 from outperform.inference.summary import Summary, SummaryRows, summarize_many
-from outperform.metrics.confusion import Margins
-from outperform.posterior.base import Sums
 from outperform.posterior.hierarchical import pool_normal
+from outperform.posterior.influence import PlugIn
 from outperform.posterior.rng import Blocks, child, spread_blocks
 from outperform.posterior.slices import SlicesPosterior
 
@@ -217,21 +216,18 @@ def _draw_blocks(
     n_jobs: int | None,
 ) -> None:
     """Draw A − B of these slices, and pass the draws ``(n_slices, n_draws)`` on in blocks."""
-    metric, classes = spec.measured, spec.classes
-    make_worker = posterior.sharing(metric.needs, seed, n_draws, places=places, n_jobs=n_jobs)
+    needs = spec.measured.needs
+    make_worker = posterior.sharing(needs, seed, n_draws, places=places, n_jobs=n_jobs)
 
     def work(blocks: Blocks) -> None:
         worker = make_worker()
         for generator, block in blocks:
             inside = slice(block * length, min((block + 1) * length, len(places)))
             first, last = places[inside][[0, -1]].tolist()
-            a, b = (
-                metric.evaluate(
-                    Margins(**sums._asdict()) if isinstance(sums, Sums) else sums, classes
-                )
-                for sums in worker(generator, slice(first, last + 1), n_draws)
-            )
-            use(inside, a - b)
+            drawn = worker(generator, slice(first, last + 1), n_draws)
+            values = np.empty((2, last + 1 - first, n_draws))
+            measure(drawn, [spec], values)
+            use(inside, values[0] - values[1])
 
     spread_blocks(
         work,
@@ -304,44 +300,33 @@ _AT_ONCE = 1 << 22
 
 def observe(spec: LabelSpec, slices: Slices) -> FloatArray:
     """Return the observed values of A and of B in each slice, ``(2, n_slices)``."""
-    n_classes = spec.view.n_classes
-    step = max(1, _AT_ONCE // n_classes**2)
+    cells, counts = slices.table.cells, slices.table.counts.astype(np.float64)
+    inside = indicators(cells[:, 0], len(slices)).multiply(counts).T
+    step = max(1, _AT_ONCE // spec.view.n_classes**2)
     values = np.empty((2, len(slices)))
-    for start in range(0, len(slices), step):
-        stop = min(start + step, len(slices))
-        inside = slice(*np.searchsorted(slices.table.cells[:, 0], [start, stop]))
-        cells = slices.table.cells[inside]
-        counts = slices.table.counts[inside].astype(np.float64)
-        for model in range(2):
-            codes = (cells[:, 1], cells[:, 2 + model], cells[:, 0] - start)
-            confusion = _add_up(codes, counts, (n_classes, n_classes, stop - start))
-            values[model, start:stop] = _value(spec, confusion)
+    for model in range(2):
+        model_sums = ModelSums(spec, spec.view, model)
+        sums = (model_sums.terms(cells[:, [1, 2 + model]]) @ inside).tocsc()
+        for start in range(0, len(slices), step):
+            block = slice(start, start + step)
+            values[model, block] = _value(model_sums, sums[:, block].toarray())
     return values
 
 
-def _add_up(
-    codes: tuple[IntArray, IntArray, IntArray], counts: FloatArray, shape: tuple[int, int, int]
-) -> FloatArray:
-    cells = np.ravel_multi_index(codes, shape)
-    sums = np.bincount(cells, counts, minlength=int(np.prod(shape)))
-    return np.asarray(sums, dtype=np.float64).reshape(shape)
-
-
-def _value(spec: LabelSpec, confusion: FloatArray) -> FloatArray:
-    metric = spec.measured
-    if metric.needs == "confusion":
-        return metric.evaluate(confusion, spec.classes)
-    margins = Margins.from_confusion(confusion)
-    if metric.average not in ("macro", "weighted") or spec.choices.labels is not None:
-        return metric.evaluate(margins, spec.classes)
+def _value(model_sums: ModelSums, sums: FloatArray) -> FloatArray:
+    """Return the values of several slices at their sums."""
+    spec, n_classes = model_sums.spec, model_sums.view.n_classes
+    if spec.measured.average not in ("macro", "weighted") or spec.choices.labels is not None:
+        observed: FloatArray = PlugIn(sums, model_sums.evaluate).observed[0]
+        return observed
     # A slice has no observed value for a missing class, so slices are grouped by their classes.
-    occurs = margins.actual > 0  # (n_classes, n_slices)
-    first, which = distinct_rows(occurs.T)
-    values = np.empty(confusion.shape[2])
-    for group, pattern in enumerate(occurs.T[first]):
-        here = which == group
-        part = Margins.from_confusion(confusion[:, :, here])
-        values[here] = metric.evaluate(part, tuple(np.flatnonzero(pattern).tolist()))
+    occurs = sums[:n_classes].T > 0
+    first, which = distinct_rows(occurs)
+    values = np.empty(len(occurs))
+    for group, pattern in enumerate(occurs[first]):
+        classes, inside = tuple(np.flatnonzero(pattern).tolist()), which == group
+        part = ModelSums(replace(spec, classes=classes), model_sums.view, 0)
+        values[inside] = PlugIn(sums[:, inside], part.evaluate).observed[0]
     return values
 
 
