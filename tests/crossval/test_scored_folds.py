@@ -297,7 +297,7 @@ def test_asking_again():
     )
     with pytest.raises(UsageError, match=r"call cross_compare\(\) with those of the other"):
         c.with_metric("roc_auc")
-    with pytest.raises(UsageError, match="cross_compare compares more than one prediction"):
+    with pytest.raises(UsageError, match="cross_compare compares several predictions"):
         c.items()
 
 

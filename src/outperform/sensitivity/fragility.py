@@ -113,8 +113,8 @@ class Fragility(Tabular):
         a, b = self.names
         known = any(change.truth is not None for change in self.changes)
         columns = [text_column("truth", "gold")] if known else []
-        verb = "predicts" if known else "was right"
-        columns += [text_column("a", f"{a} {verb}"), text_column("b", f"{b} {verb}")]
+        was_right = "" if known else " was right"
+        columns += [text_column("a", f"{a}{was_right}"), text_column("b", f"{b}{was_right}")]
         columns += [text_column("to", "would be"), count_column("n", "items")]
         rows = [
             {"truth": each.truth, "a": each.a, "b": each.b, "to": self._to(each), "n": each.n}
