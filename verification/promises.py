@@ -33,7 +33,7 @@ import outperform as op
 from outperform.decision.rope import Rope
 from outperform.inference.spec import make_label_spec
 from outperform.planning.goals import Goal, firm_goal
-from outperform.planning.power import needed_by
+from outperform.planning.more_data import needed_by
 from outperform.planning.worlds import TableWorld, posterior_world
 from verification import markdown
 from verification.chance import share_error, share_is_off

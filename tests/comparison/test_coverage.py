@@ -191,7 +191,7 @@ REFUSED = {
             op.Outcomes.from_label_sets([[0], [0, 1]] * 9, {"A": [[0]] * 18, "B": [[1]] * 18}),
             "f1_macro",
         ),
-        "these are label sets",
+        "these data are label sets",
     ),
     "right and wrong": (
         lambda: asked(op.Outcomes.from_correct({"A": A == Y, "B": B == Y})),

@@ -259,7 +259,7 @@ def test_findings_speak_of_types_and_spans(seen, bare):
     assert of_type.endswith("and remains unknown.")
     few = Outcomes.from_spans(gold[:9] + [[(0, 1, "Z")]] * 40, {m: gold + [[]] * 9 for m in "ab"})
     assert message(ask(few, metric="f1_macro"), "sparse_classes") == (
-        "1 of 2 types have fewer than 10 true spans; averages over types rest on few true spans."
+        "1 of 2 types have fewer than 10 true spans; averages over types depend on few true spans."
     )
     assert message(ask(bare), "unpaired_outcomes") == (
         "Which spans both models found is unknown, so the comparison is unpaired; tags or spans "

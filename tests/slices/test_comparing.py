@@ -266,7 +266,7 @@ def test_mistakes_are_named(found):
         op.compare_slices("preds.parquet", a="bert", b="bert", truth="label", by="country")
     with pytest.raises(UsageError, match="unknown slice"):
         found["DE", "phone"]
-    with pytest.raises(UsageError, match="a value for each"):
+    with pytest.raises(UsageError, match="one value for each"):
         found["DE"]
 
 

@@ -252,7 +252,7 @@ def curve(comparison: Compared, kind: Kind) -> Curve:
     prob = comparison.hdi.prob
     units = np.pad(spec.units.counts, (0, read.n_added))[:, None]
     size = 2 * read.grid.size
-    plug_in = PlugIn(units, lambda sums: read.evaluate(_weights(spec, sums.T)).reshape(size, -1))
+    plug_in = PlugIn(units, lambda each: read.evaluate(_weights(spec, each.T)).reshape(size, -1))
     plain = plug_in.observed.reshape(2, -1)
     observed: FloatArray = np.where(np.isfinite(plain), plain, np.nan)
     a, b = (_banded(values[model], observed[model], prob) for model in range(2))

@@ -100,7 +100,7 @@ if TYPE_CHECKING:
     from outperform.comparison.items import ItemTable
     from outperform.comparison.joint import Joint
     from outperform.comparison.ratio import Ratio
-    from outperform.planning.power import Needed
+    from outperform.planning.more_data import Needed
     from outperform.planning.result import Plan
     from outperform.posterior.registry import PriorLike
     from outperform.results.details import (
@@ -372,7 +372,7 @@ class Comparison(Summary, Tabular):
     @cached_property
     def _needed(self) -> Needed | None:
         """Approximate number of further items to decide, by normal theory; None if unknown."""
-        from outperform.planning.power import needed_to_decide
+        from outperform.planning.more_data import needed_to_decide
 
         return needed_to_decide(self)
 
@@ -727,7 +727,7 @@ class Comparison(Summary, Tabular):
         >>> more.seen, more.least is not None
         (100, True)
         """
-        from outperform.planning.power import more_data
+        from outperform.planning.more_data import more_data
 
         return more_data(
             self,
