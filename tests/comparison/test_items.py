@@ -274,7 +274,7 @@ def test_more_can_be_shown_by_id_or_by_place():
         named.items(columns={"id": dict(zip(ids, texts, strict=True))}).table().keys[-1]
         == "id_given"
     )
-    with pytest.raises(UsageError, match="by id"):
+    with pytest.raises(UsageError, match="map the ids"):
         named.items(columns={"text": texts})
     with pytest.raises(UsageError, match="has 2 values"):
         plain.items(columns={"text": ["a", "b"]})

@@ -262,8 +262,8 @@ def test_findings_speak_of_types_and_spans(seen, bare):
         "1 of 2 types have fewer than 10 true spans; averages over types depend on few true spans."
     )
     assert message(ask(bare), "unpaired_outcomes") == (
-        "Which spans both models found is unknown, so the comparison is unpaired; tags or spans "
-        "of the same sentences would narrow the interval."
+        "The data do not show which spans both models found, so the comparison is unpaired. Tags "
+        "or spans for the same sentences would narrow the interval."
     )
     many = Outcomes.from_spans(
         [[(k, k + 1, f"T{k}") for k in range(5)]] * 400,
