@@ -32,7 +32,6 @@ from outperform.inference.spec import (
     Spec,
     again,
     data_of,
-    make_label_spec,
     make_spec,
     refuse_prevalence,
     rope_for,
@@ -192,7 +191,7 @@ def compare_slices(
             f"for labels, {param('by=')} must be names of columns; pass the columns to Outcomes"
         )
     outcomes = _sliced(source, a, b, truth, by, reading)
-    spec = make_label_spec(
+    spec = make_spec(
         outcomes,
         metric=metric,
         prior=prior,
