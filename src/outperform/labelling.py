@@ -271,13 +271,13 @@ def propose(
     >>> a, b = news.predictions["nb_mult"], news.predictions["svm_l2"]
     >>> proposal = op.propose(a, b, budget=1_000, metric="accuracy", random_state=0)
     >>> proposal
-    Proposal(1,000 of 7,532 items: 798 of the 2,221 on which the models disagree, 202 of the others.)
+    Proposal(1,000 of 7,532 items: 798 of the 2,221 on which the models disagree, and 202 others.)
 
     An LLM gave every item a class, and people can check 20 of them:
 
     >>> a, b, judge = [1, 1, 0, 0] * 50, [1, 0, 0, 0] * 50, [1, 1, 0, 1] * 50
     >>> op.propose(a, b, judge=judge, budget=20, random_state=0)
-    Proposal(20 of 200 items: 14 of the 50 on which the models disagree, 6 of the others.)
+    Proposal(20 of 200 items: 14 of the 50 on which the models disagree, and 6 others.)
     """  # noqa: E501
     if verdicts and judge is not None:
         raise UsageError(
