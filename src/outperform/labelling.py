@@ -278,7 +278,7 @@ def propose(
     >>> a, b, judge = [1, 1, 0, 0] * 50, [1, 0, 0, 0] * 50, [1, 1, 0, 1] * 50
     >>> op.propose(a, b, judge=judge, budget=20, random_state=0)
     Proposal(20 of 200 items: 14 of the 50 on which the models disagree, and 6 others.)
-    """  # noqa: E501
+    """
     if verdicts and judge is not None:
         raise UsageError(
             f"{param('verdicts')} are already the judge's ratings of A and B; remove "
