@@ -282,7 +282,7 @@ def test_missing_and_extra_items_are_refused_or_reported(folder, capsys):
     assert "other.csv has 1 ids that old.csv lacks, e.g. 'x1'" in error
     assert "keep the common ids with --on-missing drop" in error
     assert against("--on-missing", "drop", new="other.csv") == 0
-    assert "898 of 900 ids of" in re.sub(r"\s+", " ", capsys.readouterr().out)
+    assert "898 of the 900 ids in" in re.sub(r"\s+", " ", capsys.readouterr().out)
     write_csv(folder / "none.csv", [("z", "spam", "spam")], ("id", "label", "prediction"))
     assert against("--on-missing", "drop", new="none.csv") == 3
     assert "no id in common" in capsys.readouterr().err

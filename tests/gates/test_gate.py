@@ -371,7 +371,7 @@ def test_an_end_of_the_interval_on_the_edge_is_undecided_for_every_seed(end):
     assert {gate.main.draws.size for gate in found} == {16_000}
     for gate in found:
         (coarse,) = [one for one in gate.findings if one.name == "monte_carlo_too_coarse"]
-        assert "of 16,000 draws" in coarse.message
+        assert "at 16,000 draws" in coarse.message
         assert coarse.mends == "n_draws"
         assert coarse.level == ("serious" if end == "high" else "warning")
         assert gate.allowable == (end == "low")
@@ -467,7 +467,7 @@ def test_thin_evidence_may_be_allowed_and_nothing_else():
     ("rope", "require"), [((-1, 0.01), "not_worse"), ((-0.01, 1), "better"), ((1, 1), "not_worse")]
 )
 def test_an_edge_that_nothing_can_lie_beyond_is_refused(rope, require):
-    with pytest.raises(UsageError, match="every model would get the same answer"):
+    with pytest.raises(UsageError, match="every model would get the same result"):
         op.gate(GREATER.spec.data, "new", "old", metric="accuracy", rope=rope, require=require)
 
 
