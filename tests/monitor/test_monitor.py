@@ -422,7 +422,7 @@ def test_before_the_first_batch(tmp_path):
     for ask in (lambda: monitor.latest, lambda: monitor.outcomes):
         with pytest.raises(DataError, match=r"no batch of .* has arrived"):
             ask()
-    with pytest.raises(UsageError, match="no look to draw yet"):
+    with pytest.raises(UsageError, match="nothing to plot yet"):
         monitor.plot()
 
 

@@ -70,7 +70,7 @@ def twin_findings(sources: Sequence[Source]) -> tuple[Finding, ...]:
     >>> (found,) = twin_findings([one, Source("tue.csv", 900, "0" * 64, True)])
     >>> print(found.message)  # doctest: +NORMALIZE_WHITESPACE
     mon.csv and tue.csv have exactly the same counts, of 900 items each. If one is a copy, its items
-    count twice: leave it out.
+    count twice: remove it.
     """
     alike: dict[str, list[Source]] = {}
     for one in sources:

@@ -262,7 +262,7 @@ def tied_sentence(facts: Facts) -> str:
     >>> facts = {"models": [{"name": "gpt", "tied": True}, {"name": "bert", "tied": False}],
     ...          "tied": ["gpt"], "p_missed": 0.0, "n_draws": 1000}
     >>> tied_sentence(facts)
-    'P(another model than gpt is best) <0.3%.'
+    'P(a model other than gpt is best) <0.3%.'
     """
     missed = numbers.probability(facts["p_missed"], n_draws=facts["n_draws"])
     if len(facts["tied"]) == 1:
