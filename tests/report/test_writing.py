@@ -178,7 +178,7 @@ def test_a_file_is_replaced_only_if_asked(quick, tmp_path):
     path = tmp_path / "report.html"
     assert op.write_report(quick, path) == path
     first = path.read_bytes()
-    with pytest.raises(UsageError, match="already exists; choose another path, or pass overwrite=True"):
+    with pytest.raises(UsageError, match="already exists; choose another path, or pass overwrite"):
         op.write_report(quick.with_rope(0.1), path)
     assert path.read_bytes() == first
     assert op.write_report(quick.with_rope(0.1), str(path), overwrite=True) == path
