@@ -157,8 +157,9 @@ def _cell(column: Column, value: object, *, first: bool) -> Html:
         return element("td", mark(for_text(value)))
     if column.key == "judgement":  # without a colour, as colours represent decisions
         return element("td", f"{_GATE_SYMBOLS[text]} {text}")
-    shown = text if isinstance(value, str) and not _NUMERIC.fullmatch(text) else true_minus(text)
-    return element("td", shown, class_=_side(column))
+    if not isinstance(value, str) or _NUMERIC.fullmatch(text):
+        text = true_minus(text)
+    return element("td", text, class_=_side(column))
 
 
 # Notebooks

@@ -303,13 +303,13 @@ class Document:
 
     def _answer(self, page: Page) -> list[Line]:
         """Return the answer, with the symbol to the right if it fits."""
-        (first, *rest) = page.text(self.short or self.headline, style="strong")
+        (first, *others) = page.text(self.short or self.headline, style="strong")
         symbol = page.writable(self.symbol)
         gap = min(page.width, WIDEST) - display_width(first[0].text) - len(symbol)
         if not self.symbol or gap < 2:
-            return [first, *rest]
+            return [first, *others]
         style = STYLES.get(self.symbol, "strong")
-        return [(*first, Piece(" " * gap), Piece(symbol, style)), *rest]
+        return [(*first, Piece(" " * gap), Piece(symbol, style)), *others]
 
     # A card, and a section of a page
 

@@ -158,13 +158,15 @@ class Page:
         least = {k: min(w, _SHORTEST_LABEL) if k in labels else w for k, w in widths.items()}
         ends = accumulate(least[key] + _GAP for key in order)
         fitting = {key for key, end in zip(order, ends, strict=True) if end - _GAP <= self.width}
-        shown = [c for c in table.columns if c.key in fitting] or list(table.columns[:1])
-        spare = self.width - sum(least[c.key] + _GAP for c in shown) + _GAP
-        for key in (c.key for c in shown if c.key in labels):
+        visible = [c for c in table.columns if c.key in fitting] or list(table.columns[:1])
+        spare = self.width - sum(least[c.key] + _GAP for c in visible) + _GAP
+        for key in (c.key for c in visible if c.key in labels):
             more = min(spare, widths[key] - least[key])
             least[key], spare = least[key] + more, spare - more
         lines = [
-            tuple(self._aligned(c, cells[c.key][row], least[c.key], heading=not row) for c in shown)
+            tuple(
+                self._aligned(c, cells[c.key][row], least[c.key], heading=not row) for c in visible
+            )
             for row in range(len(table) + 1)
         ]
         return [_spaced(line) for line in lines]

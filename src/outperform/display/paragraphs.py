@@ -386,12 +386,12 @@ def _evidence(facts: Facts) -> str:
         return ""
     factor = facts["bayes_factor"]
     nulls = _NULLS.get(factor.get("kind", "interval"))
-    direction, relation, *rest = numbers.bayes_factor(factor).split(" ")
-    if nulls is None or not rest:
+    direction, relation, *values = numbers.bayes_factor(factor).split(" ")
+    if nulls is None or not values:
         return f"Bayes factor: {text}."
     more = {"=": "", ">": "more than ", "<": "less than "}[relation]
     claim = nulls[0] if direction == "BF01" else nulls[1]
-    return f"The data multiply the odds {claim} by {more}{rest[0]}: {text}."
+    return f"The data multiply the odds {claim} by {more}{values[0]}: {text}."
 
 
 def _runs(facts: Facts) -> str:

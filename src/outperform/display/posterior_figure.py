@@ -63,8 +63,8 @@ def plot_posterior(
         _write_title(ax, facts)
         _draw_hdi(ax, facts, _BAR * shape.top)
         key = KEY.format(hdi=read.hdi_label(facts)) if "mean" in facts else read.hdi_label(facts)
-        place = {"xycoords": "axes fraction", "ha": "center", "va": "bottom"}
-        figure_style.outlined(ax, key, (0.5, 0.0), (0, 2), **place, **figure_style.TINY)
+        position = {"xycoords": "axes fraction", "ha": "center", "va": "bottom"}
+        figure_style.outlined(ax, key, (0.5, 0.0), (0, 2), **position, **figure_style.TINY)
         figure_style.name_axis(ax, facts)
         figure_style.number_ticks(ax, most=6)
         figure_style.bare(ax)
@@ -81,11 +81,11 @@ def _name_rope(ax: Axes, facts: Facts) -> None:
     at, shift = ((low + high) / 2, (0, -1)) if across else (low, (2, -1))
     how: dict[str, Any] = {"ha": "center"} if across else {"rotation": 90, "ha": "left"}
     how |= {"va": "top", "zorder": 6, "alpha": figure_style.QUIET, **figure_style.TINY}
-    place: dict[str, Any] = {
+    position: dict[str, Any] = {
         "xycoords": ax.get_xaxis_transform(),
         "textcoords": "offset points",
     }
-    ax.annotate(text, (at, 1.0), xytext=shift, **place, **how)
+    ax.annotate(text, (at, 1.0), xytext=shift, **position, **how)
 
 
 def _write_shares(ax: Axes, facts: Facts) -> None:

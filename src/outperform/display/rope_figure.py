@@ -383,8 +383,8 @@ def _of_point(null: Null) -> str:
 
 
 def _odds(factor: Mapping[str, object], null: str, other: str) -> str:
-    direction, relation, *rest = numbers.bayes_factor(factor).split(" ")
-    if not rest:
+    direction, relation, *values = numbers.bayes_factor(factor).split(" ")
+    if not values:
         return "Prior and posterior of the difference"
     claim = null if direction == "BF01" else other
-    return f"The odds of {claim} grew {relation.strip('=')}{rest[0]}-fold"
+    return f"The odds of {claim} grew {relation.strip('=')}{values[0]}-fold"

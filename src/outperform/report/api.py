@@ -197,7 +197,8 @@ def make_contents(
         sections.append(Section(name=name, heading=heading, html=html))
     overview = None
     if len(compared) > 1:
-        keys = tuple(key for key, one in zip(headings, results, strict=True) if one in compared)
+        pairs = zip(headings, results, strict=True)
+        keys = tuple(heading for heading, result in pairs if result in compared)
         table = ComparisonTable(what="result", keys=keys, comparisons=tuple(compared))
         overview = Html("\n".join(table._document().html_parts()))
     return Contents(

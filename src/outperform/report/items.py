@@ -24,23 +24,23 @@ def named_items(comparison: Comparison) -> ItemTable | None:
     return None if of_pool else comparison.items(top=MOST)
 
 
-def items_html(name: str, found: ItemTable, *, heading: str | None = None) -> Html:
+def items_html(name: str, items: ItemTable, *, heading: str | None = None) -> Html:
     """Return items with a search box, which stays hidden without scripts.
 
     Parameters
     ----------
     name
         Unique name on the page.
-    found
+    items
         The items.
     heading
         Element for a heading, if the items have one.
     """
-    table, box = found.table(), f"{name}-search"
+    table, box = items.table(), f"{name}-search"
     shown = table.rows[:MOST]
-    lead = found._headline
-    _, only_a, only_b, _ = found.right
-    total = only_a + only_b if found.which == "flips" else found.n
+    lead = items._headline
+    _, only_a, only_b, _ = items.right
+    total = only_a + only_b if items.which == "flips" else items.n
     if len(shown) < total:
         lead += f" The {len(shown):,} most influential of {n_of(total, 'items')}:"
     control = element(
