@@ -113,7 +113,7 @@ def test_a_bad_policy_file_is_refused(tmp_path, text, message):
         ({"a": True}, "policy of 'a' must be"),
         ({"a": float("nan")}, "policy of 'a' must be"),
         ({"a": "advisory"}, "at least one must be binding"),
-        ("no-such-file.toml", "no policy file"),
+        ("no-such-file.toml", "does not exist"),
     ],
 )
 def test_a_bad_policy_is_refused(policy, message):
