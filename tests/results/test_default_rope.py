@@ -95,9 +95,9 @@ def test_findings_without_room_say_how_to_see_them():
 
     found = [("note", "A sentence.", f"name_{place}") for place in range(9)]
     page = Page(height=5)
-    assert plain(page.told(found)).endswith("and 5 more findings: .findings")
+    assert plain(page.findings(found)).endswith("and 5 more findings: .findings")
     with spelled(lambda name, *values: name):
-        assert plain(page.told(found)).endswith("and 5 more findings: --verbose")
+        assert plain(page.findings(found)).endswith("and 5 more findings: --verbose")
 
 
 def test_slices_of_which_none_is_decided_are_one_short_sentence(seen):
