@@ -190,9 +190,9 @@ def test_the_exit_code_agrees_with_the_rule_in_many_random_cases(folder):
 
 def test_a_guard_with_a_class(folder, capsys):
     assert gate("pass.csv", "--guard", "recall:spam:0.02") == 0
-    assert "and the guard holds" in capsys.readouterr().out
+    assert "and the guard passes" in capsys.readouterr().out
     assert gate("pass.csv", "--guard", "recall:spam:0.02", "--guard", "f1_macro:0.01") == 0
-    assert "and 2 guards hold" in capsys.readouterr().out
+    assert "and 2 guards pass" in capsys.readouterr().out
     assert gate("fail.csv", "--rope", "0.4", "--guard", "recall:spam:0.02") == 1
     assert "Gate failed: new is worse than old in recall of spam." in capsys.readouterr().out
 
