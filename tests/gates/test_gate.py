@@ -525,7 +525,7 @@ def test_the_sentences_read_well():
         "lies below −0.01, the lower edge of the ROPE."
     )
     assert said(-0.02, 0.03, mean=0.005) == (
-        "Gate undecided: it cannot be told yet whether new is worse than old in accuracy: the 95% "
+        "Gate undecided: not enough evidence to tell whether new is worse than old in accuracy: the 95% "
         "HDI (−0.0200 to +0.0300) reaches over −0.01, the lower edge of the ROPE. Between "
         "12,000 and 15,000 more items, on top of the 800 so far, would probably decide it."
     )
@@ -555,6 +555,6 @@ def test_a_withheld_decision_says_why():
     seen = counted(both=100_000, new=2, old=1, neither=0)
     found = op.gate(seen, "new", "old", metric="accuracy", rope=0.01, prior="bootstrap")
     assert found.report() == (
-        "Gate undecided: it cannot be told yet whether new is worse than old in accuracy: the "
+        "Gate undecided: not enough evidence to tell whether new is worse than old in accuracy: the "
         "decision is withheld (few_disagreements)."
     )

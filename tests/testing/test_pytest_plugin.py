@@ -75,7 +75,7 @@ def test_passes_failures_and_undecided_in_one_summary(run):
     found.stdout.fnmatch_lines(
         [
             "*AssertionError: Gate failed: candidate is worse than baseline in accuracy: *",
-            "*AssertionError: Gate undecided: it cannot be told yet whether candidate is worse*",
+            "*AssertionError: Gate undecided: not enough evidence to tell whether candidate is worse*",
             "=*outperform gates: 1 passed, 1 failed, 1 undecided*=",
             "PASSED *::test_0",
             "  Gate passed: candidate is not worse than baseline in accuracy: the whole 95% HDI*",
