@@ -151,7 +151,7 @@ def test_one_model_and_the_first_two_of_many(frame, seen, grouped):
     assert first.level == "warning"
     a, b = ranking.names[:2]
     pair = op.compare(many, a, b, metric="accuracy", **OPTIONS)
-    assert f"the sd of {a} − {b} would be" in first.message
+    assert f"The sd of {a} − {b} would be" in first.message
     said = first.message.partition("would be ")[2][:6]
     assert said == finding(pair).message.partition("would be ")[2][:6]
 
