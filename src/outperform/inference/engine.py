@@ -33,7 +33,7 @@ from outperform.posterior.base import (
 from outperform.posterior.bootstrap import Influence, bootstrap
 from outperform.posterior.dirichlet import draw_lumped
 from outperform.posterior.exact.share import mix
-from outperform.posterior.predictive import Reweighted
+from outperform.posterior.predictive import ByTruth, Reweighted
 from outperform.posterior.pymc.sampling import (
     Chain,
     confusions,
@@ -268,6 +268,8 @@ def _posterior(spec: LabelSpec, view: Outcomes, full: Outcomes | None = None) ->
     else:
         existing = spec.existing if spec.prior.lists else None
         posterior = build_posterior(view, spec.prior, existing=existing)
+    if spec.view_errors is not None:
+        posterior = ByTruth(posterior, spec.view_errors.inverse)
     if spec.view_prevalence is None:
         return posterior
     prevalence, codes = spec.view_prevalence

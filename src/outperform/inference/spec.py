@@ -52,7 +52,7 @@ from outperform.posterior.base import (
     alone,
 )
 from outperform.posterior.bootstrap import Influence, bootstrap, influence
-from outperform.posterior.predictive import by_truth, row_factors
+from outperform.posterior.predictive import by_truth, truth_at
 from outperform.posterior.pymc.sampling import PyMC
 from outperform.posterior.registry import PRIORS, STRATA, PriorLike
 from outperform.posterior.sums import LinearWeights
@@ -248,14 +248,14 @@ class LabelSpec(Question):
                     item_tables(self.view), self.item_values(), strict=True
                 )
             )
-        if self.view_prevalence is not None:
-            return tuple(self._observed_elsewhere(model) for model in self.view.models)
         found, view = [], in_weights(self.view)
         if self.view_errors is not None:
             tables = [view.confusion(model).astype(np.float64)[..., None] for model in view.models]
             values = np.empty((len(tables), 1))
-            measure(tables, [self], values)
+            measure([self.by_truth(one) for one in tables], [self], values)
             return tuple(values[:, 0].tolist())
+        if self.view_prevalence is not None:
+            return tuple(self._observed_elsewhere(model) for model in self.view.models)
         for model in view.models:
             if self.measured.needs == "confusion":
                 confusion = view.confusion(model).astype(np.float64)
@@ -268,10 +268,9 @@ class LabelSpec(Question):
 
     def _observed_elsewhere(self, model: str) -> float:
         assert self.view_prevalence is not None
-        prevalence, codes = self.view_prevalence
         view = in_weights(self.view)
-        counts, shares = view.margins(model), np.array(prevalence.shares)[:, None]
-        factors = row_factors(counts.actual.astype(np.float64)[:, None], shares, codes)[:, 0]
+        counts = view.margins(model)
+        factors = self.view_prevalence.factors(counts.actual.astype(np.float64)[:, None])[:, 0]
         if abs(factors @ counts.actual.astype(np.float64) - 1.0) > 1e-6:
             return float("nan")
         if self.measured.needs == "confusion":
@@ -282,6 +281,19 @@ class LabelSpec(Question):
         weighed = replace(table, counts=weights, groups=None)
         margins = Margins(**weighed.margins(n_labels=len(factors))._asdict())
         return float(self.measured.evaluate(margins, self.classes))
+
+    def by_truth(self, confusion: FloatArray) -> FloatArray:
+        """Return weights by gold label as weights by truth, at the mean shares if others are.
+
+        Parameters
+        ----------
+        confusion
+            Weights ``(n_classes, n_classes, n_draws)``, rows gold labels.
+        """
+        assert self.view_errors is not None
+        if self.view_prevalence is None:
+            return by_truth(confusion, self.view_errors.inverse)
+        return truth_at(confusion, self.view_errors.inverse, self.view_prevalence.factors)
 
     def is_defined(self, model: str) -> bool:
         """Return whether the data define the plug-in value, or it is 0/0 and 0 by convention."""
@@ -327,17 +339,16 @@ class LabelSpec(Question):
         """Return how far each unit moves the metric of the models that it weighs."""
 
         def measured(drawn: list[Drawn]) -> FloatArray:
+            if self.view_errors is not None:
+                drawn = [one if isinstance(one, Sums) else self.by_truth(one) for one in drawn]
             first = drawn[0].hits if isinstance(drawn[0], Sums) else drawn[0]
             values = np.empty((len(drawn), first.shape[-1]))
             measure(drawn, [self], values)
             return values
 
-        def elsewhere(actual: FloatArray) -> FloatArray:
-            assert self.view_prevalence is not None
-            prevalence, codes = self.view_prevalence
-            return row_factors(actual, np.array(prevalence.shares)[:, None], codes)
-
-        scale = None if self.view_prevalence is None else elsewhere
+        # True classes can be scaled only after label errors are undone.
+        shares = self.view_prevalence if self.view_errors is None else None
+        scale = None if shares is None else shares.factors
         with np.errstate(invalid="ignore"):
             return influence(part, self.needs, measured, scale=scale)
 
@@ -435,16 +446,13 @@ _SEES_ONE_TRUTH = {"recall": True, "specificity": False}
 def measure(
     drawn: Sequence[Sums | FloatArray], specs: Sequence[LabelSpec], out: FloatArray
 ) -> None:
-    """Evaluate the metric of every spec on what was drawn of every model."""
-    errors = specs[0].view_errors
+    """Evaluate the metric of every spec on what was drawn of every model, by truth."""
     for model, sums in enumerate(drawn):
-        if errors is not None:
-            assert not isinstance(sums, Sums)  # confusion arrays were asked for
-            sums = by_truth(sums, errors.inverse)
         margins = (
             Margins(**sums._asdict()) if isinstance(sums, Sums) else Margins.from_confusion(sums)
         )
-        margins = margins if errors is None else margins.mended()
+        # Undone label errors may leave a little less than nothing in a cell.
+        margins = margins if specs[0].view_errors is None else margins.mended()
         for row, spec in enumerate(specs):
             metric = spec.measured
             seen = margins if metric.needs == "margins" or isinstance(sums, Sums) else sums
@@ -532,12 +540,12 @@ def _of_labels(
     if prevalence is not None:  # the table is chosen first
         outcomes = outcomes.at_prevalence(None)
     view = look(outcomes, asked, labels=named, pos_label=choices.pos_label)
+    if errors is not None:
+        view, view_errors = place_errors(view, errors)
     if prevalence is not None:
         view, view_prevalence = place(view, prevalence)
         if named is None:
             view = view_prevalence.averaged(view)
-    if errors is not None:
-        view, view_errors = place_errors(view, errors, elsewhere=prevalence is not None)
     # What is learned of errors in general knows no order, and expects too many between far levels.
     in_order = isinstance(view.measured.function, Ordinal)
     several = view.positive is None and view.table.n_classes > 2 and not in_order

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from outperform import metrics
-from outperform._typing import Label
+from outperform._typing import FloatArray, Label
 from outperform.data.checks import clear_positive, code_of
 from outperform.data.outcomes import Outcomes, true_codes
 from outperform.data.prevalence import LabelErrors, Prevalence
@@ -21,6 +23,7 @@ from outperform.metrics.metric import Metric, MetricLike
 from outperform.metrics.sums import GRADES
 from outperform.metrics.votes import VOTES
 from outperform.posterior.base import PriorModel
+from outperform.posterior.predictive import row_factors
 from outperform.posterior.pymc.sampling import PyMC
 
 
@@ -317,6 +320,16 @@ class ViewPrevalence(NamedTuple):
             for code, count in enumerate(actual)
         }
 
+    def factors(self, actual: FloatArray) -> FloatArray:
+        """Return what the weights of each true class are multiplied by to get the mean shares.
+
+        Parameters
+        ----------
+        actual
+            The weight of each true class, ``(n_classes, n_draws)``.
+        """
+        return row_factors(actual, np.array(self.prevalence.shares)[:, None], self.codes)
+
     def averaged(self, view: View) -> View:
         """Return the view with every class that has a share averaged over, also if never true."""
         if view.classes is None or not view.measured.over_classes:
@@ -336,19 +349,15 @@ def place(view: View, prevalence: Prevalence) -> tuple[View, ViewPrevalence]:
     if view.pos_label is None:
         return view, ViewPrevalence(prevalence, codes)
     code = code_of(view.data, view.pos_label)
-    if view.data.n_classes == 2 or codes == (code,):
+    lumped = view.table.n_classes == 2
+    if view.data.n_classes == 2 or (lumped and codes == (code,)):
         return view, ViewPrevalence(prevalence, tuple(int(one == code) for one in codes))
     whole = view._replace(table=view.data, positive=code, classes=(code,))
     return whole, ViewPrevalence(prevalence, codes)
 
 
-def place_errors(view: View, errors: LabelErrors, *, elsewhere: bool) -> tuple[View, LabelErrors]:
+def place_errors(view: View, errors: LabelErrors) -> tuple[View, LabelErrors]:
     """Choose the table that label errors can be undone in: every class that is mixed up apart."""
-    if elsewhere:
-        raise UsageError(
-            "label errors and other class proportions are not known together yet; ask "
-            "at_prevalence(None), or with_label_errors(None)"
-        )
     if view.pos_label is None:
         return view, errors.ordered(view.table.labels)
     code = code_of(view.data, view.pos_label)
