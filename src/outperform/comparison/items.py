@@ -24,7 +24,12 @@ from outperform.errors import UsageError, either, param, unknown_name
 from outperform.findings import counted as n_of
 from outperform.inference import changes
 from outperform.inference.score_spec import ScoreSpec
-from outperform.inference.score_views import metric_values, probabilities, values_of
+from outperform.inference.score_views import (
+    metric_values,
+    probabilities,
+    terms_of,
+    values_of,
+)
 from outperform.inference.spec import LabelSpec
 from outperform.metrics.sums import TARGETS, CombinedMeans
 from outperform.metrics.weighted import WeightedMean
@@ -469,27 +474,51 @@ def _moved_by_items(
     return moved
 
 
+def _gains(data: Scores, terms: Sequence[FloatArray], ready: Sequence[CombinedMeans]) -> FloatArray:
+    """Return how much better each item of A is than of B: what swapping their answers costs A.
+
+    Both models are asked without the other's answer, A with B's and B with A's, because an answer
+    that helps one need not help the other.
+    """
+    weights = np.ones(len(terms[0])) if data.weights is None else data.weights
+    swapped = ((terms[1] - terms[0]) * weights[:, None]).T
+    gains = np.zeros(len(weights))
+    for sign, one, own in zip((1, -1), ready, terms, strict=True):
+        sums = np.append(weights @ own, weights.sum())[:, None]
+        ahead = np.vstack([sums[:-1] + sign * swapped, np.full(len(weights), sums[-1, 0])])
+        gains += sign * (one.of_sums(sums) - one.of_sums(ahead))
+    # Equal answers are a tie, whatever rounding makes of it.
+    return np.where((swapped == 0).all(axis=0), 0.0, np.nan_to_num(gains))
+
+
 def _of_statistics(spec: ScoreSpec, ready: list[CombinedMeans]) -> _Found:
     """Leave each item out of the sums in turn."""
     data, n = spec.data, spec.data.n_rows
+    asked = [replace(spec.metric, how=one.sums) for one in ready]
     moved = [
-        _moved_by_items(data, one.sums.basis.of_items(values), one.of_sums)
-        for one, values in zip(ready, data.values, strict=True)
+        _moved_by_items(data, terms_of(metric, data, place, spec.positive), one.of_sums)
+        for place, (metric, one) in enumerate(zip(asked, ready, strict=True))
     ]
     worth = np.stack(moved, axis=1)
+    better = worth
+    if ready[0].row is None:  # where all models have the same sums, there is nothing to swap
+        both = terms_of(asked[0], data, range(len(ready)), spec.positive)
+        gains = _gains(data, np.split(both, len(ready)), ready)
+        better = np.stack([gains, np.zeros(n)], axis=1)
     of_targets = data.columns == TARGETS
     shown = [
         array[:, -1].tolist() if of_targets or array.shape[1] == 1 else [None] * n
-        for array in data.values
+        for array in (values if values.ndim == 2 else values[:, None] for values in data.values)
     ]
+    truth = [None] * n if data.truth is None else [data.labels[code] for code in data.truth]
     return _Found(
         ids=list(range(n)) if data.ids is None else data.ids.tolist(),
         named=data.ids is not None,
         cell=np.arange(n),
-        truth=data.values[0][:, 0].tolist() if of_targets else [None] * n,
+        truth=data.values[0][:, 0].tolist() if of_targets else truth,
         a=shown[0],
         b=shown[1],
-        right=worth if spec.metric.greater_is_better else -worth,
+        right=better if spec.metric.greater_is_better else -better,
         influence=worth[:, 0] - worth[:, 1],
     )
 

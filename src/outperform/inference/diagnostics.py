@@ -157,6 +157,7 @@ def _ties(spec: ScoreSpec) -> Iterator[Finding]:
     tied = {
         name: float(np.mean([tied_share(ranking, spec.view) for ranking in rankings]))
         for name, rankings in zip(spec.view.models, spec.rankings, strict=True)
+        if rankings  # a metric of others need not sort as ours do
     }
     tied = {name: share for name, share in tied.items() if share >= _SOME_TIES}
     if not tied:

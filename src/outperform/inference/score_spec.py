@@ -21,6 +21,7 @@ from outperform.inference.question import Choices, Question
 from outperform.inference.score_views import (
     Merged,
     arranged,
+    bounds_of_grades,
     count_apart,
     joined,
     merged,
@@ -502,10 +503,7 @@ def _bounds(metric: Metric, scores: Scores) -> tuple[float, float]:
     if not isinstance(metric.how, Sums):
         return metric.bounds
     if metric.reads == "grade":
-        grades = scores.values
-        within = all(one.min() >= 0 and one.max() <= 1 for one in grades)
-        unit = (0.0, 1.0) if metric.how.sign > 0 else (-1.0, 0.0)
-        return unit if within else metric.bounds
+        return bounds_of_grades(metric, scores.values)
     if metric.basis.terms is brier_losses and (scores.n_classes or 2) > 2:
         return metric.bounds[0] * 2, metric.bounds[1] * 2
     return metric.bounds

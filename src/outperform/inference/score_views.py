@@ -15,7 +15,7 @@ from outperform.data.scores import Scores
 from outperform.data.table import group_rows
 from outperform.errors import UsageError, unknown_name
 from outperform.metrics.curves import rankings_of
-from outperform.metrics.custom import Called
+from outperform.metrics.custom import Called, Checked, check_items, checked, is_own
 from outperform.metrics.metric import Basis, Metric, MetricLike, Order, Sums, Whole
 from outperform.metrics.registry import find, score_names
 from outperform.metrics.sums import CombinedMeans, Pick, only
@@ -48,12 +48,9 @@ def of_column(metric: MetricLike, scores: Scores) -> MetricLike:
     if column not in scores.columns:
         raise UsageError(unknown_name("column", column, scores.columns))
     assert not isinstance(graded.how, Whole)
-    pick = Pick(scores.columns.index(column))
-    bounds, values = graded.bounds, [pick(array) for array in scores.values]
-    if isinstance(graded.how, Sums) and all(
-        array.min() >= 0 and array.max() <= 1 for array in values
-    ):
-        bounds = (0.0, 1.0) if graded.how.sign > 0 else (-1.0, 0.0)
+    place = scores.columns.index(column)
+    pick = Pick(place, graded.basis.terms)
+    bounds = bounds_of_grades(graded, [array[:, place] for array in scores.values])
     return replace(
         graded,
         name=f"{graded.name}:{column}",
@@ -61,6 +58,16 @@ def of_column(metric: MetricLike, scores: Scores) -> MetricLike:
         how=replace(graded.how, basis=Basis(terms=pick)),
         bounds=bounds,
     )
+
+
+def bounds_of_grades(metric: Metric, grades: Sequence[FloatArray]) -> tuple[float, float]:
+    """Return the bounds of a metric of grades on these data: a mean of 0 to 1 is from 0 to 1."""
+    how = metric.how
+    if not isinstance(how, Sums) or how.combine is not only or how.basis.terms is not None:
+        return metric.bounds
+    if all(one.min() >= 0 and one.max() <= 1 for one in grades):
+        return (0.0, 1.0) if how.sign > 0 else (-1.0, 0.0)
+    return metric.bounds
 
 
 def prepare_all(
@@ -106,12 +113,13 @@ def prepare(
             bounds=metric.bounds,
         )
     if isinstance(how, Order):
-        return how.prepare(item_data(metric, view, place, positive, units), *how.settings)
-    if metric.reads != "statistics":
+        items = item_data(metric, view, place, positive, units)
+        return checked(metric.name, how.prepare(items, *how.settings), metric.bounds)
+    if metric.reads != "statistics" and how.combine is only:
         return WeightedMean(values_of(metric, view, place, positive), units)
     return CombinedMeans(
         name=metric.name,
-        terms=how.basis.of_items(values),
+        terms=terms_of(metric, view, place, positive),
         sums=how,
         units=units,
         bounds=metric.bounds,
@@ -133,17 +141,43 @@ def item_data(
 
 
 def metric_values(metric: Metric, values: FloatArray) -> FloatArray:
-    """Return the scores of items, or the one statistic that a metric of their order reads."""
-    return metric.basis.of_items(values)[:, 0] if metric.reads == "statistics" else values
+    """Return the scores of items, or the one number that a metric of their order reads."""
+    if metric.reads not in ("statistics", "grade"):
+        return values
+    read = metric.basis.of_items(values)
+    return read if read.ndim == 1 else read[:, 0]
 
 
 def values_of(metric: Metric, view: Scores, place: int, positive: int | None) -> FloatArray:
     """Return what each item adds to a mean."""
     assert isinstance(metric.how, Sums)
+    return metric.how.sign * terms_of(metric, view, place, positive)[:, 0]
+
+
+def terms_of(
+    metric: Metric, view: Scores, place: int | Sequence[int], positive: int | None
+) -> FloatArray:
+    """Return what each item adds to the sums of a model, ``(n_items, n_statistics)``.
+
+    Of several models the items of each come after those of the one before, so that summands that
+    have a common origin have the same one.
+    """
+    assert isinstance(metric.how, Sums)
+    places = [place] if isinstance(place, int) else place
+    read = zip(*(_read(metric, view, one, positive) for one in places), strict=True)
+    arguments = [np.concatenate(one) if len(places) > 1 else one[0] for one in read]
     terms = metric.basis.terms
-    if terms is None:
-        return metric.how.sign * view.values[place]
-    return metric.how.sign * terms(*probabilities(view, place, positive))
+    made = arguments[-1] if terms is None else terms(*arguments)
+    if metric.how.own or not is_own(terms):
+        made = check_items(metric.name, made, len(arguments[-1]))
+    return made if made.ndim == 2 else made[:, None]
+
+
+def _read(metric: Metric, view: Scores, place: int, positive: int | None) -> tuple[AnyArray, ...]:
+    """Return what the summands of each item are made of: with the truth, if the metric reads it."""
+    if metric.reads in ("statistics", "grade"):
+        return (view.values[place],)
+    return probabilities(view, place, positive)
 
 
 def probabilities(view: Scores, place: int, positive: int | None) -> tuple[IntArray, FloatArray]:
@@ -191,7 +225,7 @@ def _apart(
             apart |= (a != b).any(axis=0)
         return apart
     if isinstance(metric.how, Sums) and metric.reads != "statistics":
-        a, b = (values_of(metric, view, place, positive) for place in pair)
+        a, b = (terms_of(metric, view, place, positive) for place in pair)
     else:
         a, b = (view.values[place] for place in pair)
         if isinstance(metric.basis.terms, Pick):
@@ -400,7 +434,11 @@ def unit_influence(
             )
     if any(isinstance(one, Called) for one in ready) or len(repeats) > most:
         return None
-    workers, rankings = [one.worker() for one in ready], rankings_of(ready[0])
+    for one in ready:
+        if isinstance(one, Checked):
+            one.worker()(repeats[None])
+    plain = [one.ready if isinstance(one, Checked) else one for one in ready]
+    workers, rankings = [one.worker() for one in plain], rankings_of(ready[0])
     pieces = 1 + len(repeats) * sum(len(one.positives) for one in rankings) // _AT_ONCE
 
     # Without any weight, items at the top have no precision.
@@ -410,7 +448,8 @@ def unit_influence(
         parts = np.array_split(np.maximum(left.T, least), pieces)
         return np.stack([np.concatenate([one(part) for part in parts]) for one in workers])
 
-    with np.errstate(invalid="ignore"):  # without a unit there may be no positive item
+    # Without a unit there may be no positive item.
+    with np.errstate(invalid="ignore", divide="ignore"):
         return jackknife(identity(len(repeats), format="csr"), repeats, evaluate)
 
 

@@ -672,11 +672,12 @@ def data_of(
             missing=missing,
         )
         return Outcomes(**fields)
-    basis = metrics.get_score(metric).basis
+    asked = metrics.get_score(metric)
+    basis = asked.basis
     if basis.names == VOTES:
         raise UsageError(f"{metric!r} is a metric of votes; make Scores.from_votes of them")
     if basis.read is not None:
-        return Scores._from_items(basis.read, y_true, columns, columns=basis.names, **rows)
+        return Scores._from_items(asked.read_items, y_true, columns, columns=basis.names, **rows)
     if basis.reads == "statistics":
         return Scores.from_targets(y_true, columns, **rows)
     if y_true is None:

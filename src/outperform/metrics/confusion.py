@@ -203,6 +203,32 @@ def _whole_difference(whole: AnyArray, part: AnyArray) -> FloatArray:
     return _as_float(np.asarray(whole - part))
 
 
+def without_negatives(confusion: FloatArray) -> FloatArray:
+    """Return a confusion array without entries below zero, with the same column sums.
+
+    A correction for label errors can leave a cell below zero. Hits stay as they are unless they
+    are below zero themselves, or more than was predicted; the errors of a column are scaled.
+
+    Examples
+    --------
+    >>> without_negatives(np.array([[6.0, 1.0, 2.0], [-1.0, 4.0, 0.0], [3.0, 1.0, 5.0]]))
+    array([[6., 1., 2.],
+           [0., 4., 0.],
+           [2., 1., 5.]])
+    """
+    if not (confusion < 0).any():
+        return confusion
+    diagonal = np.arange(len(confusion))
+    predicted = np.maximum(confusion.sum(axis=0), 0.0)
+    errors = np.maximum(confusion, 0.0)
+    hits = np.minimum(errors[diagonal, diagonal], predicted)
+    errors[diagonal, diagonal] = 0.0
+    kept: FloatArray = errors.sum(axis=0)
+    errors *= np.divide(predicted - hits, kept, out=np.zeros_like(kept), where=kept > 0)
+    errors[diagonal, diagonal] = hits
+    return errors
+
+
 Sums: TypeAlias = Literal["hits", "actual", "predicted", "missed", "spurious", "negatives"]
 
 

@@ -14,7 +14,7 @@ from outperform._json import Plain, written
 from outperform._typing import AnyArray, CostsLike, FloatArray, Label
 from outperform.errors import UsageError, param, unknown_name
 from outperform.findings import quoted
-from outperform.metrics.weighted import Evaluate, Units
+from outperform.metrics.weighted import Evaluate, Prepared, Units
 
 ConfusionFunction: TypeAlias = Callable[[FloatArray], ArrayLike]
 
@@ -61,6 +61,73 @@ def call_once(function: ConfusionFunction, name: str, confusion: FloatArray) -> 
     return values.reshape(confusion.shape[2:])
 
 
+def is_own(function: object) -> bool:
+    """Return whether the project wrote a function or an object, so nothing of it is checked.
+
+    Examples
+    --------
+    >>> is_own(name_of), is_own(np.mean)
+    (True, False)
+    """
+    return str(getattr(function, "__module__", "")).partition(".")[0] == "outperform"
+
+
+def check_values(
+    name: str, answer: ArrayLike, *, shape: tuple[int, ...], bounds: tuple[float, float]
+) -> FloatArray:
+    """Return what others' code made of some draws, or raise an error that names the metric.
+
+    Parameters
+    ----------
+    name
+        The name of the metric.
+    answer
+        The values.
+    shape
+        The shape that they must have.
+    bounds
+        The least and the greatest value that the metric declares.
+    """
+    values = np.asarray(answer)
+    if values.shape != shape or values.dtype.kind not in "biuf":
+        raise UsageError(
+            f"{_asked(name)} an array of shape {shape}, one number per draw; "
+            f"it returned {_shown(values)}"
+        )
+    values = values.astype(np.float64)
+    _refuse_nan(name, values, "draw")
+    check_bounds(name, values, bounds)
+    return values
+
+
+def check_items(name: str, answer: ArrayLike, n_items: int) -> FloatArray:
+    """Return what others' code read of items, a row each, or raise an error that names the metric.
+
+    Parameters
+    ----------
+    name
+        The name of the metric.
+    answer
+        One number or one row of numbers per item.
+    n_items
+        The number of items.
+    """
+    values = np.asarray(answer)
+    if values.ndim not in (1, 2) or len(values) != n_items or values.dtype.kind not in "biuf":
+        raise UsageError(
+            f"metric {name!r} must read {n_items} items as an array of shape ({n_items}, "
+            f"n_statistics) of numbers; its function returned {_shown(values)}"
+        )
+    values = values.astype(np.float64)
+    if not np.isfinite(values).all():
+        row = int(np.flatnonzero(~np.isfinite(values.reshape(n_items, -1)).all(axis=1))[0])
+        raise UsageError(
+            f"metric {name!r} must read finite numbers of each item; its function returned "
+            f"{values[row].tolist()} for item {row} (counted from 0)"
+        )
+    return values
+
+
 def check_bounds(name: str, values: FloatArray, bounds: tuple[float, float]) -> None:
     """Refuse values that lie outside the bounds by more than rounding."""
     low, high = bounds
@@ -102,11 +169,11 @@ def _shown(answer: AnyArray) -> str:
     return f"{answer.item()!r}"
 
 
-def _refuse_nan(name: str, values: FloatArray) -> None:
+def _refuse_nan(name: str, values: FloatArray, each: str = "table") -> None:
     n_nan = int(np.count_nonzero(np.isnan(values)))
     if n_nan:
         raise UsageError(
-            f"{_asked(name)} a number for every table; it returned NaN for {n_nan} of "
+            f"{_asked(name)} a number for every {each}; it returned NaN for {n_nan} of "
             f"{values.size}; decide in the function what 0/0 is, for instance 0.0"
         )
 
@@ -152,6 +219,47 @@ class Called:
                 f"it returned {shown}"
             )
         return float(number)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Checked:
+    """What others' code prepared of one model, with every value checked."""
+
+    name: str
+    ready: Prepared
+    bounds: tuple[float, float]
+
+    def worker(self) -> Evaluate:
+        """Return a function of weights."""
+        evaluate = self.ready.worker()
+
+        def check(weights: FloatArray) -> FloatArray:
+            shape = (len(weights),)
+            return check_values(self.name, evaluate(weights), shape=shape, bounds=self.bounds)
+
+        return check
+
+
+def checked(name: str, ready: Prepared, bounds: tuple[float, float]) -> Prepared:
+    """Return what was prepared, its values checked unless the project's own code makes them.
+
+    Parameters
+    ----------
+    name
+        The name of the metric.
+    ready
+        What ``prepare`` of the metric returned.
+    bounds
+        The least and the greatest value that the metric declares.
+    """
+    if is_own(ready):
+        return ready
+    if not callable(getattr(ready, "worker", None)):
+        raise UsageError(
+            f"prepare of the metric {name!r} must return an object with a method worker(); "
+            f"it returned {type(ready).__name__}"
+        )
+    return Checked(name=name, ready=ready, bounds=bounds)
 
 
 def _locked(array: AnyArray) -> AnyArray:

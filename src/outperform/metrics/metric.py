@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from outperform._typing import FloatArray, IntArray
-from outperform.errors import UsageError, unknown_name
+from outperform.errors import DataError, UsageError, unknown_name
 from outperform.metrics.confusion import (
     AVERAGES,
     CLASS_SCORES,
@@ -24,6 +24,7 @@ from outperform.metrics.confusion import (
     balanced_accuracy,
     choose_rows,
     score_classes,
+    without_negatives,
 )
 from outperform.metrics.custom import (
     ConfusionFunction,
@@ -33,6 +34,9 @@ from outperform.metrics.custom import (
     call_each,
     call_once,
     check_bounds,
+    check_items,
+    check_values,
+    is_own,
 )
 from outperform.metrics.weighted import Added, Prepared, Units
 
@@ -190,7 +194,7 @@ class Sums:
     sign
         1, or −1 for the negative of a loss.
     own
-        Whether a user wrote ``combine``, so that its values are checked.
+        Whether a user wrote ``combine``, so its values are checked; a metric sets it.
     fitted
         The number of parameters that ``combine`` fits to the items that the last column marks,
         which know the spread that much less; 0 if it fits none.
@@ -244,7 +248,8 @@ class Sums:
         locked = means.view()
         locked.flags.writeable = False
         answer = np.asarray(self.combine(locked))
-        if answer.shape != means.shape[1:] or answer.dtype.kind not in "biuf":
+        each = answer.shape[1:] if self.basis.joint else answer.shape
+        if each != means.shape[1:] or answer.dtype.kind not in "biuf":
             raise UsageError(
                 f"the metric function {name!r} gets the means of {len(means)} statistics in "
                 f"{means.shape[1]} draws, an array of shape {means.shape}, and must return "
@@ -353,6 +358,65 @@ class Metric:
     def __post_init__(self) -> None:
         if not self.bounds[0] < self.bounds[1]:
             raise UsageError(f"bounds must be a lower and a greater upper value; got {self.bounds}")
+        how = self.how
+        if isinstance(how, Sums) and not how.own and not is_own(how.combine):
+            object.__setattr__(self, "how", replace(how, own=True))
+        if not isinstance(how, Whole):
+            self._check_basis(how.basis)
+
+    def _check_basis(self, basis: Basis) -> None:
+        """Refuse what no metric of sums, or of the order of items, can read."""
+        kind = "Sums" if isinstance(self.how, Sums) else "Order"
+        if basis.reads == "anything" or (kind == "Order" and basis.reads == "labels"):
+            raise UsageError(
+                f"metric {self.name!r} cannot read {basis.reads!r} as {kind}; "
+                "use Whole(function=…, of=…)"
+            )
+        truthful = basis.reads in ("ranking", "classes", "probability")
+        if kind == "Sums" and truthful and basis.terms is None:
+            raise UsageError(
+                f"metric {self.name!r} needs the truth to make summands of each {basis.reads}; "
+                "pass terms= to Basis, a function of the column that is true and the scores"
+            )
+
+    def read_items(self, y_true: object, prediction: object) -> FloatArray:
+        """Return the statistics that ``basis.read`` makes of items, ``(n_items, n_statistics)``.
+
+        Parameters
+        ----------
+        y_true
+            What is true of each item; None if the metric needs no truth.
+        prediction
+            What one model answered.
+
+        Examples
+        --------
+        >>> from outperform import metrics
+        >>> metrics.get("wer").read_items(["the cat sat"], ["the cat"])
+        array([[1., 3.]])
+        """
+        read, names = self.basis.read, self.basis.names
+        if read is None:
+            raise UsageError(f"metric {self.name!r} has no statistics of its own to make")
+        if is_own(read):
+            return read(y_true, prediction)
+        lengths = [len(one) for one in (y_true, prediction) if isinstance(one, Sized)]
+        if len(set(lengths)) > 1:
+            raise DataError(
+                f"metric {self.name!r} got {lengths[0]} items in y_true and {lengths[1]} in a "
+                "prediction; give one for each"
+            )
+        answer = np.asarray(read(y_true, prediction))
+        n_items = lengths[0] if lengths else len(np.atleast_1d(answer))
+        found = check_items(self.name, answer, n_items)
+        found = found if found.ndim == 2 else found[:, None]
+        if names and found.shape[1] != len(names):
+            raise UsageError(
+                f"metric {self.name!r} names {len(names)} statistics ({', '.join(names)}), and its "
+                f"function read returned {found.shape[1]} of each item; return as many columns as "
+                "there are names"
+            )
+        return found
 
     @property
     def basis(self) -> Basis:
@@ -460,7 +524,11 @@ class Metric:
             values = self._evaluate_function(how, sums, classes)
         else:
             assert isinstance(how, Sums)
-            values = np.asarray(how.combine(*self._checked(sums, classes)))
+            margins, rows = self._checked(sums, classes)
+            values = np.asarray(how.combine(margins, rows))
+            if how.own:
+                shape = margins.hits.shape[1:]
+                values = check_values(self.name, values, shape=shape, bounds=self.bounds)
         values = np.asarray(values, dtype=np.float64, order="C")
         return np.clip(values, *self.bounds, out=values)
 
@@ -550,6 +618,8 @@ class Metric:
         if isinstance(how.function, Ordinal):
             return how.function(table)
         call = call_once if how.vectorized else call_each
+        if not is_own(how.function):
+            table = without_negatives(table)
         values = call(how.function, self.name, table)
         if self.costs is None:  # a mean of costs is off by their rounding only
             check_bounds(self.name, values, self.bounds)

@@ -267,7 +267,4 @@ def statistics(metric: MetricLike, y_true: object, prediction: object) -> FloatA
     array([[1., 3.],
            [1., 1.]])
     """
-    asked = get_score(metric)
-    if asked.basis.read is None:
-        raise UsageError(f"metric {asked.name!r} has no statistics of its own to make")
-    return asked.basis.read(y_true, prediction)
+    return get_score(metric).read_items(y_true, prediction)

@@ -156,13 +156,15 @@ class Pinball:
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """One of the statistics of an item."""
+    """One of the statistics of an item, or what a metric of grades makes of it."""
 
     place: int
+    then: Terms | None = None
 
     def __call__(self, items: FloatArray) -> FloatArray:
         """Return the column, ``(n_items, 1)``."""
-        return items[:, self.place : self.place + 1]
+        column = items[:, self.place : self.place + 1]
+        return column if self.then is None else self.then(column[:, 0])
 
 
 def _graded(items: FloatArray) -> FloatArray:
