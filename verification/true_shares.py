@@ -58,7 +58,7 @@ class World:
     @property
     def n_classes(self) -> int:
         """The number of classes."""
-        return _RATES[self.task].shape[1]
+        return len(_RATES[self.task][0])
 
     @property
     def errors(self) -> tuple[float, ...]:
@@ -169,7 +169,8 @@ def table(found: Found) -> str:
     return markdown.table(head, rows, numbers_from=1) + (
         "\nCoverage in per cent, with its standard error, of 95% intervals of A − B by "
         f"{N_DRAWS:,} draws, from balanced test sets of {N_ITEMS:,} items. Gold labels err at the "
-        f"stated rates, by true class, and the true classes have shares of {there} where the models are used. "
+        f"stated rates, by true class, and the true classes have shares of {there} where the "
+        "models are used. "
         "Shares only takes all gold labels as right; errors only keeps the shares of the test set. "
         "With both known, coverage must lie between 92.5 and 98%.\n"
     )
