@@ -51,6 +51,7 @@ def test_observed_values_are_those_of_the_true_labels_there(metric):
     assert found.a.observed == pytest.approx(true.a.observed)
     assert found.b.observed == pytest.approx(true.b.observed)
     assert found.a.mean == pytest.approx(true.a.mean, abs=0.02)
+    assert "without label errors at production prevalence" in " ".join(str(found).split())
     # Whichever is asked first.
     other = compared(gold, metric).with_label_errors(RATES).at_prevalence(THERE)
     assert other.a.observed == found.a.observed
