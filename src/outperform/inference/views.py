@@ -14,7 +14,7 @@ from outperform.data.checks import clear_positive, code_of
 from outperform.data.outcomes import Outcomes, true_codes
 from outperform.data.prevalence import LabelErrors, Prevalence
 from outperform.data.scores import Scores
-from outperform.data.views import matches, only
+from outperform.data.views import in_weights, matches, only
 from outperform.errors import DataError, UsageError, either, param
 from outperform.inference.score_views import of_column
 from outperform.metrics.catalogue import METRICS
@@ -311,7 +311,8 @@ class ViewPrevalence(NamedTuple):
 
     def mean_shares(self, table: Outcomes, model: str) -> dict[int, float]:
         """Return the mean share of each class there; classes not named keep their mix."""
-        actual = table.margins(model).actual.astype(float)
+        whole = table if table.pool is None else in_weights(table)
+        actual = whole.margins(model).actual.astype(float)
         named = dict(zip(self.codes, self.prevalence.shares, strict=True))
         left = 1.0 - sum(named.values())
         others = sum(count for code, count in enumerate(actual) if code not in named)
@@ -346,11 +347,10 @@ def place(view: View, prevalence: Prevalence) -> tuple[View, ViewPrevalence]:
     mix of the rest changes too, so the true classes must be told apart.
     """
     codes = tuple(code_of(view.data, label) for label in prevalence.labels)
-    if view.pos_label is None:
+    if view.pos_label is None or view.table is view.data:  # nothing is lumped
         return view, ViewPrevalence(prevalence, codes)
     code = code_of(view.data, view.pos_label)
-    lumped = view.table.n_classes == 2
-    if view.data.n_classes == 2 or (lumped and codes == (code,)):
+    if view.data.n_classes == 2 or codes == (code,):
         return view, ViewPrevalence(prevalence, tuple(int(one == code) for one in codes))
     whole = view._replace(table=view.data, positive=code, classes=(code,))
     return whole, ViewPrevalence(prevalence, codes)
