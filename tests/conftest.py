@@ -12,7 +12,7 @@ import pytest
 from hypothesis import settings
 
 import outperform as op
-from outperform.posterior import bootstrap
+from outperform.posterior import influence
 from outperform.report import api
 
 # Before matplotlib is loaded, and for processes of tests too.
@@ -95,7 +95,7 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture
 def plain_weights(monkeypatch):
     """Weigh groups and label sets as if many of them carried the metric."""
-    monkeypatch.setattr(bootstrap, "_MANY", 0.0)
+    monkeypatch.setattr(influence, "_MANY", 0.0)
 
 
 @pytest.fixture

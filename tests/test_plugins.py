@@ -6,7 +6,10 @@ import json
 import re
 import sys
 import tomllib
+import traceback
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,6 +18,9 @@ import outperform as op
 from outperform import _catalogue
 from outperform.cli.main import main
 from outperform.errors import DataError, UsageError
+from outperform.metrics import registry
+from outperform.plugins import Source
+from tests.loops import each
 
 PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "write-a-plug-in.md"
 FILE = re.compile(r"^`([\w/.-]+)`:\n\n```\w+\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -84,6 +90,37 @@ def test_a_plug_in_shadows_no_metric_and_a_broken_one_is_named_when_asked_for(la
     with pytest.raises(UsageError, match="'gone', which lab-outperform adds, cannot be loaded"):
         op.metrics.get("gone")
     assert "gone" not in op.metrics.names()
+    _catalogue._entry_points.cache_clear()
+
+
+@each(
+    ("names", "taken"),
+    [({"name": "auc", "aliases": ()}, "auc"), ({"name": "gmean", "aliases": ("F1", "g")}, "F1")],
+)
+def test_a_metric_with_a_name_or_an_alias_that_is_built_in_is_refused(names, taken):
+    metric = replace(op.metrics.get("accuracy"), **names)
+    entry = SimpleNamespace(dist=SimpleNamespace(name="lab"), load=lambda: metric)
+    message = f"metric {metric.name!r}, which lab adds, has a name or an alias that is built in, "
+    with pytest.raises(UsageError, match=f"{message}'{taken}', and .*; rename it"):
+        registry.ADDED._load(metric.name, (entry,))
+    fine = SimpleNamespace(**{**vars(entry), "load": lambda: replace(metric, name="g", aliases=())})
+    assert registry.ADDED._load("g", (fine,)).name == "g"
+
+
+def test_a_refused_metric_is_logged_where_names_are_listed(lab, caplog):
+    entries = next(lab.glob("*.dist-info")) / "entry_points.txt"
+    (lab / "lab_outperform" / "taken.py").write_text(
+        "from dataclasses import replace\nfrom lab_outperform.metrics import GMEAN\n"
+        "AUC = replace(GMEAN, name='auc', aliases=())\n"
+    )
+    text = entries.read_text().replace(
+        "[outperform.metrics]\n", "[outperform.metrics]\nauc = lab_outperform.taken:AUC\n"
+    )
+    entries.write_text(text)
+    _catalogue._entry_points.cache_clear()
+    assert "gmean" in op.metrics.names()
+    assert "built in, 'auc'" in caplog.text
+    assert op.metrics.get("auc").name == "roc_auc"
     _catalogue._entry_points.cache_clear()
 
 
@@ -254,6 +291,45 @@ def test_what_a_source_raises_is_told_with_its_address(table, monkeypatch):
     monkeypatch.delenv("LAB_HOME")
     with pytest.raises(DataError, match="lab://run-7 cannot be opened by the source 'lab': KeyErr"):
         op.read("lab://run-7", truth="label")
+
+
+SECRET = "postgresql://user:hunter2@host/db"
+
+
+@each(
+    "fault",
+    [
+        ValueError(f"cannot connect to {SECRET}"),
+        DataError(f"no table in {SECRET}"),
+        ValueError("the password hunter2 is wrong"),
+        None,
+    ],
+)
+def test_passwords_of_a_source_are_masked(fault):
+    def open_it(source):
+        if fault is None:
+            return SECRET
+        raise fault
+
+    source = Source(name="lab", open=open_it, schemes=("postgresql",))
+    with pytest.raises((DataError, UsageError)) as caught:
+        source.open_checked(SECRET)
+    text = "".join(traceback.format_exception(caught.value))
+    assert "hunter2" not in text
+    assert "host/db" in text or "***" in text
+
+
+def test_a_fault_without_a_password_keeps_its_cause():
+    def open_it(source):
+        raise ValueError("no such run")
+
+    with pytest.raises(DataError, match="ValueError: no such run") as caught:
+        Source(name="lab", open=open_it, schemes=("lab",)).open_checked("lab://run")
+    assert isinstance(caught.value.__cause__, ValueError)
+
+
+def test_formats_of_plug_ins_are_in_the_help(lab, capsys):
+    assert "From plug-ins: lab." in " ".join(run(capsys, "compare", "--help")[1].out.split())
 
 
 def test_plug_ins_are_not_looked_for_where_all_is_built_in(table, monkeypatch):

@@ -22,7 +22,7 @@ from verification.disagreement import PoolWorld, joint, simulate
 
 SEED = 20_261_124
 LEAST, MOST = 0.925, 0.98
-REPETITIONS = 400
+REPETITIONS = 200
 _BUDGET = 600
 _N_DRAWS = 2_000
 # How often the judge gives the true class; otherwise any other, each as often.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
@@ -32,10 +32,21 @@ class Catalogue(Generic[T]):
         The class that they have, as ``module:name``.
     built_in
         Where the built-in objects are, by name, as ``module:name``, as entry points are written.
+    taken
+        From an object to the names of it that are built in otherwise; by default none are.
     """
 
-    def __init__(self, group: str, *, noun: str, kind: str, built_in: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        group: str,
+        *,
+        noun: str,
+        kind: str,
+        built_in: Mapping[str, str],
+        taken: Callable[[T], Sequence[str]] = lambda _: (),
+    ) -> None:
         self.group, self.noun, self.kind, self.built_in = group, noun, kind, built_in
+        self.taken = taken
 
     def __contains__(self, name: object) -> bool:
         return name in self.built_in or name in self._added()
@@ -85,6 +96,12 @@ class Catalogue(Generic[T]):
         if getattr(loaded, "name", name) != name:
             own_name: object = getattr(loaded, "name", None)
             raise UsageError(f"{owner} must have the name of its entry point; got {own_name!r}")
+        taken = self.taken(cast(T, loaded))
+        if taken:
+            raise UsageError(
+                f"{owner} has a name or an alias that is built in, {', '.join(map(repr, taken))}, "
+                "and built-in names take precedence; rename it"
+            )
         return cast(T, loaded)
 
 

@@ -90,6 +90,7 @@ def test_the_other_commands_read_them_too(rows, capsys, command):
         (["compare", *TWO, "--metric", "log_loss"], "no default ROPE"),
         (["compare", *TWO[:-3], "lang", "--metric", "roc_auc"], "must hold scores; row 1"),
         (["scorecard", *TWO, "--metrics", "roc_auc,f1"], "ask for one kind"),
+        (["compare", *TWO, "--metric", "wer"], "in Python: op.compare(references, answers_a,"),
         (["compare", *TWO, "--metric", "roc_auc", "--weight", "id"], "leave --weight out"),
         (["scorecard", "--by-class", *TWO, "--metrics", "roc_auc"], "have no table of classes"),
         (["scorecard", "--by-class", *TWO, "--metrics", "f1_macro,accuracy"], "takes one metric"),

@@ -115,6 +115,38 @@ def test_influence_of_label_sets():
     assert isinstance(found.table()["truth"][0], str)
 
 
+SETS = {
+    "accuracy": (lambda y, p, w: sk.accuracy_score(y, p, sample_weight=w), {}),
+    "f1_samples": (
+        lambda y, p, w: sk.f1_score(y, p, average="samples", sample_weight=w, zero_division=0),
+        {},
+    ),
+    "f1_macro": (
+        lambda y, p, w: sk.f1_score(y[:, :2], p[:, :2], average="macro", sample_weight=w),
+        {"labels": [0, 1]},
+    ),
+    "f1": (lambda y, p, w: sk.f1_score(y[:, 2], p[:, 2], sample_weight=w), {"pos_label": 2}),
+}
+
+
+@each("metric", SETS)
+@pytest.mark.parametrize("grouped", [True, False])
+def test_influence_of_weighted_label_sets(metric, grouped):
+    score, asked = SETS[metric]
+    truth = RNG.integers(0, 2, (18, 3))
+    a, b = (truth ^ (RNG.random(truth.shape) < rate) for rate in (0.15, 0.35))
+    weights = RNG.uniform(0.5, 3.0, 18)
+    groups = RNG.integers(0, 6, 18) if grouped else None
+    seen = op.Outcomes.from_label_sets(
+        truth, {"a": a, "b": b}, sample_weight=weights, groups=groups
+    )
+    c = op.compare(seen, "a", "b", metric=metric, rope=0.05, n_draws=100, **asked)
+    for one in c.items(which="all", top=6):
+        kept = np.arange(18) != one.id
+        x, y = (score(truth[kept], p[kept], weights[kept]) for p in (a, b))
+        assert one.influence == pytest.approx(c.observed - (x - y), abs=1e-12)
+
+
 def spans_of(n):
     """Return true spans of n documents, and those of two models and of one that invents."""
     gold, a, b, invented = [], [], [], [[(40, 41, "ORG")]] * n

@@ -432,3 +432,35 @@ class Half:
 
     def transform(self, X):
         return X[:, self.start : self.start + 4]
+
+
+@each(
+    ("metric", "message"),
+    [
+        ("mse", "mse reads numbers, and y contains 'no'; for classes .*metric='f1_macro'"),
+        ("ndcg@10", "metric 'ndcg@10' cannot read these items: ValueError"),
+        ("win_rate", "does not know what 'win_rate' reads of an estimator"),
+        ("median", "does not know what 'median' reads of an estimator"),
+    ],
+)
+def test_metrics_that_cannot_read_text_labels_say_so(metric, message):
+    X = np.arange(40.0)[:, None] % 7
+    y = np.array(["no", "yes"])[np.arange(40) % 2]
+    pair = LogisticRegression(), LogisticRegression(C=0.1)
+    with pytest.raises((DataError, UsageError), match=message):
+        op.cross_compare(*pair, X, y, metric=metric, rope=0.1)
+
+
+def test_a_metric_of_texts_takes_no_numbers():
+    X, y = np.arange(40.0)[:, None] % 7, np.arange(40) % 2
+    pair = LogisticRegression(), LogisticRegression(C=0.1)
+    with pytest.raises(DataError, match="must hold texts"):
+        op.cross_compare(*pair, X, y, metric="wer", rope=0.1)
+
+    def split(references, texts):
+        return np.array([[len(a.split()), 1] for a in references])
+
+    how = op.metrics.Sums(basis=op.metrics.Basis(read=split), combine=lambda means: means[0])
+    words = op.metrics.Metric(name="words", label="words", how=how, merge="terms")
+    with pytest.raises(DataError, match=r"metric 'words' cannot read these items: .*'split'"):
+        op.cross_compare(*pair, X, y, metric=words, rope=0.1)

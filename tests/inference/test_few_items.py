@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import outperform as op
-from outperform.posterior import bootstrap
+from outperform.posterior import influence
 from outperform.posterior.bootstrap import draw_sums
 from outperform.posterior.tails import pareto_shape, tail_of
 from tests.lazily import lazily
@@ -61,7 +61,7 @@ def test_many_items_with_light_tails_have_weights_of_shape_one():
 
 def test_few_items_have_a_wider_interval_than_weights_of_shape_one_give(monkeypatch):
     c = _compared("mean", 12)
-    monkeypatch.setattr(bootstrap, "_MANY", 0.0)
+    monkeypatch.setattr(influence, "_MANY", 0.0)
     assert c.hdi.width > 1.1 * _compared("mean", 12).hdi.width
 
 

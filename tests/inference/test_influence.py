@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import outperform as op
-from outperform.posterior import bootstrap
+from outperform.posterior import influence as posterior_influence
 from outperform.posterior.gammas import spread_factors
 from tests.lazily import lazily
 from tests.loops import each
@@ -179,7 +179,7 @@ def test_few_groups_that_carry_the_metric_are_told_and_the_interval_is_wider(mon
     assert said.message.startswith("Effective number of groups that carry the difference: ")
     assert c.a.draws.min() >= 0.0
     assert c.a.draws.max() <= 1.0
-    monkeypatch.setattr(bootstrap, "_MANY", 0.0)
+    monkeypatch.setattr(posterior_influence, "_MANY", 0.0)
     plain = op.compare(*seen, metric="f1", groups=groups, **ASKED)
     assert c.hdi.width > 1.1 * plain.hdi.width
     # The study's gate sees it if nothing is widened and nothing is said.

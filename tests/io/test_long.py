@@ -227,3 +227,20 @@ def test_metadata_must_agree(tmp_path):
 def test_fields_of_documents_are_groups(tmp_path):
     seen = op.read(documents(tmp_path), format="lm-eval", score="acc", groups="passage")
     assert op.compare(seen, *seen.models, random_state=0).spec.n_groups == 6  # 3 of each task
+
+
+def test_two_models_of_one_file_are_named_and_not_the_file_twice(tmp_path):
+    path = tmp_path / "answers.csv"
+    asked = {"format": "long", "id": "id", "model": "model", "score": "score"}
+
+    def write(column):
+        rows = [f"q{k},{model},1,{model}" for model in ("new", "old") for k in range(3)]
+        path.write_text("\n".join([f"id,model,score,{column}", *rows]) + "\n")
+
+    write("question")
+    message = r"'old' in .*answers.csv and 'new' ask something else under the same id"
+    with pytest.raises(DataError, match=message):
+        op.read(path, **asked)
+    write("topic")
+    with pytest.raises(DataError, match=r"'topic' of 'q0' is 'old' for 'old' in .* for 'new'; it"):
+        op.read(path, **asked, groups="topic")

@@ -9,7 +9,7 @@ import pytest
 
 import outperform as op
 from outperform.errors import DataError, UsageError
-from outperform.metrics import Basis, Margins, Metric, Order, Sums, Whole
+from outperform.metrics import Basis, Margins, Metric, Order, Sums, Whole, registry
 from outperform.metrics.confusion import without_negatives
 from tests.loops import each
 
@@ -126,10 +126,8 @@ def test_bounds_of_grades_within_0_and_1_are_those_of_their_mean_only():
 
 
 def test_a_metric_of_grades_is_computed_of_a_named_column(monkeypatch):
-    from outperform.metrics import registry
-
     metric = of_grades(spread, with_squares, name="spread", greater_is_better=False)
-    monkeypatch.setattr(registry, "_added", lambda: [metric])
+    monkeypatch.setattr(registry.ADDED, "added", lambda: iter([metric]))
     columns = {
         name: {"grade": grades, "seconds": grades[::-1] * 3} for name, grades in GRADES.items()
     }
@@ -415,3 +413,17 @@ def test_functions_of_a_confusion_array_never_see_cells_below_zero():
     assert found.draws == pytest.approx(plain.draws)
     whole = own(Whole(function=root, of="confusion"), bounds=(0.0, 1.0))
     assert whole.evaluate(NEGATIVE) == pytest.approx(75 / 85)
+
+
+# What counted labels cannot be asked
+
+
+def test_a_metric_of_texts_names_the_right_call(tmp_path):
+    path = tmp_path / "texts.csv"
+    path.write_text("truth,a,b\n" + "one two,one,one two\nthree,three,four\n" * 9)
+    seen = op.read(path, truth="truth", models=["a", "b"])
+    call = r"op.compare\(references, answers_a, answers_b, metric='wer'\)"
+    with pytest.raises(UsageError, match=f"'wer' reads the answers themselves.*{call}"):
+        op.compare(seen, "a", "b", metric="wer", rope=0.1)
+    with pytest.raises(UsageError, match="'own' reads the answers themselves"):
+        op.compare(seen, "a", "b", metric=reading(count_words), rope=0.1)

@@ -9,12 +9,12 @@ import outperform as op
 from outperform.errors import ResourceError
 from outperform.posterior import sums
 from outperform.posterior.base import build_posterior
-from outperform.posterior.bootstrap import Influence
 from outperform.posterior.class_priors import LearnedPrevalence, class_sizes
 from outperform.posterior.exact.f_score import WeightedShare
 from outperform.posterior.exact.tabulated import tabulate
 from outperform.posterior.fold_scores import FoldScores, t_of_mean
 from outperform.posterior.hierarchical import PARTS, learn_spread, pool_normal
+from outperform.posterior.influence import Influence
 from outperform.posterior.predictive import predictive
 from outperform.posterior.registry import get_prior
 from tests.lazily import lazily

@@ -23,6 +23,7 @@ from outperform.cli.groups import deliver, show
 from outperform.cli.inputs import OneTable, declared
 from outperform.cli.options import FIRST, PANELS
 from outperform.errors import UsageError, unknown_name
+from outperform.io.catalogue import LOGS
 
 if TYPE_CHECKING:
     from outperform.display.layout import Line, Page
@@ -49,6 +50,8 @@ class _Command(_Bare, TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read arguments; -h hides what few people need."""
+        if {"-h", "--help"} & {*args}:
+            self._name_plug_ins()
         if "-h" in args:
             for param in self.params:
                 if param.param_type_name == "option" and FIRST.isdisjoint(param.opts):
@@ -56,6 +59,13 @@ class _Command(_Bare, TyperCommand):
             self.epilog = "All options: --help"
             args = ["--help"]
         return super().parse_args(ctx, args)
+
+    def _name_plug_ins(self) -> None:
+        """Name the formats of logs that plug-ins add, which are looked for only now."""
+        added = [name for name in LOGS.names() if name not in LOGS.built_in]
+        for param in self.params:
+            if added and "--read-as" in param.opts:
+                param.help = f"{param.help} From plug-ins: {', '.join(added)}."  # type: ignore[attr-defined]
 
 
 class _Group(_Bare, TyperGroup):

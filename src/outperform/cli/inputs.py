@@ -659,7 +659,8 @@ def read_seen(
     sources: Sequence[str], models: Models, reading: Joined, metrics: Sequence[str | None]
 ) -> Outcomes | Scores:
     """Read scores if the metrics are of scores, and count labels otherwise."""
-    from outperform.metrics.registry import check_name, is_of_scores
+    from outperform.inference.spec import refuse_columns
+    from outperform.metrics.registry import check_name, get_score, is_of_scores
 
     for metric in metrics:
         check_name(metric)
@@ -673,6 +674,9 @@ def read_seen(
     refuse_never_true(reading.never_true)
     if are_logs(sources, reading):
         return read_logs(op.read_scores, sources, models, reading)
+    for metric in of_scores:
+        if get_score(metric).basis.read is not None:
+            raise refuse_columns(metric)
     return _read_columns(sources, models, reading, of_scores[0])
 
 

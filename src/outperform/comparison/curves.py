@@ -18,8 +18,9 @@ from outperform.display.table import Table
 from outperform.errors import UsageError, unknown_name
 from outperform.inference.items import refuse_hours
 from outperform.inference.score_spec import ScoreSpec
-from outperform.inference.score_views import items_of, probabilities, unit_influence
+from outperform.inference.score_views import items_of, probabilities
 from outperform.posterior.bootstrap import draw_items
+from outperform.posterior.influence import PlugIn
 from outperform.posterior.rng import child
 from outperform.results.base import Tabular
 from outperform.results.compared import Compared
@@ -244,11 +245,10 @@ def curve(own: Compared, kind: Kind) -> Curve:
     read = _READERS[kind](spec, scores)
     values = _draw(spec, read, n_draws=n_draws, seed=child(own.seed, _STREAM))
     prob = own.hdi.prob
-    units = np.ones((1, spec.units.n + read.n_added))
-    units[0, spec.units.n :] = 0.0
-    if spec.shapes is not None:
-        units[0, : spec.units.n] = spec.shapes
-    seen = read.evaluate(_weights(spec, units))[:, :, 0]
+    units = np.pad(spec.units.counts, (0, read.n_added))[:, None]
+    size = 2 * read.grid.size
+    at_all = PlugIn(units, lambda one: read.evaluate(_weights(spec, one.T)).reshape(size, -1))
+    seen = at_all.observed.reshape(2, -1)
     observed: FloatArray = np.where(np.isfinite(seen), seen, np.nan)
     a, b = (_banded(values[place], observed[place], prob) for place in range(2))
     return Curve(
@@ -293,7 +293,7 @@ def _draw(
     """Return draws of both curves, ``(2, n_points, n_draws)``."""
     n_units, size = spec.units.n, 2 * read.grid.size
     shapes = np.ones(n_units) if spec.shapes is None else spec.shapes
-    moved = None if spec.n_groups is None else unit_influence(spec.prepared, np.ones(n_units))
+    moved = None if spec.n_groups is None else spec.influences[0]
 
     def make_evaluate() -> Callable[[FloatArray, FloatArray], None]:
         def evaluate(units: FloatArray, out: FloatArray) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -33,7 +34,7 @@ from outperform.inference.score_views import (
 from outperform.inference.spec import LabelSpec
 from outperform.metrics.sums import TARGETS, CombinedMeans
 from outperform.metrics.weighted import WeightedMean
-from outperform.posterior.bootstrap import leave_one_out
+from outperform.posterior.influence import PlugIn
 from outperform.results.base import Tabular
 from outperform.results.compared import Compared, verb_of
 
@@ -400,7 +401,7 @@ def _of_spans(
     kinds = [next((one for one in column if one is not None), None) for column in values.T]
     types = np.array([codes.get(kind, -1) for kind in kinds], dtype=np.int64)[kept.cell]
     answers = (values != None)[:, kept.cell]  # noqa: E711 (item by item)
-    margins = changes.document_margins(spec, types, answers, spans)
+    documents = changes.leave_documents_out(spec, types, answers, spans)
     shown = [
         _by_document(spans, [kinds[cell] for cell in kept.cell[own].tolist()], own)
         for own in answers
@@ -412,8 +413,8 @@ def _of_spans(
         truth=shown[0],
         a=shown[1],
         b=shown[2],
-        right=-np.stack([own.wrong for own in margins], axis=1),
-        influence=observed - changes.without_documents(spec, margins),
+        right=-documents.wrong,
+        influence=observed - documents.without,
     )
 
 
@@ -441,37 +442,24 @@ def _kept(spec: LabelSpec) -> Items:
 
 
 def _without(spec: LabelSpec, kept: Items, values: Sequence[list[Any]]) -> FloatArray:
-    """Return the observed A − B without each item; NaN where that is not worked out."""
+    """Return the observed A − B without each item."""
     data = spec.data
+    names: Iterable[Any] = data.labels
     if data.kind == "label_sets":
-        place = {
-            frozenset(data.labels[code] for code in one): number
-            for number, one in enumerate(data.sets)
-        }
-        asked = changes.asked_without(spec)
-        if asked is None:
-            return np.full(kept.n, np.nan)
-        cells = np.array([[place[one] for one in column] for column in values]).T
-        known = {tuple(one): number for number, one in enumerate(data.tables[0].cells.tolist())}
-        places = [known[tuple(one)] for one in cells.tolist()]
-        return np.take(asked[places], kept.cell)
-    codes = {label: code for code, label in enumerate(data.labels)}
+        names = (frozenset(data.labels[code] for code in one) for one in data.sets)
+    codes = {name: code for code, name in enumerate(names)}
     cells = np.array([[codes[one] for one in column] for column in values]).T
     if kept.weights is None:
         return np.take(changes.differences(spec, cells), kept.cell)
     return changes.differences(spec, cells[kept.cell], amount=kept.weights)
 
 
-def _moved_by_items(
-    data: Scores, terms: FloatArray, of_sums: Callable[[FloatArray], FloatArray]
-) -> FloatArray:
-    """Return what each item adds to a function of the sums of terms and, last, of weights."""
-    weights = np.ones(len(terms)) if data.weights is None else data.weights
-    held = np.hstack([terms, np.ones((len(terms), 1))]).T * weights
-    with np.errstate(invalid="ignore", divide="ignore"):  # the only item is left out
-        without = leave_one_out(held, np.ones(len(terms)), lambda sums: of_sums(sums)[None])
-        moved: FloatArray = of_sums(held.sum(axis=1, keepdims=True)) - without[0]
-    return moved
+def _moved_by_items(spec: ScoreSpec) -> FloatArray:
+    """Return how far each item, whatever its group, moves each model's value, ``(n_items, 2)``."""
+    alone = replace(spec.data, group=None)
+    spec = replace(spec, data=alone, view=alone, repeats=None)
+    moved = [one.whole.observed[:, None] - one.whole.without(one.held) for one in spec.unit_sums]
+    return np.concatenate(moved).T
 
 
 def _gains(data: Scores, terms: Sequence[FloatArray], ready: Sequence[CombinedMeans]) -> FloatArray:
@@ -481,28 +469,29 @@ def _gains(data: Scores, terms: Sequence[FloatArray], ready: Sequence[CombinedMe
     that helps one need not help the other.
     """
     weights = np.ones(len(terms[0])) if data.weights is None else data.weights
-    swapped = ((terms[1] - terms[0]) * weights[:, None]).T
+    swapped = ((terms[0] - terms[1]) * weights[:, None]).T
     gains = np.zeros(len(weights))
     for sign, one, own in zip((1, -1), ready, terms, strict=True):
         sums = np.append(weights @ own, weights.sum())[:, None]
-        ahead = np.vstack([sums[:-1] + sign * swapped, np.full(len(weights), sums[-1, 0])])
-        gains += sign * (one.of_sums(sums) - one.of_sums(ahead))
+        whole = PlugIn(sums, partial(_value_of, one))
+        held = np.vstack([sign * swapped, np.zeros(len(weights))])
+        gains += sign * (whole.observed - whole.without(held)[0])
     # Equal answers are a tie, whatever rounding makes of it.
     return np.where((swapped == 0).all(axis=0), 0.0, np.nan_to_num(gains))
+
+
+def _value_of(model: CombinedMeans, sums: FloatArray) -> FloatArray:
+    return model.of_sums(sums)[None]
 
 
 def _of_statistics(spec: ScoreSpec, ready: list[CombinedMeans]) -> _Found:
     """Leave each item out of the sums in turn."""
     data, n = spec.data, spec.data.n_rows
-    asked = [replace(spec.metric, how=one.sums) for one in ready]
-    moved = [
-        _moved_by_items(data, terms_of(metric, data, place, spec.positive), one.of_sums)
-        for place, (metric, one) in enumerate(zip(asked, ready, strict=True))
-    ]
-    worth = np.stack(moved, axis=1)
+    worth = _moved_by_items(spec)
     better = worth
     if ready[0].row is None:  # where all models have the same sums, there is nothing to swap
-        both = terms_of(asked[0], data, range(len(ready)), spec.positive)
+        metric = replace(spec.metric, how=ready[0].sums)
+        both = terms_of(metric, data, range(len(ready)), spec.positive)
         gains = _gains(data, np.split(both, len(ready)), ready)
         better = np.stack([gains, np.zeros(n)], axis=1)
     of_targets = data.columns == TARGETS
@@ -534,8 +523,8 @@ def _of_scores(spec: ScoreSpec) -> _Found:
     if of_means:
         for place in (0, 1):
             values[:, place] = values_of(spec.metric, data, place, spec.positive)
-        apart = values[:, :1] - values[:, 1:]
-        influence = _moved_by_items(data, apart, lambda sums: sums[0] / sums[1])
+        a, b = _moved_by_items(spec).T
+        influence = a - b
     better = values if spec.metric.greater_is_better else -values
     if not of_means:
         better = np.stack([_column(spec, place) for place in (0, 1)], axis=1)

@@ -67,6 +67,7 @@ from outperform.inference.spec import (
 )
 from outperform.inference.spelling import AsRight
 from outperform.metrics.metric import MetricLike
+from outperform.metrics.sums import TARGETS
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child, seed_sequence
 from outperform.progress import in_steps
@@ -227,7 +228,9 @@ def cross_compare(
 
 def _refuse_scored(metric: metrics.Metric, **given: object) -> None:
     """Refuse metrics of which nobody knows what they read, and what is for counted labels."""
-    if not methods_for(metric):
+    basis = metric.basis
+    of_others = basis.read is None and basis.names not in ((), TARGETS)
+    if not methods_for(metric) or of_others:
         raise UsageError(
             f"cross_compare does not know what {metric.name!r} reads of an estimator; give its "
             "value in each fold, e.g. from cross_val_score, to compare_scores"
@@ -254,8 +257,20 @@ class _ScoredFolds:
     def truth(self) -> tuple[IntArray, tuple[Label, ...]] | None:
         """The code of each item's class, and the classes; None where the truth is no class."""
         if self.metric.reads == "statistics":
+            self._refuse_texts()
             return None
         return read_truth(_unindexed(self.y), None)[:2]
+
+    def _refuse_texts(self) -> None:
+        """Say which metrics take texts, if this one reads numbers."""
+        values = np.asarray(_unindexed(self.y))
+        if self.metric.basis.read is None and values.dtype.kind not in "biuf":
+            odd = next((one for one in values.ravel().tolist() if isinstance(one, str)), None)
+            if odd is not None:
+                raise DataError(
+                    f"{self.metric.name} reads numbers, and y contains {odd!r}; for classes use a "
+                    f"metric of labels, e.g. {param('metric=', 'f1_macro')}"
+                )
 
     @cached_property
     def whole(self) -> ScoreSpec:

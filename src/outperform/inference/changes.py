@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -13,23 +13,13 @@ from outperform._rows import distinct_rows
 from outperform._typing import AnyArray, FloatArray, IntArray, Label
 from outperform.data.checks import code_of
 from outperform.data.items import SpanRows
-from outperform.data.outcomes import Outcomes
 from outperform.data.prevalence import LabelErrors
-from outperform.data.table import Table
 from outperform.data.views import in_weights
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision, Rope
 from outperform.findings import Finding, finding, listed, quoted
-from outperform.inference.spec import LabelSpec, Spec, again
-from outperform.metrics.confusion import Margins
-from outperform.posterior.bootstrap import leave_one_out
+from outperform.inference.spec import LabelSpec, ModelSums, Spec, indicators
 
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
-_AT_ONCE = 1 << 20
-# Asking again for every cell, as label sets need it, takes about a millisecond each.
-_MOST_CELLS = 2_000
 # Of stated error rates that hold, one comparison in so many is said not to fit.
 _FALSE_ALARM = 0.01
 _MOST_NAMED = 3
@@ -40,18 +30,29 @@ _MOST_WRONG = 0.45
 
 
 def view_codes(spec: LabelSpec) -> IntArray:
-    """Return the code that each label of the data has in the view; -1 for a type left out."""
+    """Return the code that each label of the data, or each label set, has in the view.
+
+    A type of spans that is left out has -1.
+    """
     data, view = spec.data, spec.view
     if data.kind == "spans" and spec.positive is not None:
         named = data.labels if spec.choices.labels is None else spec.choices.labels
-        kept = named if spec.pos_label is None else [spec.pos_label]
-        return np.array([0 if label in kept else -1 for label in data.labels], dtype=np.int64)
+        chosen = named if spec.pos_label is None else [spec.pos_label]
+        return np.array([0 if label in chosen else -1 for label in data.labels], dtype=np.int64)
+    place = {label: code for code, label in enumerate(view.labels)}
+    if data.kind == "label_sets":
+        if spec.pos_label is not None:
+            label = code_of(data, spec.pos_label)
+            return np.array([label in one for one in data.sets], dtype=np.int64)
+        kept = [place.get(label, -1) for label in data.labels]
+        moved = [frozenset(kept[code] for code in one) - {-1} for one in data.sets]
+        known = {frozenset(one): code for code, one in enumerate(view.sets)}
+        return np.array([known.get(one, -1) for one in moved], dtype=np.int64)
     lumped = data.kind == "classes" and data.pool is None and view.n_classes == 2
     if lumped and spec.pos_label is not None:
         codes = np.zeros(data.n_classes, dtype=np.int64)
         codes[code_of(data, spec.pos_label)] = 1
         return codes
-    place = {label: code for code, label in enumerate(view.labels)}
     return np.array([place[label] for label in data.labels], dtype=np.int64)
 
 
@@ -69,7 +70,7 @@ def differences(
     Parameters
     ----------
     spec
-        What was asked; of paired classes, or of right and wrong.
+        What was asked of classes, of right and wrong, or of label sets.
     removed
         The cell that each change takes an item from, ``(n_changes, 3)``, in codes of the data.
     added
@@ -77,109 +78,50 @@ def differences(
     amount
         The weight of the item; None for 1.
     """
-    codes = view_codes(spec)
-    moves = codes[removed] if added is None else np.hstack([codes[removed], codes[added]])
-    found = [_values(spec, moves[:, [0, 1 + model, *_columns(added, model)]], model, amount)
-             for model in (0, 1)]  # fmt: skip
-    difference: FloatArray = found[0] - found[1]
+    weights = np.ones(len(removed)) if amount is None else amount
+    values = []
+    for model in (0, 1):
+        moves = [
+            _in_view(spec, cells[:, [0, 1 + model]])
+            for cells in (removed, added)
+            if cells is not None
+        ]
+        rows = np.column_stack([*moves, weights])
+        first, change = distinct_rows(rows)  # equal ones are evaluated once
+        own = ModelSums(spec, spec.view, model)
+        less, *more = [own.terms(cells[first]) for cells in moves]
+        held = less - more[0] if more else less
+        values.append(own.whole.without(held, weights[first])[0][change])
+    difference: FloatArray = values[0] - values[1]
     return difference
 
 
-def _columns(added: IntArray | None, model: int) -> tuple[int, ...]:
-    return () if added is None else (3, 4 + model)
+def _in_view(spec: LabelSpec, cells: IntArray) -> IntArray:
+    """Return the cells of the view, of truth and one answer, for those of the data."""
+    if spec.data.kind == "label_sets" and spec.view.kind == "correct":
+        return np.column_stack([np.ones_like(cells[:, 0]), cells[:, 0] == cells[:, 1]])
+    return view_codes(spec)[cells]
 
 
-def _values(spec: LabelSpec, moves: IntArray, model: int, amount: AnyArray | None) -> FloatArray:
-    """Return one model's value after each move of truth and prediction; equal ones once."""
-    weights = np.ones(len(moves)) if amount is None else amount
-    rows = np.column_stack([moves, weights])
-    first, inverse = distinct_rows(rows)
-    distinct = rows[first]
-    view = in_weights(spec.view)
-    whole = spec.needs == "confusion" or spec.view_prevalence is not None
-    n_classes = view.n_classes
-    length = max(1, _AT_ONCE // n_classes ** (2 if whole else 1))
-    evaluate = _by_confusion if whole else _by_margins
-    name = view.models[model]
-    parts = [
-        evaluate(spec, view, name, distinct[start : start + length])
-        for start in range(0, len(distinct), length)
-    ]
-    return np.concatenate(parts)[inverse]
+class Documents(NamedTuple):
+    """What each sentence or document says of two models.
 
-
-def _steps(rows: FloatArray) -> list[tuple[IntArray, IntArray, FloatArray]]:
-    """Return truth, prediction and change of what is taken away and of what is put instead."""
-    weights = rows[:, -1]
-    cells = rows[:, :-1].astype(np.int64)
-    signs = (-1.0, 1.0)[: cells.shape[1] // 2]
-    return [(cells[:, 2 * k], cells[:, 2 * k + 1], sign * weights) for k, sign in enumerate(signs)]
-
-
-def _by_margins(spec: LabelSpec, view: Outcomes, model: str, rows: FloatArray) -> FloatArray:
-    every = np.arange(len(rows))
-    hits, actual, predicted = (
-        np.repeat(one.astype(np.float64)[:, None], len(rows), axis=1) for one in view.margins(model)
-    )
-    for truth, prediction, change in _steps(rows):
-        hits[truth, every] += change * (truth == prediction)
-        actual[truth, every] += change
-        predicted[prediction, every] += change
-    margins = Margins(hits=hits, actual=actual, predicted=predicted)
-    return np.broadcast_to(spec.measured.evaluate(margins, spec.classes), len(rows))
-
-
-def _by_confusion(spec: LabelSpec, view: Outcomes, model: str, rows: FloatArray) -> FloatArray:
-    every = np.arange(len(rows))
-    counts = np.repeat(view.confusion(model).astype(np.float64)[..., None], len(rows), axis=2)
-    for truth, prediction, change in _steps(rows):
-        counts[truth, prediction, every] += change
-    if spec.view_errors is not None:
-        counts = spec.by_truth(counts)
-    elif spec.view_prevalence is not None:
-        counts *= spec.view_prevalence.factors(counts.sum(axis=1))[:, None]
-    margins = Margins.from_confusion(counts)
-    margins = margins if spec.view_errors is None else margins.mended()
-    seen = counts if spec.measured.needs == "confusion" else margins
-    return np.broadcast_to(spec.measured.evaluate(seen, spec.classes), len(rows))
-
-
-def asked_without(spec: LabelSpec) -> FloatArray | None:
-    """Return the observed A − B without one item of each cell of the data, by asking again.
-
-    It takes any kind of data, and a millisecond a cell; None where there are too many of these.
+    Parameters
+    ----------
+    wrong
+        How many spans of each document each model misses or makes up, ``(n_documents, 2)``.
+    without
+        The observed A − B without each document.
     """
-    table = spec.data.tables[0]
-    if len(table.cells) > _MOST_CELLS or table.groups is not None:
-        return None
-    found = np.empty(len(table.cells))
-    for place in range(len(found)):
-        counts = table.counts.copy()
-        counts[place] -= 1
-        kept = counts > 0
-        less = replace(spec.data, tables=(Table(table.cells[kept], counts[kept]),))
-        a, b = replace(again(spec, less), classes=spec.classes).observed
-        found[place] = a - b
-    return found
+
+    wrong: FloatArray
+    without: FloatArray
 
 
-class DocumentMargins(NamedTuple):
-    """Hits, true and predicted spans of each document by class, ``(n_classes, n_documents)``."""
-
-    hits: csr_array
-    actual: csr_array
-    predicted: csr_array
-
-    @property
-    def wrong(self) -> AnyArray:
-        """How many spans of each document were missed or made up."""
-        return np.asarray((self.actual + self.predicted - 2 * self.hits).sum(axis=0)).ravel()
-
-
-def document_margins(
-    spec: LabelSpec, types: IntArray, answers: Sequence[AnyArray], spans: SpanRows
-) -> list[DocumentMargins]:
-    """Return the margins of each document for each model.
+def leave_documents_out(
+    spec: LabelSpec, types: IntArray, answers: AnyArray, spans: SpanRows
+) -> Documents:
+    """Leave each document out in turn.
 
     Parameters
     ----------
@@ -188,39 +130,20 @@ def document_margins(
     types
         The code of each span's type in the view; -1 if the metric does not look at it.
     answers
-        Whether each span is true, and whether each model predicts it.
+        Whether each span is true, and whether each model predicts it, ``(3, n_spans)``.
     spans
         The document of each span.
     """
-    from scipy.sparse import csr_array
-
-    def counted(selected: AnyArray) -> csr_array:
-        kept = selected & (types >= 0)
-        ones, shape = np.ones(np.count_nonzero(kept)), (spec.view.n_classes, spans.n)
-        return csr_array((ones, (types[kept], spans.document[kept])), shape=shape)
-
-    truth, *predictions = answers
-    return [
-        DocumentMargins(counted(truth & own), counted(truth), counted(own)) for own in predictions
-    ]
-
-
-def without_documents(spec: LabelSpec, margins: Sequence[DocumentMargins]) -> FloatArray:
-    """Return the observed A − B without each document, ``(n_documents,)``."""
-    from scipy.sparse import vstack
-
-    def evaluated(sums: FloatArray) -> FloatArray:
-        hits, actual, predicted = np.split(sums, 3)
-        counts = Margins(hits=hits, actual=actual, predicted=predicted)
-        values = spec.measured.evaluate(counts, spec.classes)
-        return np.broadcast_to(values, sums.shape[1:])[None]
-
-    a, b = (
-        leave_one_out(vstack(own, format="csr"), np.ones(own.hits.shape[1]), evaluated)[0]
-        for own in margins
-    )
-    difference: FloatArray = a - b
-    return difference
+    n_types = spec.view.n_classes
+    codes = np.where(answers & (types >= 0), types, n_types)  # the last one is "no span"
+    documents = indicators(spans.document, spans.n).T
+    wrong, values = [], []
+    for model in (0, 1):
+        own = ModelSums(spec, spec.view, model)
+        held = own.terms(codes[[0, 1 + model]].T) @ documents
+        wrong.append(np.repeat([1, -2, 1], n_types) @ held)  # true and predicted, less twice right
+        values.append(own.whole.without(held)[0])
+    return Documents(np.stack(wrong, axis=1), values[0] - values[1])
 
 
 def error_findings(spec: LabelSpec, errors: LabelErrors) -> Iterator[Finding]:

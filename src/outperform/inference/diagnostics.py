@@ -497,12 +497,14 @@ _WHO_ELSE = {
 def _over_predicted(spec: LabelSpec) -> list[float]:
     """Return each model's value with the classes that it predicts, true or not, averaged over."""
     found, view = [], in_weights(spec.view)
-    for model in view.models:
-        margins = metrics.Margins(**view.margins(model)._asdict())
+    spec = replace(spec, view_prevalence=None, view_errors=None)
+    for place, model in enumerate(view.models):
+        margins = view.margins(model)
         classes = np.flatnonzero((margins.actual > 0) | (margins.predicted > 0))
         if view.kind == "label_sets":  # labels are the columns of a matrix, and all of them count
             classes = np.arange(view.n_classes)
-        found.append(float(spec.measured.evaluate(margins, classes)))
+        asked = replace(spec, classes=tuple(classes.tolist()))
+        found.append(asked.observed[place])
     return found
 
 

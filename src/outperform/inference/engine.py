@@ -30,9 +30,10 @@ from outperform.posterior.base import (
     exact_value,
     together,
 )
-from outperform.posterior.bootstrap import Influence, bootstrap
+from outperform.posterior.bootstrap import bootstrap
 from outperform.posterior.dirichlet import draw_lumped
 from outperform.posterior.exact.share import mix
+from outperform.posterior.influence import Influence
 from outperform.posterior.predictive import ByTruth, Reweighted
 from outperform.posterior.pymc.sampling import (
     Chain,
@@ -259,7 +260,7 @@ def _posterior(spec: LabelSpec, view: Outcomes, full: Outcomes | None = None) ->
     """
     posterior: Tables
     if spec.weighs_units:
-        wholes = map(bootstrap, alone(view if full is None else full))
+        wholes = alone(view if full is None else full)
         parts = [
             bootstrap(own).widened(_df(spec.moved_by(whole), spec))
             for own, whole in zip(alone(view), wholes, strict=True)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from outperform._rows import distinct_rows, sum_by
+from outperform._rows import distinct_rows
 from outperform._typing import FloatArray, IntArray
 from outperform.data.outcomes import Outcomes, RepeatedId
 from outperform.data.table import Groups, Table
@@ -16,12 +18,14 @@ from outperform.errors import ResourceError, param
 from outperform.findings import Finding, clauses, finding
 from outperform.inference.question import Sampling
 from outperform.inference.score_spec import NORMAL_KURTOSIS, ScoreSpec
-from outperform.inference.score_views import Joined, items_of, joined, unit_influence
-from outperform.inference.spec import LabelSpec, item_tables
+from outperform.inference.score_views import Joined, items_of, joined
+from outperform.inference.spec import LabelSpec, ModelSums, item_tables
 from outperform.metrics.confusion import Margins
 from outperform.metrics.metric import Sums
 from outperform.metrics.weighted import Prepared
-from outperform.posterior.bootstrap import Influence, Limit, draw_items, draw_sums
+from outperform.posterior.base import alone
+from outperform.posterior.bootstrap import Limit, draw_items, draw_sums
+from outperform.posterior.influence import Influence, PlugIn
 from outperform.posterior.rng import n_workers
 
 # About what one core does in an hour: a weight drawn, looked up and added, takes some 40 ns.
@@ -233,9 +237,9 @@ def draw_means(spec: LabelSpec, view: Outcomes, sampling: Sampling) -> FloatArra
     """Draw ``(n_models, n_draws)`` values; ``view`` may be worth less than the spec's own."""
     drawn = []
     effective = view.tables[0].counts.dtype.kind == "f"  # worth less, but as many
-    counted = spec.weighed_means(spec.view if effective else view)
+    counted = alone(spec.view if effective else view)
     for place, (means, own) in enumerate(zip(spec.weighed_means(view), counted, strict=True)):
-        moved = unit_influence(own.ready, own.shapes)
+        moved = spec.moved_by(own)
         drawn.append(
             draw_prepared(
                 means.ready,
@@ -261,60 +265,33 @@ def cell_slopes(spec: LabelSpec, table: Table, model: int) -> FloatArray | None:
 
     None where there are so many classes that it would take longer than the comparison itself.
     """
-    truth, predicted = table.cells[:, 0], table.cells[:, 1 + model]
-    n_classes = spec.view.n_classes
-    if spec.measured.needs == "confusion":
-        return _of_function(spec, table, truth, predicted)
-    if n_classes > _MOST_CLASSES:
-        return None
-    counts = [one.astype(np.float64) for one in table.margins(n_labels=n_classes, model=model)]
-    right, of_truth, of_prediction = _of_margins(spec, counts)
-    apart: FloatArray = of_truth[truth] + of_prediction[predicted]
-    return np.where(truth == predicted, right[truth], apart)
+    from scipy.sparse import identity, kron
 
-
-def _of_margins(spec: LabelSpec, counts: Sequence[FloatArray]) -> list[FloatArray]:
-    """Return the derivatives by what is right in a class, by its truth, by its predictions."""
-    hits, actual, predicted = counts
-    n_classes, steps = len(hits), _STEP * np.maximum(actual + predicted, 1)
-    base = float(_evaluated(spec, counts))
-    moved = ((True, True, True), (False, True, False), (False, False, True))
-    slopes = [np.empty(n_classes) for _ in moved]
-    length = max(1, _AT_ONCE // n_classes)
-    for first in range(0, n_classes, length):
-        some = np.arange(first, min(first + length, n_classes))
-        for slope, sums in zip(slopes, moved, strict=True):
-            ahead = [np.repeat(one[:, None], some.size, axis=1) for one in counts]
-            for one, is_moved in zip(ahead, sums, strict=True):
-                one[some, np.arange(some.size)] += steps[some] * is_moved
-            slope[some] = (_evaluated(spec, ahead) - base) / steps[some]
-    return slopes
-
-
-def _evaluated(spec: LabelSpec, counts: Sequence[FloatArray]) -> FloatArray:
-    hits, actual, predicted = counts
-    margins = Margins(hits=hits, actual=actual, predicted=predicted)
-    return spec.measured.evaluate(margins, spec.classes)
-
-
-def _of_function(
-    spec: LabelSpec, table: Table, truth: IntArray, predicted: IntArray
-) -> FloatArray | None:
-    """Return the derivative of a user's function, which sees shares that add up to 1."""
-    n_classes = spec.view.n_classes
-    cells = truth * n_classes + predicted
-    first, which = distinct_rows(cells[:, None])
-    entries = cells[first]
-    if entries.size > _MOST_CELLS or entries.size * n_classes**2 > 32 * _AT_ONCE:
-        return None
-    confusion = sum_by(cells, table.counts.astype(np.float64), size=n_classes**2)
-    steps = _STEP * confusion[entries]
-    ahead = np.repeat(confusion[:, None], 1 + entries.size, axis=1)
-    ahead[entries, 1 + np.arange(entries.size)] += steps
-    ahead /= ahead.sum(axis=0)
-    values = spec.measured.evaluate(ahead.reshape(n_classes, n_classes, -1), spec.classes)
-    slopes: FloatArray = (values[1:] - values[0]) / steps
-    return np.asarray(slopes[which])
+    spec = replace(spec, view_prevalence=None, view_errors=None)
+    own, n_classes = ModelSums(spec, spec.view, model), spec.view.n_classes
+    cells = table.cells[:, [0, 1 + model]]
+    sums = own.terms(cells) @ table.counts.astype(np.float64)
+    if spec.needs == "confusion":
+        first, which = distinct_rows(cells)
+        if len(first) > _MOST_CELLS or len(first) * n_classes**2 > 32 * _AT_ONCE:
+            return None
+        held = own.terms(cells[first])
+        steps = _STEP * (sums @ held)
+    else:
+        if n_classes > _MOST_CLASSES:
+            return None
+        # What is right in a class, what is true of it, and what is predicted of it.
+        actual, _, predicted = sums.reshape(3, -1)
+        steps = np.tile(_STEP * np.maximum(actual + predicted, 1), 3)
+        held = kron([[1, 1, 0], [1, 0, 0], [1, 0, 1]], identity(n_classes))
+    at_all = PlugIn(sums[:, None], partial(own.evaluate, drawn=True))
+    slopes: FloatArray = (at_all.without(held, -steps)[0] - at_all.observed) / steps
+    if spec.needs == "confusion":
+        return np.asarray(slopes[which])
+    truth, answer = cells.T
+    right, of_truth, of_answer = slopes.reshape(3, -1)
+    apart: FloatArray = of_truth[truth] + of_answer[answer]
+    return np.where(truth == answer, right[truth], apart)
 
 
 class Spreads(NamedTuple):

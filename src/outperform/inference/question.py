@@ -23,7 +23,7 @@ from outperform.findings import Finding
 from outperform.metrics.custom import Costs
 from outperform.metrics.metric import Metric
 from outperform.posterior.base import PriorModel
-from outperform.posterior.bootstrap import Influence
+from outperform.posterior.influence import Influence, PlugIn
 from outperform.posterior.pymc.sampling import PyMC
 from outperform.posterior.registry import PriorLike, get_prior
 from outperform.posterior.rng import child
@@ -179,8 +179,17 @@ class Question(ABC):
 
     @property
     @abstractmethod
+    def plug_ins(self) -> Sequence[PlugIn]:
+        """The values as functions of sums over items, at those of the data."""
+
+    @property
     def observed(self) -> tuple[float, ...]:
-        """The plug-in value of each model, equal to scikit-learn's."""
+        """The plug-in value of each model, equal to scikit-learn's with the same ``labels``.
+
+        At other class proportions it is that of the same rates in each class at the mean shares;
+        NaN where a class that has a share was never true.
+        """
+        return tuple(value for one in self.plug_ins for value in one.observed.tolist())
 
     @property
     @abstractmethod

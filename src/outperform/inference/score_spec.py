@@ -20,13 +20,14 @@ from outperform.findings import finding
 from outperform.inference.question import Choices, Question
 from outperform.inference.score_views import (
     Merged,
+    UnitSums,
     arranged,
     bounds_of_grades,
     count_apart,
     joined,
     merged,
     prepare_all,
-    unit_influence,
+    unit_sums,
 )
 from outperform.metrics import votes
 from outperform.metrics.curves import rankings_of
@@ -40,7 +41,8 @@ from outperform.metrics.weighted import (
     brier_losses,
     log_losses,
 )
-from outperform.posterior.bootstrap import MANY_UNITS, Influence, Limit, known_spread
+from outperform.posterior.bootstrap import MANY_UNITS, Limit
+from outperform.posterior.influence import Influence, PlugIn, known_spread
 from outperform.posterior.registry import PRIORS
 from outperform.posterior.tails import Tail, tail_of
 
@@ -294,11 +296,17 @@ class ScoreSpec(Question):
         """How many items or groups each unit stands for; None for one each."""
         return self.units.repeats
 
+    @cached_property
+    def unit_sums(self) -> list[UnitSums]:
+        """How the values follow from units: those of paired models together, of others apart."""
+        apart = [self.prepared] if self.paired else [(one,) for one in self.prepared]
+        counts, items = self.units.counts, self.n_groups is None
+        return [unit_sums(ready, counts, items=items) for ready in apart]
+
     @property
-    def observed(self) -> tuple[float, ...]:
-        """The plug-in value of each model, equal to scikit-learn's."""
-        weights = self.units.counts[None]
-        return tuple(float(one.worker()(weights)[0]) for one in self.prepared)
+    def plug_ins(self) -> list[PlugIn]:
+        """The values as functions of sums over units, at those of the data."""
+        return [one.whole for one in self.unit_sums]
 
     @property
     def weighs_units(self) -> bool:
@@ -323,10 +331,7 @@ class ScoreSpec(Question):
 
         None where leaving out each would take too long.
         """
-        repeats = self.units.counts
-        apart = [self.prepared] if self.paired else [(one,) for one in self.prepared]
-        items = self.n_groups is None
-        return tuple(unit_influence(ready, repeats, items=items) for ready in apart)
+        return tuple(one.influence() for one in self.unit_sums)
 
     @cached_property
     def n_even(self) -> float:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,7 +28,8 @@ from outperform.metrics.weighted import (
     Units,
     WeightedMean,
 )
-from outperform.posterior.bootstrap import MANY_UNITS, Influence, Limit, MoreWeights, jackknife
+from outperform.posterior.bootstrap import MANY_UNITS, Limit, MoreWeights
+from outperform.posterior.influence import Influence, PlugIn
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -333,9 +335,9 @@ def _held(part: CombinedMeans) -> csr_array | FloatArray:
     return items.T if isinstance(items, np.ndarray) else items.T.tocsr()
 
 
-def _as_sums(ready: Prepared) -> Prepared:
-    """Return a mean over many units as the metric of one sum that it is."""
-    if not isinstance(ready, WeightedMean) or ready.units.n <= MANY_UNITS:
+def _as_sums(ready: Prepared, least: int) -> Prepared:
+    """Return a mean over more units than these as the metric of one sum that it is."""
+    if not isinstance(ready, WeightedMean) or ready.units.n <= least:
         return ready
     return CombinedMeans(
         name="mean",
@@ -346,14 +348,15 @@ def _as_sums(ready: Prepared) -> Prepared:
     )
 
 
-def joined(ready: Sequence[Prepared]) -> Joined | None:
+def joined(ready: Sequence[Prepared], least: int = MANY_UNITS) -> Joined | None:
     """Return what is prepared as sums beside each other; None where some are no sums.
 
-    A mean is one sum. It is so treated where there are many units.
+    A mean is one sum. It is so treated where there are more units than the least.
     """
     from scipy.sparse import vstack
 
-    parts = tuple(one for one in map(_as_sums, ready) if isinstance(one, CombinedMeans))
+    sums = [_as_sums(one, least) for one in ready]
+    parts = tuple(one for one in sums if isinstance(one, CombinedMeans))
     if len(parts) < len(ready):
         return None
     own = [
@@ -395,10 +398,31 @@ def _added(parts: Sequence[CombinedMeans]) -> MoreWeights | None:
 _MOST_LEFT_OUT, _MOST_ITEMS, _AT_ONCE = 5_000, 2_000, 1 << 20
 
 
-def unit_influence(
-    ready: Sequence[Prepared], repeats: FloatArray, *, items: bool = False
-) -> Influence | None:
-    """Return how far each unit moves what is prepared; None where that would take too long.
+class UnitSums(NamedTuple):
+    """How values follow from sums over units: of what is no sum, from the weights themselves."""
+
+    held: csr_array | FloatArray  # (n_sums, n_kinds)
+    repeats: FloatArray  # (n_kinds,) how many units there are of each kind
+    evaluate: Callable[[FloatArray], FloatArray]
+    scarce: Callable[[FloatArray], FloatArray]  # the same where units are left out, unchecked
+    most: float  # so many can be left out in turn before it takes too long
+
+    @property
+    def whole(self) -> PlugIn:
+        """The values at the sums of all units."""
+        return PlugIn((self.held @ self.repeats)[:, None], self.evaluate)
+
+    def influence(self) -> Influence | None:
+        """Return how far each unit moves the values; None where that would take too long."""
+        if len(self.repeats) > self.most:
+            return None
+        whole = self.whole
+        self.evaluate(np.repeat(whole.sums, 2, axis=1))  # what a user's function returns is checked
+        return whole._replace(evaluate=self.scarce).influence(self.held, self.repeats)
+
+
+def unit_sums(ready: Sequence[Prepared], repeats: FloatArray, *, items: bool = False) -> UnitSums:
+    """Return how values follow from units.
 
     Parameters
     ----------
@@ -409,48 +433,39 @@ def unit_influence(
     items
         Whether the units are items, not groups.
     """
-    from scipy.sparse import csr_array, identity
+    from scipy.sparse import identity
 
     most = _MOST_ITEMS if items else _MOST_LEFT_OUT
-
-    means = [one for one in ready if isinstance(one, WeightedMean)]
-    if len(means) == len(ready):  # the sums of values, and of weights
-        units = means[0].units
-        sums = [units.sums(one.values) for one in means]
-        sums.append(units.sums(np.ones(len(means[0].values))))
-        return jackknife(csr_array(np.stack(sums)), repeats, lambda left: left[:-1] / left[-1:])
-    combined = joined(ready)
+    combined = joined(ready, least=0)
     if combined is not None:
-        if len(repeats) > most and any(part.sums.basis.joint for part in combined.parts):
-            return None
-        if any(part.sums.own for part in combined.parts):
-            whole = (combined.held @ repeats)[:, None]
-            combined.evaluate(np.repeat(whole, 2, axis=1))  # what a function returns is checked
         added, of_sums = combined.added, combined.unchecked().evaluate
         constant = 0.0 if added is None else (added.held @ added.shapes)[:, None]
-        with np.errstate(invalid="ignore", divide="ignore"):  # the only unit is left out
-            return jackknife(
-                csr_array(combined.held), repeats, lambda left: of_sums(left + constant)
-            )
-    if any(isinstance(one, Called) for one in ready) or len(repeats) > most:
-        return None
-    for one in ready:
-        if isinstance(one, Checked):
-            one.worker()(repeats[None])
-    plain = [one.ready if isinstance(one, Checked) else one for one in ready]
-    workers, rankings = [one.worker() for one in plain], rankings_of(ready[0])
-    pieces = 1 + len(repeats) * sum(len(one.positives) for one in rankings) // _AT_ONCE
-
+        fitted = any(part.sums.basis.joint for part in combined.parts)
+        return UnitSums(
+            combined.held,
+            repeats,
+            combined.evaluate,
+            lambda sums: of_sums(sums + constant),
+            most if fitted else np.inf,
+        )
+    rankings = rankings_of(ready[0])
+    n_positive = sum(len(one.positives) for one in rankings)
     # Without any weight, items at the top have no precision.
     least = 1e-12 if isinstance(ready[0], AveragePrecision) else 0.0
 
-    def evaluate(left: FloatArray) -> FloatArray:
-        parts = np.array_split(np.maximum(left.T, least), pieces)
+    def evaluate(
+        weights: FloatArray, ready: Sequence[Prepared] = ready, least: float = 0.0
+    ) -> FloatArray:
+        pieces = 1 + weights.shape[1] * n_positive // _AT_ONCE
+        parts = np.array_split(np.maximum(weights.T, least), pieces)
+        workers = [one.worker() for one in ready]
         return np.stack([np.concatenate([one(part) for part in parts]) for one in workers])
 
-    # Without a unit there may be no positive item.
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return jackknife(identity(len(repeats), format="csr"), repeats, evaluate)
+    slow = any(isinstance(one, Called) for one in ready)
+    held = identity(len(repeats), format="csr")
+    plain = [one.ready if isinstance(one, Checked) else one for one in ready]
+    scarce = partial(evaluate, ready=plain, least=least)
+    return UnitSums(held, repeats, evaluate, scarce, 0 if slow else most)
 
 
 class Merged(NamedTuple):

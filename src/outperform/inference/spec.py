@@ -4,29 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, NamedTuple, Required, TypeAlias, TypedDict, TypeVar, Unpack, cast, overload
+from functools import cached_property, partial
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    NamedTuple,
+    Required,
+    TypeAlias,
+    TypedDict,
+    TypeVar,
+    Unpack,
+    cast,
+    overload,
+)
 
 import numpy as np
 
 from outperform import metrics
+from outperform._rows import place_rows
 from outperform._typing import AnyArray, ColumnLike, FloatArray, IntArray, Label, LabelsLike, Seed
 from outperform.data.build import of_labels
 from outperform.data.label_sets import item_margins
 from outperform.data.missing import UNDECLARED, MissingTexts
-from outperform.data.outcomes import Outcomes, true_codes
+from outperform.data.outcomes import Outcomes, n_codes, true_codes
 from outperform.data.pool import Pool
 from outperform.data.prevalence import LabelErrors, Prevalence, PrevalenceLike
 from outperform.data.scores import Scores
 from outperform.data.table import Table, total
 from outperform.data.views import count_of, in_weights, predicted_codes
 from outperform.decision.rope import Rope, RopeLike
-from outperform.errors import DataError, UsageError, param, unknown_name
+from outperform.errors import DataError, UsageError, either, param, unknown_name
 from outperform.findings import Finding, finding
 from outperform.findings import counted as n_of
 from outperform.inference.question import ONCE, Averaged, Choices, Counting, Given, Question
 from outperform.inference.score_spec import ScoreSpec, make_score_spec, refuse_labels_metric
-from outperform.inference.score_views import unit_influence
 from outperform.inference.views import (
     ViewPrevalence,
     called,
@@ -51,11 +62,15 @@ from outperform.posterior.base import (
     Sums,
     alone,
 )
-from outperform.posterior.bootstrap import Influence, bootstrap, influence
+from outperform.posterior.bootstrap import LabelMargins, bootstrap
+from outperform.posterior.influence import Influence, PlugIn
 from outperform.posterior.predictive import by_truth, truth_at
 from outperform.posterior.pymc.sampling import PyMC
 from outperform.posterior.registry import PRIORS, STRATA, PriorLike
-from outperform.posterior.sums import LinearWeights
+from outperform.posterior.sums import RowSums, choose_tally
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 INDEPENDENT_DRAWS = 20_000
 FEW_DISAGREEMENTS = 10
@@ -234,53 +249,10 @@ class LabelSpec(Question):
             return None  # the negatives are several classes, each with a share of its own
         return form
 
-    @property
-    def observed(self) -> tuple[float, ...]:
-        """The plug-in value of each model, equal to scikit-learn's with the same ``labels``.
-
-        At other class proportions it is that of the same rates in each class at the mean shares;
-        NaN where a class that has a share was never true.
-        """
-        if self.measured.per_item:
-            return tuple(
-                float(np.average(values, weights=table.in_weights().counts.astype(np.float64)))
-                for (table, _), values in zip(
-                    item_tables(self.view), self.item_values(), strict=True
-                )
-            )
-        found, view = [], in_weights(self.view)
-        if self.view_errors is not None:
-            tables = [view.confusion(model).astype(np.float64)[..., None] for model in view.models]
-            values = np.empty((len(tables), 1))
-            measure([self.by_truth(one) for one in tables], [self], values)
-            return tuple(values[:, 0].tolist())
-        if self.view_prevalence is not None:
-            return tuple(self._observed_elsewhere(model) for model in self.view.models)
-        for model in view.models:
-            if self.measured.needs == "confusion":
-                confusion = view.confusion(model).astype(np.float64)
-                value = self.measured.evaluate(confusion, self.classes)
-            else:
-                margins = Margins(**view.margins(model)._asdict())
-                value = self.measured.evaluate(margins, self.classes)
-            found.append(float(value))
-        return tuple(found)
-
-    def _observed_elsewhere(self, model: str) -> float:
-        assert self.view_prevalence is not None
-        view = in_weights(self.view)
-        counts = view.margins(model)
-        factors = self.view_prevalence.factors(counts.actual.astype(np.float64)[:, None])[:, 0]
-        if abs(factors @ counts.actual.astype(np.float64) - 1.0) > 1e-6:
-            return float("nan")
-        if self.measured.needs == "confusion":
-            confusion = view.confusion(model).astype(np.float64) * factors[:, None]
-            return float(self.measured.evaluate(confusion, self.classes))
-        table = view.select([model]).tables[0]
-        weights = table.counts.astype(np.float64) * factors[table.cells[:, 0]]
-        weighed = replace(table, counts=weights, groups=None)
-        margins = Margins(**weighed.margins(n_labels=len(factors))._asdict())
-        return float(self.measured.evaluate(margins, self.classes))
+    @cached_property
+    def plug_ins(self) -> list[PlugIn]:
+        """Each model's value as a function of sums over its table, at those of the data."""
+        return [ModelSums(self, self.view, model).whole for model in range(len(self.view.models))]
 
     def by_truth(self, confusion: FloatArray) -> FloatArray:
         """Return weights by gold label as weights by truth, at the mean shares if others are.
@@ -331,26 +303,20 @@ class LabelSpec(Question):
         """
         if not self.weighs_units:
             return ()
-        if self.measured.per_item:
-            return [unit_influence(*means) for means in self.weighed_means(self.view)]
-        return [self.moved_by(bootstrap(own)) for own in alone(self.view)]
+        return [self.moved_by(own) for own in alone(self.view)]
 
-    def moved_by(self, part: LinearWeights) -> Influence | None:
-        """Return how far each unit moves the metric of the models that it weighs."""
-
-        def measured(drawn: list[Drawn]) -> FloatArray:
-            if self.view_errors is not None:
-                drawn = [one if isinstance(one, Sums) else self.by_truth(one) for one in drawn]
-            first = drawn[0].hits if isinstance(drawn[0], Sums) else drawn[0]
-            values = np.empty((len(drawn), first.shape[-1]))
-            measure(drawn, [self], values)
-            return values
-
-        # True classes can be scaled only after label errors are undone.
-        shares = self.view_prevalence if self.view_errors is None else None
-        scale = None if shares is None else shares.factors
-        with np.errstate(invalid="ignore"):
-            return influence(part, self.needs, measured, scale=scale)
+    def moved_by(self, outcomes: Outcomes) -> Influence | None:
+        """Return how far each unit of paired outcomes moves the metric of their models."""
+        units, found = bootstrap(outcomes), list[Influence]()
+        for model in range(len(outcomes.models)):
+            own = ModelSums(self, outcomes, model)
+            held = own.terms(units.cells[:, [0, 1 + model]])
+            if held.shape[0] * units.shapes.size > _MOST_LEFT_OUT:
+                return None
+            held = held if units.held is None else held @ units.held
+            at_all = PlugIn((held @ units.shapes)[:, None], partial(own.evaluate, drawn=True))
+            found.append(at_all.influence(held, units.shapes))
+        return Influence(np.concatenate([one.moved for one in found]), found[0].repeats)
 
     @property
     def drawn_with(self) -> tuple[object, ...]:
@@ -438,6 +404,9 @@ class LabelSpec(Question):
         return float(sum(by_class))
 
 
+# What is lost of shares by rounding; and more sums than this, each without every unit, take longer
+# than the comparison itself.
+_MOST_LOST, _MOST_LEFT_OUT = 1e-6, 1 << 27
 _SEES_RIGHT_OR_WRONG = ("accuracy", "recall", "balanced_accuracy")
 # Recall looks at items of the class only, specificity at the others only.
 _SEES_ONE_TRUTH = {"recall": True, "specificity": False}
@@ -457,6 +426,137 @@ def measure(
             metric = spec.measured
             seen = margins if metric.needs == "margins" or isinstance(sums, Sums) else sums
             out[row * len(drawn) + model] = metric.evaluate(seen, spec.classes)
+
+
+class ModelSums:
+    """What one model's value is computed from: sums over the cells of its table.
+
+    These are the true, right and predicted items of each class, all cells of a confusion array, or
+    the value of each item and its weight. At other class proportions they are the cells that
+    occurred, whose weights are scaled before they are added up.
+
+    Parameters
+    ----------
+    spec
+        What is asked of the table.
+    outcomes
+        Where the table is, such as the view of the spec.
+    model
+        Which of the models of the outcomes.
+    """
+
+    def __init__(self, spec: LabelSpec, outcomes: Outcomes, model: int) -> None:
+        self.spec, self.view, self.name = spec, outcomes, outcomes.models[model]
+
+    @cached_property
+    def weighed(self) -> Outcomes:
+        """The outcomes in importance weights, if they have any."""
+        return in_weights(self.view)
+
+    @property
+    def table(self) -> Table:
+        """The table of the model alone."""
+        return self.weighed._alone(self.name)
+
+    @property
+    def _is_scaled(self) -> bool:
+        """Whether cells are scaled to other class proportions before they are added up.
+
+        Label errors are undone first, which takes whole confusion arrays.
+        """
+        return self.spec.view_prevalence is not None and self.spec.view_errors is None
+
+    @property
+    def whole(self) -> PlugIn:
+        """The value at the sums of the whole table, counted exactly."""
+        if self._is_scaled or self.spec.measured.per_item:
+            counts = self.table.counts.astype(np.float64)
+            sums = self.terms(self.table.cells) @ counts
+        elif self.spec.needs == "confusion":
+            sums = self.weighed.confusion(self.name).astype(np.float64).ravel()
+        else:
+            hits, actual, predicted = self.weighed.margins(self.name)
+            sums = np.concatenate([actual, hits, predicted])
+        return PlugIn(sums[:, None], self.evaluate)
+
+    def terms(self, cells: IntArray) -> csr_array:
+        """Return what an item of each cell adds to every sum, ``(n_sums, n_cells)``.
+
+        Parameters
+        ----------
+        cells
+            The truth and the model's answer, ``(n_cells, 2)``.
+        """
+        if not self._is_scaled:
+            return self._added(cells)
+        return indicators(place_rows(cells.T, self.table.cells), len(self.table.cells))
+
+    def _added(self, cells: IntArray) -> csr_array:
+        from scipy.sparse import csr_array
+
+        view, n_classes = self.view, self.view.n_classes
+        if self.spec.measured.per_item:
+            table = Table(cells, np.ones(len(cells)))
+            sizes = Margins(**item_margins(table, view.sets, model=0, n_labels=n_classes)._asdict())
+            values = self.spec.measured.of_items(sizes, n_labels=n_classes)
+            return csr_array(np.stack([values, np.ones(len(cells))]))
+        if self.spec.needs == "confusion":
+            return indicators(cells[:, 0] * n_classes + cells[:, 1], n_classes**2)
+        if view.kind == "label_sets":
+            return LabelMargins(view, cells).matrix
+        matrix = choose_tally(cells, n_codes(view), "margins", largest=1.0).matrix
+        if view.kind != "spans":
+            return matrix
+        kept = np.arange(matrix.shape[0]).reshape(3, -1)[:, :n_classes]  # "no span" is no class
+        return matrix[kept.ravel()]
+
+    def evaluate(self, sums: AnyArray, *, drawn: bool = False) -> FloatArray:
+        """Return the value at sums ``(n_sums, n)``, ``(1, n)``.
+
+        Parameters
+        ----------
+        sums
+            As the terms add up.
+        drawn
+            Whether they are taken as draws are: a user's function gets shares, and labels and
+            types half a hit and half of each error more. Three items of a rare label that one
+            model always finds and the other never would else seem to have no influence, since no
+            weights of theirs change that.
+        """
+        spec, n_classes = self.spec, self.view.n_classes
+        if spec.measured.per_item:
+            return np.asarray(sums[:1] / sums[1:])
+        unknown = np.zeros(sums.shape[1], dtype=bool)
+        if self._is_scaled:
+            assert spec.view_prevalence is not None
+            rows, weights = RowSums(self.table.cells, n_classes), sums.astype(np.float64)
+            actual = rows.of_cells(weights)
+            factors = spec.view_prevalence.factors(actual)
+            rows.multiply(weights, factors)
+            sums = self._added(self.table.cells) @ weights
+            if not drawn:  # a class that has a share was never true
+                unknown = np.abs((factors * actual).sum(axis=0) - 1.0) > _MOST_LOST
+        if spec.needs == "confusion":
+            table = sums.reshape(n_classes, n_classes, -1)
+            seen: Drawn = table / table.sum(axis=(0, 1)) if drawn else table
+            if spec.view_errors is not None:
+                seen = spec.by_truth(np.asarray(seen, dtype=np.float64))
+        else:
+            more = 0.5 if drawn and self.view.kind in ("spans", "label_sets") else 0
+            actual, hits, predicted = sums.reshape(3, n_classes, -1)
+            seen = Sums(hits=hits + more, actual=actual + 2 * more, predicted=predicted + 2 * more)
+        values = np.empty((1, sums.shape[1]))
+        measure([seen], [spec], values)
+        values[:, unknown] = np.nan
+        return values
+
+
+def indicators(rows: IntArray, n_rows: int) -> csr_array:
+    """Return a matrix with a 1 in the row of each column."""
+    from scipy.sparse import csr_array
+
+    ones, columns = np.ones(len(rows)), np.arange(len(rows))
+    return csr_array((ones, (rows, columns)), shape=(n_rows, len(rows)))
 
 
 class Means(NamedTuple):
@@ -638,11 +738,26 @@ def _of_any(
         return make_score_spec(data, metric, choices)
     if metrics.is_of_scores(metric):
         name = metric if isinstance(metric, str) else getattr(metric, "name", "this function")
+        if metrics.get_score(metric).basis.read is not None:
+            raise refuse_columns(name)
         raise UsageError(
             f"{name!r} is a metric of scores, and outcomes are counted labels; give arrays of "
             "scores, or op.Scores.from_arrays(y_true, {'bert': scores})"
         )
     return _of_labels(data, metric, choices, defaults=defaults, counting=counting)
+
+
+def refuse_columns(name: str) -> UsageError:
+    """Return what to say of a metric of answers, such as texts, of which labels were counted."""
+    return UsageError(
+        f"{name!r} reads the answers themselves, such as texts, which "
+        + either(
+            "op.read counts as labels; pass them as lists: "
+            f"op.compare(references, answers_a, answers_b, metric={name!r})",
+            "this command counts as labels; compare them in Python: "
+            f"op.compare(references, answers_a, answers_b, metric={name!r})",
+        )
+    )
 
 
 def data_of(
@@ -675,7 +790,7 @@ def data_of(
     asked = metrics.get_score(metric)
     basis = asked.basis
     if basis.names == VOTES:
-        raise UsageError(f"{metric!r} is a metric of votes; make Scores.from_votes of them")
+        raise UsageError(f"{asked.name!r} is a metric of votes; make Scores.from_votes of them")
     if basis.read is not None:
         return Scores._from_items(asked.read_items, y_true, columns, columns=basis.names, **rows)
     if basis.reads == "statistics":

@@ -85,6 +85,7 @@ URL = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
 STORES = ("s3", "gs", "abfs", "abfss")
 """The schemes of addresses in object stores."""
 OPTIONS_BEHIND = re.compile(r"\?[^/]*=.*", re.DOTALL)  # a ? of a pattern has no = in its name
+_ADDRESS = re.compile(rf"\b{URL.pattern}[^\s'\"]+", re.IGNORECASE)
 _SCHEME = re.compile(r"(?:[a-z][a-z0-9+.-]+:/+)?", re.IGNORECASE)
 _LOGIN = re.compile(r"(?![a-z]:\\).*:.*@", re.IGNORECASE | re.DOTALL)  # but for drives of Windows
 _PLACE = re.compile(r"(?:\[[\w:.%]*\]|[^:/\[\]=]*)(?::[0-9]*)?(?:/[^=]*)?")
@@ -153,6 +154,17 @@ def without_secrets(text: str, address: str) -> str:
     'no role *** in *** s'
     """
     return _hidden(text, secrets_in(address))
+
+
+def mask_addresses(text: str) -> str:
+    """Return a text whose addresses have no password and no options.
+
+    Examples
+    --------
+    >>> mask_addresses("cannot connect to 'postgresql://me:secret@host/db'")
+    "cannot connect to 'postgresql://me:***@host/db'"
+    """
+    return _ADDRESS.sub(lambda found: masked(found[0]), text)
 
 
 def _hidden(text: str, secrets: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from outperform.data.labels import as_table
 from outperform.errors import DataError, OutperformError, UsageError, require
-from outperform.io.addresses import local_path, masked
+from outperform.io.addresses import local_path, mask_addresses, masked, without_secrets
 
 _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/", re.IGNORECASE)  # a drive has one letter
 
@@ -56,21 +56,27 @@ class Source:
         """Open a source; what the code of others raises or returns besides is told as a fault."""
         if self.open.__module__.startswith("outperform."):
             return self.open(source)
-        name = type(source).__name__
-        if isinstance(source, (str, os.PathLike)):
-            name = masked(os.fspath(source))
+        address = os.fspath(source) if isinstance(source, (str, os.PathLike)) else ""
+        name = masked(address) if address else type(source).__name__
         try:
             opened = self.open(source)
-        except OutperformError:
-            raise
         except Exception as error:
-            raise DataError(
-                f"{name} cannot be opened by the source {self.name!r}: {type(error).__name__}: "
-                f"{error}"
-            ) from error
+            text = str(error)
+            told = without_secrets(mask_addresses(text), address)
+            # A traceback would show what the error of the source says.
+            cause = error if told == text else None
+            if not isinstance(error, OutperformError):
+                raise DataError(
+                    f"{name} cannot be opened by the source {self.name!r}: "
+                    f"{type(error).__name__}: {told}"
+                ) from cause
+            if cause is None:
+                raise type(error)(told) from None
+            raise
         if opened is None or self.knows(opened):
+            shown = without_secrets(mask_addresses(repr(opened)), address)
             raise UsageError(
-                f"the source {self.name!r} must open {name} as a frame or a path; got {opened!r}"
+                f"the source {self.name!r} must open {name} as a frame or a path; got {shown}"
             )
         return opened
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from outperform._typing import FloatArray, IntArray
-from outperform.errors import DataError, UsageError, unknown_name
+from outperform.errors import DataError, OutperformError, UsageError, unknown_name
 from outperform.metrics.confusion import (
     AVERAGES,
     CLASS_SCORES,
@@ -398,15 +398,22 @@ class Metric:
         read, names = self.basis.read, self.basis.names
         if read is None:
             raise UsageError(f"metric {self.name!r} has no statistics of its own to make")
-        if is_own(read):
-            return read(y_true, prediction)
         lengths = [len(one) for one in (y_true, prediction) if isinstance(one, Sized)]
-        if len(set(lengths)) > 1:
+        if len(set(lengths)) > 1 and not is_own(read):
             raise DataError(
                 f"metric {self.name!r} got {lengths[0]} items in y_true and {lengths[1]} in a "
                 "prediction; give one for each"
             )
-        answer = np.asarray(read(y_true, prediction))
+        try:
+            answer = read(y_true, prediction)
+        except OutperformError:
+            raise
+        except Exception as error:  # whatever the code of others raises of what it cannot read
+            raise DataError(
+                f"metric {self.name!r} cannot read these items: {type(error).__name__}: {error}"
+            ) from error
+        if is_own(read):
+            return answer
         n_items = lengths[0] if lengths else len(np.atleast_1d(answer))
         found = check_items(self.name, answer, n_items)
         found = found if found.ndim == 2 else found[:, None]

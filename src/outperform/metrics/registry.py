@@ -22,8 +22,24 @@ from outperform.metrics.catalogue import (
 from outperform.metrics.custom import ConfusionFunction, ScoreFunction
 from outperform.metrics.metric import Metric, MetricLike
 
+
+def taken_names(metric: Metric) -> list[str]:
+    """Return the names and aliases of a metric that a built-in one has, so they never mean it.
+
+    Examples
+    --------
+    >>> taken_names(get("f1_macro"))
+    ['f1_macro']
+    """
+    return [name for name in (metric.name, *metric.aliases) if _built_in(name) is not None]
+
+
 ADDED: Catalogue[Metric] = Catalogue(
-    "outperform.metrics", noun="metric", kind="outperform.metrics.metric:Metric", built_in={}
+    "outperform.metrics",
+    noun="metric",
+    kind="outperform.metrics.metric:Metric",
+    built_in={},
+    taken=taken_names,
 )
 """What other distributions add; a name or an alias of a built-in metric is never theirs."""
 
@@ -43,13 +59,9 @@ def find(name: str) -> Metric | None:
         return ADDED.get(name)
     spelled = (name, name.lower().replace("-", "_"))
     if metric is None:
-        aliased = (added for added in _added() if {*added.aliases, added.name} & {*spelled})
+        aliased = (added for added in ADDED.added() if {*added.aliases, added.name} & {*spelled})
         metric = next(aliased, None)
     return metric
-
-
-def _added() -> list[Metric]:
-    return [metric for metric in ADDED.added() if _built_in(metric.name) is None]
 
 
 def _built_in(name: str) -> Metric | None:
@@ -144,7 +156,9 @@ def names() -> list[str]:
     >>> names()[:3]
     ['accuracy', 'balanced_accuracy', 'f1']
     """
-    added = [metric.name for metric in _added() if metric.reads == "labels" and not metric.per_item]
+    added = [
+        metric.name for metric in ADDED.added() if metric.reads == "labels" and not metric.per_item
+    ]
     return [*LABELS, *added]
 
 
@@ -156,7 +170,7 @@ def set_names() -> list[str]:
     >>> set_names()[0]
     'f1_samples'
     """
-    return [metric.name for metric in (*METRICS.values(), *_added()) if metric.per_item]
+    return [metric.name for metric in (*METRICS.values(), *ADDED.added()) if metric.per_item]
 
 
 def score_names(*, graded: bool | None = None) -> list[str]:
@@ -176,7 +190,7 @@ def score_names(*, graded: bool | None = None) -> list[str]:
     """
     return [
         metric.name
-        for metric in (*METRICS.values(), *_added())
+        for metric in (*METRICS.values(), *ADDED.added())
         if metric.reads != "labels" and graded in (None, metric.reads == "grade")
     ]
 

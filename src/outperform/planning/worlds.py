@@ -20,7 +20,7 @@ from outperform.inference import disagreements, engine
 from outperform.inference.disagreements import matching_findings
 from outperform.inference.question import Sampling
 from outperform.inference.score_spec import ScoreSpec
-from outperform.inference.score_views import unit_influence
+from outperform.inference.score_views import unit_sums
 from outperform.inference.spec import LabelSpec, again
 from outperform.metrics.weighted import Evaluate
 from outperform.planning.goals import Items, Outlook, prior_worth
@@ -378,7 +378,7 @@ class _Spread(NamedTuple):
 
     @classmethod
     def of(cls, spec: ScoreSpec, shapes: FloatArray) -> _Spread:
-        found = unit_influence(spec.prepared, shapes)
+        found = unit_sums(spec.prepared, shapes).influence()
         if found is None or np.isnan(found.moved).any():
             return cls(None, 1.0)
         moved = found.moved[0] - found.moved[1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,13 +11,11 @@ import numpy as np
 from outperform._typing import FloatArray, IntArray
 from outperform.data.label_sets import labels_in_both, labels_of
 from outperform.data.outcomes import Outcomes
-from outperform.data.table import effective_size
 from outperform.errors import UsageError, param
 from outperform.posterior.base import (
     Drawn,
     Needs,
     Prior,
-    Scale,
     Sums,
     Tables,
     TablesBase,
@@ -25,8 +23,7 @@ from outperform.posterior.base import (
 )
 from outperform.posterior.gammas import fill_gammas, fill_rows, spread_factors
 from outperform.posterior.rng import Fill, block_length, run_blocks
-from outperform.posterior.sums import DirichletCells, LinearWeights, Margins, RowSums, held_by
-from outperform.posterior.tails import Tail, tail_of
+from outperform.posterior.sums import DirichletCells, LinearWeights, Margins, held_by
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -270,178 +267,6 @@ def draw_sums(
         n_jobs=n_jobs,
         length=length,
     )
-
-
-# So many sums are held at once while each unit is left out in turn.
-_AT_ONCE = 1 << 20
-# More sums than this take longer than the comparison itself.
-_MOST_LEFT_OUT = 1 << 28
-# What is left of a sum by rounding alone.
-_ROUNDING = 1e-12
-# So many units that carry a value know its spread to within a few per cent.
-_MANY = 30.0
-
-
-class Influence(NamedTuple):
-    """How far each unit, such as a group, moves the value of each model.
-
-    Parameters
-    ----------
-    moved
-        ``(n_models, n_kinds)``; NaN where a value needs the unit to be defined.
-    repeats
-        How many units there are of each kind.
-    """
-
-    moved: FloatArray
-    repeats: FloatArray
-
-    def effective(self, models: Sequence[int] | None = None) -> float:
-        """Return ``(Σ u²)² / Σ u⁴``: how many units carry the value of one model.
-
-        Of two models u is what moves their difference, of several what moves them apart.
-
-        Examples
-        --------
-        >>> moved = np.array([[0.1, -0.1, 0.1, 0.0], [0.0, 0.0, 0.0, 0.0]])
-        >>> round(Influence(moved, np.ones(4)).effective(), 6)
-        3.0
-        """
-        moved = self.moved if models is None else self.moved[list(models)]
-        if np.isnan(moved).any():
-            return 1.0
-        if len(moved) > 1:
-            moved = moved - moved.mean(axis=0)
-        return effective_size(np.square(moved).sum(axis=0), self.repeats)
-
-    def tail(self, models: Sequence[int]) -> Tail | None:
-        """Return the tail of what moves one model, or the difference of two; None if not known."""
-        moved = self.moved[list(models)]
-        if np.isnan(moved).any():
-            return None
-        return tail_of(moved[0] if len(moved) == 1 else moved[0] - moved[1], self.repeats)
-
-    def df(self, times: int = 1) -> float | None:
-        """Return how well the units, each counted so often, know the spread; None where well."""
-        return known_spread(self.effective() / times)
-
-
-def known_spread(n: float) -> float | None:
-    """Return how well so many even units know the spread, as degrees of freedom; None where well.
-
-    Examples
-    --------
-    >>> known_spread(12.5), known_spread(200.0)
-    (12.5, None)
-    """
-    return max(n, 1.0) if 0 < n < _MANY else None
-
-
-def jackknife(
-    held: csr_array, repeats: FloatArray, evaluate: Callable[[FloatArray], FloatArray]
-) -> Influence:
-    """Return how far each unit moves each value: the mean without one unit less that without it.
-
-    Parameters
-    ----------
-    held, repeats, evaluate
-        As for :func:`leave_one_out`.
-
-    Examples
-    --------
-    >>> from scipy.sparse import csr_array
-    >>> held = csr_array([[1.0, 0.0, 1.0], [1.0, 1.0, 1.0]])  # right and all, of three units
-    >>> jackknife(held, np.ones(3), lambda sums: sums[:1] / sums[1:]).moved.round(3).tolist()
-    [[0.167, -0.333, 0.167]]
-    """
-    without = leave_one_out(held, repeats, evaluate)
-    units = np.where(repeats > 0, np.maximum(repeats, 1.0), 0.0)
-    known = ~np.isnan(without)
-    sums = np.where(known, without, 0.0) @ units
-    mean = sums / np.maximum(known @ units, np.finfo(np.float64).tiny)
-    return Influence(mean[:, None] - without, units)
-
-
-def leave_one_out(
-    held: csr_array | FloatArray, repeats: FloatArray, evaluate: Callable[[FloatArray], FloatArray]
-) -> FloatArray:
-    """Return each value without one unit of each kind, ``(n_values, n_kinds)``.
-
-    The sums without a unit are those of all less its own, so nothing is counted again.
-
-    Parameters
-    ----------
-    held
-        What one unit of each kind adds to each sum, ``(n_sums, n_kinds)``.
-    repeats
-        How many units there are of each kind; less than one is one that is worth less.
-    evaluate
-        From sums ``(n_sums, k)`` to values ``(n_values, k)``; NaN where there is none.
-
-    Examples
-    --------
-    >>> from scipy.sparse import csr_array
-    >>> held = csr_array([[1.0, 0.0, 1.0], [1.0, 1.0, 1.0]])  # right and all, of three units
-    >>> leave_one_out(held, np.ones(3), lambda sums: sums[:1] / sums[1:]).tolist()
-    [[0.5, 1.0, 0.5]]
-    """
-    from scipy.sparse import csc_array
-
-    whole, columns = (held @ repeats)[:, None], csc_array(held)
-    least = _ROUNDING * (abs(held) @ repeats)[:, None]
-    length = max(1, _AT_ONCE // max(len(whole), 1))
-    worth = np.minimum(repeats, 1.0)
-    parts = []
-    for start in range(0, len(repeats), length):
-        some = slice(start, start + length)
-        left = whole - columns[:, some].toarray() * worth[some]
-        left[np.abs(left) < least] = 0.0
-        parts.append(evaluate(left))
-    return np.concatenate(parts, axis=1)
-
-
-def influence(
-    posterior: LinearWeights,
-    needs: Needs,
-    measure: Callable[[list[Drawn]], FloatArray],
-    *,
-    scale: Scale | None = None,
-) -> Influence | None:
-    """Return how far each unit moves what is measured of each model.
-
-    None where leaving out every unit would take longer than a comparison.
-    """
-    from scipy.sparse import identity
-
-    tally, cells = posterior.tally(needs), posterior.cells
-    held = identity(len(cells), format="csr") if posterior.held is None else posterior.held
-    if tally.matrix.shape[0] * posterior.shapes.size > _MOST_LEFT_OUT:
-        return None
-    if scale is None:
-        return jackknife(
-            (tally.matrix @ held).tocsr(),
-            posterior.shapes,
-            lambda sums: measure([_rare(posterior, one) for one in tally.split(sums)]),
-        )
-    rows = RowSums(cells, posterior.n_codes)
-
-    def scaled(weights: FloatArray) -> FloatArray:
-        rows.multiply(weights, scale(rows.of_cells(weights)))
-        return measure(tally.split(tally.of_cells(weights)))
-
-    return jackknife(held, posterior.shapes, scaled)
-
-
-def _rare(posterior: LinearWeights, drawn: Drawn) -> Drawn:
-    """Return sums with half a hit and half of each error added to every label or type.
-
-    Three items of a rare label that one model always finds and the other never would else seem
-    to have no influence, since no weights of theirs change that.
-    """
-    sums = posterior.of_classes(drawn)
-    if posterior.outcomes.kind not in ("spans", "label_sets") or not isinstance(sums, Sums):
-        return sums
-    return Sums(hits=sums.hits + 0.5, actual=sums.actual + 1, predicted=sums.predicted + 1)
 
 
 class LabelMargins(Margins):

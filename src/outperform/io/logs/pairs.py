@@ -277,15 +277,17 @@ def _field(every: Sequence[Samples], name: str, kept: Sequence[Answer]) -> list[
     """Return what the logs say of each item that is kept; they must agree on it."""
     if name in OWN:
         return [getattr(answer.item, name) for answer in kept]
-    values_by_item: dict[Item, Any] = {}
+    first: dict[Item, tuple[Any, Samples]] = {}
     for samples in every:
         for item, value in zip(samples.items, samples.fields[name], strict=True):
-            if values_by_item.setdefault(item, value) != value:
+            known, before = first.setdefault(item, (value, samples))
+            if known != value:
+                own_name, name_before = _told_apart(samples, before)
                 raise DataError(
-                    f"{name!r} of {item.id!r} is {value!r} in {samples.name} and "
-                    f"{values_by_item[item]!r} in another log; it must be the same for every model"
+                    f"{name!r} of {item.id!r} is {value!r} for {own_name} and {known!r} for "
+                    f"{name_before}; it must be the same for every model"
                 )
-    values = [values_by_item[answer.item] for answer in kept]
+    values = [first[answer.item][0] for answer in kept]
     lost = [answer.item.id for answer, value in zip(kept, values, strict=True) if value is None]
     if lost:
         raise DataError(
@@ -377,11 +379,12 @@ def compare_items(every: Sequence[Samples], naming: Naming) -> tuple[Finding, ..
             _refuse_difference(samples, other, aspect)
     findings: tuple[Finding, ...] = ()
     for samples, other in _differences(every, _PROMPTS):
+        own_name, name_before = _told_apart(samples, other[0].before)
         findings += (
             finding(
                 "prompts_differ",
-                first=samples.name,
-                second=other[0].before.name,
+                first=own_name,
+                second=name_before,
                 n=len(other),
                 total=len(samples.items),
                 ids=_ids(other),
@@ -428,12 +431,20 @@ def _differences(
 def _refuse_difference(samples: Samples, other: Sequence[_Difference], aspect: _Aspect) -> None:
     first = other[0]
     value, known = _parted(first.value, first.other)
+    own_name, name_before = _told_apart(samples, first.before)
     raise DataError(
-        f"{samples.name} and {first.before.name} {aspect.differs} under the same id in "
+        f"{own_name} and {name_before} {aspect.differs} under the same id in "
         f"{len(other)} of {len(samples.items)} samples, e.g. {_ids(other)}; {first.column!r} of "
         f"{first.item.id!r} is {value} in the first and {known} in the second. They are of "
         "different versions of the data. Evaluate the models on the same one"
     )
+
+
+def _told_apart(one: Samples, other: Samples) -> tuple[str, str]:
+    """Return the names of two logs, or of their models if one file has both."""
+    if one.name != other.name or one.model == other.model:
+        return one.name, other.name
+    return f"{one.model!r} in {one.name}", f"{other.model!r}"
 
 
 def _ids(other: Sequence[_Difference]) -> str:
