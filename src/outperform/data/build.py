@@ -140,7 +140,7 @@ def of_label_sets(
     groups, n_sets, slices = rows.beside["groups"], len(sets), None
     if by:
         slices = _sliced(
-            _slice_columns(by, rows.beside),
+            _columns_of(by, rows.beside, len(codes[0])),
             codes,
             n_labels=n_sets,
             counts=None,
@@ -330,14 +330,7 @@ def of_spans(
     )
     fields = {**_of_spans(tuple(rows.models), labels, (table,)), "_items": items}
     if by:
-        columns = _slice_columns(by, rows.beside)
-        n = len(rows.truth)
-        for name, column in columns.items():
-            if len(column.codes) != n:
-                raise DataError(
-                    f"{param('by')} must have a value for each of the {n} documents; {name!r} has "
-                    f"{len(column.codes)}"
-                )
+        columns = _columns_of(by, rows.beside, len(rows.truth))
         fields["slices"] = _sliced(
             {
                 name: replace(column, codes=column.codes[spans.document])
@@ -585,6 +578,20 @@ def _slices_beside(by: Mapping[str, object] | None) -> dict[str, Any]:
             f"{param('by')} must give the slices' columns by name, {{'day': …}}; got {by!r}"
         )
     return {f"by[{name!r}]": values for name, values in (by or {}).items()}
+
+
+def _columns_of(
+    by: Mapping[str, object], aligned: Mapping[str, object], n_rows: int
+) -> dict[str, Column]:
+    """Return the columns that divide so many items or documents."""
+    columns = _slice_columns(by, aligned)
+    for name, column in columns.items():
+        if len(column.codes) != n_rows:
+            raise DataError(
+                f"{param('by')} must have a value for each of {n_rows} rows; {name!r} has "
+                f"{len(column.codes)}"
+            )
+    return columns
 
 
 def _slice_columns(
