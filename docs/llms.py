@@ -7,9 +7,9 @@ from pathlib import Path
 
 HEAD = """# outperform
 
-> Does one classifier really outperform another, by how much, and how sure is that? The posterior of
-> the difference of any metric of two models, from the predictions that you already have, in Python
-> and on the command line.
+> Compare models from their predictions: is one really better, by how much, and how sure can you be?
+> The posterior of the difference of any metric of two models, from predictions you already have, in
+> Python and on the command line.
 
 - `pip install "outperform[all]"`; `import outperform as op`. Python 3.11 or later.
 - `op.compare(y_true, pred_a, pred_b, metric="f1_macro", rope=0.01)` returns the whole answer:

@@ -104,7 +104,7 @@ def test_15_a_macro_average_of_one_true_class_is_that_class(only):
 def test_15_only_one_class_in_the_truth(metric, only):
     c = check_whole(op.compare([only] * 36, A, B, metric=metric, **FEW))
     finding = next(one for one in c.findings if one.name == "class_without_truth")
-    assert "rests on the prior only" in finding.message
+    assert "come from the prior alone" in finding.message
 
 
 @each(

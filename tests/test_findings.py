@@ -119,7 +119,7 @@ def test_what_mends_a_finding_is_a_parameter():
 
 def test_a_finding_is_built_from_the_table():
     found = finding("default_rope", rope="±0.01")
-    message = "The ROPE of ±0.01 is the default; choose your own."
+    message = "No ROPE was given; using the default, ±0.01. Set one that fits your problem."
     assert found == Finding("default_rope", "note", message, "rope")
     with pytest.raises(AttributeError):
         found.level = "serious"

@@ -270,7 +270,7 @@ def distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _refuse_constant(name: str) -> object:
-    raise DataError(f"{name} is no number")
+    raise DataError(f"{name} is not a number")
 
 
 def checksum(data: Mapping[str, object]) -> str:

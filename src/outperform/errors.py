@@ -68,7 +68,7 @@ def param(name: str, *values: object) -> str:
 
 
 def either(python: str, typed: str) -> str:
-    """Return what to do in Python, or what to type where parameters are options."""
+    """Return the Python or the command-line wording, depending on the active interface."""
     return python if _SPELLING.get() is None else typed
 
 

@@ -76,7 +76,7 @@ def finding(key: str, /, *, level: Level | None = None, **fields: object) -> Fin
     Examples
     --------
     >>> finding("few_groups/size", n=12.0, least=30).message
-    'Effective number of groups: 12 (below 30); the interval may be too narrow.'
+    'The effective number of groups is 12 (below 30). The interval may be too narrow.'
     """
     if key not in TEMPLATES:
         raise KeyError(unknown_name("finding", key, TEMPLATES))

@@ -223,7 +223,7 @@ def propose(
     names: tuple[str, str] = ("A", "B"),
     random_state: Seed = None,
 ) -> Proposal:
-    """Propose which items of a pool to label, so that A − B is known with few labels.
+    """Select items from a pool to label so that A − B is estimated precisely with few labels.
 
     Labels tell models apart where they disagree, so most of the budget goes there; some goes
     to where they agree, because recall, F1 and their averages need to know how often both are

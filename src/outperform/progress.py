@@ -23,7 +23,7 @@ LISTENER: ContextVar[Progress | None] = ContextVar("listener", default=None)
 
 @contextmanager
 def told(progress: Progress) -> Iterator[None]:
-    """Tell a function how much is done, and how much there is, of all work done meanwhile.
+    """Call a function with (done, total) as work inside the ``with`` block progresses.
 
     Whatever takes long tells: reading, drawing, simulating, training. It hears of one thing after
     the other, and can change nothing.

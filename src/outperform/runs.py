@@ -574,7 +574,7 @@ def compare_runs(
     rope
         The region of practical equivalence: a half-width or a pair. ±0.01 by default.
     hdi_prob
-        The mass of the interval.
+        Probability mass of the HDI.
     prior
         As for :func:`rank`, with the same defaults; ``"bootstrap"`` for scores.
     n_draws
@@ -582,8 +582,8 @@ def compare_runs(
     random_state
         None, a whole number, a SeedSequence, a Generator or a RandomState.
     n_jobs
-        How much to do at a time: None means 1, as in scikit-learn, and -1 all cores that this
-        process may use; the draws do not depend on it.
+        Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
+        Results do not depend on it.
     labels
         The classes averaged over; by default those that are ever true. No row is dropped.
     pos_label
@@ -591,8 +591,8 @@ def compare_runs(
     names
         What to call A and B; by default what the names of the runs begin with.
     groups
-        The group of each item, such as its author or its prompt, if groups rather than
-        items should get one weight each.
+        Group of each item, such as its author or prompt. Each group, not each item, is then one
+        independent unit.
     sample_weight
         As for :func:`compare`.
 

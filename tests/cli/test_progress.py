@@ -89,7 +89,7 @@ def test_what_is_shown_of_a_part_never_runs_backward(patient):
         (["slices", "log.csv", "--truth", "label", "--a", "bert", "--b", "gpt", "--by", "country"],
          "drawing slices"),
         (["sensitivity", "preds.csv", "--truth", "label", "--a", "bert", "--b", "gpt"],
-         "asking other priors"),
+         "trying other priors"),
     ],
 )  # fmt: skip
 def test_commands_tell_on_stderr_and_answer_on_stdout(folder, capsys, hasty, command, what):

@@ -83,7 +83,10 @@ def test_tasks_without_a_rope_have_the_default(logs, capsys):
     code, told = asked(capsys, "rank", "table.csv", *COLUMNS, *words)
     assert code == 0
     messages = [one["message"] for one in json.loads(told)["findings"]]
-    assert "The ROPE of hella and mmlu is the default, ±0.01; choose your own." in messages
+    assert (
+        "No ROPE was given for hella and mmlu; using the default, ±0.01. "
+        "Set one that fits your problem."
+    ) in messages
 
 
 def test_a_line_without_an_id_is_bad_data(logs, capsys):

@@ -69,14 +69,14 @@ def test_files_of_count_can_be_watched(folder, capsys):
         assert main(["watch", "batches", *asked]) == 4
         written = capsys.readouterr()
         assert written.out.count("items") == number
-        assert ("a.json and b.json hold the very same counts" in written.err) is (number == 2)
+        assert ("a.json and b.json have exactly the same counts" in written.err) is (number == 2)
 
 
 def test_damaged_files_are_said(tmp_path, capsys):
     add(tmp_path, "mon", new=9, old=10)
     (tmp_path / "half.json").write_text("{", encoding="utf-8")
     assert main(["watch", str(tmp_path), *ASKED, "--once"]) == 4
-    assert "1 file is in the folder, but not counted: half.json" in capsys.readouterr().err
+    assert "1 file is in the folder but not counted: half.json" in capsys.readouterr().err
 
 
 @each(

@@ -162,10 +162,11 @@ def test_the_sentence():
     difference, level = found.difference, found.level
     assert str(found) == (
         "In the nearest simulated setting (2 classes, after Zipf, 200 items, nearly equal models) "
-        "95% intervals of the difference in F1 of the rarer class held the truth in "
-        f"{100 * difference.share:.1f} ± {100 * difference.error:.1f}% of 1,000 test sets; those "
-        f"of one model in {100 * level.share:.1f} ± {100 * level.error:.1f}%. Models are right in "
-        f"{100 * found.there.right:.0f}% of the items there, in 74% here."
+        "95% intervals of the difference in F1 of the rarer class contained the "
+        f"true value in {100 * difference.share:.1f} ± {100 * difference.error:.1f}% of 1,000 test "
+        f"sets, and intervals for a single model in {100 * level.share:.1f} ± "
+        f"{100 * level.error:.1f}%. The models are right on {100 * found.there.right:.0f}% of the "
+        "items in the simulation and 74% here."
     )
     even = asked(seen([100, 100]), "recall", pos_label=0).expected_coverage()
     assert " in recall of one class held " in str(even)

@@ -333,7 +333,7 @@ def test_items_that_count_as_zero_are_counted():
     c = op.compare(y, a, b, metric="f1_samples", rope=0.01, random_state=1)
     (note,) = (one for one in c.findings if one.name == "undefined_items")
     assert "20 of A; 40 of B" in note.message
-    assert "whose F1 is 0/0" in note.message
+    assert "F1 is 0/0 because there are no labels" in note.message
     assert "undefined_items" not in names(c.with_metric("hamming_loss"))
 
 

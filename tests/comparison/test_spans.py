@@ -241,11 +241,11 @@ def test_findings_speak_of_types_and_spans(seen, bare):
     two = Outcomes.from_spans(gold, {"a": made_up, "b": silent})
     found = ask(two, metric="f1_macro")
     assert message(found, "predicted_never_true").startswith(
-        "No true span is of type 'Y', so the average leaves it out, "
+        "No true span is of type 'Y', so the average excludes it, "
     )
     named = ask(two, metric="f1_macro", labels=["X", "Y"])
     assert message(named, "class_without_truth") == (
-        "No true span is of type 'Y'; nothing is known of it."
+        "No true span is of type 'Y'; the data contain no information about it."
     )
     assert message(ask(two, pos_label="Y"), "class_without_truth").startswith(
         "No true span is of type 'Y'; "
@@ -256,7 +256,7 @@ def test_findings_speak_of_types_and_spans(seen, bare):
     assert message(found, "class_never_predicted").startswith("b never predicts 'X'; ")
     of_type = message(ask(two, pos_label="X"), "class_never_predicted")
     assert of_type.startswith("b never predicts a span of type 'X'; ")
-    assert of_type.endswith("and nothing is known of it.")
+    assert of_type.endswith("and remains unknown.")
     few = Outcomes.from_spans(gold[:9] + [[(0, 1, "Z")]] * 40, {m: gold + [[]] * 9 for m in "ab"})
     assert message(ask(few, metric="f1_macro"), "sparse_classes") == (
         "1 of 2 types have fewer than 10 true spans; averages over types rest on few true spans."

@@ -29,7 +29,7 @@ def test_verdicts_of_people_are_matched_with_a_judges_by_id():
 
 def test_verdicts_of_people_need_ids_that_are_known_and_differ():
     judge = {"A": [True, True, False]}
-    with pytest.raises(UsageError, match="is matched by the items' ids"):
+    with pytest.raises(UsageError, match="human labels are matched by item id"):
         of_items(op.Outcomes.from_correct(judge), ["x"], {"A": [True]})
     seen = op.Outcomes.from_correct(judge, ids=["x", "y", "z"])
     with pytest.raises(DataError, match="2 items that the judge did not see, such as 'u'"):

@@ -87,7 +87,7 @@ def test_the_same_outcomes_twice_are_a_finding():
     for twice in (one + again, one + two + again, (two + one) + (again + day(3))):
         (found,) = findings(twice).values()
         assert (found.name, found.level) == ("repeated_sources", "warning")
-        assert "2 of the outcomes that were added up hold the very same counts" in found.message
+        assert "2 of the outcomes that were added up have exactly the same counts" in found.message
     assert twice.n == 8_000
     assert twice == one + two + again + day(3)
 
@@ -135,7 +135,7 @@ def test_a_day_that_was_counted_under_two_names_is_told(tmp_path):
         (tmp_path / f"{name}.json").write_text(seen.to_json(), "utf-8")
     found = findings(op.read(str(tmp_path / "*.json")))["repeated_sources"]
     assert "mon.json and " in found.message
-    assert "wed.json hold the very same counts, of 2,000 items each" in found.message
+    assert "wed.json have exactly the same counts, of 2,000 items each" in found.message
     assert "tue.json" not in found.message
     twice = op.read(tmp_path / "mon.json") + op.read(tmp_path / "mon.json")
     assert "mon.json was added 2 times" in findings(twice)["repeated_sources"].message
@@ -168,7 +168,7 @@ def test_rows_that_were_repeated_are_told(tmp_path):
     seen = op.Outcomes.from_labels(truth, {"new": new, "old": old})
     found = findings(seen)["repeated_rows"]
     assert found.level == "warning"
-    assert "occurs a multiple of 100 times; were rows repeated?" in found.message
+    assert "occurs a multiple of 100 times. If rows were repeated, count" in found.message
     path = tmp_path / "rows.csv"
     table = zip(truth, new, old, strict=True)
     path.write_text("label,new,old\n" + "".join(f"{x},{y},{z}\n" for x, y, z in table))

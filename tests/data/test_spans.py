@@ -224,7 +224,8 @@ def test_malformed_tags_are_counted(strict, means):
     (finding,) = seen.findings
     assert (finding.name, finding.level) == ("malformed_tags", "warning")
     assert finding.message.startswith(
-        "tags of 'm': 3 tags are out of place in IOB2 (the first: 'I-X', sentence 0, token 1)"
+        "tags of 'm': 3 tags are not allowed at that position in IOB2 (first: 'I-X', sentence 0, "
+        "token 1)"
     )
     assert means in finding.message
     assert seen.margins("m").hits.sum() == (0 if strict else 2)

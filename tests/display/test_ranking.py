@@ -100,7 +100,7 @@ def test_the_paragraph_says_what_tied_means():
     said = ranking_paragraph(make(model("gpt", p_best=0.9), model("bert", "WORSE")))
     assert "Of 2 models on 900 items in 3 classes, gpt is probably best" in said
     assert "unless the whole 95% HDI of its difference to gpt lies beyond the ROPE (±0.01)" in said
-    assert "P(another model than gpt is best) 0.10%" in said
+    assert "P(a model other than gpt is best) 0.10%" in said
     assert "So it is." in said
 
 

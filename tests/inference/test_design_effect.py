@@ -164,8 +164,8 @@ def test_the_sentence(seen):
     sd = of(seen, "accuracy").grouped
     assert finding(c).level == "warning"
     assert finding(c).message == (
-        "Column 'user_id' repeats: 100 values in 2,000 rows. If items of one value go wrong "
-        "together, take 'user_id' as groups, which gives them one weight: the sd of a − b "
+        "Column 'user_id' repeats: 100 values in 2,000 rows. If rows with the same value "
+        "are related, pass 'user_id' as groups so that they count as one unit. The sd of a − b "
         f"would be {sd:.4f} instead of {c.sd:.4f}."
     )
 
@@ -199,10 +199,10 @@ def test_without_an_sd_the_column_is_still_named(seen, monkeypatch):
     monkeypatch.setattr("outperform.inference.items._MOST_CELLS", 3)
     c = op.compare(seen, "a", "b", metric=share, **OPTIONS)
     assert finding(c).level == "note"
-    assert finding(c).message.endswith("which gives them one weight.")
+    assert finding(c).message.endswith("so that they count as one unit.")
     monkeypatch.setattr("outperform.inference.items._MOST_CLASSES", 2)
     c = op.compare(seen, "a", "b", metric="f1_macro", **OPTIONS)
-    assert finding(c).message.endswith("which gives them one weight.")
+    assert finding(c).message.endswith("so that they count as one unit.")
 
 
 def test_what_nothing_near_can_move_has_no_spread(seen):
@@ -255,7 +255,7 @@ def test_selected_models_and_more_labels_are_what_was_read(seen):
     plain = of(seen, "accuracy")
     assert of(seen.with_labels(["w"]), "accuracy") == pytest.approx(plain, rel=1e-9)
     turned = op.compare(seen.select(["b", "a"]), "b", "a", metric="accuracy", **OPTIONS)
-    assert f"the sd of b − a would be {plain.grouped:.4f}" in finding(turned).message
+    assert f"The sd of b − a would be {plain.grouped:.4f}" in finding(turned).message
     subset = op.compare(seen, "a", "b", metric="f1_macro", labels=["x", "y"], **OPTIONS)
     assert finding(subset) is not None
 

@@ -50,7 +50,7 @@ def test_prior_pull_of_small_data(two, names):
     assert "observed" in message(small, "prior_pull_on_levels")
     strong = op.compare(*(column[:12] for column in two), rope=0.05, prior=20.0, **FEW)
     assert level(strong, "prior_pull") == "warning"
-    assert f"{strong.observed:+.4f} as observed" in message(strong, "prior_pull")
+    assert f"the observed {strong.observed:+.4f} to" in message(strong, "prior_pull")
     large = op.compare(*(np.tile(column, 50) for column in two), rope=0.05, **FEW)
     assert not {"prior_pull", "prior_pull_on_levels"} & set(names(large))
 
@@ -58,7 +58,7 @@ def test_prior_pull_of_small_data(two, names):
 def test_prior_pull_of_flat_rows_with_many_classes(four, names):
     many = [np.tile(column, 200) for column in four]
     flat = op.compare(*many, metric="accuracy", prior="uniform", rope=0.01, **FEW)
-    assert "prior of its own" in message(flat, "prior_pull")
+    assert "its own prior mass" in message(flat, "prior_pull")
     assert "prior_pull" not in names(op.compare(*many, metric="accuracy", rope=0.01, **FEW))
 
 
@@ -145,7 +145,7 @@ def test_class_without_truth(four, names):
     odd = a.copy()
     odd[:5] = "clam"
     c = op.compare(truth, odd, b, metric="accuracy", **FEW)
-    assert "Class 'clam' is never true; what" in message(c, "class_without_truth")
+    assert "Class 'clam' is never true; results for it" in message(c, "class_without_truth")
     c = op.compare(truth, odd, b, metric="f1_macro", **FEW)
     assert "Class 'clam' is never true, so" in message(c, "predicted_never_true")
     assert "class_without_truth" not in names(c)
@@ -156,7 +156,7 @@ def test_class_without_truth(four, names):
     assert "Classes 'clam' and 'yam' are never true" in message(c, "predicted_never_true")
     known = ["clam", "ham", "jam", "lamb", "spam"]
     named = op.compare(truth, odd, b, metric="f1_macro", labels=known, **FEW)
-    assert "Class 'clam' is never true; what" in message(named, "class_without_truth")
+    assert "Class 'clam' is never true; results for it" in message(named, "class_without_truth")
     for positive, side in ((True, "positive"), (False, "negative")):
         c = op.compare([not positive] * 40, [True, False] * 20, [False] * 40, **FEW)
         assert f"The {side} class is never true" in message(c, "class_without_truth")
@@ -182,7 +182,7 @@ def test_values_that_the_data_do_not_define_are_named():
     mixed, constant = [0, 1] * 15, [0] * 30
     matthews = op.compare(mixed, constant, mixed, metric="matthews_corrcoef", **FEW)
     assert matthews.a.observed == 0.0
-    assert "of A is 0/0, because its predictions are one class" in message(
+    assert "of A is 0/0, because its predictions are a single class" in message(
         matthews, "undefined_in_data"
     )
     defined = op.compare(mixed, mixed[::-1], mixed, metric="cohen_kappa", **FEW)
@@ -208,7 +208,9 @@ def test_without_a_prior_nothing_rests_on_it(four):
         finding.name for finding in c.findings
     }
     named = op.compare(*rare, metric="matthews_corrcoef", prior="bootstrap", **FEW)
-    assert message(named, "class_without_truth").endswith("nothing is known of it.")
+    assert message(named, "class_without_truth").endswith(
+        "the data contain no information about it."
+    )
     assert message(c, "sparse_classes").endswith("averages over classes rest on few items.")
     assert not any("prior" in finding.message for finding in c.findings)
     nearly = np.append("jam" if a[0] != "jam" else "ham", a[1:])
@@ -224,7 +226,7 @@ def test_a_single_one_is_singular(table):
 
 def test_one_item_is_singular():
     c = op.compare([1], [1], [0], **FEW)
-    assert message(c, "few_items").startswith("The data hold only 1 item;")
+    assert message(c, "few_items").startswith("The data contain only 1 item,")
     assert message(c, "few_disagreements").startswith("The models disagree on only 1 item;")
 
 
@@ -272,7 +274,7 @@ def test_unpaired_outcomes(names):
 def test_few_items(two, names):
     assert "9 items" in message(op.compare(*(column[:9] for column in two), **FEW), "few_items")
     one = op.compare([1], [1], [0], **FEW)
-    assert "1 item;" in message(one, "few_items")
+    assert "1 item," in message(one, "few_items")
     assert one.hdi.width > 0.5
     assert "few_items" not in names(op.compare(*(column[:10] for column in two), **FEW))
 

@@ -176,7 +176,7 @@ def test_few_groups_that_carry_the_metric_are_told_and_the_interval_is_wider(mon
     *seen, groups = influence.simulate(influence.WORLDS[1], np.random.default_rng(2))
     c = op.compare(*seen, metric="f1", groups=groups, **ASKED)
     (said,) = [one for one in c.findings if one.name == "few_groups"]
-    assert said.message.startswith("Effective number of groups that carry the difference: ")
+    assert said.message.startswith("The difference depends on an effective number of ")
     assert c.a.draws.min() >= 0.0
     assert c.a.draws.max() <= 1.0
     monkeypatch.setattr(posterior_influence, "_MANY", 0.0)
@@ -233,7 +233,7 @@ def test_a_decision_on_label_sets_that_rests_on_few_items_is_withheld():
     assert c.decision is op.Decision.UNDECIDED
     (few,) = [one for one in c.findings if one.name == "few_disagreements"]
     assert few.level == "serious"
-    assert "items in effect" in few.message
+    assert "effective number of" in few.message
     truth, *models = rare_labels()
     seen = op.Outcomes.from_label_sets(truth, dict(zip("ab", models, strict=True)))
     ranked = op.rank(seen, metric="f1_macro", rope=0.01, n_draws=2_000, random_state=1)

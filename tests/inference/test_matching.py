@@ -51,9 +51,9 @@ def test_the_sentence_names_both_spellings():
         one for one in _comparison(OTHERWISE["upper case"]).findings if one.level == "serious"
     )
     assert said.message == (
-        "old never predicts a class that is true: it predicts 'A' and 'B', and the truth holds "
-        "'a' and 'b'. Spell the labels alike, or name the right column; until then no decision is "
-        "given."
+        "old never predicts a class that occurs in the truth: it predicts 'A' and 'B', but the "
+        "true values are 'a' and 'b'. Use the same spelling in both columns, or select the right "
+        "column. The decision is withheld."
     )
 
 

@@ -56,10 +56,10 @@ def test_the_sentence_names_model_label_count_and_what_to_do():
     (said,) = (one for one in found.findings if one.level == "serious")
     n = int((BASELINE == "y").sum())
     assert said.message == (
-        f"old predicts 'Y' for {n} items, like 'y'. Such a class is never true and looks like a "
-        "true one spelled otherwise. Taken as right, the decision would be ≪ (worse) instead of ≫ "
-        "(better). Spell them alike, or declare those that are meant never to be true; until then "
-        "no decision is given."
+        f"old predicts 'Y' for {n} items (similar to 'y'). Such a class never occurs in the truth "
+        "but looks like a true one with another spelling. If these predictions were right, the "
+        "decision would be ≪ (worse) instead of ≫ (better). Use the same spelling, or declare the "
+        "labels that are never true on purpose. The decision is withheld."
     )
     assert said.mends == "never_true"
 

@@ -702,7 +702,9 @@ def test_what_cannot_be_compared_is_told(tmp_path, kind):
     folder = written(tmp_path, kind, lost_question)
     seen = op.read(folder, format=kind.split()[0])
     (found,) = (one for one in seen.findings if one.name == "items_not_compared")
-    assert found.message.startswith("The questions of 40 of 40 items could not be compared")
+    assert found.message.startswith(
+        "For 40 of 40 items, one log contains the questions and another does not"
+    )
     assert found.level == "warning"
 
 

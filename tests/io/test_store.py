@@ -278,7 +278,9 @@ def test_a_file_that_has_gone_is_named(days):
     assert named(source) == []
     (source / "a.csv").unlink()
     (told,) = named(source)
-    assert told.startswith(f"warning: What was counted is no longer there: {source / 'a.csv'}. ")
+    assert told.startswith(
+        f"warning: Files that were counted no longer exist: {source / 'a.csv'}. "
+    )
     assert f"delete {folder / 'a.csv.jsonl.gz'}." in told
     # Whoever names other files does not say that all are there.
     assert named(source / "b.csv") == named(f"{source}/b*.csv") == []

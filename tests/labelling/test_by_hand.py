@@ -122,7 +122,7 @@ def test_it_says_how_many_were_labelled_where():
     found = op.compare(seen, "A", "B", metric="accuracy", rope=0.01, n_draws=200).findings
     said = {one.name: one.message for one in found}
     assert said["chosen_by_predictions"].startswith(
-        "Labelled of a pool of 80 items: 4 of the 16 on which the models disagree and 16 of "
-        "the others."
+        "The labels come from a pool of 80 items: 4 of the 16 on which the models disagree, and "
+        "16 of the rest."
     )
     assert "unlabelled_strata" not in said

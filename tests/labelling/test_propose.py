@@ -271,7 +271,7 @@ def test_a_hundredth_of_the_pool_without_a_label_is_much(n_unseen, level):
     ]
     assert found.level == level
     assert found.message.startswith(
-        f"1 of 4 pairs of predictions, {n_unseen / 10}% of the pool, have no"
+        f"1 of 4 prediction pairs ({n_unseen / 10}% of the pool) have no"
     )
     assert ("Label some" in found.message) == (level == "warning")
 
@@ -289,7 +289,7 @@ def test_only_what_is_labelled_is_said_to_tell_the_models_apart():
     seen = op.Outcomes.from_pool([], {"A": a, "B": b}, which=[])
     c = op.compare(seen, "A", "B", **FEW)
     (text,) = [one.message for one in c.findings if one.name == "few_disagreements"]
-    assert text.startswith("No labelled item tells the models apart")
+    assert text.startswith("No labelled item distinguishes the models")
     assert "needed" not in c.to_dict()
     few = op.propose(a, b, budget=9, random_state=0)
     c = op.compare(few.outcomes(a[few.items]), "A", "B", **FEW)

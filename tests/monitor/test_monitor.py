@@ -365,7 +365,7 @@ def test_a_copied_batch_is_told(tmp_path):
     (tmp_path / "copy.json").write_bytes((tmp_path / "mon.json").read_bytes())
     for one in (monitor, watched(tmp_path, stop=("width", 0.9)), watched(tmp_path)):
         (said,) = [each for each in one.findings if each.name == "repeated_sources"]
-        assert said.message.startswith("mon.json and copy.json hold the very same counts")
+        assert said.message.startswith("mon.json and copy.json have exactly the same counts")
         assert one.outcomes.n == 9_000
         assert one.looks[2].judgement.value == "undecided"
 
@@ -422,7 +422,7 @@ def test_before_the_first_batch(tmp_path):
     for ask in (lambda: monitor.latest, lambda: monitor.outcomes):
         with pytest.raises(DataError, match=r"no batch of .* has arrived"):
             ask()
-    with pytest.raises(UsageError, match="no look to draw yet"):
+    with pytest.raises(UsageError, match="nothing to plot yet"):
         monitor.plot()
 
 

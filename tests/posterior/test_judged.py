@@ -167,7 +167,7 @@ def test_a_judge_that_knows_nothing_gives_the_answer_of_people():
     assert abs(c.mean - alone.mean) < 0.1 * alone.sd
     assert c.sd == pytest.approx(alone.sd, rel=0.03)
     assert worth_of_judge(counted(c.spec)).labels == pytest.approx(400, rel=0.1)
-    assert any("adds next to nothing" in one.message for one in c.findings)
+    assert any("adds almost no information" in one.message for one in c.findings)
 
 
 def test_the_bias_of_the_judge():
@@ -189,7 +189,7 @@ def test_a_judge_that_favours_a_model_is_named():
     }
     c = op.compare(outcomes(sizes, people), "A", "B", **ASKED)
     (bias,) = [one for one in c.findings if one.name == "judge_bias"]
-    assert bias.message.startswith("The judge favours A: by its ratings alone")
+    assert bias.message.startswith("The judge favours A: using its ratings alone")
     assert c.mean < 0.05 < 0.25 == (600 - 100) / 2_000
     (turned,) = [
         one

@@ -133,7 +133,7 @@ def test_where_only_right_or_wrong_is_known_there_is_no_matrix(pages):
 
 
 def test_equal_models_have_equal_matrices(pages):
-    assert "The two confusion matrices are the same." in pages("tie")[1].words()
+    assert "The two confusion matrices are identical." in pages("tie")[1].words()
 
 
 @pytest.mark.usefixtures("few_positions")

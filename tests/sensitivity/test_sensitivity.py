@@ -166,7 +166,7 @@ def test_a_flat_prior_of_many_classes_decides_by_itself(news):
     assert found["uniform"].decision is op.Decision.EQUIVALENT
     assert levels(found) == [("decision_depends_on_prior", "note")]
     (finding,) = found.findings
-    assert "uniform says ≈ (practically equivalent), and pulls" in finding.message
+    assert "uniform gives ≈ (practically equivalent), and pulls" in finding.message
     assert "hierarchical" not in finding.message
 
 
@@ -186,7 +186,7 @@ def test_a_prior_that_does_not_pull_is_a_warning(table):
     assert found.own.decision is op.Decision.BETTER
     assert found["uniform"].decision is op.Decision.LEANING_BETTER
     assert levels(found)[0] == ("decision_depends_on_prior", "warning")
-    said = "uniform says > (leaning better, not decided). The data alone do not decide"
+    said = "uniform gives > (leaning better, not decided). The data alone do not decide"
     assert said in found.findings[0].message
     assert "pull" not in found.findings[0].message
 
@@ -265,7 +265,7 @@ def test_groups_change_more_than_the_prior(two):
     found = compared(seen).sensitivity(priors={"mine": 2.0})
     assert found.priors == ("bootstrap", "mine")
     assert set(found.left_out) == {"uniform", "jeffreys", "unit", "hierarchical"}
-    why = "it weighs every item by itself, though they come from 100 groups"
+    why = "it treats items as independent, but they come from 100 groups"
     assert set(found.left_out.values()) == {why}
     assert found.apart == {"mine": why}
     own = compared(seen, prior="unit").sensitivity()
@@ -304,7 +304,7 @@ def test_spans_label_sets_and_prevalence():
     tagged = op.Outcomes.from_tags(tags, {"a": tags, "b": [["B-PER", "O"]] * 40}, scheme="BIO")
     whole = compared(tagged).sensitivity()
     assert whole.priors == ("bootstrap",)
-    assert whole.left_out["unit"] == "every span counts by itself"
+    assert whole.left_out["unit"] == "spans are treated as independent"
     rng = np.random.default_rng(0)
     matrices = [rng.random((60, 3)) < share for share in (0.5, 0.4, 0.6)]
     own = op.compare(*(one.astype(int) for one in matrices), metric="f1_macro", n_draws=N_DRAWS)

@@ -114,7 +114,7 @@ def test_few_tasks_say_nothing_of_others(names):
     found = op.compare(few, "m1", "m0", random_state=1, n_draws=1_000)
     assert found.new_tasks is None
     assert "few_tasks" in {one.name for one in found.findings}
-    assert "like these" not in str(found)
+    assert "On tasks like these" not in str(found)
 
 
 def test_unequal_weights_are_worth_fewer_tasks():
@@ -129,11 +129,14 @@ def test_tasks_that_a_mapping_does_not_name_have_the_default():
     assert (found.tasks["arc"].rope.high, found.tasks["mmlu"].rope.high) == (0.02, 0.01)
     assert not found.tasks["arc"].rope.default
     (told,) = (one for one in found.findings if one.name == "default_rope")
-    assert told.message == "The ROPE of hella and mmlu is the default, ±0.01; choose your own."
+    assert told.message == (
+        "No ROPE was given for hella and mmlu; using the default, ±0.01. "
+        "Set one that fits your problem."
+    )
     ranked = op.rank(some, random_state=1, n_draws=500)
     assert told in ranked.findings
     every = op.compare(suite(ropes=None), "m1", "m0", random_state=1, n_draws=500)
-    assert "The ROPE of ±0.01 is the default; choose your own." in [
+    assert "No ROPE was given; using the default, ±0.01. Set one that fits your problem." in [
         one.message for one in every.findings
     ]
 

@@ -159,7 +159,7 @@ _Recount = Annotated[
     list[str] | None,
     o.in_output(
         metavar="PART",
-        help="With --update, a part that changed and is counted again; again for another.",
+        help="With --update: recount this part because it changed. Repeat for more parts.",
     ),
 ]
 
@@ -192,7 +192,7 @@ def count(
     *,
     reading: OneTable,
 ) -> None:
-    """Count predictions once, into a small file that others take.
+    """Summarise predictions into a small file that other commands can read.
 
     Files of several days or machines add up: put them into one folder and name that. With
     --update, a folder counts only what is new.
@@ -271,14 +271,14 @@ def example(
     output: o.Output = None,
     overwrite: o.Force = False,
 ) -> None:
-    """Write the bundled data as CSV, one column a model.
+    """Write an example data set as CSV, with one column per model.
 
     Example: outperform example news20 -o preds.csv
     """
     if name != "news20":
         raise UsageError(unknown_name("example", name, ["news20"]))
     if output is not None and output.exists() and not overwrite:
-        raise UsageError(f"{output} is there already; overwrite it with --force")
+        raise UsageError(f"{output} already exists; pass --force to overwrite it")
     from outperform import datasets
 
     news = datasets.load_news20()
@@ -296,7 +296,7 @@ def explain(
         ),
     ],
 ) -> None:
-    """Say in a few lines what a term or a finding means.
+    """Explain a term or a finding.
 
     Example: outperform explain rope hdi
     """
@@ -420,7 +420,8 @@ def spelled_option(name: str, values: tuple[object, ...] = ()) -> str:
 app = typer.Typer(
     name="outperform",
     cls=_Group,
-    help="Does one classifier really outperform another, by how much, and how sure is that?",
+    help="Compare models from their predictions: is one really better, by how much, and how sure "
+    "can you be?",
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,

@@ -66,9 +66,10 @@ def compare(
     asking: g.Asking,
     writing: g.Writing,
 ) -> None:
-    """Say whether A really outperforms B.
+    """Compare two models: is A better than B, worse, or practically equivalent?
 
-    The difference is A − B, in the metric's own units. With --by on every task and on all of them.
+    The difference is A − B, in the metric's own units. With --by, report each task and the average
+    over tasks.
 
     Example: outperform compare preds.csv --truth label --a bert --b gpt --metric f1_macro
     """
@@ -96,7 +97,7 @@ def estimate(
     asking: g.Asking,
     writing: g.Writing,
 ) -> None:
-    """How good is one model, and how sure is that?
+    """Estimate one model's metric, with an interval.
 
     Example: outperform estimate preds.csv --truth label --of bert --metric f1_macro
     """
@@ -119,7 +120,7 @@ def scorecard(
     asking: g.Asking,
     writing: g.Writing,
 ) -> None:
-    """Compare two models in several metrics, or on every class.
+    """Compare two models on several metrics, or class by class.
 
     Example: outperform scorecard preds.csv --truth label --a bert --b gpt --rope 0.02
     """
@@ -184,9 +185,10 @@ def rank(
     asking: g.Asking,
     writing: g.Writing,
 ) -> None:
-    """Rank many models: who is best, and who is practically tied.
+    """Rank models: which is best, and which are practically tied with it.
 
-    It also says what choosing each would cost. With --by on every task and on all of them.
+    It also says what choosing each would cost. With --by, report each task and the average over
+    tasks.
 
     Example: outperform rank preds.csv --truth label --id id --metric f1_macro --rope 0.02
     """
@@ -219,7 +221,7 @@ def runs(
     asking: g.AskingRuns,
     writing: g.Writing,
 ) -> None:
-    """Compare two models by several training runs of each.
+    """Compare two models over several training runs.
 
     The difference is A − B of the means over all runs that training could give.
 
@@ -263,13 +265,13 @@ def sensitivity(
     asking: g.Asking,
     writing: g.Writing,
 ) -> None:
-    """Say whether another prior or ROPE would change the decision.
+    """Check whether other priors or ROPEs change the decision.
 
     Example: outperform sensitivity preds.csv --truth label --a bert --b gpt --metric f1_macro
     """
     wanted, widths = _priors(priors), _ropes(ropes)
     own = compared(files, a, b, metric, rope, unpaired, reading, asking, pricing)
-    with shown("asking other priors"):
+    with shown("trying other priors"):
         result = own.sensitivity(priors=wanted, ropes=widths)
     write_result(result, writing)
 
@@ -304,7 +306,8 @@ Top = Annotated[
     int | None,
     o.in_output(
         metavar="NUMBER",
-        help=f"Only the most concerning slices; text shows {_ON_A_SCREEN}, all else every one.",
+        help=f"Show only the NUMBER most concerning slices. Default: {_ON_A_SCREEN} as text, all "
+        "in other formats.",
         parser=o.parse_int,
     ),
 ]
@@ -331,10 +334,10 @@ def slices(
     *,
     reading: Ungrouped,
 ) -> None:
-    """Compare two models in every slice, the most concerning first.
+    """Compare two models on every slice, most concerning first.
 
-    Each slice is pulled toward the whole as far as slices are alike, so that many of them do
-    not bring many false alarms.
+    Slices are partially pooled: the more alike they are, the more each estimate shrinks toward the
+    overall one. So many slices do not produce many false alarms.
 
     Example: outperform slices log.csv --truth label --a bert --b gpt --by country --metric accuracy
     """

@@ -116,12 +116,12 @@ def gate(
     reading: g.ReadingTwo,
     asking: g.Asking,
 ) -> int:
-    """May the candidate replace the baseline?
+    """Check whether the candidate can replace the baseline (pass, fail, undecided).
 
-    It may if the whole HDI of candidate − baseline lies above the ROPE's lower edge.
+    Passes if the whole HDI of candidate − baseline lies above the lower edge of the ROPE.
 
-    Exit codes: 0 it may, 1 it may not (all of the HDI lies below that edge), 4 cannot tell yet.
-    The same command gives the same one: the seed is fixed, and draws are added near an edge.
+    Exit codes: 0 pass, 1 fail (the whole HDI lies below that edge), 4 undecided. The same command
+    gives the same one: the seed is fixed, and draws are added near an edge.
 
     Example: outperform gate preds.csv --truth label --baseline old --candidate new --metric f1_macro
     """  # noqa: E501
@@ -268,7 +268,7 @@ def report(
     reading: g.ReadingTwo,
     asking: g.Asking,
 ) -> None:
-    """Write the comparison as one HTML file that works offline.
+    """Write a comparison to a self-contained HTML file.
 
     Example: outperform report preds.csv --truth label --a bert --b gpt --metric f1_macro -o r.html
     """
@@ -323,11 +323,11 @@ def watch(
     *,
     asking: g.Asking,
 ) -> int:
-    """Print the decision after each batch, until it is time to stop.
+    """Re-run the comparison after each batch and stop by a rule.
 
     A batch is a file of outcomes that count or Monitor.add wrote into the folder.
 
-    Exit codes when it stops, as of a gate: 0 A may replace B, 1 it may not, 4 cannot tell yet.
+    Exit codes, as for gate: 0 A can replace B, 1 it cannot, 4 undecided.
 
     Example: outperform watch labels/ --a bert --b gpt --metric f1_macro --stop width=0.02
     """

@@ -67,14 +67,15 @@ class ReadingTwo(Reading):
         str | None,
         o.in_data(
             metavar="FILE",
-            help="All items, labelled or not, of which `propose` chose those to label.",
+            help="The full pool given to `propose`, including unlabelled items.",
         ),
     ] = None
     human: Annotated[
         str | None,
         o.in_data(
             metavar="FILE",
-            help="A judge's verdicts are in FILE; what people said of some of these items is here.",
+            help="Human labels for some of the items. Use when the main file contains a judge's "
+            "verdicts; the result is corrected for the judge's errors.",
         ),
     ] = None
     drawn: Annotated[

@@ -57,13 +57,13 @@ class Ungrouped:
         list[str] | None,
         o.in_data(
             metavar="COLUMN",
-            help="Instead of --truth: a column that says right or wrong, once for each model, or "
-            "the one in each joined file.",
+            help="Use instead of --truth when the data record correctness: the right/wrong column "
+            "of each model (repeat), or the column shared by all joined files.",
         ),
     ] = None
     id: Annotated[
         str | None,
-        o.in_data(metavar="COLUMN", help="Names each item; files are joined on it."),
+        o.in_data(metavar="COLUMN", help="Item id column, used to join files."),
     ] = None
     model: Annotated[
         str | None,
@@ -87,7 +87,7 @@ class Ungrouped:
     ] = False
     count: Annotated[
         str | None,
-        o.in_data(metavar="COLUMN", help="How many items a row stands for."),
+        o.in_data(metavar="COLUMN", help="Column with the number of items each row represents."),
     ] = None
     never_true: o.NeverTrue = None
     where: o.Where = None
@@ -97,7 +97,7 @@ class Ungrouped:
     ] = None
     query: Annotated[
         str | None,
-        o.in_files(metavar="SQL", help="A SELECT of a database, instead of a table."),
+        o.in_files(metavar="SQL", help="SQL SELECT to run instead of reading --table."),
     ] = None
     on_null: Annotated[
         o.Missing,
@@ -124,7 +124,7 @@ class Ungrouped:
     ] = False
     no_header: Annotated[
         bool,
-        o.in_files("--no-header", help="The first row is data; columns are called 0, 1, …"),
+        o.in_files("--no-header", help="The file has no header row; columns are named 0, 1, …"),
     ] = False
     encoding: o.Encoding = "utf-8"
     format: Annotated[
@@ -132,8 +132,8 @@ class Ungrouped:
         o.in_files(
             "--read-as",
             metavar="KIND",
-            help=f"{', '.join(FORMATS)}, if names do not say it; for evaluation logs "
-            f"{', '.join(name for name in LOGS.built_in if name != 'long')}; "
+            help=f"Input format, if the file name does not show it: {', '.join(FORMATS)}. "
+            f"Evaluation logs: {', '.join(name for name in LOGS.built_in if name != 'long')}; "
             "long for one row per item and model.",
             parser=parse_format,
             autocompletion=complete_format,
@@ -179,14 +179,13 @@ class OneTable(Ungrouped):
 
     weight: Annotated[
         str | None,
-        o.in_data(
-            metavar="COLUMN", help="How much an item matters, e.g. 1 / its sampling probability."
-        ),
+        o.in_data(metavar="COLUMN", help="Column of item weights, e.g. 1 / sampling probability."),
     ] = None
     groups: Annotated[
         str | None,
         o.in_data(
-            metavar="COLUMN", help="Names the group of each item, e.g. its author; one weight each."
+            metavar="COLUMN",
+            help="Column of group ids (e.g. author). Each group counts as one unit.",
         ),
     ] = None
 
@@ -207,7 +206,7 @@ class Joined(OneTable):
         str | None,
         o.in_data(
             metavar="TEXT",
-            help="Stands between the labels of an item that has several, e.g. '|'.",
+            help="Separator for items with several labels, e.g. '|'.",
         ),
     ] = None
     on_missing: Annotated[
@@ -460,7 +459,8 @@ def chosen_models(seen: Seen, models: Models, source: str) -> Seen:
         return seen.select(named)
     if len(seen.models) != len(models):
         raise UsageError(
-            f"{source} holds {', '.join(map(repr, seen.models))}; name {_counted(models)} of them"
+            f"{source} contains {', '.join(map(repr, seen.models))}; select {_counted(models)} of "
+            "them"
             f" with {' and '.join(_options(models))}"
         )
     return seen

@@ -45,23 +45,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 COMMANDS = {
-    "compare": "Say whether A really outperforms B.",
-    "estimate": "How good is one model, and how sure is that?",
-    "scorecard": "Compare two models in several metrics, or on every class.",
-    "slices": "Compare two models in every slice, the most concerning first.",
-    "rank": "Rank many models: who is best, and who is practically tied.",
-    "runs": "Compare two models by several training runs of each.",
+    "compare": "Compare two models: is A better than B, worse, or practically equivalent?",
+    "estimate": "Estimate one model's metric, with an interval.",
+    "scorecard": "Compare two models on several metrics, or class by class.",
+    "slices": "Compare two models on every slice, most concerning first.",
+    "rank": "Rank models: which is best, and which are practically tied with it.",
+    "runs": "Compare two models over several training runs.",
     "bcv": "Compare two models by the counts of blocked folds.",
-    "sensitivity": "Say whether another prior or ROPE would change the decision.",
-    "report": "Write the comparison as one HTML file that works offline.",
-    "gate": "May the candidate replace the baseline?",
-    "watch": "Print the decision after each batch, until it is time to stop.",
-    "plan": "How many items does a decision take?",
-    "power": "How often would a test set of this size decide?",
-    "propose": "Say which items to label, most where two models disagree.",
-    "count": "Count predictions once, into a small file that others take.",
-    "example": "Write the bundled data as CSV, one column a model.",
-    "explain": "Say in a few lines what a term or a finding means.",
+    "sensitivity": "Check whether other priors or ROPEs change the decision.",
+    "report": "Write a comparison to a self-contained HTML file.",
+    "gate": "Check whether the candidate can replace the baseline (pass, fail, undecided).",
+    "watch": "Re-run the comparison after each batch and stop by a rule.",
+    "plan": "Estimate how many items a decision needs.",
+    "power": "Estimate how often a test set of a given size gives a decision.",
+    "propose": "Choose which items to label, favouring those on which two models disagree.",
+    "count": "Summarise predictions into a small file that other commands can read.",
+    "example": "Write an example data set as CSV, with one column per model.",
+    "explain": "Explain a term or a finding.",
 }
 
 
@@ -76,7 +76,8 @@ def _without_typer(arguments: Sequence[str]) -> str | None:
         (
             "Usage: outperform COMMAND ...",
             "",
-            "Does one classifier really outperform another, by how much, and how sure is that?",
+            "Compare models from their predictions: is one really better, by how much, and how "
+            "sure can you be?",
             "",
             *(f"  {name:{wide}}  {what}" for name, what in COMMANDS.items()),
             "",

@@ -65,10 +65,10 @@ Sources = Annotated[
     list[str],
     typer.Argument(
         metavar="FILE",
-        help="One table with a column a model: a file or folder of CSV, TSV, JSON Lines, Parquet "
-        "or Arrow, here or at s3://…, - for stdin, or the address of a database. Or a file a "
-        "model, and one called gold or named by --truth, joined on --id. Or evaluation logs, with "
-        "--read-as. Or counts, as `count` writes them.",
+        help="Predictions: one table with one column per model (CSV, TSV, JSON Lines, Parquet or "
+        "Arrow; a file, folder, s3:// URL, database URL, or - for stdin); or a gold file plus one "
+        "file per model, joined on --id; or evaluation logs; or files written by `outperform "
+        "count`.",
         show_default=False,
     ),
 ]
@@ -82,7 +82,7 @@ Source = Annotated[
 ]
 
 _A, _B, _OF = "Model A.", "Model B.", "A model."
-_WHERE = "Its column, or its file's name."
+_WHERE = "Column name, or file name if files are joined."
 NamedA = Annotated[str | None, in_models(metavar="NAME", help=_A)]
 NamedB = Annotated[str | None, in_models(metavar="NAME", help=_B)]
 ModelA = Annotated[
@@ -107,7 +107,7 @@ OneModel = Annotated[
 ]
 Models = Annotated[
     list[str] | None,
-    in_models("--of", metavar="NAME", help=f"{_OF} {_WHERE} Again for another; all by default."),
+    in_models("--of", metavar="NAME", help=f"{_OF} {_WHERE} Repeat for more models. Default: all."),
 ]
 
 NeverTrue = Annotated[
@@ -120,13 +120,14 @@ NeverTrue = Annotated[
 ]
 By = Annotated[
     list[str] | None,
-    in_data(metavar="COLUMN", help="Divides the items into slices or tasks; again for another."),
+    in_data(metavar="COLUMN", help="Column that defines slices or tasks. Repeat for more columns."),
 ]
 Where = Annotated[
     list[str] | None,
     in_data(
         metavar="COLUMN=VALUE",
-        help="Keep these rows; the same column again for another value.",
+        help="Keep only rows where COLUMN equals VALUE. Repeat to allow more values or add "
+        "columns.",
     ),
 ]
 
@@ -136,7 +137,7 @@ Encoding = Annotated[
     in_files(metavar="NAME", help="How text files are encoded."),
 ]
 
-_METRIC = "scikit-learn's name of the metric."
+_METRIC = "Metric, by its scikit-learn name."
 NamedMetric = Annotated[str, in_question(metavar="NAME", help=_METRIC)]
 Metric = Annotated[
     str | None,
@@ -166,9 +167,9 @@ PosLabel = Annotated[
 ]
 Labels = Annotated[
     str | None,
-    in_question(metavar="CLASSES", help="Classes to average over, with commas."),
+    in_question(metavar="CLASSES", help="Comma-separated list of classes to average over."),
 ]
-SHARE = "The share of the positive class in production."
+SHARE = "Share of the positive class in production."
 PositiveShare = Annotated[
     float | None,
     in_question(metavar="SHARE", help=SHARE, parser=parse_share),
@@ -182,12 +183,12 @@ Prior = Annotated[
 ]
 Unpaired = Annotated[
     bool,
-    in_question("--unpaired", help="As if each model had items of its own."),
+    in_question("--unpaired", help="Ignore that both models were tested on the same items."),
 ]
 
 HdiProb = Annotated[
     float,
-    in_answer(metavar="NUMBER", help="The mass of the interval.", parser=parse_number),
+    in_answer(metavar="NUMBER", help="Probability mass of the HDI.", parser=parse_number),
 ]
 Draws = Annotated[
     int,
@@ -237,7 +238,7 @@ Seed = Annotated[
     in_answer(
         "--seed",
         metavar="NUMBER",
-        help="Of the draws; the same one gives the same digits.",
+        help="Random seed. The same seed gives identical output.",
         parser=parse_seed,
     ),
 ]

@@ -107,10 +107,10 @@ def plan(
     reading: g.Reading,
     writing: g.Writing,
 ) -> None:
-    """How many items does a decision take?
+    """Estimate how many items a decision needs.
 
-    The world is a pilot's, or two accuracies and an agreement, or outcome probabilities. With --by
-    the mean over the tasks is decided, and all tasks grow by one factor.
+    Base the plan on a pilot, on two accuracies and an agreement rate, or on outcome probabilities.
+    With --by the mean over the tasks is decided, and all tasks grow by one factor.
 
     Example: outperform plan preds.csv --truth label --a bert --b gpt --metric f1_macro --rope 0.02
     """
@@ -127,7 +127,8 @@ def plan(
         given |= {"labels": labels_of(seen, labels), "pos_label": label_of(seen, pos_label)}
     elif (a, b) != (None, None) or reading != g.Reading() or tasks != Tasks():
         raise UsageError(
-            "options that read a pilot came without its file; name the file, or leave them out"
+            "these options apply to a pilot file, but none was given; add the file or remove the "
+            "options"
         )
     with shown("simulating"):
         result = op.plan(
@@ -166,7 +167,7 @@ def power(
     *,
     writing: g.Writing,
 ) -> None:
-    """How often would a test set of this size decide?
+    """Estimate how often a test set of a given size gives a decision.
 
     Example: outperform power --theta-pos .3,.3,.2,.2 --theta-neg .2,.2,.3,.3 --rope 0.05
     """
@@ -252,11 +253,11 @@ def propose(
     random_state: o.Seed = 0,
     output: o.Output = None,
 ) -> None:
-    """Say which items to label, most where two models disagree.
+    """Choose which items to label, favouring those on which two models disagree.
 
-    The rows to label come as CSV, or as TSV to a file that ends so, in the order in which to label
-    them. When they are labelled, compare them with --pool, so that the choice is accounted for. If
-    a judge looked at all items, --judge or --verdicts says where people should look, too; then
+    Writes the rows to label, in labelling order, as CSV (or TSV if the file name ends in .tsv).
+    When they are labelled, compare them with --pool, so that the choice is accounted for. If a
+    judge looked at all items, --judge or --verdicts says where people should look, too; then
     compare all items, with the labelled ones as --human.
 
     Example: outperform propose preds.csv --a bert --b gpt --budget 40 --metric f1_macro -o next.csv

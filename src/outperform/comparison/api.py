@@ -103,7 +103,7 @@ def estimate(
         By default F1 where the positive class is clear and macro-F1 where it is not. Else
         scikit-learn's scorer name, a metric object, or a function of a confusion array.
     hdi_prob
-        The mass of the interval.
+        Probability mass of the HDI.
     prior
         As for :func:`compare`, with the same defaults.
     n_draws
@@ -111,8 +111,8 @@ def estimate(
     random_state
         None, a whole number, a SeedSequence, a Generator or a RandomState.
     n_jobs
-        How much to do at a time: None means 1, as in scikit-learn, and -1 all cores that this
-        process may use; the draws do not depend on it.
+        Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
+        Results do not depend on it.
     labels
         The classes averaged over; by default those that are ever true. No row is dropped.
     pos_label
@@ -120,11 +120,11 @@ def estimate(
     name
         What to call the classifier; outcomes know its name.
     groups
-        The group of each item, such as its author or its prompt, if groups rather than
-        items should get one weight each.
+        Group of each item, such as its author or prompt. Each group, not each item, is then one
+        independent unit.
     sample_weight
-        How much the item of each row matters, as in scikit-learn. Rows that stand for several
-        items are counts: :meth:`Outcomes.from_counts`.
+        Weight of each item, as in scikit-learn. If a row represents several items, use
+        :meth:`Outcomes.from_counts` instead.
 
     Examples
     --------
@@ -210,8 +210,8 @@ def compare(
 ) -> Comparison | SuiteComparison:
     """Compare two classifiers on the same items.
 
-    The difference is always A − B, in the metric's own units. Series and frames with an index are
-    aligned by it, and what does not align is refused; arrays and lists go by position.
+    The difference is always A − B, in the metric's own units. Series and DataFrames are aligned by
+    index; a mismatch raises an error. Arrays and lists are matched by position.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ def compare(
     rope
         The region of practical equivalence: a half-width or a pair. ±0.01 by default.
     hdi_prob
-        The mass of the interval.
+        Probability mass of the HDI.
     prior
         The statistical assumption: ``"unit"``, ``"uniform"``, ``"jeffreys"``,
         ``"hierarchical"``, ``"learned"`` or ``"bootstrap"``, an array or a :class:`Prior`; by
@@ -240,26 +240,27 @@ def compare(
         PyMC model of your own that has a variable ``confusion`` of shape (classifier, truth,
         prediction). Items chosen from a pool have a prior of their own, ``strata``.
     paired
-        Whether to use that the items are the same, where the data allow it.
+        Whether to compare the models item by item. Ignored if the data are unpaired.
     n_draws
-        How many draws. By default 20,000 independent ones; chains draw what :class:`PyMC` says.
+        Number of posterior draws. Default: 20,000 independent draws; with engine ``"pymc"``, the
+        setting in :class:`PyMC`.
     random_state
         None, a whole number, a SeedSequence, a Generator or a RandomState.
     n_jobs
-        How much to do at a time: None means 1, as in scikit-learn, and -1 all cores that this
-        process may use; the draws do not depend on it.
+        Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
+        Results do not depend on it.
     labels
         The classes averaged over; by default those that are ever true. No row is dropped.
     pos_label
         The positive class of a binary metric.
     names
-        What to call A and B; outcomes know their names.
+        Display names of A and B. Not needed for outcomes, which already name their models.
     groups
-        The group of each item, such as its author or its prompt, if groups rather than
-        items should get one weight each.
+        Group of each item, such as its author or prompt. Each group, not each item, is then one
+        independent unit.
     sample_weight
-        How much the item of each row matters, as in scikit-learn. Rows that stand for several
-        items are counts: :meth:`Outcomes.from_counts`.
+        Weight of each item, as in scikit-learn. If a row represents several items, use
+        :meth:`Outcomes.from_counts` instead.
     never_true
         Classes that models may predict and that are meant never to be true, such as
         ``["refusal"]``; see :meth:`Outcomes.with_never_true`.

@@ -161,10 +161,10 @@ class ExpectedCoverage(Plain):
             label += " of one class" if self.setting.balance == "even" else " of the rarer class"
         said = (
             f"In the nearest simulated setting ({self.setting}) 95% intervals of the difference in "
-            f"{label} held the truth in {self.difference} of {'only ' if n < _FEW else ''}{n:,} "
-            f"test sets; those of one model in {self.level}. "
-            f"Models are right in {100 * self.there.right:.0f}% of the items there, in "
-            f"{100 * self.here.right:.0f}% here."
+            f"{label} contained the true value in {self.difference} of "
+            f"{'only ' if n < _FEW else ''}{n:,} test sets, and intervals for a single model in "
+            f"{self.level}. The models are right on {100 * self.there.right:.0f}% of the items in "
+            f"the simulation and {100 * self.here.right:.0f}% here."
         )
         beyond = " or ".join(_OUTSIDE[one] for one in self.outside)
         return f"{said} No setting has {beyond}." if beyond else said

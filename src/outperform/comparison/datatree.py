@@ -116,7 +116,7 @@ def read_kept(text: str) -> dict[str, Any]:
     if not is_signed(kept):
         raise DataError(f"{damaged}: its content does not fit its checksum, so it was changed")
     if "reason" in kept:
-        raise DataError(f"there is no way back from this tree: {kept['reason']}")
+        raise DataError(f"this DataTree cannot be converted back to a Comparison: {kept['reason']}")
     return kept
 
 

@@ -238,7 +238,7 @@ class Comparison(Summary, Tabular):
 
     @property
     def errors(self) -> dict[str, float]:
-        """The Monte Carlo error of the mean, the sd, each probability and regret; 0 if exact."""
+        """Monte Carlo standard errors of the mean, sd, probabilities and regret; 0 if exact."""
         of_probability = {
             name: 0.0 if self.exact else probability_error(getattr(self, name), self.n_effective)
             for name in ("p_worse", "p_equivalent", "p_better", "p_greater")
@@ -250,7 +250,7 @@ class Comparison(Summary, Tabular):
 
     @cached_property
     def regret(self) -> Regret:
-        """What choosing A, and what choosing B, loses on average, in the metric's own units."""
+        """Expected loss of choosing A, and of choosing B, in units of the metric."""
         better = self.spec.metric.greater_is_better
         if self.distribution is None:
             return regret_from_draws(
@@ -342,7 +342,7 @@ class Comparison(Summary, Tabular):
 
     @property
     def accepted(self) -> str:
-        """What the Bayes test of folds accepts: the likelier of ``"H0"`` and ``"H1"``."""
+        """The more probable of ``"H0"`` and ``"H1"`` in the Bayes test of folds."""
         return "H1" if self.p_h1 > self.p_h0 else "H0"
 
     def _refuse_without_folds(self, name: str) -> None:
@@ -710,8 +710,8 @@ class Comparison(Summary, Tabular):
         random_state
             None, a whole number, a SeedSequence, a Generator or a RandomState.
         n_jobs
-            How much to do at a time: None means 1, as in scikit-learn, and -1 all cores that this
-            process may use; the draws do not depend on it.
+            Number of parallel jobs. None means 1 and -1 means all available cores, as in
+            scikit-learn. Results do not depend on it.
 
         Examples
         --------
@@ -830,10 +830,10 @@ class Comparison(Summary, Tabular):
         top: int | None = None,
         columns: Mapping[str, object] | None = None,
     ) -> ItemTable:
-        """Return the items that set the models apart, the most influential first.
+        """Return the items on which the models differ, most influential first.
 
-        The influence of an item is the observed A − B less what it would be without the item, in
-        the metric's own units; the interval moves by about as much.
+        The influence of an item is the observed A − B minus its value without that item, in units
+        of the metric. The interval moves by about the same amount.
 
         Parameters
         ----------

@@ -91,7 +91,7 @@ def scorecard(
         The region of practical equivalence of every metric, or a mapping from the names of
         metrics; those that it does not name have the default.
     hdi_prob
-        The mass of the interval.
+        Probability mass of the HDI.
     prior
         As for :func:`compare`.
     paired
@@ -101,8 +101,8 @@ def scorecard(
     random_state
         None, a whole number, a SeedSequence, a Generator or a RandomState.
     n_jobs
-        How much to do at a time: None means 1, as in scikit-learn, and -1 all cores that this
-        process may use; the draws do not depend on it.
+        Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
+        Results do not depend on it.
     labels
         The classes averaged over; by default those that are ever true.
     pos_label
@@ -110,8 +110,8 @@ def scorecard(
     names
         What to call A and B.
     groups
-        The group of each item, such as its author or its prompt, if groups rather than
-        items should get one weight each.
+        Group of each item, such as its author or prompt. Each group, not each item, is then one
+        independent unit.
     sample_weight
         As for :func:`compare`.
 

@@ -160,7 +160,7 @@ def bcv_compare(
     rope
         The region of practical equivalence: a half-width or a pair. ±0.01 by default.
     hdi_prob
-        The mass of the interval.
+        Probability mass of the HDI.
     prior
         λ, the prior count of true positives, false positives and false negatives: a number, or
         ``"uniform"`` for 1, the default, and ``"jeffreys"`` for a half; or ``"unit"`` or
@@ -328,7 +328,10 @@ def compare_score_suite(suite: ScoreSuite, a: object, b: object, **asked: Any) -
     """Compare two models of which a suite knows only scores, as ``compare_scores`` does."""
     shared = shared_question(asked)
     if shared != {"prior": None, "paired": True, "pos_label": None}:
-        raise UsageError("scores of folds have a prior of their own and are paired; ask no more")
+        raise UsageError(
+            "fold scores use their own prior and are always paired; remove prior, "
+            "paired, labels and pos_label"
+        )
     for model in (a, b):
         if not isinstance(model, str) or model not in suite.models:
             raise UsageError(unknown_name("model", model, suite.models))

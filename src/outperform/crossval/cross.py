@@ -130,7 +130,7 @@ def cross_compare(
     rope
         The region of practical equivalence: a half-width or a pair. ±0.01 by default.
     hdi_prob
-        The mass of the interval.
+        Probability mass of the HDI.
     prior
         Of the paired comparison of labels, as for :func:`compare`.
     n_draws
@@ -138,9 +138,9 @@ def cross_compare(
     random_state
         Of the draws, and of the folds where ``cv`` is left out.
     n_jobs
-        How much to do at a time: None means 1, as in scikit-learn, and -1 all cores that this
-        process may use; the draws do not depend on it. Starting processes takes
-        seconds, so several pay where training is slow.
+        Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
+        Results do not depend on it. Starting processes takes seconds, so several pay where training
+        is slow.
     labels
         The classes averaged over; by default those that are ever true.
     pos_label

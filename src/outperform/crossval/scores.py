@@ -152,7 +152,7 @@ def compare_scores(
     rope
         The region of practical equivalence: a half-width or a pair. ±0.01 by default.
     hdi_prob
-        The mass of the interval.
+        Probability mass of the HDI.
     n_draws
         How many draws; 20,000 by default. One data set needs none for its numbers. Folds of several
         data sets get more, up to 160,000, until their chains have converged.

@@ -286,9 +286,9 @@ def _told(truth: Truth, read: _Read, rows: IntArray, agreed: Agreement | None) -
         return finding("annotators/shares", n=len(read.votes), most=most)
     n, annotators = read.given.shape
     agree = (
-        f"They agree with Krippendorff's alpha {agreed.alpha:.2f} (95% interval {agreed.low:.2f} "
-        f"to {agreed.high:.2f}); by the label of another, one of them is right in "
-        f"{agreed.pairs:.1%}"
+        f"Their agreement is Krippendorff's alpha {agreed.alpha:.2f} (95% interval "
+        f"{agreed.low:.2f} to {agreed.high:.2f}); two of them give the same label with "
+        f"probability {agreed.pairs:.1%}"
     )
     if truth == "random":
         return finding(

@@ -69,8 +69,8 @@ class Constructors(FromAnnotators):
         by
             Columns that divide the items into slices, by name.
         groups
-            The group of each item, such as its author or its prompt, if groups rather than
-            items should get one weight each.
+            Group of each item, such as its author or prompt. Each group, not each item, is then one
+            independent unit.
         ids
             What each item is called, for :meth:`Comparison.items`; its number by default.
         na_values

@@ -389,8 +389,8 @@ def _of_verdicts(judged: object, human: object, drawn: DrawnLike | None) -> dict
     torn = np.flatnonzero(seen.any(axis=0) & ~seen.all(axis=0))
     if torn.size:
         raise DataError(
-            f"people labelled {torn.size:,} items for some models only (the first is row "
-            f"{int(torn[0])}); an item needs a label for every model, or NaN for all of them"
+            f"{torn.size:,} items have human labels for some models only (first: row "
+            f"{int(torn[0])}); label an item for every model, or use NaN for all of them"
         )
     ones = np.ones_like(said[0])
     fields = _counted(

@@ -1,4 +1,4 @@
-"""``Outcomes``: what was seen, as a frozen table that adds up."""
+"""``Outcomes``: an immutable, additive table of true labels and predictions."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class RepeatedId:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Outcomes(Constructors):
-    """How often each (truth, prediction of each model) occurred.
+    """Counts of each combination of true label and model predictions.
 
     Build one with :meth:`from_labels`, :meth:`from_confusion`,
     :meth:`from_counts` or :meth:`from_correct`, of spans with :meth:`from_tags`
@@ -163,7 +163,7 @@ class Outcomes(Constructors):
 
     @property
     def groups(self) -> Groups | None:
-        """What was seen together, if that is known."""
+        """The groups of items, if known."""
         return self.tables[0].groups
 
     @property
@@ -232,7 +232,7 @@ class Outcomes(Constructors):
     def at_prevalence(
         self, shares: PrevalenceLike | None, *, pos_label: Label | None = None
     ) -> Outcomes:
-        """Return the same counts, to be answered at the class proportions of another place.
+        """Return the same counts, to be analysed at other class proportions.
 
         What was seen within each class is kept, and its share is replaced. Every verb that takes
         outcomes answers at these proportions, or says that it cannot.
@@ -312,7 +312,7 @@ class Outcomes(Constructors):
         return replace(self, tables=tables, slices=None)
 
     def binarize(self, label: Label) -> Outcomes:
-        """Turn the classes into one against the rest; labels become False and True.
+        """Reduce to one class against the rest, with labels False and True.
 
         Parameters
         ----------
@@ -383,7 +383,7 @@ class Outcomes(Constructors):
         return split
 
     def ungroup(self) -> Outcomes:
-        """Forget what was seen together; every span or item counts by itself."""
+        """Remove the groups, so that every item or span is treated as independent."""
         if self.weighted:
             raise UsageError(
                 "these outcomes carry importance weights, which ungroup() would forget; count "
@@ -448,7 +448,7 @@ class Outcomes(Constructors):
         return replace(self, never_true=tuple(dict.fromkeys((*self.never_true, *found))))
 
     def in_pool(self, pool: Outcomes) -> Outcomes:
-        """Say that the items were chosen from a pool by the predictions of both models.
+        """Mark the items as selected from a pool on the basis of both models' predictions.
 
         It is :meth:`from_pool` for what was read from files, frames and databases.
 

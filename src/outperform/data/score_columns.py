@@ -358,7 +358,7 @@ def refuse_unconnected(votes: FloatArray, names: Sequence[str]) -> None:
         design[:, -1] = 1
         if np.linalg.matrix_rank(design) < n:
             raise DataError(
-                "the models come in the same order in all votes, so that a liking for the first "
-                "place cannot be told from one for a model; if the order was random or means "
-                f"nothing, say {param('ordered=', False)}"
+                "every vote lists the models in the same order, so position bias cannot be "
+                "separated from a preference for one model; if the order is random or "
+                f"meaningless, pass {param('ordered=', False)}"
             )

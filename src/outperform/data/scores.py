@@ -129,8 +129,8 @@ class Scores:
         labels
             All classes, in the order of the columns; by default those that occur, sorted.
         groups
-            The group of each item, such as its author or its prompt, if groups rather than
-            items should get one weight each.
+            Group of each item, such as its author or prompt. Each group, not each item, is then one
+            independent unit.
         sample_weight
             How much the item of each row matters, as in scikit-learn.
         ids

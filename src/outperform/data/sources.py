@@ -62,15 +62,15 @@ def log_chance(counts: AnyArray) -> float:
 
 
 def twin_findings(sources: Sequence[Source]) -> tuple[Finding, ...]:
-    """Say which sources hold the very same counts.
+    """Say which sources have exactly the same counts.
 
     Examples
     --------
     >>> one = Source("mon.csv", 900, "0" * 64, True)
     >>> (found,) = twin_findings([one, Source("tue.csv", 900, "0" * 64, True)])
     >>> print(found.message)  # doctest: +NORMALIZE_WHITESPACE
-    mon.csv and tue.csv hold the very same counts, of 900 items each. If one is a copy, its items
-    count twice: leave it out.
+    mon.csv and tue.csv have exactly the same counts, of 900 items each. If one is a copy, its items
+    count twice: remove it.
     """
     alike: dict[str, list[Source]] = {}
     for one in sources:
@@ -108,8 +108,8 @@ def batches_differ(findings: Iterable[Finding]) -> bool:
 def _names(group: Sequence[Source]) -> str:
     names = list(dict.fromkeys(one.file or one.name for one in group))
     if names == [""]:
-        return f"{len(group)} of the outcomes that were added up hold the very same counts"
+        return f"{len(group)} of the outcomes that were added up have exactly the same counts"
     if len(names) == 1:
-        return f"{names[0]} was added {len(group)} times with the very same counts"
+        return f"{names[0]} was added {len(group)} times with exactly the same counts"
     named = listed([name or "arrays" for name in names], most=_SHOWN)
-    return f"{named} hold the very same counts"
+    return f"{named} have exactly the same counts"

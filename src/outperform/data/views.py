@@ -250,8 +250,8 @@ def of_items(
     items = seen._items
     if items is None or items.ids is None:
         raise UsageError(
-            "what people said is matched by the items' ids, and these are not known; name their "
-            f"column with {param('id=')}"
+            "human labels are matched by item id, but the data have no ids; pass the id column "
+            f"with {param('id=')}"
         )
     place = {str(one): number for number, one in enumerate(items.names)}
     asked = [str(one) for one in ids]

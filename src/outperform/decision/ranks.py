@@ -155,7 +155,7 @@ _FAR = math.sqrt(72.0)
 @written("a b")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Regret:
-    """What choosing A, and what choosing B, loses on average, in the metric's own units.
+    """Expected loss of choosing A, and of choosing B, in units of the metric.
 
     Parameters
     ----------

@@ -38,12 +38,12 @@ def run_details(facts: Facts) -> list[tuple[str, str]]:
     ...     print(f"{label}: {text}")
     runs: 2 of bert, 0.8000 to 0.9000, sd 0.0707; 2 of gpt, 0.8000 to 0.9000, sd 0.0707
     variance: 90% from the runs (95% interval 70% to 98%), 10% from the test set
-    pooled: > (95% HDI −0.0200 to +0.0400), as if training could give no other runs
+    pooled: > (95% HDI −0.0200 to +0.0400), treating these runs as the only possible ones
     """
     return [
         ("runs", "; ".join(_counted(facts[side], limit=NAME_LIMIT) for side in ("a", "b"))),
         ("variance", _shares(facts)),
-        ("pooled", f"{_pooled(facts)}, as if training could give no other runs"),
+        ("pooled", f"{_pooled(facts)}, treating these runs as the only possible ones"),
     ]
 
 
@@ -59,17 +59,21 @@ def run_sentences(facts: Facts) -> str:
     ...     "variance_from": {"test_set": 0.1, "runs": 0.9, "runs_low": 0.7, "runs_high": 0.98},
     ...     "pooled": {"hdi": hdi, "decision": {"symbol": ">"}}}}
     >>> print(run_sentences(told).partition(". ")[2])
-    About 90% of the variance (95% interval 70% to 98%) comes from the training runs and 10% from the choice of the test items; more runs would narrow the interval most. Pooled, as if training could give no other runs, they would say > (95% HDI −0.0200 to +0.0400).
-    """  # noqa: E501
+    About 90% of the variance (95% interval 70% to 98%) comes from the training runs and 10% from
+    the choice of the test items; more runs would narrow the interval most. Pooled, treating these
+    runs as the only possible ones, they would say > (95% HDI −0.0200 to +0.0400).
+    """
     a, b = (_counted(facts[side]) for side in ("a", "b"))
     shares = facts["runs"]["variance_from"]
     low, high = (_percent(shares[end]) for end in ("runs_low", "runs_high"))
     return (
-        f"The difference is that of the means over all runs that training could give, judged by "
+        "The difference is between the models' means over all possible training runs, estimated "
+        "from "
         f"the runs that were seen: {a}; {b}. About {_percent(shares['runs'])} of the variance "
         f"(95% interval {low} to {high}) comes from the training runs and "
         f"{_percent(shares['test_set'])} from the choice of the test items; {_advice(shares)} "
-        f"would narrow the interval most. Pooled, as if training could give no other runs, they "
+        "would narrow the interval most. Pooled, treating these runs as the only possible ones, "
+        "they "
         f"would say {_pooled(facts)}."
     )
 
@@ -172,9 +176,7 @@ def paragraph(facts: Facts, *, length: Length = "medium") -> str:
             _evidence(facts) if length == "long" else "",
             _runs(facts),
             _scores(facts),
-            f"Unpaired, as if each model had items of its own: {read.unpaired(facts)}."
-            if "unpaired" in facts
-            else "",
+            f"Without pairing: {read.unpaired(facts)}." if "unpaired" in facts else "",
             _bayes_test(facts),
             _findings(facts, notes=True, without=() if length == "long" else _OF_FACTOR),
             _signature(facts),
@@ -425,9 +427,9 @@ def _bayes_test(facts: Facts) -> str:
     test = facts.get("unpaired", facts)
     h0, h1 = (_spoken(test, key) for key in ("p_h0", "p_h1"))
     return (
-        f"The Bayes test of Wang and Li (2019), which does not pair, gives H0 ({b} is no better "
-        f"than {a}) a probability of {h0} and H1 ({b} is better) one of {h1}, and accepts the "
-        f"likelier, {for_text(test['accepted'])}; the decision is not taken from it."
+        f"The Bayes test of Wang and Li (2019), which does not pair, gives a probability of {h0} "
+        f"to H0 ({b} is no better than {a}) and of {h1} to H1 ({b} is better), and accepts the "
+        f"more probable, {for_text(test['accepted'])}. The decision above does not use this test."
     )
 
 

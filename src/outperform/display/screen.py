@@ -96,7 +96,7 @@ def comparison_document(
     notes, prose = [], []
     if facts.get("rope_curve"):
         curve = rope_curve_sentence(facts["rope_curve"], rope=facts["rope"], words=True)
-        prose.append(f"For other widths of the ROPE: {curve}.")
+        prose.append(f"With other ROPE widths: {curve}.")
         notes.append(Note(other_ropes(facts, places), card=False))
     if facts.get("needed") is not None:
         prose.append(more_items(facts["needed"], facts))

@@ -120,7 +120,7 @@ def gate(
     prior
         As for :func:`compare`.
     paired
-        Whether to use that the items are the same, where the data allow it.
+        Whether to compare the models item by item. Ignored if the data are unpaired.
     n_draws
         How many draws to begin with, 20,000 by default. Where an end of the HDI is too near to
         the edge that decides, there are more, up to 16 times as many or a million; what then is
@@ -130,8 +130,8 @@ def gate(
         time; every check uses it anew. The default is fixed, so that the same data get the same
         judgement.
     n_jobs
-        How much to do at a time: None means 1, as in scikit-learn, and -1 all cores that this
-        process may use; the draws do not depend on it.
+        Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
+        Results do not depend on it.
     labels
         The classes averaged over; by default those that are ever true.
     pos_label

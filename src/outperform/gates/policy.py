@@ -64,7 +64,7 @@ def rules_of(suite: Suite, policy: PolicyLike | None, default: Require) -> dict[
             raise UsageError(unknown_name("task", task, suite.tasks))
     rules = {task: Rule.from_param(task, given.get(task, default), default) for task in suite}
     if all(rule.advisory for rule in rules.values()):
-        raise UsageError("the policy makes every task advisory, so that nothing could decide")
+        raise UsageError("every task in the policy is advisory; at least one must be binding")
     return rules
 
 

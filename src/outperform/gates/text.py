@@ -26,7 +26,8 @@ _MARKS = {"pass": "✅", "fail": "❌", "undecided": "❔"}
 _CLAUSES = {
     ("not_worse", "pass"): "{a} is not worse than {b} in {what}",
     ("not_worse", "fail"): "{a} is worse than {b} in {what}",
-    ("not_worse", "undecided"): "it cannot be told yet whether {a} is worse than {b} in {what}",
+    ("not_worse", "undecided"): "not enough evidence to tell whether {a} is worse than {b} in "
+    "{what}",
     ("better", "pass"): "{a} is better than {b} in {what}",
     ("better", "fail"): "{a} is not better than {b} in {what}",
     ("better", "undecided"): "it cannot be told yet whether {a} is better than {b} in {what}",
@@ -201,9 +202,9 @@ def _rates(facts: Facts) -> str:
     first = facts["checks"][0]
     share = numbers.percent((1 - first["comparison"]["hdi"]["prob"]) / 2)
     return (
-        f"Where the candidate is beyond the margin of a task, it passes wrongly with probability "
-        f"{share} at most; where it is beyond none, it fails wrongly with {share} at most, over "
-        f"all {counted(first['n_checks'], 'tasks that decide')}."
+        "If the candidate is worse than allowed on some task, it wrongly passes with probability "
+        f"at most {share}. If it is within the margin on every task, it wrongly fails with "
+        f"probability at most {share}, over all {counted(first['n_checks'], 'binding tasks')}."
     )
 
 

@@ -421,14 +421,14 @@ def _undefined(spec: LabelSpec) -> Iterator[Finding]:
     if unknown and spec.view_prevalence is not None:
         why = "a class that has a share at this prevalence is never true"
     else:
-        why = "truth and predictions are one and the same class throughout"
+        why = "the true labels and the predictions are the same single class throughout"
     if unknown:
         yield finding(
             "undefined_in_data/nan",
             metric=spec.metric.name,
             models=listed(unknown, most=_MOST_NAMED),
             why=why,
-            known="rests on the prior" if spec.prior.proper else "is unknown",
+            known="comes from the prior" if spec.prior.proper else "is unknown",
         )
     if spec.measured.score != "matthews_corrcoef":
         return

@@ -285,7 +285,7 @@ def cell_slopes(spec: LabelSpec, table: Table, model: int) -> FloatArray | None:
         steps = np.tile(_STEP * np.maximum(actual + predicted, 1), 3)
         held = kron([[1, 1, 0], [1, 0, 0], [1, 0, 1]], identity(n_classes))
     at_all = PlugIn(sums[:, None], partial(own.evaluate, drawn=True))
-    slopes: FloatArray = (at_all.without(held, -steps)[0] - at_all.observed) / steps
+    slopes: FloatArray = (at_all.without(held, -steps) - at_all.observed)[0] / steps
     if spec.needs == "confusion":
         return np.asarray(slopes[which])
     truth, answer = cells.T

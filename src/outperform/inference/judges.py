@@ -145,7 +145,7 @@ def judge_findings(spec: Spec) -> Iterator[Finding]:
         yield finding("judge_bias/favours", model=liked, what=what, bias=off, low=low, high=high)
 
 
-_HOW_UNEVEN = "some of the judge's ratings more often than others"
+_HOW_UNEVEN = "People labelled items with some of the judge's ratings more often than others"
 _HOW = {
     None: "at random or by its ratings",
     "random": "at random, as declared",
@@ -247,7 +247,7 @@ def _uneven_grades(spec: ScoreSpec) -> tuple[float, str]:
         p = 2 * float(special.ndtr(-abs(ahead) / spread**0.5))
         if p < worst:
             way = "higher" if ahead > 0 else "lower"
-            worst, how = p, f"items that the judge graded {way} {name}"
+            worst, how = p, f"The judge graded the human-labelled items {way} than the rest {name}"
     return min(1.0, len(columns) * worst), how
 
 

@@ -417,7 +417,8 @@ class UnitSums(NamedTuple):
         if len(self.repeats) > self.most:
             return None
         whole = self.whole
-        self.evaluate(np.repeat(whole.sums, 2, axis=1))  # what a user's function returns is checked
+        # What a user's function returns is checked.
+        _ = whole._replace(sums=np.repeat(whole.sums, 2, axis=1)).observed
         return whole._replace(evaluate=self.scarce).influence(self.held, self.repeats)
 
 
@@ -438,14 +439,14 @@ def unit_sums(ready: Sequence[Prepared], repeats: FloatArray, *, items: bool = F
     most = _MOST_ITEMS if items else _MOST_LEFT_OUT
     combined = joined(ready, least=0)
     if combined is not None:
-        added, of_sums = combined.added, combined.unchecked().evaluate
+        added, unchecked = combined.added, combined.unchecked().evaluate
         constant = 0.0 if added is None else (added.held @ added.shapes)[:, None]
         fitted = any(part.sums.basis.joint for part in combined.parts)
         return UnitSums(
             combined.held,
             repeats,
             combined.evaluate,
-            lambda sums: of_sums(sums + constant),
+            lambda at: unchecked(at + constant),
             most if fitted else np.inf,
         )
     rankings = rankings_of(ready[0])

@@ -416,15 +416,15 @@ def measure(
     drawn: Sequence[Sums | FloatArray], specs: Sequence[LabelSpec], out: FloatArray
 ) -> None:
     """Evaluate the metric of every spec on what was drawn of every model, by truth."""
-    for model, sums in enumerate(drawn):
-        margins = (
-            Margins(**sums._asdict()) if isinstance(sums, Sums) else Margins.from_confusion(sums)
+    for model, table in enumerate(drawn):
+        by_class = (
+            Margins(**table._asdict()) if isinstance(table, Sums) else Margins.from_confusion(table)
         )
         # Undone label errors may leave a little less than nothing in a cell.
-        margins = margins if specs[0].view_errors is None else margins.mended()
+        by_class = by_class if specs[0].view_errors is None else by_class.mended()
         for row, spec in enumerate(specs):
             metric = spec.measured
-            seen = margins if metric.needs == "margins" or isinstance(sums, Sums) else sums
+            seen = by_class if metric.needs == "margins" or isinstance(table, Sums) else table
             out[row * len(drawn) + model] = metric.evaluate(seen, spec.classes)
 
 
@@ -510,13 +510,13 @@ class ModelSums:
         kept = np.arange(matrix.shape[0]).reshape(3, -1)[:, :n_classes]  # "no span" is no class
         return matrix[kept.ravel()]
 
-    def evaluate(self, sums: AnyArray, *, drawn: bool = False) -> FloatArray:
-        """Return the value at sums ``(n_sums, n)``, ``(1, n)``.
+    def evaluate(self, at: AnyArray, *, drawn: bool = False) -> FloatArray:
+        """Return the value at each column of sums, ``(1, n)``.
 
         Parameters
         ----------
-        sums
-            As the terms add up.
+        at
+            The sums, ``(n_sums, n)``, as the terms add up.
         drawn
             Whether they are taken as draws are: a user's function gets shares, and labels and
             types half a hit and half of each error more. Three items of a rare label that one
@@ -525,27 +525,27 @@ class ModelSums:
         """
         spec, n_classes = self.spec, self.view.n_classes
         if spec.measured.per_item:
-            return np.asarray(sums[:1] / sums[1:])
-        unknown = np.zeros(sums.shape[1], dtype=bool)
+            return np.asarray(at[:1] / at[1:])
+        unknown = np.zeros(at.shape[1], dtype=bool)
         if self._is_scaled:
             assert spec.view_prevalence is not None
-            rows, weights = RowSums(self.table.cells, n_classes), sums.astype(np.float64)
+            rows, weights = RowSums(self.table.cells, n_classes), at.astype(np.float64)
             actual = rows.of_cells(weights)
             factors = spec.view_prevalence.factors(actual)
             rows.multiply(weights, factors)
-            sums = self._added(self.table.cells) @ weights
+            at = self._added(self.table.cells) @ weights
             if not drawn:  # a class that has a share was never true
                 unknown = np.abs((factors * actual).sum(axis=0) - 1.0) > _MOST_LOST
         if spec.needs == "confusion":
-            table = sums.reshape(n_classes, n_classes, -1)
+            table = at.reshape(n_classes, n_classes, -1)
             seen: Drawn = table / table.sum(axis=(0, 1)) if drawn else table
             if spec.view_errors is not None:
                 seen = spec.by_truth(np.asarray(seen, dtype=np.float64))
         else:
             more = 0.5 if drawn and self.view.kind in ("spans", "label_sets") else 0
-            actual, hits, predicted = sums.reshape(3, n_classes, -1)
+            actual, hits, predicted = at.reshape(3, n_classes, -1)
             seen = Sums(hits=hits + more, actual=actual + 2 * more, predicted=predicted + 2 * more)
-        values = np.empty((1, sums.shape[1]))
+        values = np.empty((1, at.shape[1]))
         measure([seen], [spec], values)
         values[:, unknown] = np.nan
         return values

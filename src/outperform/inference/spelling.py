@@ -308,7 +308,7 @@ def listed_predictions(predictions: Iterable[NeverTrue], kind: str) -> str:
     units = "spans" if kind == "spans" else "items"
     words = []
     for one in predictions:
-        like = "" if one.like is None else f", like {one.like!a}"
+        like = "" if one.like is None else f" (similar to {one.like!a})"
         items = counted(one.n, units)
         words.append(f"{one.model} predicts {one.label!a} for {items}{like}")
     return clauses(words, most=_MOST_NAMED)

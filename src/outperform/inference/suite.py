@@ -31,7 +31,7 @@ Weighting = Literal["equal", "size"]
 
 @dataclass(frozen=True, slots=True, init=False, repr=False, eq=False)
 class Suite:
-    """Many tasks on which the same models were evaluated, asked together.
+    """A set of tasks on which the same models were evaluated.
 
     Each task has its own items, metric, size and ROPE. :func:`compare`, :func:`rank` and
     :func:`gate` take a suite where they take outcomes.

@@ -89,8 +89,8 @@ def read_scores(
         Whether logs of evaluations that failed or were interrupted, and damaged ones, are left
         out, with a finding, instead of refused.
     latest
-        Whether the newest of several logs of the same model and task is kept, with a finding;
-        they are refused otherwise.
+        If there are several logs of the same model and task, keep only the newest and add a
+        finding; otherwise raise an error.
     format
         What the file is, whatever its name says; of logs as for :func:`read`, whose grades are
         paired on the item, several answers to one item being a group; ``"long"`` for a table with
@@ -497,7 +497,7 @@ def read(
     table
         The table of a database, perhaps with its schema.
     query
-        A SELECT of a database, instead of a table.
+        SQL SELECT to run instead of reading a table.
     on_missing
         What to do with ids that not all files have: ``"raise"``, or ``"drop"`` with a finding.
     on_null
@@ -515,8 +515,8 @@ def read(
         Whether logs of evaluations that failed or were interrupted, and damaged ones, are left
         out, with a finding, instead of refused.
     latest
-        Whether the newest of several logs of the same model and task is kept, with a finding;
-        they are refused otherwise.
+        If there are several logs of the same model and task, keep only the newest and add a
+        finding; otherwise raise an error.
     format
         ``"csv"``, ``"tsv"``, ``"jsonl"``, ``"parquet"`` or ``"arrow"``, if the name does not say
         it; ``"lm-eval"`` for samples logged by lm-evaluation-harness, ``"inspect"`` for logs and

@@ -168,7 +168,7 @@ class Monitor(Tabular):
         When to stop: a :class:`Stop`, or ``"width"``, ``"decision"`` or ``"bayes_factor"``, or
         a pair such as ``("width", 0.02)``; never, if None.
     hdi_prob
-        The mass of the interval.
+        Probability mass of the HDI.
     prior, paired
         As for :func:`compare`.
     n_draws

@@ -292,12 +292,12 @@ def _counted(values: FloatArray, counts: FloatArray) -> float:
         + n * math.log(p) + (size - n) * math.log1p(-p)
     )  # fmt: skip
 
-    def evaluate(at: FloatArray) -> float:
+    def objective(at: FloatArray) -> float:
         tilted: FloatArray = np.logaddexp(math.log1p(-p), math.log(p) + at[0] * values + at[1])
         return float(repeats @ tilted - at[0] * total - at[1] * n) - binomial
 
     at: FloatArray = np.zeros(2)
-    best = evaluate(at)
+    best = objective(at)
     for _ in range(_STEPS):
         odds: FloatArray = at[0] * values + at[1] + math.log(p) - math.log1p(-p)
         chance: FloatArray = 1 / (1 + np.exp(-np.clip(odds, -700, 700)))
@@ -311,9 +311,9 @@ def _counted(values: FloatArray, counts: FloatArray) -> float:
         except np.linalg.LinAlgError:
             break
         length = 1.0
-        while evaluate(at + length * step) > best and length > 1e-6:
+        while objective(at + length * step) > best and length > 1e-6:
             length /= 2
-        after = evaluate(at + length * step)
+        after = objective(at + length * step)
         if after >= best:
             break
         enough = best - after < _PRECISE

@@ -225,7 +225,7 @@ def plot_looks(*, facts: Facts, ax: Axes | None = None, size: FigureSize = "text
     """
     looks = facts["looks"]
     if not looks or facts["comparison"] is None:
-        raise UsageError("there is no look to draw yet; the figure needs one batch at least")
+        raise UsageError("nothing to plot yet; add at least one batch")
     rope = facts["comparison"]["rope"]
     n = [look["n"] for look in looks]
     some = range(len(looks))[:: -(1 + (len(looks) - 1) // _BARS)]  # and the last in any case

@@ -87,7 +87,7 @@ class Analysis:
 
     @property
     def prob(self) -> float:
-        """The mass of the interval."""
+        """Probability mass of the HDI."""
         return check_prob(self.hdi_prob)
 
     def draws(self, default: int) -> int:
@@ -123,7 +123,7 @@ class Analysis:
         for name in names:
             if getattr(self, name) is not None:
                 raise UsageError(
-                    f"{param(f'{name}=')} is for a pilot, and {what} know none; leave it out"
+                    f"{param(f'{name}=')} applies only to a pilot, not to {what}; remove it"
                 )
 
 
@@ -397,7 +397,7 @@ def plan(
     paired
         Whether the comparison will use that the items are the same.
     hdi_prob
-        The mass of the interval.
+        Probability mass of the HDI.
     prior, labels, pos_label
         As for :func:`compare`: how the pilot is read, and how the new items will be.
     n_simulations
@@ -409,8 +409,8 @@ def plan(
     random_state
         None, a whole number, a SeedSequence, a Generator or a RandomState.
     n_jobs
-        How much to do at a time: None means 1, as in scikit-learn, and -1 all cores that this
-        process may use; the draws do not depend on it.
+        Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
+        Results do not depend on it.
 
     Examples
     --------

@@ -373,7 +373,7 @@ class World(Protocol):
 
     @property
     def prob(self) -> float:
-        """The mass of the interval."""
+        """Probability mass of the HDI."""
 
     def simulate(
         self, size: int, n_simulations: int, seed: np.random.SeedSequence, *, n_jobs: int | None

@@ -192,7 +192,7 @@ def power(
     paired
         Whether the comparison uses that the items are the same.
     hdi_prob
-        The mass of the interval.
+        Probability mass of the HDI.
     prior, labels, pos_label
         As for :func:`compare`: how the pilot is read, and how the new items will be. Of outcome
         probabilities the prior is ``"unit"``, the default, ``"uniform"``, ``"jeffreys"``, an
@@ -204,8 +204,8 @@ def power(
     random_state
         None, a whole number, a SeedSequence, a Generator or a RandomState.
     n_jobs
-        How much to do at a time: None means 1, as in scikit-learn, and -1 all cores that this
-        process may use; the draws do not depend on it.
+        Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
+        Results do not depend on it.
 
     Examples
     --------
@@ -306,7 +306,7 @@ class Needed(NamedTuple):
     probability
         How probably n reach the goal at least, or the most.
     most
-        No larger number was considered.
+        Largest number of items considered.
     """
 
     n: int | None

@@ -83,9 +83,9 @@ class Plan(Tabular):
     rope
         The region of practical equivalence.
     seen
-        How many items are there already and will be analysed with the new ones.
+        Number of existing items, analysed together with the new ones.
     most
-        No larger number was considered.
+        Largest number of items considered.
     sizes, shares, errors, widths
         What was simulated: numbers of items, the share of test sets that reached the goal,
         its simulation error, and the mean width of their intervals.

@@ -57,7 +57,7 @@ class SuiteWorld:
 
     @property
     def prob(self) -> float:
-        """The mass of the interval."""
+        """Probability mass of the HDI."""
         return self._first.prob
 
     @property

@@ -104,7 +104,7 @@ def plan_paragraph(facts: Facts) -> str:
     if is_range(facts):
         parts.append(_RANGE)
     if facts["seen"]:
-        parts.append(f"{numbers.count(facts['seen'])} items are there already and count.")
+        parts.append(f"{numbers.count(facts['seen'])} existing items are included.")
     if facts["items"] == "new":
         parts.append(_ALONE)
     if facts["width"] is not None:

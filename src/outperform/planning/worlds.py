@@ -90,7 +90,7 @@ class TableWorld:
     n_draws
         Draws of each simulated posterior.
     prob
-        The mass of the interval.
+        Probability mass of the HDI.
     origin
         Where the world is from, for the signature.
     known
@@ -228,7 +228,7 @@ def posterior_world(
     items
         Whether new items join those that are there.
     prob
-        The mass of the interval.
+        Probability mass of the HDI.
     n_draws
         Draws of each simulated posterior.
     origin
@@ -270,7 +270,7 @@ class ScoreWorld:
     items
         Whether the drawn items are added to those that were seen, or stand alone.
     prob
-        The mass of the interval.
+        Probability mass of the HDI.
     origin
         Where the world is from, for the signature.
     difference
@@ -453,7 +453,8 @@ class RatesWorld:
         assert isinstance(a, Sums)
         assert isinstance(b, Sums)
         values = [
-            self.metric.evaluate(metrics.Margins(**sums._asdict()), classes=(1,)) for sums in (a, b)
+            self.metric.evaluate(metrics.Margins(**drawn._asdict()), classes=(1,))
+            for drawn in (a, b)
         ]
         difference: FloatArray = values[0] - values[1]
         difference.sort()

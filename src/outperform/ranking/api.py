@@ -115,24 +115,24 @@ def rank(
         ``"unit"``, ``"learned"``, ``"bootstrap"`` or an array, the prior of the rows of one
         model's confusion matrix. For a model they do not depend on how many others there are.
     paired
-        Whether to use that the items are the same, where the data allow it.
+        Whether to compare the models item by item. Ignored if the data are unpaired.
     n_draws
         How many draws; 20,000 by default.
     random_state
         None, a whole number, a SeedSequence, a Generator or a RandomState.
     n_jobs
-        How much to do at a time: None means 1, as in scikit-learn, and -1 all cores that this
-        process may use; the draws do not depend on it.
+        Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
+        Results do not depend on it.
     labels
         The classes averaged over; by default those that are ever true. No row is dropped.
     pos_label
         The positive class of a binary metric.
     groups
-        The group of each item, such as its author or its prompt, if groups rather than
-        items should get one weight each.
+        Group of each item, such as its author or prompt. Each group, not each item, is then one
+        independent unit.
     sample_weight
-        How much the item of each row matters, as in scikit-learn. Rows that stand for several
-        items are counts: :meth:`Outcomes.from_counts`.
+        Weight of each item, as in scikit-learn. If a row represents several items, use
+        :meth:`Outcomes.from_counts` instead.
 
     Examples
     --------

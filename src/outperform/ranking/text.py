@@ -262,11 +262,11 @@ def tied_sentence(facts: Facts) -> str:
     >>> facts = {"models": [{"name": "gpt", "tied": True}, {"name": "bert", "tied": False}],
     ...          "tied": ["gpt"], "p_missed": 0.0, "n_draws": 1000}
     >>> tied_sentence(facts)
-    'P(another model than gpt is best) <0.3%.'
+    'P(a model other than gpt is best) <0.3%.'
     """
     missed = numbers.probability(facts["p_missed"], n_draws=facts["n_draws"])
     if len(facts["tied"]) == 1:
-        return f"P(another model than {for_text(facts['tied'][0])} is best) {missed}."
+        return f"P(a model other than {for_text(facts['tied'][0])} is best) {missed}."
     return f"P(the best is none of the {numbers.count(len(facts['tied']))} tied) {missed}."
 
 
@@ -370,7 +370,7 @@ def ranking_page(facts: Facts) -> Table:
         [key for key in _IN_TEXT if key != "place"],
         headings={**_SHORT, "decision": "decision"},
         notes=(
-            f"decision: on the difference to the leader; {_meanings(symbols)}",
+            f"decision: compared with the leader; {_meanings(symbols)}",
             *filter(None, [_pooling(facts), _could_be_best(facts)]),
         ),
     )

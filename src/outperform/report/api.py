@@ -274,8 +274,8 @@ def render(contents: Contents) -> str:
 
 
 _FOOT = (
-    f"Made by outperform {__version__}. This file loads nothing from elsewhere. Its numbers are "
-    "in it as JSON, in the element "
+    f"Made by outperform {__version__}. This page is self-contained. Its data are embedded as "
+    "JSON in the element "
 )
 
 

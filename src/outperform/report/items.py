@@ -42,7 +42,7 @@ def items_html(name: str, found: ItemTable, *, heading: str | None = None) -> Ht
     _, only_a, only_b, _ = found.right
     total = only_a + only_b if found.which == "flips" else found.n
     if len(shown) < total:
-        lead += f" The {len(shown):,} with the greatest influence of {n_of(total, 'items')}:"
+        lead += f" The {len(shown):,} most influential of {n_of(total, 'items')}:"
     control = element(
         "p",
         element("label", "Search these items ", for_=box),
@@ -70,8 +70,8 @@ def items_html(name: str, found: ItemTable, *, heading: str | None = None) -> Ht
         "div", rows, class_="op-scroll op-tall", tabindex="0", role="region", aria_label="Items"
     )
     about = (
-        "Influence: the observed difference less what it would be without the item. The interval "
-        "moves by about as much."
+        "Influence: the observed difference minus its value without the item. The interval moves "
+        "by about the same amount."
     )
     parts = [
         *([] if heading is None else [element(heading, "Items")]),

@@ -237,10 +237,10 @@ def differences(comparison: Comparison) -> list[Html]:
     a, b = (for_text(name, limit=_SHORT) for name in comparison.names)
     n_different = int(np.count_nonzero(both[0] - both[1]))
     if not n_different:
-        return [element("p", "The two confusion matrices are the same.")]
+        return [element("p", "The two confusion matrices are identical.")]
     lead = (
-        f"Confusion matrix of {a} minus that of {b}. Rows: the truth. Columns: what was predicted. "
-        f"Blue cells speak for {a} (more hits, fewer errors), orange cells for {b}."
+        f"Confusion matrix of {a} minus that of {b}. Rows: true class. Columns: predicted class. "
+        f"Blue cells favour {a} (more hits, fewer errors); orange cells favour {b}."
     )
     if len(labels) <= _LARGEST_MATRIX:
         return [element("p", lead, class_="lead"), _matrix(labels, both[0] - both[1])]
@@ -370,7 +370,7 @@ def comparison_part(
             element(
                 "figcaption",
                 explained("Bar: HDI. Dot: posterior mean. Diamond: observed. Band: ROPE. "),
-                f"For other widths of the ROPE: {curve}.",
+                f"With other ROPE widths: {curve}.",
                 class_="key",
             ),
             class_="op-figure",

@@ -58,7 +58,7 @@ _FLAGS = {
     "spelled_otherwise": "a model predicts labels that may be true ones spelled otherwise",
     "never_true_predictions": "the decision depends on predictions that are never true",
     "class_without_truth": "a class is never true",
-    "monte_carlo_too_coarse": "other draws might change the decision",
+    "monte_carlo_too_coarse": "another set of draws could change the decision",
     "sparse_cells": "fewer than 10 true positives, false negatives or false positives",
     "few_disagreements": "the models disagree too rarely",
     "prior_pull": "the mean is off what was observed by more than half a posterior sd",

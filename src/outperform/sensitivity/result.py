@@ -305,7 +305,7 @@ def dependence_findings(
             "decision_depends_on_prior/depends" if depends else "decision_depends_on_prior/agrees",
             symbol=own.decision.symbol,
             prior=name,
-            says=clauses(f"{key} says {_said(one)}" for key, one in settled.items()),
+            says=clauses(f"{key} gives {_said(one)}" for key, one in settled.items()),
             pulls=_explained([*([own] if depends else []), *settled.values()]),
         )
     if unsettled:
@@ -349,7 +349,7 @@ def _said(comparison: Compared) -> str:
 def _explained(comparisons: Iterable[Compared]) -> str:
     if not any(map(pulls, comparisons)):
         return ""
-    return " A prior pulls if it moves the difference by more than half a posterior sd."
+    return " A prior pulls if it shifts the difference by more than half a posterior sd."
 
 
 @written(

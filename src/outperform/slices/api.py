@@ -135,7 +135,7 @@ def compare_slices(
     rope
         The region of practical equivalence. ±0.01 by default.
     hdi_prob
-        The mass of the interval.
+        Probability mass of the HDI.
     prior
         ``"unit"``, ``"uniform"``, ``"jeffreys"``, an array or a :class:`Prior`, on top of which
         comes what the other slices show; by default uniform for two classes and unit for more.
@@ -144,8 +144,8 @@ def compare_slices(
     random_state
         None, a whole number, a SeedSequence, a Generator or a RandomState.
     n_jobs
-        How much to do at a time: None means 1, as in scikit-learn, and -1 all cores that this
-        process may use; the draws do not depend on it.
+        Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
+        Results do not depend on it.
     labels
         The classes averaged over; by default those that are ever true. No row is dropped.
     pos_label

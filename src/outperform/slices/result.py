@@ -193,7 +193,7 @@ def slices_document(facts: Facts, rows: Sequence[Facts], *, top: int | None) -> 
     return Document(
         headline=slices_headline(facts),
         short=slices_headline(facts, limit=30),
-        lead=[Note(f"The whole: {headline(facts['whole'], limit=30)}", card=False)],
+        lead=[Note(f"Overall: {headline(facts['whole'], limit=30)}", card=False)],
         screen=[
             Rows(
                 table=table,
@@ -209,7 +209,7 @@ def slices_document(facts: Facts, rows: Sequence[Facts], *, top: int | None) -> 
         notes=[
             Note(legend((one["symbol"], one["words"]) for one in decisions), card=False),
             *([Note(f"and {numbers.count(more)} more", screen="never")] if more else []),
-            Note(f"The whole: {headline(facts['whole'])}", screen="never"),
+            Note(f"Overall: {headline(facts['whole'])}", screen="never"),
         ],
         findings=read.findings(facts),
         caption=_caption(facts, limit=30),

@@ -69,7 +69,7 @@ def test_one_look_no_rope_no_width(told):
 
 
 def test_no_look_no_figure():
-    with pytest.raises(UsageError, match="no look to draw yet"):
+    with pytest.raises(UsageError, match="nothing to plot yet"):
         plot_looks(facts=facts(()))
 
 

@@ -227,8 +227,8 @@ def sample(
     seed
         Where the randomness comes from.
     n_jobs
-        How much to do at a time: None means 1, as in scikit-learn, and -1 all cores that this
-        process may use; the draws do not depend on it.
+        Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
+        Results do not depend on it.
     """
     pm = require("pymc", extra="pymc", purpose="engine='pymc'")
     how: dict[str, Any] = {
