@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 import sys
 import tomllib
 import traceback
@@ -91,6 +92,17 @@ def test_a_plug_in_shadows_no_metric_and_a_broken_one_is_named_when_asked_for(la
         op.metrics.get("gone")
     assert "gone" not in op.metrics.names()
     _catalogue._entry_points.cache_clear()
+
+
+def test_the_tests_of_the_page_pass(lab):
+    ran = []
+    for path in sorted((lab / "tests").glob("test_*.py")):
+        module = runpy.run_path(str(path))
+        for name, test in module.items():
+            if name.startswith("test_"):
+                test()
+                ran.append(name)
+    assert len(ran) == 4
 
 
 @each(

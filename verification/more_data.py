@@ -21,7 +21,7 @@ import outperform as op
 from outperform._typing import AnyArray, FloatArray
 from outperform.datasets import News20
 from outperform.planning.goals import firm_goal
-from outperform.planning.power import outlook_of
+from outperform.planning.more_data import outlook_of
 from verification import markdown
 from verification.chance import share_is_off
 

@@ -16,7 +16,7 @@ import numpy as np
 
 import outperform as op
 from outperform.planning.goals import firm_goal
-from outperform.planning.power import outlook_of
+from outperform.planning.more_data import outlook_of
 from verification import markdown
 from verification.chance import share_is_off
 from verification.more_data import ROPE, Bin, bins

@@ -136,7 +136,7 @@ def test_words_and_tables():
     assert len(found.table().rows) == 4
     assert json.loads(json.dumps(found.to_dict()))["n_proposed"] == 400
     assert "to label" in found.to_markdown()
-    assert "the models never disagree" in repr(op.propose([0, 1], [0, 1], budget=1))
+    assert "The models never disagree" in repr(op.propose([0, 1], [0, 1], budget=1))
     assert "more pairs of predictions" in str(proposed(n_classes=6, metric="accuracy")[1])
 
 
@@ -350,7 +350,7 @@ def test_what_draws_items_as_they_come_is_refused():
     _, _, c = undecided()
     with pytest.raises(UsageError, match="chosen from a pool by the predictions of both models"):
         c.more_data()
-    with pytest.raises(UsageError, match="give items that were drawn blindly"):
+    with pytest.raises(UsageError, match="pass a random sample of items"):
         op.plan(pilot=c.spec.data, metric="accuracy", rope=0.01)
 
 

@@ -11,7 +11,7 @@ import outperform as op
 from outperform.decision.rope import Decision, Rope
 from outperform.planning.api import _right_and_wrong
 from outperform.planning.goals import Outlook, check_theta, firm_goal, judged_goal, prior_worth
-from outperform.planning.power import TARGET, needed_to_decide
+from outperform.planning.more_data import TARGET, needed_to_decide
 from outperform.planning.worlds import RatesWorld, interval_of
 from outperform.posterior.base import Prior
 from tests.lazily import lazily

@@ -10,7 +10,7 @@ from outperform.display.numbers import two_figures
 from outperform.errors import UsageError
 from outperform.gates.result import Check
 from outperform.planning.goals import firm_goal
-from outperform.planning.power import items_needed, needed_to_decide, outlook_of
+from outperform.planning.more_data import items_needed, needed_to_decide, outlook_of
 from outperform.progress import told
 
 
@@ -83,7 +83,7 @@ def test_items_that_are_there_count():
     assert more.least < new.least
     assert more.seen == 800
     assert new.seen == 0
-    assert "They are analysed alone, without those of the pilot." in new.report()
+    assert "They are analysed without those of the pilot." in new.report()
 
 
 def test_every_undecided_comparison_says_it():
@@ -148,7 +148,7 @@ def test_a_pool_whose_disagreements_are_all_labelled_predicts_nothing():
 
 def test_folds_are_not_drawn():
     folds = [0.81, 0.84, 0.79, 0.83, 0.85, 0.80], [0.78, 0.83, 0.80, 0.80, 0.81, 0.81]
-    with pytest.raises(UsageError, match="folds and training runs are not drawn"):
+    with pytest.raises(UsageError, match="no model for more folds or training runs"):
         op.compare_scores(*folds, folds=6, rope=0.01).more_data()
 
 

@@ -9,7 +9,7 @@ from scipy.special import ndtr, ndtri
 from outperform.decision.rope import Rope
 from outperform.errors import UsageError
 from outperform.planning.goals import Outlook, firm_goal, first_size, judged_goal
-from outperform.planning.power import needed_by
+from outperform.planning.more_data import needed_by
 from tests.loops import each
 
 ROPE = Rope.from_param(0.01)
@@ -112,7 +112,7 @@ def test_leaning_decisions_are_not_planned_for(name):
 def test_a_goal_must_be_one():
     with pytest.raises(UsageError, match="unknown goal"):
         goal("wins")
-    with pytest.raises(UsageError, match="some width"):
+    with pytest.raises(UsageError, match="ROPE of width 0"):
         goal("≈", rope=Rope.from_param(0.0))
 
 

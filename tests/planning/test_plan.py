@@ -102,7 +102,7 @@ def test_what_comes_at_once_has_an_error_too():
 def test_high_targets_are_not_rounded_to_certainty():
     found = op.plan(**ACCURACIES, goal="≫", target=0.999, **FEW)
     assert "99.9" in repr(found)
-    assert "probability of 99.9% by models" in found.report()
+    assert "probability of 99.9% if models" in found.report()
 
 
 def test_rates_agree_with_power():
@@ -308,22 +308,22 @@ def test_few_simulations_raise_a_finding():
 @each(
     ("change", "words"),
     [
-        ({"world": None}, "exactly one world"),
-        ({"pilot": PILOT}, "exactly one world"),
+        ({"world": None}, "exactly one scenario"),
+        ({"pilot": PILOT}, "exactly one scenario"),
         ({"world": {**WORLD, **RATES}}, "got accuracies and theta"),
         ({"world": {"acuracies": (0.9, 0.8)}}, "did you mean 'accuracies'"),
         ({"world": 0.9}, "must be a mapping"),
-        ({"world": {**WORLD, "agreement": None}}, "give agreement in world.* from 0.76 to 0.96"),
+        ({"world": {**WORLD, "agreement": None}}, "need agreement in world.* from 0.76 to 0.96"),
         ({"world": {**WORLD, "agreement": 0.99}}, "0.76 to 0.96"),
-        ({"world": {**WORLD, "accuracies": (0.9,)}}, "must be two"),
-        ({"world": {"agreement": 0.9}}, "give accuracies in world"),
+        ({"world": {**WORLD, "accuracies": (0.9,)}}, "must be two numbers"),
+        ({"world": {"agreement": 0.9}}, "needs accuracies in world"),
         ({"world": {**WORLD, "accuracies": (0.9, 1.2)}}, "probability"),
         ({"metric": "f1"}, "metric='accuracy'"),
         ({"goal": ">"}, "firm decision"),
         ({"goal": "wins"}, "unknown goal .* not_worse, ≫, ≈, ≪$"),
         ({"target": 80}, "target must"),
         ({"most": 0}, "most must"),
-        ({"pos_label": 1}, "leave it out"),
+        ({"pos_label": 1}, "applies only to a pilot"),
         ({"n_simulations": 5}, "n_simulations must be"),
         ({"hdi_prob": 95}, r"did you mean 0\.95"),
     ],
@@ -338,9 +338,9 @@ def test_what_cannot_be_planned_is_refused(change, words):
     [
         ({"pilot": [1, 0]}, "must be op.Outcomes"),
         ({"pilot": PILOT, "a": "bert", "b": "bert"}, "must differ"),
-        ({"pilot": PILOT.select(["bert"])}, "name two models"),
+        ({"pilot": PILOT.select(["bert"])}, "select two with"),
         ({"pilot": CHOSEN}, "chosen from a pool"),
-        ({"world": {**RATES, "prevalence": None}}, "all three"),
+        ({"world": {**RATES, "prevalence": None}}, "pass all three"),
         ({"world": RATES, "metric": "accuracy"}, "metric of one class"),
         ({"world": RATES, "prior": "bootstrap"}, "no shape for every cell"),
     ],

@@ -212,26 +212,26 @@ def test_a_pilot_may_be_words_or_a_suite_or_have_three_models():
     tasks = op.Suite({"x": words, "y": words}, metrics="accuracy", ropes=0.05)
     few.pop("rope")
     assert op.power(tasks, "a", "c", goal="better", **few).power[0] > 0.9
-    with pytest.raises(UsageError, match="name two models of the pilot"):
+    with pytest.raises(UsageError, match="the pilot has the models"):
         op.power(words, **few)
 
 
 @each(
     ("given", "words"),
     [
-        ({}, "exactly one world: pilot=, or theta_pos, theta_neg and prevalence; got none"),
+        ({}, "exactly one scenario: pilot=, or theta_pos, theta_neg and prevalence; got none"),
         ({"pilot": pilot_of(400), "theta_pos": SAME}, "got a pilot and theta"),
         ({"a": "A", "theta_pos": SAME, "theta_neg": REST}, "got a pilot and theta"),
-        ({"theta_pos": SAME}, "give all three of theta_pos, theta_neg and prevalence"),
+        ({"theta_pos": SAME}, "theta_pos, theta_neg and prevalence go together; pass all three"),
         ({"pilot": [1, 0]}, "pilot must be op.Outcomes, op.Scores or op.Suite; got list"),
-        ({"pilot": op.Scores.from_values({"a": [1, 2], "b": [2, 3]})}, "name the metric of these"),
+        ({"pilot": op.Scores.from_values({"a": [1, 2], "b": [2, 3]})}, "scores need a metric"),
         (
             {"theta_pos": SAME, "theta_neg": REST, "prevalence": 0.5, "pos_label": 1},
-            "pos_label= is for a pilot",
+            "pos_label= applies only to a pilot",
         ),
         (
             {"theta_pos": SAME, "theta_neg": REST, "prevalence": 0.5, "metric": "rmse"},
-            "for a metric of scores give a pilot",
+            "for a metric of scores pass a pilot",
         ),
         ({"pilot": pilot_of(400).at_prevalence({0: 0.5, 1: 0.5})}, "^power answers at the class"),
     ],

@@ -67,5 +67,5 @@ def test_what_is_refused():
         op.plan(pilot=suite, a="a", b="b", metric="accuracy")
     scores = op.Scores.from_values({"a": [1.0, 2.0, 3.0], "b": [1.0, 2.5, 2.0]})
     graded = op.Suite({"notes": scores}, metrics="mean", ropes=0.5)
-    with pytest.raises(UsageError, match="tasks of scores cannot be planned"):
+    with pytest.raises(UsageError, match="score tasks cannot be planned"):
         op.plan(pilot=graded, a="a", b="b")

@@ -100,7 +100,7 @@ if TYPE_CHECKING:
     from outperform.comparison.items import ItemTable
     from outperform.comparison.joint import Joint
     from outperform.comparison.ratio import Ratio
-    from outperform.planning.power import Needed
+    from outperform.planning.more_data import Needed
     from outperform.planning.result import Plan
     from outperform.posterior.registry import PriorLike
     from outperform.results.details import (
@@ -370,7 +370,7 @@ class Comparison(Summary, Tabular):
     @cached_property
     def _needed(self) -> Needed | None:
         """About how many more items would decide, by normal theory; None if that is not known."""
-        from outperform.planning.power import needed_to_decide
+        from outperform.planning.more_data import needed_to_decide
 
         return needed_to_decide(self)
 
@@ -723,7 +723,7 @@ class Comparison(Summary, Tabular):
         >>> more.seen, more.least is not None
         (100, True)
         """
-        from outperform.planning.power import more_data
+        from outperform.planning.more_data import more_data
 
         return more_data(
             self,

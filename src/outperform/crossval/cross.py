@@ -61,7 +61,6 @@ from outperform.inference.spec import (
     check_names,
     counted,
     data_of,
-    make_label_spec,
     make_spec,
     rope_for,
 )
@@ -369,7 +368,7 @@ def _values(spec: ScoreSpec) -> tuple[float, ...]:
 def _ask(
     outcomes: Sequence[Outcomes], rope: RopeLike | None, asked: dict[str, Any]
 ) -> tuple[LabelSpec, Rope]:
-    spec = make_label_spec(reduce(add, outcomes), **asked)
+    spec = make_spec(reduce(add, outcomes), **asked)
     _refuse_functions(spec)
     return spec, rope_for(spec, rope)
 

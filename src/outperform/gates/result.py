@@ -34,7 +34,7 @@ from outperform.gates.text import (
     gate_table,
 )
 from outperform.metrics.metric import MetricLike
-from outperform.planning.power import Needed
+from outperform.planning.more_data import Needed
 
 _MOST_TIMES, _MOST_DRAWS = 16, 1_000_000
 # Too little evidence is what undecided means; other serious findings say that something is wrong.

@@ -19,7 +19,7 @@ from outperform.inference.judges import drawn_of, is_judged
 from outperform.inference.spelling import SPELLED, spelling_finding
 from outperform.inference.summary import summarize
 from outperform.planning.goals import judged_goal
-from outperform.planning.power import Needed, items_needed
+from outperform.planning.more_data import Needed, items_needed
 
 TOO_COARSE = "monte_carlo_too_coarse"
 # A candidate that is worse by the whole ROPE passes with probability (1 − prob) / 2: one in four at

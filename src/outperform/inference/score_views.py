@@ -179,6 +179,9 @@ def _read(metric: Metric, view: Scores, place: int, positive: int | None) -> tup
     """Return what the summands of each item are made of: with the truth, if the metric reads it."""
     if metric.reads in ("statistics", "grade"):
         return (view.values[place],)
+    if metric.reads == "ranking":
+        items = item_data(metric, view, place, positive, Units(view.n_rows))
+        return (np.asarray(items.truth), items.values)
     return probabilities(view, place, positive)
 
 

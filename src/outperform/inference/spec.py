@@ -609,18 +609,6 @@ def counted(spec: Spec) -> LabelSpec:
     )
 
 
-def make_label_spec(
-    outcomes: Outcomes,
-    *,
-    metric: MetricLike | None,
-    defaults: tuple[str, str] = DEFAULTS,
-    counting: Counting = ONCE,
-    **given: Unpack[Given],
-) -> LabelSpec:
-    """Check a question about labels, where no other is meant."""
-    return _of_labels(outcomes, metric, Choices.of(given), defaults=defaults, counting=counting)
-
-
 def _of_labels(
     outcomes: Outcomes,
     metric: MetricLike | None,

@@ -1,4 +1,4 @@
-"""``plan``: how many items does a decision take?"""
+"""``plan``: the number of test items that a decision needs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from outperform.inference.question import Sampling
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import (
     LabelSpec,
-    make_label_spec,
     make_spec,
     refuse_prevalence,
     rope_for,
@@ -66,14 +65,14 @@ from outperform.progress import in_steps
 
 _RATES_DRAWS = 4_000
 _TABLE_DRAWS = 1_000
-_SCORE_DRAWS, _SCORE_SEED = 4_000, 20_160_718  # of the one posterior of a pilot's scores
-# So many items that the prior does not show.
+_SCORE_DRAWS, _SCORE_SEED = 4_000, 20_160_718  # for the single posterior of a pilot's scores
+# So many items that the prior does not matter.
 _MANY = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
-    """How the new items will be compared, as the user said it."""
+    """The user's settings for the comparison of the new items."""
 
     metric: MetricLike | None
     rope: RopeLike | None
@@ -94,10 +93,10 @@ class Analysis:
         """Return the number of draws, or the default."""
         return default if self.n_draws is None else check_draws(self.n_draws)
 
-    def ask(self, seen: Outcomes, metric: str | None = None) -> LabelSpec:
-        """Ask outcomes."""
-        return make_label_spec(
-            seen,
+    def ask(self, data: Outcomes, metric: str | None = None) -> LabelSpec:
+        """Return the spec of outcomes."""
+        return make_spec(
+            data,
             metric=metric if self.metric is None else self.metric,
             prior=self.prior,
             paired=self.paired,
@@ -105,12 +104,12 @@ class Analysis:
             pos_label=self.pos_label,
         )
 
-    def ask_scores(self, seen: Scores) -> ScoreSpec:
-        """Ask scores."""
+    def ask_scores(self, data: Scores) -> ScoreSpec:
+        """Return the spec of scores."""
         if self.metric is None:
-            raise UsageError(f"name the metric of these scores with {param('metric=')}")
+            raise UsageError(f"scores need a metric; name it with {param('metric=')}")
         return make_spec(
-            seen,
+            data,
             metric=self.metric,
             prior=self.prior,
             paired=self.paired,
@@ -119,7 +118,7 @@ class Analysis:
         )
 
     def refuse(self, *names: str, what: str) -> None:
-        """Say which arguments mean nothing for a world."""
+        """Raise an error if one of these arguments was passed, which apply only to a pilot."""
         for name in names:
             if getattr(self, name) is not None:
                 raise UsageError(
@@ -128,7 +127,7 @@ class Analysis:
 
 
 def _check_pilot(pilot: object, verb: str) -> Outcomes | Scores:
-    """Return data from which new ones can be drawn, or say how to mend them."""
+    """Return data from which new items can be drawn; other data raise an error."""
     if not isinstance(pilot, (Outcomes, Scores)):
         raise UsageError(
             f"pilot must be op.Outcomes, op.Scores or op.Suite; got {type(pilot).__name__}"
@@ -136,18 +135,18 @@ def _check_pilot(pilot: object, verb: str) -> Outcomes | Scores:
     refuse_prevalence(pilot, verb)
     if isinstance(pilot, Outcomes) and pilot.pool is not None:
         raise UsageError(
-            f"a pilot must be drawn as the new items will be, and these {pilot.pool.CHOSEN}; give "
-            "items that were drawn blindly"
+            f"a pilot must be sampled as the new items will be, and these {pilot.pool.CHOSEN}; "
+            "pass a random sample of items"
         )
     return pilot
 
 
 def _check_two(pilot: Outcomes | Scores | Suite, a: str | None, b: str | None) -> list[str]:
-    """Return the names of two models of a pilot."""
+    """Return the names of the two models of a pilot that are compared."""
     if (a is None or b is None) and len(pilot.models) != 2:
         raise UsageError(
-            f"name two models of the pilot with {param('a=')} and {param('b=')}; it has "
-            f"{pilot.models}"
+            f"the pilot has the models {pilot.models}; select two with {param('a=')} and "
+            f"{param('b=')}"
         )
     return [pilot.models[0] if a is None else a, pilot.models[1] if b is None else b]
 
@@ -155,15 +154,15 @@ def _check_two(pilot: Outcomes | Scores | Suite, a: str | None, b: str | None) -
 def pilot_world(
     pilot: object, a: str | None, b: str | None, analysis: Analysis
 ) -> tuple[World, Rope]:
-    """Return the world that a pilot's posterior draws anew for every project."""
+    """Return the scenario of a pilot, drawn anew from its posterior for every test set."""
     if isinstance(pilot, Suite):
         return suite_world(pilot, _check_two(pilot, a, b), analysis)
     checked = _check_pilot(pilot, analysis.verb)
-    seen = selected(checked, _check_two(checked, a, b), verb=analysis.verb)
-    if isinstance(seen, Scores):
-        asked = analysis.ask_scores(seen)
-        return _score_world(asked, analysis), rope_for(asked, analysis.rope)
-    spec = analysis.ask(seen)
+    data = selected(checked, _check_two(checked, a, b), verb=analysis.verb)
+    if isinstance(data, Scores):
+        score_spec = analysis.ask_scores(data)
+        return _score_world(score_spec, analysis), rope_for(score_spec, analysis.rope)
+    spec = analysis.ask(data)
     rope = rope_for(spec, analysis.rope)
     world = posterior_world(
         spec,
@@ -171,39 +170,42 @@ def pilot_world(
         items="new",
         prob=analysis.prob,
         n_draws=analysis.draws(_TABLE_DRAWS),
-        origin=f"pilot={seen.n}",
+        origin=f"pilot={data.n}",
     )
     return world, rope
 
 
 def suite_world(pilot: Suite, names: Sequence[str], analysis: Analysis) -> tuple[SuiteWorld, Rope]:
-    """Return the world of a suite's tasks, each drawn from its own posterior."""
+    """Return the scenario of a suite, each task drawn from its own posterior."""
 
-    def ask(data: object, **asked: Any) -> LabelSpec:
-        seen = _check_pilot(data, analysis.verb)
-        if isinstance(seen, Scores):
-            raise UsageError("a suite with tasks of scores cannot be planned; plan them one by one")
-        return make_label_spec(seen, **asked)
+    def ask(data: object, **kwargs: Any) -> LabelSpec:
+        outcomes = _check_pilot(data, analysis.verb)
+        if isinstance(outcomes, Scores):
+            raise UsageError("a suite with score tasks cannot be planned; plan these separately")
+        spec: LabelSpec = make_spec(outcomes, **kwargs)
+        return spec
 
-    given = {name: getattr(analysis, name) for name in _OF_SUITES}
-    asked = questions(pilot.select(names), ask, **shared_question(given))
-    how = average(pilot, asked)
+    settings = {name: getattr(analysis, name) for name in _OF_SUITES}
+    task_questions = questions(pilot.select(names), ask, **shared_question(settings))
+    how = average(pilot, task_questions)
     tasks = {}
-    for one in asked:
-        assert isinstance(one.spec, LabelSpec)
-        tasks[one.task] = posterior_world(
-            one.spec,
-            rope=one.rope,
+    for question in task_questions:
+        assert isinstance(question.spec, LabelSpec)
+        tasks[question.task] = posterior_world(
+            question.spec,
+            rope=question.rope,
             items="new",
             prob=analysis.prob,
             n_draws=analysis.draws(_TABLE_DRAWS),
-            origin=f"pilot={one.spec.n}",
+            origin=f"pilot={question.spec.n}",
         )
-    called = {one.spec.metric.name for one in asked}
-    label = measure(how.scale, {one.spec.metric.label for one in asked}, len(asked))
+    metric_names = {question.spec.metric.name for question in task_questions}
+    label = measure(
+        how.scale, {question.spec.metric.label for question in task_questions}, len(task_questions)
+    )
     metric = replace(
         next(iter(tasks.values())).metric,
-        name=called.pop() if len(called) == 1 else "mean",
+        name=metric_names.pop() if len(metric_names) == 1 else "mean",
         label=label,
         greater_is_better=how.greater_is_better,
     )
@@ -214,7 +216,7 @@ _OF_SUITES = ("metric", "rope", "labels", "prior", "paired", "pos_label")
 
 
 def _score_world(spec: ScoreSpec, analysis: Analysis) -> ScoreWorld:
-    """Return the world of a pilot's scores."""
+    """Return the scenario of a pilot's scores."""
     stream = np.random.SeedSequence(_SCORE_SEED)
     (drawn,) = engine.answer([spec], Sampling(analysis.draws(_SCORE_DRAWS), stream))
     a, b = drawn.values
@@ -230,20 +232,21 @@ def _score_world(spec: ScoreSpec, analysis: Analysis) -> ScoreWorld:
 def accuracies_world(
     accuracies: Any, agreement: Any, analysis: Analysis
 ) -> tuple[TableWorld, Rope]:
-    """Return the world of two accuracies and the share of items on which they agree."""
+    """Return the scenario of two accuracies and an agreement rate."""
     shares = _right_and_wrong(accuracies, agreement)
     analysis.refuse("labels", "pos_label", what="accuracies")
     if analysis.metric is not None and get_labels(analysis.metric).name != "accuracy":
         raise UsageError(
-            f"accuracies are about {param('metric=', 'accuracy')}; got {analysis.metric!r}"
+            f"accuracies need {param('metric=', 'accuracy')} or no metric; got {analysis.metric!r}"
         )
     example = Outcomes.from_correct({"A": [1, 1, 0, 0], "B": [1, 0, 1, 0]})
     (table,) = example.tables
-    # Cells come in the order of A, then B: neither, only B, only A, both.
+    # Cells are ordered by A, then B: neither, only B, only A, both.
     probabilities = np.array(shares[::-1])
     counts = np.rint(_MANY * probabilities).astype(np.int64)
     spec = analysis.ask(replace(example, tables=(replace(table, counts=counts),)), "accuracy")
     rope = rope_for(spec, analysis.rope)
+    stated = "/".join(f"{accuracy:g}" for accuracy in accuracies)
     world = TableWorld(
         spec=spec,
         make_predict=lambda: certain(example, probabilities),
@@ -251,44 +254,46 @@ def accuracies_world(
         rope=rope,
         n_draws=analysis.draws(_TABLE_DRAWS),
         prob=analysis.prob,
-        origin=f"accuracies={'/'.join(f'{one:g}' for one in accuracies)} | agreement={agreement:g}",
+        origin=f"accuracies={stated} | agreement={agreement:g}",
     )
     return world, rope
 
 
 def _part(name: str) -> str:
-    """Return what to call a part of the world."""
+    """Return the name of a part of a scenario for a message."""
     return param(name) + either(" in world", "")
 
 
 def _right_and_wrong(accuracies: object, agreement: object) -> tuple[float, float, float, float]:
-    """Return the shares that both, only A, only B and neither get right.
+    """Return the shares of items that both, only A, only B and neither get right.
 
     ``both + neither = g``, ``both + only A = p`` and ``both + only B = q`` give
     ``both = (g + p + q − 1) / 2``.
     """
     if accuracies is None:
         raise UsageError(
-            f"agreement is of two models; give {_part('accuracies')}, of A and of B, too"
+            f"agreement needs {_part('accuracies')} too, that of A and that of B; add them"
         )
     if not isinstance(accuracies, Sequence | np.ndarray) or len(accuracies) != 2:
-        raise UsageError(f"{param('accuracies')} must be two, of A and of B; got {accuracies!r}")
-    p, q = (check_probability(one) for one in accuracies)
+        raise UsageError(
+            f"{param('accuracies')} must be two numbers, for A and B; got {accuracies!r}"
+        )
+    p, q = (check_probability(accuracy) for accuracy in accuracies)
     lowest, highest = abs(p + q - 1), 1 - abs(p - q)
     if agreement is None:
         raise UsageError(
-            f"give {_part('agreement')}, the share of items that both get right or both wrong: "
-            f"from {lowest:g} to {highest:g} for these accuracies"
+            f"accuracies need {_part('agreement')} too, the share of items that both get right or "
+            f"both get wrong; add it, from {lowest:g} to {highest:g} for these accuracies"
         )
     g = check_probability(agreement)
     if not lowest - 1e-12 <= g <= highest + 1e-12:
         raise UsageError(
-            f"models with accuracies {p:g} and {q:g} are both right or both wrong on {lowest:g} "
-            f"to {highest:g} of the items; got agreement {g:g}"
+            f"agreement of models with accuracies {p:g} and {q:g} must be from {lowest:g} to "
+            f"{highest:g}; got {g:g}"
         )
     both = (g + p + q - 1) / 2
-    found = both, p - both, q - both, 1 - p - q + both
-    both, only_a, only_b, neither = (max(share, 0.0) for share in found)
+    shares = both, p - both, q - both, 1 - p - q + both
+    both, only_a, only_b, neither = (max(share, 0.0) for share in shares)
     return both, only_a, only_b, neither
 
 
@@ -298,16 +303,16 @@ def rates_world(
     prevalence: float | None,
     analysis: Analysis,
 ) -> tuple[RatesWorld, Rope]:
-    """Return the world of the papers' outcome probabilities."""
+    """Return the scenario of outcome probabilities, as in the papers."""
     analysis.refuse("labels", "pos_label", what="outcome probabilities")
     measured = binary_metric("f1" if analysis.metric is None else analysis.metric)
     if theta_pos is None or theta_neg is None or prevalence is None:
         raise UsageError(
-            f"give all three of {param('theta_pos')}, {param('theta_neg')} and "
-            f"{param('prevalence')}"
+            f"{param('theta_pos')}, {param('theta_neg')} and {param('prevalence')} go together; "
+            "pass all three"
         )
     prior = "unit" if analysis.prior is None else analysis.prior
-    dirichlet_shapes(prior)  # refused here, before anything is simulated
+    dirichlet_shapes(prior)  # an unsuitable prior raises here, before any simulation
     world = RatesWorld(
         theta=check_theta(theta_pos, theta_neg),
         prevalence=check_probability(prevalence),
@@ -325,14 +330,14 @@ _SIMULATIONS, _OF_PILOT, _OF_LEARNED = 4_000, 400, 100
 
 
 class Accuracies(TypedDict):
-    """A world of which only the accuracies are known."""
+    """Scenario with two accuracies and an agreement rate."""
 
     accuracies: tuple[float, float]
     agreement: float
 
 
 class Rates(TypedDict):
-    """A world of two classes, by the probabilities of each pair of answers."""
+    """Scenario with two classes and the probabilities of each pair of predictions."""
 
     theta_pos: Mapping[str, float]
     theta_neg: Mapping[str, float]
@@ -364,48 +369,48 @@ def plan(
     random_state: Seed = None,
     n_jobs: int | None = None,
 ) -> Plan:
-    """Find the number of test items at which the wanted decision probably comes.
+    """Find the number of test items that reaches a decision with a given probability.
 
-    The world is what you have: a pilot's outcomes, two accuracies and how often the two agree, or
-    the outcome probabilities of the papers. Test sets are drawn from it and compared. With a
-    pilot every simulated project draws its world from the pilot's posterior first, so the plan
-    carries what the pilot does not know; the other worlds are taken as they are.
+    The scenario is what you know: a pilot's outcomes, two accuracies and an agreement rate, or
+    outcome probabilities as in the papers. ``plan`` simulates test sets from it and compares the
+    models on each. With a pilot every simulated test set first draws a truth from the pilot's
+    posterior, so the plan includes the pilot's uncertainty. Other scenarios are taken as certain.
 
     Parameters
     ----------
     pilot
-        Outcomes or scores of items like those to come; the new test set will be analysed alone. Of
-        a :class:`Suite` the mean over its tasks is planned for, and all tasks grow by one factor:
-        n is their sum, and ``tasks`` of the plan has the items of each.
+        Outcomes or scores of items like the new ones, which will be analysed without the pilot.
+        With a :class:`Suite` the plan is for the mean over its tasks, and all tasks grow by the
+        same factor: n is their total, and ``tasks`` of the plan has the number of each.
     a, b
-        The names of two models in the pilot; may be left out if it has two.
+        Names of two models in the pilot. Not needed if it has two.
     world
-        Instead of a pilot a mapping: ``accuracies``, that of A and that of B, and ``agreement``,
-        the share of items that both get right or both wrong; or ``theta_pos``, ``theta_neg``
+        Scenario, instead of a pilot. Either ``accuracies`` (of A and of B) and ``agreement``, the
+        share of items that both get right or both get wrong; or ``theta_pos``, ``theta_neg``
         and ``prevalence``, the outcome probabilities of two classes, as for :func:`power`.
     goal
-        The wanted decision: ``"decided"`` for any firm one, ``"≫"``, ``"≈"``, ``"≪"`` or their
+        Decision to reach: ``"decided"`` for any firm one, ``"≫"``, ``"≈"``, ``"≪"`` or their
         names, or ``"not_worse"`` for a gate that passes.
     metric
-        As for :func:`compare`. Accuracies are about accuracy.
+        As for :func:`compare`. With accuracies, accuracy.
     rope
-        The region of practical equivalence.
+        Region of practical equivalence.
     target
-        The wanted probability of the goal.
+        Probability with which the goal is to be reached.
     most
-        No test set larger than this is considered.
+        Largest number of items considered.
     paired
-        Whether the comparison will use that the items are the same.
+        Whether the models will be compared item by item.
     hdi_prob
         Probability mass of the HDI.
     prior, labels, pos_label
-        As for :func:`compare`: how the pilot is read, and how the new items will be.
+        As for :func:`compare`, for the pilot and for the new items.
     n_simulations
-        The most test sets that are simulated; fewer where the answer is precise before. Default:
-        4,000, and 400 with a pilot, whose range is wider than their error; 100 with a pilot of
-        three classes or more, whose prior is learned again from each.
+        Largest number of simulated test sets; the search stops earlier if n is precise. Default:
+        4,000. With a pilot, whose range is wider than the simulation error, 400, or 100 if it has
+        three classes or more, because the prior is learned from every test set.
     n_draws
-        Draws a test set.
+        Number of draws per test set.
     random_state
         None, a whole number, a SeedSequence, a Generator or a RandomState.
     n_jobs
@@ -415,9 +420,9 @@ def plan(
     Examples
     --------
     >>> import outperform as op
-    >>> found = op.plan(world={"accuracies": (0.90, 0.86), "agreement": 0.9}, rope=0.01,
-    ...                 goal="better", n_simulations=1_000, random_state=0)
-    >>> found.reachable, 700 < found.n < 1_000
+    >>> plan = op.plan(world={"accuracies": (0.90, 0.86), "agreement": 0.9}, rope=0.01,
+    ...                goal="better", n_simulations=1_000, random_state=0)
+    >>> plan.reachable, 700 < plan.n < 1_000
     (True, True)
     """
     analysis = Analysis(
@@ -430,8 +435,10 @@ def plan(
         pos_label=pos_label,
         n_draws=n_draws,
     )
-    said = _given(world)
-    accuracies, rates = ({name: said.get(name) for name in part} for part in (_ACCURACIES, _RATES))
+    scenario = _given(world)
+    accuracies, rates = (
+        {name: scenario.get(name) for name in part} for part in (_ACCURACIES, _RATES)
+    )
     there, region = the_world({"pilot": pilot, "a": a, "b": b}, accuracies, rates, analysis)
     of_pilot, learned = pilot is not None, "prior=learned" in there.parts()
     default = _OF_LEARNED if learned else _OF_PILOT if of_pilot else _SIMULATIONS
@@ -450,15 +457,15 @@ def plan(
     seed = seed_sequence(random_state)
     with in_steps() as progress:
         curve, points = search.run(there, seed, progress)
-    found = summarize_plan(search, curve, points, world=there, rope=region, seed=seed)
-    size = found.least if found.n is None else found.n
+    result = summarize_plan(search, curve, points, world=there, rope=region, seed=seed)
+    size = result.least if result.n is None else result.n
     if isinstance(there, SuiteWorld) and size is not None:
-        return replace(found, tasks=there.sizes(size))
-    return found
+        return replace(result, tasks=there.sizes(size))
+    return result
 
 
 def _given(world: Accuracies | Rates | None) -> dict[str, Any]:
-    """Return what was said of a world, or say what may be said."""
+    """Return the parts of a scenario that are not None; unknown parts raise an error."""
     if world is None:
         return {}
     if not isinstance(world, Mapping):
@@ -468,7 +475,7 @@ def _given(world: Accuracies | Rates | None) -> dict[str, Any]:
         )
     for name in world:
         if name not in (*_ACCURACIES, *_RATES):
-            raise UsageError(unknown_name("part of a world", name, (*_ACCURACIES, *_RATES)))
+            raise UsageError(unknown_name("part of a scenario", name, (*_ACCURACIES, *_RATES)))
     return {name: value for name, value in world.items() if value is not None}
 
 
@@ -478,20 +485,22 @@ def the_world(
     rates: dict[str, Any],
     analysis: Analysis,
 ) -> tuple[World, Rope]:
-    """Return the one world that was given; accuracies are None where a verb takes none."""
+    """Return the scenario of the arguments; accuracies are None if the function has none."""
     parts = {"a pilot": pilot, "accuracies": accuracies or {}, "theta": rates}
-    given = [name for name, part in parts.items() if any(one is not None for one in part.values())]
-    if len(given) != 1:
-        ways = either("pilot=, or ", "the file of a pilot, or ")
+    sources = [
+        name for name, part in parts.items() if any(value is not None for value in part.values())
+    ]
+    if len(sources) != 1:
+        ways = either("pilot=, or ", "a pilot's file, or ")
         if accuracies is not None:
             ways += either("world= with ", "") + f"{param('accuracies')} and {param('agreement')}"
             ways += either(", or with ", ", or ")
         raise UsageError(
-            f"give exactly one world: {ways}{param('theta_pos')}, {param('theta_neg')} and "
-            f"{param('prevalence')}; got {' and '.join(given) or 'none'}"
+            f"pass exactly one scenario: {ways}{param('theta_pos')}, {param('theta_neg')} and "
+            f"{param('prevalence')}; got {' and '.join(sources) or 'none'}"
         )
-    if accuracies is not None and given == ["accuracies"]:
+    if accuracies is not None and sources == ["accuracies"]:
         return accuracies_world(**accuracies, analysis=analysis)
-    if given == ["theta"]:
+    if sources == ["theta"]:
         return rates_world(**rates, analysis=analysis)
     return pilot_world(**pilot, analysis=analysis)

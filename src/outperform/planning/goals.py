@@ -1,4 +1,4 @@
-"""Goals, how probably more items reach them by normal theory, and what a world may say."""
+"""Goals, the probability by normal theory that more items reach them, and what a scenario has."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ from outperform.metrics.registry import get_labels
 
 DECIDED = "decided"
 NOT_WORSE = "not_worse"
-_FIRM = tuple(one for one in Decision if one.decided)
-_DECISIONS = (DECIDED, *(one.symbol for one in _FIRM))
+_FIRM = tuple(decision for decision in Decision if decision.decided)
+_DECISIONS = (DECIDED, *(decision.symbol for decision in _FIRM))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Goal:
-    """A wanted decision on an interval.
+    """Decisions to reach, as a condition on intervals.
 
     Parameters
     ----------
     name
-        How it was asked for: a sign, ``"decided"`` or ``"not_worse"``.
+        Name from the user: a sign, ``"decided"`` or ``"not_worse"``.
     wanted
-        The decisions that are as good as each other.
+        Decisions that reach the goal.
     rope
-        The region that intervals are held against.
+        Region of practical equivalence that intervals are compared with.
     greater_is_better
-        Whether more of the metric is better.
+        Whether greater values of the metric are better.
     """
 
     name: str
@@ -48,12 +48,12 @@ class Goal:
     greater_is_better: bool = True
 
     def reached(self, ends: FloatArray) -> AnyArray:
-        """Return which intervals ``(2, n)`` reach the goal; one without ends does not.
+        """Return which intervals ``(2, n)`` reach the goal; those with NaN ends do not.
 
         Parameters
         ----------
         ends
-            Low and high ends.
+            Lower and upper ends.
         """
         low, high = ends
         where = {
@@ -61,20 +61,24 @@ class Goal:
             Decision.WORSE: high < self.rope.low,
             Decision.EQUIVALENT: (low >= self.rope.low) & (high <= self.rope.high),
         }
-        sides = self.wanted if self.greater_is_better else [one.mirrored for one in self.wanted]
-        reached: AnyArray = np.logical_or.reduce([where[one] for one in sides])
+        sides = (
+            self.wanted
+            if self.greater_is_better
+            else [decision.mirrored for decision in self.wanted]
+        )
+        reached: AnyArray = np.logical_or.reduce([where[decision] for decision in sides])
         return reached
 
 
 def wanted_decision(goal: str | Decision, *, known: Sequence[str] = _DECISIONS) -> Decision | None:
-    """Return the wanted decision; None for any of the firm ones.
+    """Return the decision that a goal names; None for any firm decision.
 
     Parameters
     ----------
     goal
         A decision, its sign or its name, or ``"decided"``.
     known
-        What is named if it is none of these.
+        Goals to list in the error for an unknown goal.
 
     Examples
     --------
@@ -99,40 +103,40 @@ def any_decision(
     goal
         A decision or ``"decided"``.
     rope
-        The region of practical equivalence.
+        Region of practical equivalence.
     greater_is_better
-        Whether more of the metric is better.
+        Whether greater values of the metric are better.
     name
-        How it was asked for; the sign by default.
+        Name of the goal. Default: the sign of the decision.
     """
-    one = wanted_decision(goal)
-    if one is not None and not one.decided:
+    decision = wanted_decision(goal)
+    if decision is not None and not decision.decided:
         firm = ", ".join((DECIDED, *(decision.symbol for decision in _FIRM)))
         raise UsageError(
-            f"{param('goal')} must be a firm decision: {firm}; got {one.symbol!r}, which more "
-            "items make rarer"
+            f"{param('goal')} must be a firm decision: {firm}; got {decision.symbol!r}, which "
+            "becomes rarer with more items"
         )
     return Goal(
-        name=name or (DECIDED if one is None else one.symbol),
-        wanted=_FIRM if one is None else (one,),
+        name=name or (DECIDED if decision is None else decision.symbol),
+        wanted=_FIRM if decision is None else (decision,),
         rope=rope,
         greater_is_better=greater_is_better,
     )
 
 
 def firm_goal(goal: str | Decision, rope: Rope, *, greater_is_better: bool) -> Goal:
-    """Return a goal that can be planned for: a firm decision, or that nothing got worse.
+    """Return a goal that a plan can have: a firm decision or "not worse".
 
-    "Not worse" is ≫ against the edge of the ROPE on the worse side.
+    "Not worse" is ≫ with the ROPE reduced to its edge on the worse side.
 
     Parameters
     ----------
     goal
         ``"decided"``, ``"≫"``, ``"≈"``, ``"≪"``, their names, or ``"not_worse"``.
     rope
-        The region of practical equivalence.
+        Region of practical equivalence.
     greater_is_better
-        Whether more of the metric is better.
+        Whether greater values of the metric are better.
 
     Examples
     --------
@@ -147,70 +151,74 @@ def firm_goal(goal: str | Decision, rope: Rope, *, greater_is_better: bool) -> G
             greater_is_better=greater_is_better,
             name=NOT_WORSE,
         )
-    known = (DECIDED, NOT_WORSE, *(one.symbol for one in _FIRM))
-    one = wanted_decision(goal, known=known)
-    if one is not None and not one.decided:
+    known = (DECIDED, NOT_WORSE, *(decision.symbol for decision in _FIRM))
+    decision = wanted_decision(goal, known=known)
+    if decision is not None and not decision.decided:
         raise UsageError(
-            f"a plan is for a firm decision: {', '.join(known)}; got {one.symbol!r}, "
-            "which more items make rarer"
+            f"{param('goal')} must be a firm decision: {', '.join(known)}; got "
+            f"{decision.symbol!r}, which becomes rarer with more items"
         )
-    found = any_decision(DECIDED if one is None else one, rope, greater_is_better=greater_is_better)
-    if found.wanted == (Decision.EQUIVALENT,) and rope.low == rope.high:
+    firm = any_decision(
+        DECIDED if decision is None else decision, rope, greater_is_better=greater_is_better
+    )
+    if firm.wanted == (Decision.EQUIVALENT,) and rope.low == rope.high:
         raise UsageError(
-            f"a ROPE without width never holds an interval; give {param('rope=')} some width"
+            "a ROPE of width 0 contains no interval, so ≈ cannot be reached; set a wider "
+            f"{param('rope=')}"
         )
-    return found
+    return firm
 
 
 def judged_goal(edge: float, *, greater_is_better: bool) -> Goal:
-    """Return the goal of a gate: the interval lies on one side of an edge.
+    """Return the goal of a gate: the whole interval lies on one side of an edge.
 
     Parameters
     ----------
     edge
-        The edge of the ROPE that decides.
+        Edge of the ROPE that decides.
     greater_is_better
-        Whether more of the metric is better.
+        Whether greater values of the metric are better.
     """
     return any_decision(DECIDED, Rope(low=edge, high=edge), greater_is_better=greater_is_better)
 
 
 Items = Literal["more", "new", "certain"]
 _GRID = 300
-# Where nothing varies, the decision is certain; this keeps the quotient defined.
+# If nothing varies, the decision is certain; this keeps the quotient defined.
 _NO_SPREAD = 1e-300
-# How far true differences of models like these may scatter about 0, in units of the sd of A − B.
-# The last one takes the data at face value.
+# Assumed scatters τ of true differences around 0, in units of the sd of A − B. The last one takes
+# the data at face value.
 _SCATTER = np.array([0.0, *np.geomspace(0.1, 6.0, 11), np.inf])
-# A scatter that explains the data worse than the best one by this factor is ruled out: it is
-# where a likelihood ratio test at the level 0.05 draws the line, exp(−1.92).
+# A scatter is ruled out if its likelihood is below this share of the largest: the limit of a
+# likelihood ratio test at the level 0.05, exp(−1.92).
 _PLAUSIBLE = 0.15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outlook:
-    """What is known of A − B now, and what items to come would add.
+    """Current posterior of A − B, and the prediction of its interval with more items.
 
-    The mean of A − B takes the data at face value: no difference was thought more probable than
-    another before. Models that are compared usually differ little, so the true difference is
+    The mean of A − B takes the data at face value: it assumes that all differences were equally
+    probable before. Models that are compared usually differ little, so the true difference is
     probably smaller than the observed one, and more so if the data were chosen because they
     look good. The data cannot show by how much. So there are two predictions: one at face value,
     and the least probability over all scatters τ of true differences N(0, τ²) that the data do
-    not rule out. τ is for predicting only; the interval to come is that of the raw data.
+    not rule out. τ is used for predicting only; the predicted interval ignores it.
 
     Parameters
     ----------
     n
-        The number of items behind it, the prior's worth among them.
+        Number of items behind the posterior, including the prior's worth.
     mean, sd
-        Of A − B.
+        Mean and sd of A − B.
     below, above
-        How far the interval reaches to either side of the mean.
+        Distances from the mean to the ends of the interval.
     items
-        ``"more"`` are added to those that are there, ``"new"`` ones stand alone, and in a
-        ``"certain"`` world the sd is that of n items and the mean is the truth.
+        ``"more"`` if the items are added to the existing ones, ``"new"`` if they are analysed
+        without them. In a ``"certain"`` scenario the mean is the true difference and the sd is
+        that of n items.
     stays
-        The share of the variance that stays however many more there are.
+        Share of the variance that no number of items removes.
 
     Examples
     --------
@@ -233,12 +241,12 @@ class Outlook:
     stays: float = 0.0
 
     def probability(self, goal: Goal, sizes: ArrayLike) -> FloatArray:
-        """Return how probably a goal is reached with so many items, the data at face value.
+        """Return the probability of a goal at each size, taking the data at face value.
 
         Parameters
         ----------
         goal
-            The goal.
+            Goal to reach.
         sizes
             Numbers of items.
         """
@@ -246,12 +254,12 @@ class Outlook:
         return at_face_value
 
     def least_probability(self, goal: Goal, sizes: ArrayLike) -> FloatArray:
-        """Return how probably a goal is reached at least, however little such models differ.
+        """Return the least probability of a goal at each size, over all plausible scatters.
 
         Parameters
         ----------
         goal
-            The goal.
+            Goal to reach.
         sizes
             Numbers of items.
         """
@@ -259,12 +267,12 @@ class Outlook:
         return least
 
     def most_probability(self, goal: Goal, sizes: ArrayLike) -> FloatArray:
-        """Return how probably a goal is reached at most, whatever scatter is plausible.
+        """Return the greatest probability of a goal at each size, over all plausible scatters.
 
         Parameters
         ----------
         goal
-            The goal.
+            Goal to reach.
         sizes
             Numbers of items.
         """
@@ -295,12 +303,12 @@ class Outlook:
             ),
         }
         if not goal.greater_is_better:
-            sums = {one.mirrored: value for one, value in sums.items()}
-        total: FloatArray = np.sum([sums[one] for one in goal.wanted], axis=0)
+            sums = {decision.mirrored: value for decision, value in sums.items()}
+        total: FloatArray = np.sum([sums[decision] for decision in goal.wanted], axis=0)
         return total
 
     def width(self, sizes: ArrayLike) -> FloatArray:
-        """Return how wide the interval would be.
+        """Return the predicted width of the interval.
 
         Parameters
         ----------
@@ -311,7 +319,7 @@ class Outlook:
         return width
 
     def narrowing(self, sizes: ArrayLike) -> FloatArray:
-        """Return the factor by which interval and sd are as wide as they are now.
+        """Return the predicted width of interval and sd as a share of the current width.
 
         Parameters
         ----------
@@ -329,11 +337,11 @@ class Outlook:
     def _future(
         self, sizes: ArrayLike, scatters: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return mean, factor of width, and sd of the interval's middle to come.
+        """Return the mean of the future interval's middle, the width factor and the middle's sd.
 
-        The items measure θ, the true difference with the error that stays. Given the data and a
+        The items measure θ, the true difference plus the error that stays. Given the data and a
         scatter, θ is normal with mean κ·mean and variance κ·s², κ = (τ² + stays) / (τ² + 1) in
-        units of the sd, and m items to come measure it with variance s²·n/m.
+        units of the sd, and m future items measure it with variance s²·n/m.
         """
         more = np.asarray(sizes, dtype=np.float64)
         total = self._total(more)
@@ -344,20 +352,20 @@ class Outlook:
         else:
             wide = np.isinf(scatters)
             square = np.square(np.where(wide, 1.0, scatters))
-            kept = np.where(wide, 1.0, (square + self.stays) / (square + 1.0))
-            kept = kept.reshape(-1, *[1] * more.ndim)
+            shrinkage = np.where(wide, 1.0, (square + self.stays) / (square + 1.0))
+            shrinkage = shrinkage.reshape(-1, *[1] * more.ndim)
             weight = more / total
-            middle = self.mean * (1.0 - weight + weight * kept)
-            variance = varies * weight * (weight * kept + weight * self.n / more)
+            middle = self.mean * (1.0 - weight + weight * shrinkage)
+            variance = varies * weight * (weight * shrinkage + weight * self.n / more)
         return middle, self.narrowing(more), np.maximum(np.sqrt(variance), _NO_SPREAD)
 
 
 class World(Protocol):
-    """Where test sets come from."""
+    """A scenario from which test sets are simulated."""
 
     @property
     def metric(self) -> metrics.Metric:
-        """What they are compared in."""
+        """The metric of the comparison."""
 
     @property
     def names(self) -> tuple[str, str]:
@@ -365,7 +373,7 @@ class World(Protocol):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Findings about the world."""
+        """Findings about the scenario."""
 
     @property
     def n_draws(self) -> int:
@@ -378,13 +386,13 @@ class World(Protocol):
     def simulate(
         self, size: int, n_simulations: int, seed: np.random.SeedSequence, *, n_jobs: int | None
     ) -> FloatArray:
-        """Return the HDI ends ``(2, n_simulations)``; NaN where the decision is withheld."""
+        """Return the HDI ends ``(2, n_simulations)``; NaN if the decision is withheld."""
 
     def outlook(self, seed: np.random.SeedSequence) -> Outlook:
-        """Return what normal theory says."""
+        """Return the prediction by normal theory."""
 
     def parts(self) -> list[str]:
-        """Return the world and its analysis as parts of a signature."""
+        """Return the scenario and its analysis as parts of a signature."""
 
 
 def first_size(
@@ -395,11 +403,11 @@ def first_size(
     Parameters
     ----------
     curve
-        From numbers of items to probabilities.
+        Function from numbers of items to probabilities.
     target
-        The wanted probability.
+        Probability to reach.
     most
-        No more items than this are looked at.
+        Largest number of items considered.
 
     Examples
     --------
@@ -410,8 +418,8 @@ def first_size(
     reached = np.flatnonzero(curve(sizes) >= target)
     if not reached.size:
         return None
-    place = int(reached[0])
-    low, high = int(sizes[place - 1]) if place else 0, int(sizes[place])
+    index = int(reached[0])
+    low, high = int(sizes[index - 1]) if index else 0, int(sizes[index])
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if curve(np.array([middle]))[0] >= target else (middle, high)
@@ -419,20 +427,20 @@ def first_size(
 
 
 def grid_of_sizes(most: int) -> FloatArray:
-    """Return whole numbers from 1 to the most, evenly far apart in their logarithms."""
+    """Return integers from 1 to ``most``, evenly spaced on a logarithmic scale."""
     return np.unique(np.rint(np.geomspace(1, most, _GRID)))
 
 
 def prior_worth(spec: Spec) -> float:
-    """Return how many items a prior is worth: the sum of its shapes, as counts are of theirs.
+    """Return the number of items that a prior is worth: the sum of its shapes.
 
-    Priors whose rows have mass 1 are worth one item a class, the bootstrap none. Nor is what
-    is believed of the strata of a pool counted.
+    Priors whose rows have mass 1 are worth one item per class. The bootstrap is worth none, and
+    the prior of a pool's strata is not counted.
 
     Parameters
     ----------
     spec
-        What was asked.
+        Spec of the comparison.
     """
     prior = spec.prior
     if not prior.proper or spec.pool is not None or spec.view.kind not in ("classes", "correct"):
@@ -448,16 +456,17 @@ _OUTCOMES = ("11", "10", "01", "00")
 
 
 def binary_metric(metric: MetricLike) -> metrics.Metric:
-    """Return a metric of one class, or say that outcome probabilities know no other."""
+    """Return a metric of one class; others raise an error."""
     if metrics.is_of_scores(metric):
         raise UsageError(
-            "outcome probabilities tell labels of two classes; for a metric of scores give a pilot"
+            "outcome probabilities describe labels of two classes; for a metric of scores pass a "
+            "pilot"
         )
     measured = get_labels(metric)
     if measured.average != "binary":
         raise UsageError(
-            "outcome probabilities of two classes tell a metric of one class such as 'f1'; for "
-            f"{measured.name!r} give a pilot"
+            "outcome probabilities of two classes need a metric of one class such as 'f1'; for "
+            f"{measured.name!r} pass a pilot"
         )
     return measured
 
@@ -481,7 +490,7 @@ def _theta(theta: Mapping[str, float], name: str) -> list[float]:
 
 
 def check_probability(value: object) -> float:
-    """Return a number from 0 to 1, or say that it must be one."""
+    """Return a number from 0 to 1; anything else raises an error."""
     if not isinstance(value, Real) or not 0 <= float(value) <= 1:
         raise UsageError(f"a probability must lie between 0 and 1; got {value!r}")
     return float(value)

@@ -1,4 +1,4 @@
-"""``Plan``: the sample size, how surely, and its curve. ``Proposal``: which items to label."""
+"""``Plan``: the sample size and its power curve. ``Proposal``: items to label."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ from outperform.planning.text import (
 )
 from outperform.results.base import Tabular
 
-# A simulation error of n above this share of it is worth a finding; of a pilot, where the range
-# from face value to the safe number is wide, it takes more.
+# A finding reports a simulation error of n above this share of n; with a pilot the limit is higher,
+# because the range from face value to the safe number is wide.
 _COARSE, _COARSE_OF_RANGE = 0.1, 0.5
 
 
@@ -57,52 +57,51 @@ _COARSE, _COARSE_OF_RANGE = 0.1, 0.5
 )
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Plan(Tabular):
-    """The number of items at which the wanted decision comes with the wanted probability.
+    """Number of items that reaches a decision with a given probability.
 
     Parameters
     ----------
     n
-        The number that is enough however little such models differ; None if no number up to
-        ``most`` is. Of a comparison that could go on, how many more; 0 if it is decided.
+        Number of items that is enough however little such models differ; None if no number up to
+        ``most`` is. For an existing comparison, the number of further items; 0 if it is decided.
     n_error
-        Its simulation error.
+        Simulation error of n.
     least, least_error
-        The number that is enough if the data of the pilot are taken at face value, and its
-        simulation error; None if no number up to ``most`` is. In a world that is taken as it
-        is, the same as n.
+        Number of items that is enough if the pilot's data are taken at face value, and its
+        simulation error; None if no number up to ``most`` is. The same as n in a certain scenario.
     reached, error
-        The probability of the goal at n, at least, and its simulation error; if n is None, the
-        largest of all sizes.
+        Least probability of the goal at n, and its simulation error; if n is None, the largest
+        over all sizes.
     highest
-        The probability of the goal at n, at most: of the scatters of true differences that the
-        data allow the one that favours the goal; if n is None, the largest of all sizes.
+        Greatest probability of the goal at n, under the scatter of true differences that favours
+        the goal most among those that the data allow; if n is None, the largest over all sizes.
     target
-        The wanted probability.
+        Probability to reach.
     goal
-        The wanted decision.
+        Decision to reach.
     rope
-        The region of practical equivalence.
+        Region of practical equivalence.
     seen
         Number of existing items, analysed together with the new ones.
     most
         Largest number of items considered.
     sizes, shares, errors, widths
-        What was simulated: numbers of items, the share of test sets that reached the goal,
-        its simulation error, and the mean width of their intervals.
+        Simulated numbers of items, share of test sets that reached the goal, its simulation
+        error, and mean width of the intervals.
     n_simulations
-        How many test sets were simulated in all.
+        Total number of simulated test sets.
     names
-        The names of A and of B.
+        Names of A and of B.
     metric, metric_label
-        What they are compared in, and that in words.
+        Name of the metric, and its name in prose.
     curve
-        Normal theory corrected by the simulations: the probability at any size.
+        Probability at any size, by normal theory corrected by the simulations.
     findings
         Findings.
     signature
-        What makes the result repeatable.
+        One line with everything needed to repeat the computation.
     tasks
-        Of a suite the items of each task, n in all, or ``least`` if n is None.
+        For a suite, number of items of each task; their total is n, or ``least`` if n is None.
     """
 
     n: int | None
@@ -132,26 +131,28 @@ class Plan(Tabular):
 
     @property
     def reachable(self) -> bool:
-        """Whether some number of items is enough."""
+        """Whether some number of items up to ``most`` is enough."""
         return self.n is not None
 
     def probability(self, n: int) -> float:
-        """Return how probably n items reach the goal, the data at face value.
+        """Return the probability that n items reach the goal, taking the data at face value.
 
         Parameters
         ----------
         n
-            A number of items, on top of those that are there already.
+            Number of items, in addition to existing ones.
         """
         return float(self.curve.at([_check_size(n)])[0])
 
     def least_probability(self, n: int) -> float:
-        """Return how probably n items reach the goal, however little such models differ.
+        """Return the least probability that n items reach the goal.
+
+        Unlike :meth:`probability`, it allows for models that differ less than observed.
 
         Parameters
         ----------
         n
-            A number of items, on top of those that are there already.
+            Number of items, in addition to existing ones.
         """
         return float(self.curve.least_at([_check_size(n)])[0])
 
@@ -161,21 +162,21 @@ class Plan(Tabular):
         Parameters
         ----------
         n
-            A number of items, on top of those that are there already.
+            Number of items, in addition to existing ones.
         """
         return float(self.curve.width([_check_size(n)])[0])
 
     def detectable(self, n: int) -> float:
-        """Return the smallest difference that is found better with the target's probability.
+        """Return the smallest difference that is declared better with the target probability.
 
-        The interval has to clear the ROPE and ends as far from its middle as in this world, and
-        its middle varies by one sd: ``edge + reach + Φ⁻¹(target) · sd``. Models that disagree as
-        often as these are meant.
+        The interval must clear the ROPE. It reaches as far from its middle as in this scenario,
+        and the middle varies with the sd: ``edge + reach + Φ⁻¹(target) · sd``. This assumes models
+        that disagree as often as these.
 
         Parameters
         ----------
         n
-            A number of items, on top of those that are there already.
+            Number of items, in addition to existing ones.
         """
         outlook = self.curve.outlook
         shrunk = outlook.narrowing(_check_size(n))
@@ -195,7 +196,7 @@ class Plan(Tabular):
 
     @property
     def _detectable(self) -> float | None:
-        """The smallest difference that would be found better at that size."""
+        """The smallest difference that would be declared better at that size."""
         return None if self._size is None else self.detectable(self._size)
 
     @property
@@ -204,29 +205,29 @@ class Plan(Tabular):
         return tuple(self.widths.tolist())
 
     def report(self) -> str:
-        """Return a paragraph for a paper or a grant: how many items, and how that was found."""
+        """Return a paragraph for a paper or a grant proposal: number of items and method."""
         return plan_paragraph(self.to_dict())
 
     def table(self) -> Table:
-        """Return one row a simulated size."""
+        """Return one row per simulated size."""
         return plan_table(self.to_dict())
 
     def plot(
         self, ax: Axes | None = None, *, label: str | None = None, size: FigureSize = "text"
     ) -> Axes:
-        """Draw the curve, what was simulated, and where it reaches the target.
+        """Draw the curve, the simulated sizes, and the size that reaches the target.
 
-        Of a pilot, the shaded area reaches down to the least probability, however little such
-        models differ.
+        With a pilot, the shaded area reaches down to the least probability, which allows for
+        models that differ less than observed.
 
         Parameters
         ----------
         ax
             Axes to draw into; new ones if None. They are returned.
         label
-            What to write at the end of the curve.
+            Text at the end of the curve.
         size
-            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
+            Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
         sizes = self._shown_sizes()
         certain = self.curve.outlook.items == "certain"
@@ -265,7 +266,7 @@ def summarize_plan(
     seen: int = 0,
     reached: bool = False,
 ) -> Plan:
-    """Turn what was simulated into an answer; nothing need be, where the goal is reached."""
+    """Turn simulations into a plan; there are none if the goal is already reached."""
     least, n = (0, 0) if reached else (search.size(curve), search.safe_size(curve))
     sizes = grid_of_sizes(search.most)
     best = int(sizes[int(curve.least_at(sizes).argmax())]) if n is None else n
@@ -300,17 +301,19 @@ def summarize_plan(
 
 
 def joined_points(points: Sequence[Point]) -> list[Point]:
-    """Add up what was simulated at equal sizes, the smallest first."""
+    """Add up the simulations at equal sizes, smallest first."""
     by_size: dict[int, list[Point]] = {}
     for point in points:
         by_size.setdefault(point.n, []).append(point)
     return [
         Point(
             n=n,
-            simulated=sum(one.simulated for one in group),
-            reached=sum(one.reached for one in group),
+            simulated=sum(point.simulated for point in group),
+            reached=sum(point.reached for point in group),
             width=float(
-                np.average([one.width for one in group], weights=[one.simulated for one in group])
+                np.average(
+                    [point.width for point in group], weights=[point.simulated for point in group]
+                )
             ),
         )
         for n, group in sorted(by_size.items())
@@ -351,16 +354,16 @@ def _check_size(n: int) -> int:
 
 @written("a b n_pool n_proposed judge?")
 class Stratum(NamedTuple):
-    """All items of the pool with the same two predictions, of which a judge says the same.
+    """All items of the pool with the same two predictions and the same rating of a judge.
 
     Parameters
     ----------
     a, b
-        What A and B predict; of verdicts, whether the judge calls A and B right.
+        Predictions of A and of B; with verdicts, whether the judge rates A and B as right.
     n_pool, n_proposed
-        How many items there are, and how many of them to label.
+        Number of items in the pool, and number of them to label.
     judge
-        The class that a judge gives them, if one does.
+        Class assigned by the judge, if there is one.
     """
 
     a: Label
@@ -371,7 +374,7 @@ class Stratum(NamedTuple):
 
     @property
     def agree(self) -> bool:
-        """Whether both models say the same, or are both right or both wrong by the judge."""
+        """Whether both predictions are the same, or the judge rates both right or both wrong."""
         return self.a == self.b
 
 
@@ -381,32 +384,32 @@ class Stratum(NamedTuple):
 )
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Proposal(Tabular):
-    """Which items of a pool to label so that two models are told apart with few labels.
+    """Items of a pool to label so that A − B is estimated precisely with few labels.
 
     Parameters
     ----------
     items
-        Their places in the predictions of A, counted from 0, in the order in which to label them.
-        Whoever stops early has a fair sample too: of every stratum about the same share is done.
+        Positions in the predictions of A, counted from 0, in labelling order. If you stop early,
+        the sample is still fair: about the same share of every stratum is labelled.
     strata
-        Every pair of predictions, and what a judge says if there is one: how many items of the
-        pool have it, and how many of these are proposed.
+        Every pair of predictions (and rating of a judge, if there is one), with its number of
+        items in the pool and the number proposed.
     names
-        The names of A and of B.
+        Names of A and of B.
     predictions
         Their predictions for the whole pool, or the judge's verdicts on them.
     labels
-        Classes that could occur, if they were given.
+        Classes that could occur, if they were passed.
     metric
-        The metric whose difference is to be known.
+        Metric whose difference is estimated.
     signature
-        What makes the proposal repeatable.
+        One line with everything needed to repeat the proposal.
     judge
-        The class that a judge gives every item, if one does.
+        Class that the judge assigns to every item, if there is one.
     verdicts
         Whether ``predictions`` are a judge's verdicts, right or wrong.
     findings
-        What to know about the rows.
+        Findings about the rows.
     """
 
     items: IntArray = field(repr=False)
@@ -423,7 +426,7 @@ class Proposal(Tabular):
     @property
     def n_pool(self) -> int:
         """The number of items in the pool."""
-        return sum(one.n_pool for one in self.strata)
+        return sum(stratum.n_pool for stratum in self.strata)
 
     @property
     def n_proposed(self) -> int:
@@ -433,44 +436,44 @@ class Proposal(Tabular):
     @property
     def n_apart(self) -> int:
         """The number of items in the pool on which the models differ."""
-        return sum(one.n_pool for one in self.strata if not one.agree)
+        return sum(stratum.n_pool for stratum in self.strata if not stratum.agree)
 
     @property
     def n_proposed_apart(self) -> int:
         """The number of items to label on which the models differ."""
-        return sum(one.n_proposed for one in self.strata if not one.agree)
+        return sum(stratum.n_proposed for stratum in self.strata if not stratum.agree)
 
     @property
     def _judge(self) -> Literal["classes", "verdicts"] | None:
-        """What a judge gives: classes, or verdicts on the models."""
+        """The kind of the judge's ratings: classes, or verdicts on the models."""
         if self.verdicts:
             return "verdicts"
         return None if self.judge is None else "classes"
 
     def outcomes(self, y_true: ColumnLike | ModelsLike) -> Outcomes:
-        """Count the proposed items once they, or the first of them, are labelled.
+        """Return the outcomes of the proposed items once they, or the first of them, are labelled.
 
         Parameters
         ----------
         y_true
-            The true labels of ``items``, in their order, of all or of the first of them. Of
-            verdicts, what people say of them: right or wrong for each model by name.
+            True labels of all ``items`` or of the first of them, in the same order. With verdicts,
+            human labels: right or wrong, for each model by name.
 
         Examples
         --------
         >>> import outperform as op
         >>> new, old = [1, 1, 0, 0] * 25, [1, 0, 0, 0] * 25
         >>> proposal = op.propose(new, old, budget=40, names=("new", "old"), random_state=0)
-        >>> y_true = [new[place] for place in proposal.items]  # somebody labels them
+        >>> y_true = [new[index] for index in proposal.items]  # somebody labels them
         >>> proposal.outcomes(y_true)
         Outcomes(n=40, models=('new', 'old'), labels=(0, 1), paired=True, cells=3, pool=100)
         """
         if self.verdicts:
             human = {name: self._in_pool(values) for name, values in named(y_true).items()}
-            seen = Outcomes.from_judged(self.predictions, human=human, drawn="by_ratings")
+            outcomes = Outcomes.from_judged(self.predictions, human=human, drawn="by_ratings")
         else:
             column = self._in_pool(y_true)
-            seen = (
+            outcomes = (
                 Outcomes.from_pool(column, self.predictions, labels=self.labels)
                 if self.judge is None
                 else Outcomes.from_judged(
@@ -481,30 +484,30 @@ class Proposal(Tabular):
                     drawn="by_ratings",
                 )
             )
-        return replace(seen, findings=self.findings + seen.findings)
+        return replace(outcomes, findings=self.findings + outcomes.findings)
 
     def _in_pool(self, values: object) -> list[object]:
-        """Put what was said of the proposed items in their places, None in all others."""
+        """Return a column for the pool with the labels of proposed items, None elsewhere."""
         n = len(values) if isinstance(values, Sized) else 0
         if not 0 < n <= len(self.items):
             raise DataError(
-                f"y_true must hold the labels of the {len(self.items)} proposed items, or of the "
-                "first of them, in their order; for others use Outcomes.from_pool or from_judged"
+                f"y_true must be the labels of the {len(self.items)} proposed items, or of the "
+                "first of them, in order; for other items use Outcomes.from_pool or from_judged"
             )
-        said: list[object] = np.asarray(unmasked(values), dtype=object).tolist()
-        gaps = [place for place, value in enumerate(said) if is_missing(value)]
+        labels: list[object] = np.asarray(unmasked(values), dtype=object).tolist()
+        gaps = [i for i, value in enumerate(labels) if is_missing(value)]
         if gaps:
             raise DataError(
                 f"{len(gaps)} of {n} proposed items have no label (the first is items[{gaps[0]}]); "
-                "label them, or give those before them only"
+                "label them, or pass only those before the first"
             )
         column: list[object] = [None] * self.n_pool
-        for place, value in zip(self.items[:n].tolist(), said, strict=True):
-            column[place] = value
+        for index, value in zip(self.items[:n].tolist(), labels, strict=True):
+            column[index] = value
         return column
 
     def table(self) -> Table:
-        """Return one row a stratum, those with most to label first."""
+        """Return one row per stratum, those with most to label first."""
         return proposal_table(self.to_dict())
 
     def _document(self) -> Document:

@@ -1,4 +1,4 @@
-"""The search for the sample size, by simulation where it matters."""
+"""The search for the sample size: normal theory, corrected by simulations near the target."""
 
 from __future__ import annotations
 
@@ -17,39 +17,40 @@ from outperform.planning.goals import Goal, Outlook, World, first_size, grid_of_
 from outperform.posterior.rng import child
 
 LARGEST = 1_000_000_000
-# How far theory may be off, as sds of shift and tilt: nothing is trusted, or, where few test
-# sets are simulated, theory is right within some five points.
+# How far theory may be off, as sds of shift and tilt: by almost anything, or, if few test sets
+# are simulated, by some five percentage points.
 DOUBT = np.array([1.0, 0.5])
 LITTLE_DOUBT = np.array([0.2, 0.2])
-# The sd of the weights in units of the score.
+# The sd of the weights, in units of the score.
 _BANDWIDTH = 1.0
 _FLATTEST = -0.8
 _LEAST_WEIGHT = 1e-6
 _MOST_STEPS = 50
 _SURE = 1e-9
-# The curve's slope is that over a factor; a wider one where it is flat, because it jumps.
+# The slope of the curve is taken over one of these factors of n: a wider one if the curve is flat
+# between jumps.
 _SECANTS = (1.05, 2.0, 8.0)
 # The simulation error of n, as a share of it, at which the search ends.
 PRECISION = 0.02
-# Of a pilot, where the range from face value to the safe number is wider than that.
+# With a pilot, whose range from face value to the safe number is wider than that.
 PRECISION_OF_RANGE = 0.1
 _COARSE = (0.25, 0.5, 1.0, 2.0)
 _FINE = (0.8, 1.25)
-# No size is tried that is so many times as large as all before.
+# No size is tried that is more than this factor beyond all earlier ones.
 _LEAP = 8
 _SHARE_OF_COARSE = 0.04
 _SHARE_OF_FINE = 0.06
-# Shares below this, or as far from 1, say only that the size is to be looked for elsewhere.
+# Shares below this, or as close to 1, show only that the size lies elsewhere.
 _RARE = 0.02
-# Theory that explains a simulated test set worse than its share by so much is contradicted, and
-# moved along n by one of these factors.
+# Theory is contradicted if it explains a simulated test set worse than the observed share by more
+# than this (in log-likelihood); then its n is multiplied by one of these factors.
 _CONTRADICTED = 0.1
 _MOVES = np.exp(np.linspace(-12, 12, 241))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """What was simulated at one size."""
+    """Simulated test sets of one size."""
 
     n: int
     simulated: int
@@ -64,7 +65,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
-    """Normal theory, corrected by what was simulated."""
+    """Normal theory, corrected by simulations."""
 
     outlook: Outlook
     goal: Goal
@@ -75,15 +76,15 @@ class Curve:
     widening: float = 1.0
 
     def at(self, sizes: ArrayLike) -> FloatArray:
-        """Return the probability of the goal, the data at face value."""
+        """Return the probability of the goal, taking the data at face value."""
         return self._probability(self.outlook.probability(self.goal, sizes))
 
     def least_at(self, sizes: ArrayLike) -> FloatArray:
-        """Return the probability of the goal at least, however little such models differ."""
+        """Return the least probability of the goal, over all plausible scatters."""
         return self._probability(self.outlook.least_probability(self.goal, sizes))
 
     def most_at(self, sizes: ArrayLike) -> FloatArray:
-        """Return the probability of the goal at most, whatever scatter is plausible."""
+        """Return the greatest probability of the goal, over all plausible scatters."""
         return self._probability(self.outlook.most_probability(self.goal, sizes))
 
     def _probability(self, theory: FloatArray) -> FloatArray:
@@ -132,20 +133,20 @@ def fit(
     *,
     doubt: FloatArray = DOUBT,
 ) -> Curve:
-    """Correct normal theory by what was simulated.
+    """Correct normal theory by simulations.
 
     Parameters
     ----------
     outlook
         Normal theory.
     goal
-        What is hoped for.
+        Goal to reach.
     target
-        The wanted probability.
+        Probability to reach.
     points
-        What was simulated.
+        Simulated test sets by size.
     doubt
-        How far theory may be off: the sds of shift and tilt.
+        Prior sds of shift and tilt: how far theory may be off.
     """
     sizes = np.array([point.n for point in points], dtype=np.float64)
     outlook = _moved(outlook, goal, points)
@@ -154,9 +155,9 @@ def fit(
     weight = np.exp(-0.5 * (away / _BANDWIDTH) ** 2) + _LEAST_WEIGHT
     beta, covariance = _corrected(theory, away, weight, points, doubt)
     known = np.array([np.isfinite(point.width) for point in points])
-    seen = np.array([point.simulated * point.width for point in points])[known]
+    observed = np.array([point.simulated * point.width for point in points])[known]
     expected = np.array([point.simulated for point in points]) * outlook.width(sizes)
-    widening = weight[known] @ seen / (weight[known] @ expected[known]) if known.any() else 1.0
+    widening = weight[known] @ observed / (weight[known] @ expected[known]) if known.any() else 1.0
     return Curve(
         outlook=outlook,
         goal=goal,
@@ -169,23 +170,23 @@ def fit(
 
 
 def _moved(outlook: Outlook, goal: Goal, points: Sequence[Point]) -> Outlook:
-    """Return theory as it is, or moved along n if what was simulated contradicts it.
+    """Return theory unchanged, or with another n if the simulations contradict it.
 
-    Twice the n of an outlook means that every item tells half as much.
+    Twice the n of an outlook means that every item carries half the information.
     """
     if _surprise(outlook, goal, points) <= _CONTRADICTED:
         return outlook
     near = [replace(outlook, n=outlook.n * factor) for factor in _MOVES]
-    # Of moves that are as good, the shortest: each factor is a tenth, and costs a little.
+    # Among equally good moves the shortest wins: each step of a tenth costs a little.
     costs = [
-        _surprise(one, goal, points) + 1e-4 * abs(place - _MOVES.size // 2)
-        for place, one in enumerate(near)
+        _surprise(moved, goal, points) + 1e-4 * abs(index - _MOVES.size // 2)
+        for index, moved in enumerate(near)
     ]
     return near[int(np.argmin(costs))]
 
 
 def _surprise(outlook: Outlook, goal: Goal, points: Sequence[Point]) -> float:
-    """Return how much worse theory explains a simulated test set than the share at its size."""
+    """Return the mean loss in log-likelihood of theory against the observed share at each size."""
     simulated = np.array([point.simulated for point in points], dtype=np.float64)
     share = np.array([point.share for point in points])
     chance = np.clip(outlook.probability(goal, [point.n for point in points]), _RARE, 1 - _RARE)
@@ -200,7 +201,7 @@ def _corrected(
     points: Sequence[Point],
     doubt: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return shift and tilt by scoring, and their covariance, which knows of the weights."""
+    """Return shift and tilt by Fisher scoring, and their covariance given the weights."""
     design = np.stack([np.ones_like(away), away], axis=1)
     simulated = np.array([point.simulated for point in points], dtype=np.float64)
     share = np.array([point.share for point in points])
@@ -209,7 +210,7 @@ def _corrected(
         information, slope = _likelihood(theory + design @ beta, share, simulated)
         bread = (design * (weight * information)[:, None]).T @ design + prior
         step = np.linalg.solve(bread, design.T @ (weight * slope) - prior @ beta)
-        # Less of it where the score would run away.
+        # A shorter step keeps the score from diverging.
         beta = beta + step * min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-12))
         beta[1] = max(beta[1], _FLATTEST)
         if np.abs(step).max() < 1e-9:
@@ -232,7 +233,7 @@ def _likelihood(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """What is looked for, and how hard."""
+    """Settings of the search for a sample size."""
 
     goal: Goal
     target: float
@@ -248,16 +249,16 @@ class Search:
         seed: np.random.SeedSequence,
         progress: Progress | None = None,
     ) -> tuple[Curve, list[Point]]:
-        """Simulate, first coarsely about where theory sees the target, then where it is.
+        """Simulate, first coarsely around the size predicted by theory, then close to the target.
 
         Parameters
         ----------
         world
-            Where test sets come from.
+            Scenario that test sets are simulated from.
         seed
-            Of all simulations.
+            Seed of all simulations.
         progress
-            Called with how much is done and how much there is at most.
+            Function called with the number of simulations done and the maximum.
         """
         outlook = world.outlook(child(seed, 0))
         theory = Curve(
@@ -298,18 +299,18 @@ class Search:
         return list(dict.fromkeys(sizes))
 
     def size(self, curve: Curve) -> int | None:
-        """Return the number of items at which a curve reaches the target, if any does."""
+        """Return the number of items at which a curve reaches the target; None if none does."""
         return first_size(curve.at, self.target, most=self.most)
 
     def safe_size(self, curve: Curve) -> int | None:
-        """Return the number that reaches the target however little such models differ."""
+        """Return the number of items that is enough under every plausible scatter."""
         return first_size(curve.least_at, self.target, most=self.most)
 
     def _best(self, curve: Curve) -> int:
         """Return the first size at which a curve is almost as high as anywhere."""
         sizes = grid_of_sizes(self.most)
-        found = curve.at(sizes)
-        return int(sizes[np.flatnonzero(found >= found.max() - 0.01)[0]])
+        probabilities = curve.at(sizes)
+        return int(sizes[np.flatnonzero(probabilities >= probabilities.max() - 0.01)[0]])
 
     def _is_precise(self, curve: Curve, points: list[Point]) -> bool:
         size = self.size(curve)
@@ -332,12 +333,12 @@ class Search:
 
 
 def _rounded(size: float) -> int:
-    """Return the nearest of sizes a fifth apart, so that sizes almost equal are the same."""
+    """Return the nearest of sizes a fifth apart, so that almost equal sizes coincide."""
     return round(math.pow(2, round(4 * math.log2(max(size, 1.0))) / 4))
 
 
 def check_target(target: object) -> float:
-    """Return a probability that can be aimed at, or say how to mend it."""
+    """Return a valid target probability; anything else raises an error."""
     if not isinstance(target, Real) or not 0 < float(target) < 1:
         raise UsageError(
             f"{param('target')} must lie strictly between 0 and 1, such as 0.8; got {target!r}"
@@ -346,7 +347,7 @@ def check_target(target: object) -> float:
 
 
 def check_most(most: object) -> int:
-    """Return the largest number of items to consider, or say how to mend it."""
+    """Return the largest number of items to consider; invalid values raise an error."""
     number = float(most) if isinstance(most, Real) else math.nan
     if not 2 <= number <= LARGEST or number != int(number):
         raise UsageError(

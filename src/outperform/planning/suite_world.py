@@ -1,4 +1,4 @@
-"""Suites of tasks that a plan draws, each task from its own posterior."""
+"""Scenario of a plan for a suite: each task is drawn from its own posterior."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from outperform.posterior.rng import child
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteWorld:
-    """Suites of tasks, each a world of its own; a size is shared among them as the pilot's is.
+    """Scenario with several tasks; items are divided among them as in the pilot.
 
     Parameters
     ----------
     tasks
-        The world of each task.
+        Scenario of each task.
     how
-        How the mean over tasks is taken.
+        Settings of the mean over tasks.
     metric
-        The mean, in words.
+        Metric that describes the mean.
     """
 
     tasks: Mapping[str, TableWorld]
@@ -47,8 +47,10 @@ class SuiteWorld:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Findings of any task, each once."""
-        return tuple(dict.fromkeys(one for task in self.tasks.values() for one in task.findings))
+        """Findings of all tasks, without duplicates."""
+        return tuple(
+            dict.fromkeys(finding for task in self.tasks.values() for finding in task.findings)
+        )
 
     @property
     def n_draws(self) -> int:
@@ -62,11 +64,11 @@ class SuiteWorld:
 
     @property
     def n(self) -> int:
-        """The items of the pilot."""
+        """Number of items in the pilot."""
         return sum(task.spec.n for task in self.tasks.values())
 
     def sizes(self, size: int) -> dict[str, int]:
-        """Return the items of each task, in proportion to those of the pilot."""
+        """Return the number of items of each task, in proportion to the pilot."""
         return {
             name: max(1, round(size * task.spec.n / self.n)) for name, task in self.tasks.items()
         }
@@ -74,19 +76,19 @@ class SuiteWorld:
     def simulate(
         self, size: int, n_simulations: int, seed: np.random.SeedSequence, *, n_jobs: int | None
     ) -> FloatArray:
-        """Return the HDI ends ``(2, n_simulations)``; NaN where the decision is withheld."""
+        """Return the HDI ends ``(2, n_simulations)``; NaN if the decision is withheld."""
         sizes, worlds = tuple(self.sizes(size).values()), tuple(self.tasks.values())
 
         def make_fill() -> Callable[[np.random.Generator, FloatArray], None]:
             predicts = [task.make_predict() for task in worlds]
 
             def fill(generator: np.random.Generator, out: FloatArray) -> None:
-                for place in range(out.shape[1]):
+                for i in range(out.shape[1]):
                     views = [
                         task.analysed(predict(generator, n))
                         for task, predict, n in zip(worlds, predicts, sizes, strict=True)
                     ]
-                    out[:, place] = self._ends(views, generator)
+                    out[:, i] = self._ends(views, generator)
 
             return fill
 
@@ -101,27 +103,31 @@ class SuiteWorld:
         mean = np.sort(self.how.mean(draws))
         if np.isnan(mean[-1]):
             return np.nan, np.nan
-        # A suite is undecided where no task may be decided.
+        # The decision on a suite is withheld if that on every task is.
         if all(
-            task.is_withheld(view, *interval_of(np.sort(own), self.prob))
-            for (task, view), own in zip(pairs, draws, strict=True)
+            task.is_withheld(view, *interval_of(np.sort(differences), self.prob))
+            for (task, view), differences in zip(pairs, draws, strict=True)
         ):
             return np.nan, np.nan
         return interval_of(mean, self.prob)
 
     def outlook(self, seed: np.random.SeedSequence) -> Outlook:
-        """Return what normal theory says: the variances of the tasks add up."""
-        alone = [task.outlook(child(seed, place)) for place, task in enumerate(self.tasks.values())]
+        """Return the prediction by normal theory: the variances of the tasks add up."""
+        outlooks = [task.outlook(child(seed, i)) for i, task in enumerate(self.tasks.values())]
         factors = self.how.weights / self.how.units
         sd = float(
-            np.sqrt(np.sum([(f * one.sd) ** 2 for f, one in zip(factors, alone, strict=True)]))
+            np.sqrt(
+                np.sum(
+                    [(f * outlook.sd) ** 2 for f, outlook in zip(factors, outlooks, strict=True)]
+                )
+            )
         )
         reach = float(ndtri((1 + self.prob) / 2)) * sd
-        mean = float(factors @ [one.mean for one in alone])
+        mean = float(factors @ [outlook.mean for outlook in outlooks])
         return Outlook(n=self.n, mean=mean, sd=sd, below=reach, above=reach, items="new")
 
     def parts(self) -> list[str]:
-        """Return the world and its analysis as parts of a signature."""
+        """Return the scenario and its analysis as parts of a signature."""
         return [
             f"prior={self._first.spec.prior.name}",
             "paired" if self._first.spec.paired else "unpaired",

@@ -1,4 +1,4 @@
-"""Plans and proposals in words, and power curves."""
+"""Text, tables and figures of plans and proposals."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ _NAME = 30
 
 
 def plan_headline(facts: Facts) -> str:
-    """Return the answer of a plan on one line.
+    """Return the result of a plan on one line.
 
     Examples
     --------
-    >>> told = {"names": ["bert", "gpt"], "metric": "f1", "metric_label": "F1", "goal": "≫",
-    ...         "target": 0.8, "n": 1834, "n_error": 31.0, "least": 1834, "least_error": 31.0,
-    ...         "reached": 0.8, "error": 0.008, "highest": 0.8, "seen": 0, "items": "certain",
-    ...         "most": 1_000_000}
-    >>> print(plan_headline(told))
+    >>> facts = {"names": ["bert", "gpt"], "metric": "f1", "metric_label": "F1", "goal": "≫",
+    ...          "target": 0.8, "n": 1834, "n_error": 31.0, "least": 1834, "least_error": 31.0,
+    ...          "reached": 0.8, "error": 0.008, "highest": 0.8, "seen": 0, "items": "certain",
+    ...          "most": 1_000_000}
+    >>> print(plan_headline(facts))
     1,834 ± 31 items: ≫ with a probability of 80%.
-    >>> print(plan_headline(told | {"n": 5210, "n_error": 120}))
+    >>> print(plan_headline(facts | {"n": 5210, "n_error": 120}))
     1,834 ± 31 to 5,210 ± 120 items: probably ≫.
-    >>> print(plan_headline(told | {"n": None, "reached": 0.34, "highest": 0.91}))
+    >>> print(plan_headline(facts | {"n": None, "reached": 0.34, "highest": 0.91}))
     At least 1,834 ± 31 items: even 1,000,000 reach ≫ with a probability of 34% to 91%.
-    >>> print(plan_headline(told | {"n": None, "least": None, "highest": 0.634}))
-    Not reachable: ≫ with a probability of at most 63%, however many items up to 1,000,000.
+    >>> print(plan_headline(facts | {"n": None, "least": None, "highest": 0.634}))
+    Not reachable: the probability of ≫ is at most 63% with up to 1,000,000 items.
     """
     goal = _goal(facts)
     more = " more" if facts["seen"] else ""
@@ -63,8 +63,8 @@ def plan_headline(facts: Facts) -> str:
         )
     if n is None:
         return (
-            f"Not reachable: {goal} with a probability of at most {high}, "
-            f"however many{more} items up to {most}."
+            f"Not reachable: the probability of {_outcome(facts)} is at most {high} with up to "
+            f"{most}{more} items."
         )
     if facts["n"] == 0:
         return f"No more items are needed: {goal} already."
@@ -76,7 +76,7 @@ def plan_headline(facts: Facts) -> str:
 
 
 def is_range(facts: Facts) -> bool:
-    """Return whether the safe number of items is more than an error above that at face value."""
+    """Whether the safe number of items exceeds that at face value by more than its error."""
     least, n = facts["least"], facts["n"]
     if least is None or n is None:
         return bool(least != n)
@@ -91,16 +91,16 @@ def _with_error(facts: Facts, key: Literal["n", "least"]) -> str | None:
 
 
 def plan_paragraph(facts: Facts) -> str:
-    """Return a plan as a paragraph: the number, what it is for, and how it was found."""
+    """Return a plan as a paragraph: the goal, the number of items and the method."""
     a, b = read.names(facts)
     rope, goal = read.rope_text(facts), facts["goal"]
-    wanted = _WORDS.get(goal, for_text(goal))
+    goal_text = _WORDS.get(goal, for_text(goal))
     parts = [
         f"The comparison of {a} and {b} in {read.metric(facts)}, with a region of practical "
-        f"equivalence (ROPE) of {rope}, is to be {wanted}. {plan_headline(facts)}"
+        f"equivalence (ROPE) of {rope}, is to be {goal_text}. {plan_headline(facts)}"
     ]
     if facts["tasks"]:
-        parts.append(f"Items of each task: {_tasks(facts)}.")
+        parts.append(f"Items per task: {_tasks(facts)}.")
     if is_range(facts):
         parts.append(_RANGE)
     if facts["seen"]:
@@ -111,8 +111,8 @@ def plan_paragraph(facts: Facts) -> str:
         parts.append(
             f"The interval would {_then(facts)} be {facts['width']:.3g} wide on average, and a "
             "difference of "
-            f"{facts['detectable']:.3g} would be found better with a probability of "
-            f"{numbers.percent(facts['target'])} by models that disagree as often as these."
+            f"{facts['detectable']:.3g} would be declared better with a probability of "
+            f"{numbers.percent(facts['target'])} if models disagree as often as these."
         )
     parts.append(
         f"{numbers.count(facts['n_simulations'])} test sets of {len(facts['sizes'])} sizes were "
@@ -123,7 +123,7 @@ def plan_paragraph(facts: Facts) -> str:
 
 
 def plan_table(facts: Facts) -> Table:
-    """Return one row for each size that was simulated."""
+    """Return one row per simulated size."""
     rows = [
         {"n": n, "share": share, "error": error, "width": width}
         for n, share, error, width in zip(
@@ -147,7 +147,7 @@ def _details(facts: Facts) -> list[tuple[str, str]]:
     if facts["tasks"]:
         details.append(("tasks", _tasks(facts)))
     if facts["seen"]:
-        details.append(("there are", f"{numbers.count(facts['seen'])} items, which count"))
+        details.append(("existing items", f"{numbers.count(facts['seen'])}, included"))
     if is_range(facts):
         details.append(("range", _RANGE))
     if facts["items"] == "new":
@@ -155,11 +155,11 @@ def _details(facts: Facts) -> list[tuple[str, str]]:
     if facts["width"] is not None:
         there = _then(facts).replace("then", "at that size")
         details.append(("interval", f"{facts['width']:.3g} wide {there}, on average"))
-        found = (
-            f"{there}, a true difference of {facts['detectable']:.3g} is found better with "
+        message = (
+            f"{there}, a true difference of {facts['detectable']:.3g} is declared better with "
             f"{_percent(facts['target'])} probability"
         )
-        details.append(("detectable", found))
+        details.append(("detectable", message))
     return details
 
 
@@ -167,11 +167,11 @@ _RANGE = (
     "The first number takes the data at face value; the second is enough however little such "
     "models differ."
 )
-_ALONE = "They are analysed alone, without those of the pilot."
+_ALONE = "They are analysed without those of the pilot."
 
 
 def _then(facts: Facts) -> str:
-    """Return at which size the interval was predicted."""
+    """Return the size for which the interval is predicted, in words."""
     if not is_range(facts):
         return "then"
     n = facts["least"] if facts["n"] is None else facts["n"]
@@ -180,25 +180,25 @@ def _then(facts: Facts) -> str:
 
 def _tasks(facts: Facts) -> str:
     each = [f"{for_text(name)} {numbers.count(n)}" for name, n in facts["tasks"].items()]
-    rest = f" and {len(each) - _MOST_TASKS} more" if len(each) > _MOST_TASKS else ""
-    return f"{', '.join(each[:_MOST_TASKS])}{rest}"
+    remaining = f" and {len(each) - _MOST_TASKS} more" if len(each) > _MOST_TASKS else ""
+    return f"{', '.join(each[:_MOST_TASKS])}{remaining}"
 
 
 def plan_document(sizes: FloatArray, probability: FloatArray, facts: Facts) -> Document:
-    """Return a plan: the answer, the curve, what was simulated."""
+    """Return the document of a plan: headline, curve and simulated sizes."""
     items, table = "more items" if facts["seen"] else "items", plan_table(facts)
     points = list(zip(facts["sizes"], facts["shares"], facts["errors"], strict=True))
-    said, outcome = plan_headline(facts), _outcome(facts)
+    headline, outcome = plan_headline(facts), _outcome(facts)
     curve = Chances(
         line=(sizes, probability),
         points=points,
         target=facts["target"],
         at=facts["n"] or None,
-        label=f"Probability of {outcome} by the number of {items}. {said}",
+        label=f"Probability of {outcome} by the number of {items}. {headline}",
         axis=f"{items}; probability of {outcome}",
     )
     return Document(
-        headline=said,
+        headline=headline,
         picture=curve if points else None,
         screen=[Rows(table=table)],
         table=table,
@@ -237,7 +237,7 @@ def _percent(probability: float) -> str:
     return f"{100 * probability:.0f}%" if near else numbers.probability(probability)
 
 
-# Curves on the same axes differ in dashes and marks; their colour is that of the goal.
+# Curves on the same axes differ in dashes and marks, because colour shows the goal.
 _LOOKS: tuple[dict[str, Any], ...] = (
     {"ls": "-", "marker": "o", "open": False},
     {"ls": figure_style.DASHES, "marker": "o", "open": True},
@@ -257,24 +257,24 @@ def plot_power(
     ax: Axes | None = None,
     size: FigureSize = "text",
 ) -> Axes:
-    """Draw one power curve; called again with its axes, another one beside it.
+    """Draw a power curve, or add one to existing axes.
 
     Parameters
     ----------
     sizes
         Numbers of items.
     power
-        The share of data sets that reached the goal, one a size.
+        Share of data sets that reached the goal, at each size.
     mcse
-        The simulation error of each; two of them to either side are drawn.
+        Simulation error of each share; error bars show two of them to either side.
     goal
-        The wanted decision.
+        Decision to reach.
     label
-        What to write beside the curve.
+        Text next to the curve.
     ax
-        The axes to draw in; a new figure if None.
+        Axes to draw into; a new figure if None.
     size
-        How wide a new figure is.
+        Width of a new figure.
 
     Examples
     --------
@@ -286,13 +286,13 @@ def plot_power(
     x, y = (np.asarray(part, dtype=np.float64) for part in (sizes, power))
     if x.ndim != 1 or x.shape != y.shape or x.size < 1:
         raise UsageError(
-            "a power curve must be sizes and as many shares, one at least, "
-            f"but arrays of shapes {x.shape} and {y.shape} came"
+            "a power curve needs one share per size, and at least one size; got arrays of shapes "
+            f"{x.shape} and {y.shape}"
         )
     grid = np.linspace(x.min(), x.max(), _FINE)
     errors = None if mcse is None else np.asarray(mcse, dtype=np.float64)
-    said = f"With {numbers.count(x[-1])} items the decision is {for_text(goal).replace('_', ' ')}"
-    title = f"{said} with a probability of {_percent(float(y[-1]))}"
+    answer = f"With {numbers.count(x[-1])} items the decision is {for_text(goal).replace('_', ' ')}"
+    title = f"{answer} with a probability of {_percent(float(y[-1]))}"
     with figure_style.canvas(ax, purpose="plot()", height=2.8, size=size) as ax:
         _draw_curve(
             ax, (grid, np.interp(grid, x, y)), (x, y, errors), goal=goal, label=label, title=title
@@ -311,24 +311,24 @@ def plot_plan(
     ax: Axes | None = None,
     size: FigureSize = "text",
 ) -> Axes:
-    """Draw the curve of a plan, the shares behind it, and where it reaches the target.
+    """Draw the curve of a plan, the simulated shares, and the size that reaches the target.
 
     Parameters
     ----------
     sizes
         Numbers of items.
     probability
-        The probability of the goal at each.
+        Probability of the goal at each size.
     facts
-        The facts of a plan.
+        The plan as a dictionary.
     least
-        The least probability at each, if it is another; the area down to it is shaded.
+        Least probability at each size, if it differs; the area down to it is shaded.
     label
-        What to write beside the curve.
+        Text next to the curve.
     ax
-        The axes to draw in; a new figure if None.
+        Axes to draw into; a new figure if None.
     size
-        How wide a new figure is.
+        Width of a new figure.
 
     Examples
     --------
@@ -348,8 +348,8 @@ def plot_plan(
         ink = figure_style.ink(ax)
         faint: dict[str, Any] = {"color": ink, "alpha": figure_style.FAINT, "lw": 0.8, "ls": ":"}
         title = plan_headline(facts).rstrip(".")
-        shown = n[near], shares[near], errors[near]
-        _draw_curve(ax, (x, y), shown, goal=facts["goal"], label=label, title=title)
+        points = n[near], shares[near], errors[near]
+        _draw_curve(ax, (x, y), points, goal=facts["goal"], label=label, title=title)
         if least is not None:
             shade = figure_style.colour(ax, TONES.get(facts["goal"], OPEN))
             low = np.asarray(least, dtype=np.float64)
@@ -358,7 +358,7 @@ def plot_plan(
         if facts["n"]:
             ax.plot([facts["n"]] * 2, [0, facts["target"]], zorder=2, **faint)
             up = 2 + 1.5 * figure_style.text_size() * (len(ax.containers) - 1)
-            shift, at = (3, up), (facts["n"], 0)  # those of further curves stand higher
+            shift, at = (3, up), (facts["n"], 0)  # labels of further curves are higher
             figure_style.outlined(ax, numbers.count(facts["n"]), at, shift, va="bottom")
         ax.set_xlabel("more items" if facts["seen"] else "items", **figure_style.SMALL)
     return ax
@@ -373,7 +373,7 @@ def _draw_curve(
     label: str | None,
     title: str,
 ) -> None:
-    """Draw one more curve, its points with two simulation errors, and its name beside it."""
+    """Draw a curve, its points with two simulation errors, and its name next to it."""
     several = len(ax.containers)
     look = _LOOKS[several % len(_LOOKS)]
     shade = figure_style.colour(ax, TONES.get(goal, OPEN))
@@ -396,12 +396,12 @@ def _draw_curve(
     ax.grid(True, axis="y", alpha=0.25)
     ax.set_axisbelow(True)
     ax.set_ylabel("probability", **figure_style.SMALL)
-    wanted = for_text(goal).replace("_", " ")
-    said = f"How often the decision is {wanted}" if several else title
-    figure_style.write_title(ax, said, margin=figure_style.beside_numbers())
+    goal_text = for_text(goal).replace("_", " ")
+    text = f"How often the decision is {goal_text}" if several else title
+    figure_style.write_title(ax, text, margin=figure_style.beside_numbers())
     figure_style.count_ticks(ax)
     if label is not None:
-        # Curves are apart where they rise, and together where they end.
+        # The label goes where the curve rises, because curves meet at their ends.
         at = int(np.argmin(np.abs(line[1] - (line[1].min() + line[1].max()) / 2)))
         where = (float(line[0][at]), float(line[1][at]))
         name, family = figure_style.name(label), figure_style.family(ax)
@@ -412,40 +412,42 @@ def _draw_curve(
 
 
 def proposal_headline(facts: Facts) -> str:
-    """Return what is proposed in one sentence.
+    """Return a proposal in one sentence.
 
     Examples
     --------
     >>> proposal_headline({"n_proposed": 400, "n_pool": 10_000, "n_apart": 970,
     ...                    "n_proposed_apart": 320})
-    '400 of 10,000 items: 320 of the 970 on which the models disagree, 80 of the others.'
+    '400 of 10,000 items: 320 of the 970 on which the models disagree, and 80 others.'
     """
-    proposed, apart = facts["n_proposed"], facts["n_proposed_apart"]
-    said = f"{numbers.count(proposed)} of {numbers.count(facts['n_pool'])} items"
+    proposed, disagreeing = facts["n_proposed"], facts["n_proposed_apart"]
+    share = f"{numbers.count(proposed)} of {numbers.count(facts['n_pool'])} items"
     verdicts = facts.get("judge") == "verdicts"
     if not facts["n_apart"]:
-        none = "the judge never tells the models apart."
-        same = "the models never disagree, so that no label tells them apart."
-        return f"{said}; {none if verdicts else same}"
+        none = "The judge never rates only one model as right."
+        same = "The models never disagree, so no label distinguishes them."
+        return f"{share}. {none if verdicts else same}"
     differ = (
-        "where the judge calls only one model right" if verdicts else "on which the models disagree"
+        "on which the judge rates only one model as right"
+        if verdicts
+        else "on which the models disagree"
     )
     return (
-        f"{said}: {numbers.count(apart)} of the {numbers.count(facts['n_apart'])} {differ}, "
-        f"{numbers.count(proposed - apart)} of the others."
+        f"{share}: {numbers.count(disagreeing)} of the {numbers.count(facts['n_apart'])} {differ}, "
+        f"and {numbers.count(proposed - disagreeing)} others."
     )
 
 
 def proposal_table(facts: Facts) -> Table:
-    """Return one row a stratum, those with most to label first.
+    """Return one row per stratum, those with most to label first.
 
     Examples
     --------
     >>> strata = [{"a": 0, "b": 0, "n_pool": 900, "n_proposed": 20},
     ...           {"a": 0, "b": 1, "n_pool": 100, "n_proposed": 80}]
-    >>> told = {"names": ["old", "new"], "metric": "f1", "strata": strata, "n_pool": 1_000,
-    ...         "n_proposed": 100, "n_apart": 100, "n_proposed_apart": 80}
-    >>> print(proposal_table(told).to_text())
+    >>> facts = {"names": ["old", "new"], "metric": "f1", "strata": strata, "n_pool": 1_000,
+    ...          "n_proposed": 100, "n_apart": 100, "n_proposed_apart": 80}
+    >>> print(proposal_table(facts).to_text())
     Items to label for f1
     <BLANKLINE>
     old says  new says  in the pool  to label
@@ -454,40 +456,43 @@ def proposal_table(facts: Facts) -> Table:
     0         0                 900        20
     """
     verdicts = facts.get("judge") == "verdicts"
-    told = "by the judge" if verdicts else "says"
+    verb = "by the judge" if verdicts else "says"
     heads = {"judge": "judge says"} if facts.get("judge") == "classes" else {}
     for key, name in zip("ab", facts["names"], strict=True):
-        heads[key] = f"{for_text(name, limit=_NAME)} {told}"
+        heads[key] = f"{for_text(name, limit=_NAME)} {verb}"
     columns = (
         *(text_column(key, head) for key, head in heads.items()),
         count_column("n_pool", "in the pool"),
         count_column("n_proposed", "to label"),
     )
 
-    def shown(value: Label) -> str:
+    def format_label(value: Label) -> str:
         return ("right" if value else "wrong") if verdicts else for_text(value, limit=_NAME)
 
-    rows = tuple({**one, **{key: shown(one[key]) for key in heads}} for one in _ordered(facts))
+    rows = tuple(
+        {**stratum, **{key: format_label(stratum[key]) for key in heads}}
+        for stratum in _ordered(facts)
+    )
     return Table(columns, rows, title=f"Items to label for {facts['metric']}")
 
 
 def proposal_document(facts: Facts) -> Document:
-    """Return the sentence and the strata, those with most to label first."""
-    whole = proposal_table(facts)
+    """Return the document of a proposal: headline and strata, those with most to label first."""
+    table = proposal_table(facts)
     more = ""
     if left := _ordered(facts)[_MOST_ROWS:]:
-        rest = sum(one["n_proposed"] for one in left)
+        remaining = sum(stratum["n_proposed"] for stratum in left)
         pairs = "strata" if "judge" in facts else "pairs of predictions"
-        more = f"and {len(left):,} more {pairs} with {rest:,} to label"
-    few = Table(whole.columns, whole.rows[:_MOST_ROWS])
+        more = f"and {len(left):,} more {pairs} with {remaining:,} to label"
+    few = Table(table.columns, table.rows[:_MOST_ROWS])
     return Document(
         headline=proposal_headline(facts),
-        screen=[Rows(table=few, labels=[one.key for one in whole.columns[:-2]], left=more)],
-        table=whole,
+        screen=[Rows(table=few, labels=[column.key for column in table.columns[:-2]], left=more)],
+        table=table,
         signature=for_text(facts["signature"]),
     )
 
 
 def _ordered(facts: Facts) -> list[Facts]:
     """Return the strata, those with most to label first."""
-    return sorted(facts["strata"], key=lambda one: -one["n_proposed"])
+    return sorted(facts["strata"], key=lambda stratum: -stratum["n_proposed"])

@@ -1,4 +1,4 @@
-"""Worlds that test sets are simulated from."""
+"""Scenarios from which test sets are simulated."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ from outperform.posterior.rng import child, run_blocks
 # Simulated test sets that share a random stream; threads take whole bundles.
 _BUNDLE = 20
 _OUTLOOK_DRAWS = 4_000
-# So few units of scores that their posterior is drawn, and its draws.
+# With so few score units the posterior is drawn, with so many draws.
 _FEW_UNITS, _DRAWS_OF_FEW = 100, 400
-# The narrowest of all intervals that hold a share of n draws is too narrow by this many n^(−2/3):
-# measured on normal draws for masses from 0.8 to 0.95.
+# The narrowest interval with a share of n draws is too narrow by this many n^(−2/3), as measured on
+# normal draws for masses from 0.8 to 0.95.
 _TOO_NARROW = 1.7
 
 
@@ -54,13 +54,13 @@ def simulated_ends(
     Parameters
     ----------
     make_fill
-        Returns a function that fills ends ``(2, n)``, with buffers of its own.
+        Function that returns a function with its own buffers, which fills ends ``(2, n)``.
     n_simulations
-        How many test sets.
+        Number of test sets.
     n_draws
-        Draws of each simulated posterior, for the time it takes.
+        Draws of each simulated posterior, for estimating the time.
     seed, n_jobs
-        Where the randomness comes from, and on how many threads.
+        Source of randomness and number of threads.
     """
     return run_blocks(
         make_fill,
@@ -75,26 +75,26 @@ def simulated_ends(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableWorld:
-    """Test sets of any number of classes, each asked the same question.
+    """Scenario of test sets with any number of classes.
 
     Parameters
     ----------
     spec
-        What is asked of a test set; its view is what was seen before, or an example.
+        Spec of the comparison; its view is the existing data, or an example.
     make_predict
-        Returns a function that draws test sets, with buffers of its own.
+        Function that returns a function with its own buffers, which draws test sets.
     items
-        Whether the drawn items are added to the view, or stand alone.
+        Whether the drawn items are added to the view or analysed without it.
     rope
-        The region of practical equivalence.
+        Region of practical equivalence.
     n_draws
         Draws of each simulated posterior.
     prob
         Probability mass of the HDI.
     origin
-        Where the world is from, for the signature.
+        Origin of the scenario, for the signature.
     known
-        What normal theory says of the view, if that is known; else it is drawn.
+        Outlook of the view by normal theory, if known; otherwise it is drawn.
     """
 
     spec: LabelSpec
@@ -108,7 +108,7 @@ class TableWorld:
 
     @property
     def metric(self) -> metrics.Metric:
-        """What they are compared in."""
+        """The metric of the comparison."""
         return self.spec.metric
 
     @property
@@ -119,28 +119,28 @@ class TableWorld:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Findings that the spec has."""
+        """Findings of the spec."""
         return (*self.spec.findings, *matching_findings(self.spec))
 
     def simulate(
         self, size: int, n_simulations: int, seed: np.random.SeedSequence, *, n_jobs: int | None
     ) -> FloatArray:
-        """Return the HDI ends ``(2, n_simulations)``; NaN where the decision is withheld."""
+        """Return the HDI ends ``(2, n_simulations)``; NaN if the decision is withheld."""
 
         def make_fill() -> Callable[[np.random.Generator, FloatArray], None]:
             predict = self.make_predict()
 
             def fill(generator: np.random.Generator, out: FloatArray) -> None:
-                for place in range(out.shape[1]):
+                for i in range(out.shape[1]):
                     view = self.analysed(predict(generator, size))
-                    out[:, place] = self.ends(view, generator)
+                    out[:, i] = self.ends(view, generator)
 
             return fill
 
         return simulated_ends(make_fill, n_simulations, self.n_draws, seed=seed, n_jobs=n_jobs)
 
     def outlook(self, seed: np.random.SeedSequence) -> Outlook:
-        """Return what normal theory says of the view."""
+        """Return the prediction for the view by normal theory."""
         if self.known is not None:
             return self.known
         view = self.spec.view
@@ -157,7 +157,7 @@ class TableWorld:
         )
 
     def parts(self) -> list[str]:
-        """Return the world and its analysis as parts of a signature."""
+        """Return the scenario and its analysis as parts of a signature."""
         spec = self.spec
         return [
             f"prior={spec.prior.name}",
@@ -166,15 +166,15 @@ class TableWorld:
         ]
 
     def analysed(self, drawn: Outcomes) -> Outcomes:
-        """Return what will be asked: the drawn items, on top of those that are there."""
+        """Return the outcomes to analyse: the drawn items, with the existing ones if they count."""
         view = self.spec.view
         if drawn.paired and not view.paired:
             drawn = drawn.unpair()
         if self.items != "more":
             return drawn
         tables = tuple(
-            one.plus(two, n_labels=n_codes(view))
-            for one, two in zip(view.tables, drawn.tables, strict=True)
+            existing.plus(new, n_labels=n_codes(view))
+            for existing, new in zip(view.tables, drawn.tables, strict=True)
         )
         return replace(view, tables=tables)
 
@@ -186,7 +186,7 @@ class TableWorld:
         return difference
 
     def ends(self, view: Outcomes, generator: np.random.Generator) -> tuple[float, float]:
-        """Return the interval of a test set; NaN where its decision is withheld."""
+        """Return the interval of a test set; NaN if its decision is withheld."""
         difference = np.sort(self.draws(view, generator))
         if np.isnan(difference[-1]):
             return np.nan, np.nan
@@ -194,15 +194,15 @@ class TableWorld:
         return (np.nan, np.nan) if self.is_withheld(view, low, high) else (low, high)
 
     def is_withheld(self, view: Outcomes, low: float, high: float) -> bool:
-        """Return whether a test set does not allow the decision that its interval suggests."""
+        """Whether a finding withholds the decision that the interval of a test set suggests."""
         hdi = Interval(low=low, high=high, prob=self.prob)
         decision = firm_decision(hdi, self.rope)
         if decision is None:
             return False
         if not self.spec.metric.greater_is_better:
             decision = decision.mirrored
-        found = disagreements.disagreement_finding(replace(self.spec, view=view), decision, hdi)
-        return found is not None and found.level == "serious"
+        finding = disagreements.disagreement_finding(replace(self.spec, view=view), decision, hdi)
+        return finding is not None and finding.level == "serious"
 
 
 def posterior_world(
@@ -214,25 +214,25 @@ def posterior_world(
     n_draws: int,
     origin: str,
 ) -> TableWorld:
-    """Return the world that the posterior of what was seen draws anew for every test set.
+    """Return the scenario drawn anew from the posterior of existing data for every test set.
 
-    Models that will be compared unpaired on the same items still answer these items, so
-    the world is read off the paired table where there is one.
+    Even if models are to be compared without pairing, both classify the same items, so the
+    scenario comes from the paired table if there is one.
 
     Parameters
     ----------
     spec
-        What was asked of what was seen.
+        Spec of the comparison of the existing data.
     rope
-        The region of practical equivalence.
+        Region of practical equivalence.
     items
-        Whether new items join those that are there.
+        Whether new items are added to the existing ones.
     prob
         Probability mass of the HDI.
     n_draws
         Draws of each simulated posterior.
     origin
-        Where the world is from, for the signature.
+        Origin of the scenario, for the signature.
     """
     together = spec if spec.paired else again(spec, defaults=("unit", "unit"), paired=True)
     posterior = build_posterior(together.view, together.prior)
@@ -248,7 +248,7 @@ def posterior_world(
 
 
 def interval_of(ordered: FloatArray, prob: float) -> tuple[float, float]:
-    """Return the ends of the narrowest interval, widened by what few draws make it too narrow."""
+    """Return the ends of the narrowest interval, corrected for its bias with few draws."""
     low, high = narrowest_ends(ordered, prob)
     middle = (low + high) / 2
     reach = (high - low) / 2 / (1 - _TOO_NARROW * ordered.size ** (-2 / 3))
@@ -257,24 +257,24 @@ def interval_of(ordered: FloatArray, prob: float) -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreWorld:
-    """Test sets of scores, whose items are drawn by weights of the posterior of those seen.
+    """Scenario of scores: items are drawn with posterior weights of the existing items.
 
-    Few items have a posterior of their own drawn. The interval of many lies about their own value
-    as that of the items seen lies about theirs, but narrower: by √(n/N), and by how much less the
-    drawn items differ; its skewness dies out as fast again.
+    If few items are drawn, their posterior is drawn too. Otherwise the existing interval is moved
+    to the value of the N drawn items and narrowed by √(n/N) and by the ratio of the spreads of
+    drawn and existing items; its skewness shrinks by √(n/N) once more.
 
     Parameters
     ----------
     spec
-        What was asked of what was seen.
+        Spec of the comparison of the existing data.
     items
-        Whether the drawn items are added to those that were seen, or stand alone.
+        Whether the drawn items are added to the existing ones or analysed without them.
     prob
         Probability mass of the HDI.
     origin
-        Where the world is from, for the signature.
+        Origin of the scenario, for the signature.
     difference
-        Draws of A − B from the posterior of what was seen, in order.
+        Draws of A − B from the posterior of the existing data, sorted.
     """
 
     spec: ScoreSpec
@@ -285,7 +285,7 @@ class ScoreWorld:
 
     @property
     def metric(self) -> metrics.Metric:
-        """What they are compared in."""
+        """The metric of the comparison."""
         return self.spec.metric
 
     @property
@@ -296,18 +296,18 @@ class ScoreWorld:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Findings that the spec has."""
+        """Findings of the spec."""
         return self.spec.findings
 
     @property
     def n_draws(self) -> int:
-        """Draws of the posterior of what was seen."""
+        """Number of draws from the posterior of the existing data."""
         return self.difference.size
 
     def simulate(
         self, size: int, n_simulations: int, seed: np.random.SeedSequence, *, n_jobs: int | None
     ) -> FloatArray:
-        """Return the HDI ends ``(2, n_simulations)``; NaN where there is no value."""
+        """Return the HDI ends ``(2, n_simulations)``; NaN if there is no value."""
         spec = self.spec
         shapes = np.ones(spec.units.n) if spec.shapes is None else spec.shapes
         n_units = max(1, round(size * float(shapes.sum()) / spec.n))
@@ -316,7 +316,7 @@ class ScoreWorld:
         spread = _Spread.of(spec, shapes)
 
         def make_fill() -> Callable[[np.random.Generator, FloatArray], None]:
-            workers = [one.worker() for one in spec.prepared]
+            workers = [column.worker() for column in spec.prepared]
 
             def fill(generator: np.random.Generator, out: FloatArray) -> None:
                 weights = draw_gammas(generator, shapes, (out.shape[1], shapes.size))
@@ -324,7 +324,7 @@ class ScoreWorld:
                 drawn = generator.multinomial(n_units, weights).astype(np.float64)
                 if self.items == "more":
                     drawn += shapes
-                with np.errstate(invalid="ignore", divide="ignore"):  # a class that is not drawn
+                with np.errstate(invalid="ignore", divide="ignore"):  # a class may not be drawn
                     value = workers[0](drawn) - workers[1](drawn)
                     if drawn[0].sum() <= _FEW_UNITS:
                         out[:] = self._drawn_ends(workers, drawn, generator)
@@ -336,24 +336,24 @@ class ScoreWorld:
 
             return fill
 
-        # A user's function need not bear several threads at once.
+        # A user's function may not be thread-safe.
         n_jobs = 1 if spec.metric.own else n_jobs
         return simulated_ends(make_fill, n_simulations, shapes.size, seed=seed, n_jobs=n_jobs)
 
     def _drawn_ends(
         self, workers: Sequence[Evaluate], drawn: FloatArray, generator: np.random.Generator
     ) -> FloatArray:
-        """Return the ends from posteriors of the drawn units themselves."""
+        """Return the interval ends from posteriors of the drawn units."""
         ends = np.full((2, len(drawn)), np.nan)
-        for place, counts in enumerate(drawn):
+        for i, counts in enumerate(drawn):
             weights = draw_gammas(generator, counts, (_DRAWS_OF_FEW, counts.size))
             difference = np.sort(workers[0](weights) - workers[1](weights))
             if not np.isnan(difference[-1]):
-                ends[:, place] = interval_of(difference, self.prob)
+                ends[:, i] = interval_of(difference, self.prob)
         return ends
 
     def outlook(self, seed: np.random.SeedSequence) -> Outlook:
-        """Return what normal theory says of what was seen."""
+        """Return the prediction from the existing data by normal theory."""
         mean, (low, high) = float(self.difference.mean()), interval_of(self.difference, self.prob)
         return Outlook(
             n=self.spec.n,
@@ -365,28 +365,28 @@ class ScoreWorld:
         )
 
     def parts(self) -> list[str]:
-        """Return the world and its analysis as parts of a signature."""
+        """Return the scenario and its analysis as parts of a signature."""
         paired = "paired" if self.spec.paired else "unpaired"
         return [f"prior={self.spec.prior.name}", paired, self.origin]
 
 
 class _Spread(NamedTuple):
-    """How far each unit moves A − B, and the sd of that over the units that were seen."""
+    """Influence of each unit on A − B, and its sd over the existing units."""
 
     moved: FloatArray | None
     sd: float
 
     @classmethod
     def of(cls, spec: ScoreSpec, shapes: FloatArray) -> _Spread:
-        found = unit_sums(spec.prepared, shapes).influence()
-        if found is None or np.isnan(found.moved).any():
+        influence = unit_sums(spec.prepared, shapes).influence()
+        if influence is None or np.isnan(influence.moved).any():
             return cls(None, 1.0)
-        moved = found.moved[0] - found.moved[1]
-        sd = float(np.sqrt(np.average(np.square(moved), weights=found.repeats)))
+        moved = influence.moved[0] - influence.moved[1]
+        sd = float(np.sqrt(np.average(np.square(moved), weights=influence.repeats)))
         return cls(moved if sd > 0 else None, sd)
 
     def relative(self, drawn: FloatArray) -> FloatArray | float:
-        """Return the sd over drawn units ``(n_sets, n_units)`` in units of that of those seen."""
+        """Return the sd over drawn units ``(n_sets, n_units)``, relative to existing ones."""
         if self.moved is None:
             return 1.0
         n = drawn.sum(axis=1)
@@ -394,13 +394,13 @@ class _Spread(NamedTuple):
         return np.asarray(np.sqrt(np.maximum(square - np.square(mean), 0.0)) / self.sd)
 
 
-# So many items that the prior does not show.
+# So many items that the prior does not matter.
 _MANY = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatesWorld:
-    """Outcome probabilities and how data from them are analysed."""
+    """Scenario of outcome probabilities, with the settings of the analysis."""
 
     theta: FloatArray  # (2, 4): negative and positive items, outcomes 11, 10, 01, 00
     prevalence: float
@@ -426,14 +426,14 @@ class RatesWorld:
         """Return the HDI ends ``(2, n_simulations)`` of simulated comparisons."""
 
         def fill(generator: np.random.Generator, out: FloatArray) -> None:
-            for place in range(out.shape[1]):
+            for i in range(out.shape[1]):
                 difference = self._difference(generator, self._counts(generator, size))
-                out[:, place] = narrowest_ends(difference, self.prob)
+                out[:, i] = narrowest_ends(difference, self.prob)
 
         return simulated_ends(lambda: fill, n_simulations, self.n_draws, seed=seed, n_jobs=n_jobs)
 
     def outlook(self, seed: np.random.SeedSequence) -> Outlook:
-        """Return what normal theory says: the expected counts of very many items."""
+        """Return the prediction by normal theory, from the expected counts of very many items."""
         generator = np.random.Generator(np.random.SFC64(child(seed, 0)))
         shares = np.array([1 - self.prevalence, self.prevalence])[:, None] * self.theta
         difference = self._difference(generator, _MANY * shares[:, [3, 2, 1, 0]].reshape(2, 2, 2))
@@ -482,7 +482,7 @@ class RatesWorld:
         )
 
     def parts(self) -> list[str]:
-        """Return the world and its analysis as parts of a signature."""
+        """Return the scenario and its analysis as parts of a signature."""
         rates = ["/".join(f"{rate:g}" for rate in row) for row in self.theta[::-1]]
         return [
             "paired" if self.paired else "unpaired",

@@ -64,5 +64,5 @@ def test_payloads_are_text(ax, payload):
 
 
 def test_what_cannot_be_drawn_is_refused(ax):
-    with pytest.raises(UsageError, match="sizes and as many shares"):
+    with pytest.raises(UsageError, match="needs one share per size"):
         plot_power([1, 2], [0.5], goal="≫", ax=ax)
