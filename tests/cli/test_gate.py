@@ -190,9 +190,9 @@ def test_the_exit_code_agrees_with_the_rule_in_many_random_cases(folder):
 
 def test_a_guard_with_a_class(folder, capsys):
     assert gate("pass.csv", "--guard", "recall:spam:0.02") == 0
-    assert "and the guard holds" in capsys.readouterr().out
+    assert "and the guard passes" in capsys.readouterr().out
     assert gate("pass.csv", "--guard", "recall:spam:0.02", "--guard", "f1_macro:0.01") == 0
-    assert "and 2 guards hold" in capsys.readouterr().out
+    assert "and 2 guards pass" in capsys.readouterr().out
     assert gate("fail.csv", "--rope", "0.4", "--guard", "recall:spam:0.02") == 1
     assert "Gate failed: new is worse than old in recall of spam." in capsys.readouterr().out
 
@@ -282,7 +282,7 @@ def test_missing_and_extra_items_are_refused_or_reported(folder, capsys):
     assert "other.csv has 1 ids that old.csv lacks, e.g. 'x1'" in error
     assert "keep the common ids with --on-missing drop" in error
     assert against("--on-missing", "drop", new="other.csv") == 0
-    assert "898 of 900 ids of" in re.sub(r"\s+", " ", capsys.readouterr().out)
+    assert "898 of the 900 ids in" in re.sub(r"\s+", " ", capsys.readouterr().out)
     write_csv(folder / "none.csv", [("z", "spam", "spam")], ("id", "label", "prediction"))
     assert against("--on-missing", "drop", new="none.csv") == 3
     assert "no id in common" in capsys.readouterr().err

@@ -147,7 +147,7 @@ def test_costs_are_better_where_they_are_lower(tmp_path, capsys):
     assert found["observed"] == pytest.approx(1.0 - 4.6 / 3)
     _, out, _ = run(capsys, "compare", *two, "--metric", "mean")
     assert "higher is better" in " ".join(out.split())
-    assert "ask for 'mean_cost'" in " ".join(out.split())
+    assert "use 'mean_cost'" in " ".join(out.split())
 
 
 @pytest.mark.parametrize("whole", [False, True])

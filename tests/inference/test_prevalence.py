@@ -86,7 +86,7 @@ def test_the_test_sets_own_values_stand_in_the_note(balanced, names):
     c = compared((truth, a, b), 0.02, **FAST)
     note = next(one for one in c.findings if one.name == "other_prevalence")
     assert note.level == "note"
-    assert "P(prediction | class) is the same there" in note.message
+    assert "P(prediction | class) is the same in both" in note.message
     for predicted in (a, b):
         assert f"{f1_score(truth, predicted):.4f}" in note.message
     assert "other_prevalence" not in names(op.compare(truth, a, b, **FAST))
@@ -416,7 +416,7 @@ def test_what_answers_at_the_datas_proportions_refuses_others(small, tmp_path):
     with pytest.raises(UsageError, match="a monitor has its own prevalence="):
         op.Monitor(tmp_path, "A", "B").add(there, key="Mon")
     folds = op.bcv_compare([[10, 1, 2]] * 6, [[9, 2, 3]] * 6, n_draws=500)
-    with pytest.raises(UsageError, match="bcv_compare answers at the class proportions of"):
+    with pytest.raises(UsageError, match="bcv_compare uses the class proportions of"):
         folds.at_prevalence(0.02)
     c = op.compare([0, 1, 1], [0.1, 0.4, 0.6], [0.2, 0.3, 0.9], metric="roc_auc", rope=0.1)
     with pytest.raises(UsageError):
