@@ -285,7 +285,7 @@ def test_versions_of_a_batch_do_not_change(tmp_path):
     monitor = watched(tmp_path)
     monitor.add(*one, key="d0", versions={"old": "v1"})
     monitor.add(*one, key="d0", versions={"old": "v1"})
-    with pytest.raises(DataError, match="already in .*, with versions"):
+    with pytest.raises(DataError, match=r"already in .*, with versions"):
         monitor.add(*one, key="d0", versions={"old": "v2"})
 
 
