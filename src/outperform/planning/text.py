@@ -470,7 +470,8 @@ def proposal_table(facts: Facts) -> Table:
         return ("right" if value else "wrong") if verdicts else for_text(value, limit=_NAME)
 
     rows = tuple(
-        stratum | {key: format_label(stratum[key]) for key in heads} for stratum in _ordered(facts)
+        {**stratum, **{key: format_label(stratum[key]) for key in heads}}
+        for stratum in _ordered(facts)
     )
     return Table(columns, rows, title=f"Items to label for {facts['metric']}")
 
