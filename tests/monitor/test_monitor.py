@@ -432,7 +432,7 @@ def test_looks_without_an_answer_wait_for_the_next_batch(tmp_path):
     monitor = watched(tmp_path, metric="accuracy")
     monitor.add([1, 1], both([1, 1]), key="ones")
     assert monitor.looks == ()
-    assert "no answer yet" in repr(monitor)
+    assert "no result yet" in repr(monitor)
     monitor.add(*labels(0), key="both")
     assert [look.number for look in monitor.looks] == [2]
     (said,) = [one for one in monitor.findings if one.name == "looks_left_out"]
@@ -499,7 +499,7 @@ def test_a_decision_at_the_first_look_was_not_waited_for(tmp_path):
         later.add(*labels(number, n=size, right=(0.95, 0.6)), key=number)
     assert later.stopped.number == 2
     (said,) = [one for one in later.findings if one.name == "stopped_by_decision"]
-    assert "looked at 2 times" in said.message
+    assert "checked 2 times" in said.message
     assert "looks_after_stop" not in [one.name for one in later.findings]
 
 

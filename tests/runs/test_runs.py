@@ -288,10 +288,10 @@ def test_models_that_hardly_disagree_get_no_decision():
     ("a", "b", "said"),
     [
         (A[:1], B[:1], "one run of each"),
-        (A[0], B, "runs_a must hold the predictions of each run"),
-        (A, [], "runs_b must hold"),
+        (A[0], B, "runs_a must be the predictions of each run"),
+        (A, [], "runs_b must be the predictions"),
         (A, "gpt", "'gpt'"),
-        ({"x": A[0], "y": A[1]}, {"x": B[0]}, "among those of both"),
+        ({"x": A[0], "y": A[1]}, {"x": B[0]}, "belongs to both"),
     ],
 )
 def test_what_is_no_set_of_runs(a, b, said):

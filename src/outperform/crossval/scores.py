@@ -262,7 +262,7 @@ class _Design(NamedTuple):
         share = self.test_share
         if self.runs is not None or self.folds is not None:
             raise UsageError(
-                "pass either test_share or folds or runs, because folds and runs imply the share"
+                "pass test_share, or folds or runs, but not both; folds and runs imply the share"
             )
         if not isinstance(share, Real) or not 0 < share < 1:
             raise UsageError(f"test_share must lie strictly between 0 and 1; got {share!r}")
