@@ -11,6 +11,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 GAMMAS = {"standard_gamma", "standard_exponential", "dirichlet", "gamma"}
+# What data are called where a metric reads them, and what a metric's values are computed by.
+OF_DATA = {"counts", "sums", "margins", "confusion", "repeats", "shapes"}
+EVALUATES = {"evaluate", "measure", "of_sums", "of_means"}
 KINDS = {"Outcomes", "Scores", "LabelSpec", "ScoreSpec", "Judged"}
 
 
@@ -148,17 +151,108 @@ def own_nodes(function: ast.FunctionDef) -> Iterator[ast.AST]:
 
 
 def sites(trees: dict[str, ast.Module], does: Callable[[ast.FunctionDef], bool]) -> list[str]:
-    """Return the functions that do something themselves, as ``room.module:function``."""
+    """Return the functions that do something themselves, as ``room.module:function``.
+
+    What values follow from sums is the metrics' own business, so their room is left out.
+    """
     return [
         f"{name.removeprefix('outperform.')}:{node.name}"
         for name, tree in trees.items()
+        if does not in (observes, leaves_out) or not name.startswith("outperform.metrics.")
         for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef) and does(node)
     ]
 
 
+def _names(node: ast.AST) -> set[str]:
+    """Return the names and attributes that an expression mentions."""
+    return {
+        getattr(each, "id", getattr(each, "attr", ""))
+        for each in ast.walk(node)
+        if isinstance(each, ast.Name | ast.Attribute)
+    }
+
+
+def _evaluated(function: ast.FunctionDef) -> Iterator[bool]:
+    """Yield for each evaluation of a metric at sums of the data whether these were changed.
+
+    They are changed once something was added to them or taken away.
+    """
+    of_data, changed = set(OF_DATA), set[str]()
+    workers = set[str]()
+    body = [*own_nodes(function)]
+    for _ in range(2):  # a loop may read what it assigns further down
+        for node in body:
+            targets, value = _assigned(node)
+            if value is None:
+                continue
+            read = _names(value)
+            if read & {"worker", *workers}:  # what it draws is not the data
+                workers |= targets
+            elif read & of_data:
+                of_data |= targets
+                moved = isinstance(node, ast.AugAssign) or _is_moved(value, of_data)
+                changed |= targets if moved or read & changed else set()
+    for node in body:
+        if isinstance(node, ast.Attribute) and node.attr == "observed":
+            read, moved = _names(node.value) & changed, True
+        elif isinstance(node, ast.Call) and _evaluates(node, workers):
+            read = {name for each in node.args for name in _names(each)} & of_data
+            moved = any(_is_moved(each, of_data) for each in node.args)
+        else:
+            continue
+        if read:
+            yield moved or bool(read & changed)
+
+
+def _is_moved(value: ast.AST, names: set[str]) -> bool:
+    """Return whether something is added to what has these names, or taken away from it."""
+    return any(
+        isinstance(each, ast.BinOp)
+        and isinstance(each.op, ast.Add | ast.Sub)
+        and _names(each) & names
+        for each in ast.walk(value)
+    )
+
+
+def _assigned(node: ast.AST) -> tuple[set[str], ast.AST | None]:
+    """Return the names that a statement or the clause of a comprehension binds, and to what."""
+    if isinstance(node, ast.Assign):
+        targets: list[ast.AST] = [*node.targets]
+    elif isinstance(node, ast.AnnAssign | ast.AugAssign | ast.For | ast.comprehension):
+        targets = [node.target]
+    else:
+        return set(), None
+    value = node.iter if isinstance(node, ast.For | ast.comprehension) else node.value
+    if isinstance(node, ast.AugAssign) and value is not None:
+        value = ast.Tuple(elts=[node.target, value])  # what it was is read, too
+    bound = [each.value if isinstance(each, ast.Subscript) else each for each in targets]
+    names = {name for each in bound for name in _names(each)}
+    return names - {"self"}, value
+
+
+def _evaluates(call: ast.Call, workers: set[str]) -> bool:
+    """Return whether a call computes values of a metric."""
+    called = call.func
+    if isinstance(called, ast.Call):  # one.worker()(weights)
+        return getattr(called.func, "attr", "") == "worker"
+    return getattr(called, "attr", getattr(called, "id", "")) in EVALUATES | workers
+
+
+def observes(function: ast.FunctionDef) -> bool:
+    """Return whether a function itself computes values of a metric at sums of the data."""
+    return not all(_evaluated(function))
+
+
+def leaves_out(function: ast.FunctionDef) -> bool:
+    """Return whether a function itself computes values of a metric at changed sums of the data."""
+    return any(_evaluated(function))
+
+
 CAPABILITIES = {
     "functions that tell equal rows apart": merges_rows,
+    "functions that compute observed values": observes,
+    "functions that leave units out": leaves_out,
 }
 
 

@@ -25,7 +25,7 @@ def each(
     Each has a ``monkeypatch`` and a ``tmp_path`` of its own; other fixtures are shared.
     """
     words = [word.strip() for word in names.split(",")] if isinstance(names, str) else [*names]
-    listed = cases if callable(cases) else [*cases]
+    listed = cases if inspect.isroutine(cases) or isinstance(cases, functools.partial) else [*cases]
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(test)
@@ -33,7 +33,7 @@ def each(
 
         @functools.wraps(test)
         def run(**fixtures: Any) -> None:
-            labelled = [*_labelled(words, listed() if callable(listed) else listed, ids)]
+            labelled = [*_labelled(words, listed if isinstance(listed, list) else listed(), ids)]
             failures: list[Exception] = []
             skipped = 0
             for index, (label, given) in enumerate(labelled):

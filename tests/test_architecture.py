@@ -421,6 +421,12 @@ def test_equal_rows_are_told_apart_in_one_module():
     assert {name.partition(":")[0] for name in telling} == {"_rows"}
 
 
+def test_observed_values_and_influences_come_from_one_function_each():
+    trees = structure.modules(PACKAGE.parents[1])
+    assert structure.sites(trees, structure.observes) == ["posterior.influence:observed"]
+    assert structure.sites(trees, structure.leaves_out) == ["posterior.influence:without"]
+
+
 def test_init_files_only_reexport():
     assert init_faults(PACKAGE) == []
 
@@ -576,6 +582,46 @@ def test_a_planted_merge_of_rows_is_caught(package, line):
     (package / "metrics" / "a.py").write_text(f"def f(rows, values, a, b, n):\n    {line}\n")
     trees = structure.modules(package.parents[1])
     assert structure.sites(trees, structure.merges_rows) == ["metrics.a:f"]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["return metric.evaluate(view.margins(model), classes)"],
+        ["sums = Margins(**view.margins(model)._asdict())", "return metric.evaluate(sums)"],
+        ["table = view.confusion(model)", "measure([table * factors], [spec], out)"],
+        ["weights = units.counts[None]", "return [one.worker()(weights) for one in ready]"],
+        ["workers = [one.worker() for one in ready]",
+         "return [worker(units.counts) for worker in workers]"],
+        ["return of_sums(held.sum(axis=1), model.sums)"],
+    ],
+)  # fmt: skip
+def test_a_planted_observed_value_is_caught(package, lines):
+    body = "".join(f"    {line}\n" for line in lines)
+    (package / "comparison" / "a.py").write_text(f"def f():\n{body}")
+    trees = structure.modules(package.parents[1])
+    assert structure.sites(trees, structure.observes) == ["comparison.a:f"]
+    assert structure.sites(trees, structure.leaves_out) == []
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["whole = held @ counts", "return evaluate(whole - held)"],
+        ["left = (held @ repeats)[:, None] - held", "left[left < 0] = 0", "return evaluate(left)"],
+        ["hits = view.margins(model).hits", "hits[truth] -= 1", "return metric.evaluate(hits)"],
+        ["for place in range(3):", "    counts = table.counts.copy()", "    counts[place] -= 1",
+         "    less = replace(data, tables=(counts,))", "    return again(spec, less).observed"],
+        ["sums = held @ counts", "sums[entries] += steps", "return one.of_sums(sums)"],
+        ["return [one.worker()(units.counts - held) for one in ready]"],
+    ],
+)  # fmt: skip
+def test_a_planted_leaving_out_is_caught(package, lines):
+    (package / "comparison" / "a.py").write_text(
+        "def f():\n" + "".join(f"    {line}\n" for line in lines)
+    )
+    trees = structure.modules(package.parents[1])
+    assert structure.sites(trees, structure.leaves_out) == ["comparison.a:f"]
 
 
 @pytest.mark.parametrize(

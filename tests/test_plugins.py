@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 import sys
 import tomllib
 import traceback
@@ -91,6 +92,17 @@ def test_a_plug_in_shadows_no_metric_and_a_broken_one_is_named_when_asked_for(la
         op.metrics.get("gone")
     assert "gone" not in op.metrics.names()
     _catalogue._entry_points.cache_clear()
+
+
+def test_the_tests_of_the_page_pass(lab):
+    ran = []
+    for path in sorted((lab / "tests").glob("test_*.py")):
+        module = runpy.run_path(str(path))
+        for name, test in module.items():
+            if name.startswith("test_"):
+                test()
+                ran.append(name)
+    assert len(ran) == 4
 
 
 @each(
@@ -329,7 +341,8 @@ def test_a_fault_without_a_password_keeps_its_cause():
 
 
 def test_formats_of_plug_ins_are_in_the_help(lab, capsys):
-    assert "From plug-ins: lab." in " ".join(run(capsys, "compare", "--help")[1].out.split())
+    text = run(capsys, "compare", "--help")[1].out.replace("│", " ")
+    assert "From plug-ins: lab." in " ".join(text.split())
 
 
 def test_plug_ins_are_not_looked_for_where_all_is_built_in(table, monkeypatch):

@@ -19,7 +19,7 @@ import outperform as op
 from outperform._typing import AnyArray, FloatArray
 from outperform.inference import engine
 from outperform.inference.question import Sampling
-from outperform.inference.spec import LabelSpec, make_label_spec
+from outperform.inference.spec import LabelSpec, make_spec
 from outperform.posterior.rng import seed_sequence
 
 SEED = 20_261_116
@@ -202,7 +202,7 @@ def _intervals(
 
 
 def _ask(seen: op.Outcomes, metric: str, prior: str | None) -> LabelSpec:
-    return make_label_spec(
+    return make_spec(
         seen,
         metric=metric,
         prior=prior,

@@ -31,7 +31,7 @@ import numpy as np
 
 import outperform as op
 from outperform.decision.rope import Rope
-from outperform.inference.spec import make_label_spec
+from outperform.inference.spec import make_spec
 from outperform.planning.goals import Goal, firm_goal
 from outperform.planning.more_data import needed_by
 from outperform.planning.worlds import TableWorld, posterior_world
@@ -159,7 +159,7 @@ def _lead(pilot: op.Outcomes) -> int:
 
 def _asked(world: Setting, seen: op.Outcomes) -> TableWorld:
     """Return the question as ``more_data`` simulates it: with draws, without closed forms."""
-    spec = make_label_spec(
+    spec = make_spec(
         seen,
         metric=world.metric,
         prior=None,

@@ -17,7 +17,7 @@ from scipy.stats import multinomial
 from outperform import Outcomes, Rope
 from outperform._typing import FloatArray, IntArray
 from outperform.decision.rope import Decision
-from outperform.inference.spec import LabelSpec, make_label_spec
+from outperform.inference.spec import LabelSpec, make_spec
 from outperform.posterior.rng import seed_sequence
 from outperform.posterior.slices import pool_slices
 from outperform.slices.summary import SliceRow, draw_numbers, draw_slices, observe, summarize_rows
@@ -188,7 +188,7 @@ def run(task: tuple[SliceWorld, int, int]) -> tuple[Judged, Judged]:
 
 
 def _spec(counts: IntArray) -> LabelSpec:
-    return make_label_spec(
+    return make_spec(
         outcomes_of(counts),
         metric="f1",
         prior=None,

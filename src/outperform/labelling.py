@@ -18,7 +18,7 @@ from outperform.data.pool import Pool
 from outperform.data.table import Table as CellTable
 from outperform.errors import UsageError, param
 from outperform.inference.items import cell_slopes
-from outperform.inference.spec import LabelSpec, make_label_spec
+from outperform.inference.spec import LabelSpec, make_spec
 from outperform.inference.summary import seed_name
 from outperform.metrics.metric import MetricLike
 from outperform.planning.result import Proposal, Stratum
@@ -282,7 +282,7 @@ def propose(
     rows = align({names[0]: a, names[1]: b}, what=what, beside={"judge": judge})
     predictions, judge = rows.models, rows.beside["judge"]
     seen = _before_labels(predictions, judge, verdicts=verdicts, labels=known)
-    spec = make_label_spec(
+    spec = make_spec(
         seen,
         metric=metric,
         defaults=("unit", "unit"),

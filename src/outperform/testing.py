@@ -1,4 +1,4 @@
-"""Assertions for gates in pytest: ``assert_not_worse`` and ``assert_better``."""
+"""Assertions for pytest: gates, and ``check_metric`` for your own metrics."""
 
 from __future__ import annotations
 
@@ -165,4 +165,52 @@ def let_through(found: Gate, undecided: Undecided, *, callers: int) -> Gate:
     return found
 
 
-__all__ = ["assert_better", "assert_not_worse"]
+def check_metric(
+    metric: MetricLike,
+    y_true: Outcomes | Scores | LabelsLike | None,
+    prediction: LabelsLike | None = None,
+    *,
+    pos_label: Label | None = None,
+) -> None:
+    """Raise AssertionError unless a metric obeys the laws of a metric on these data.
+
+    The laws: draws computed together equal draws computed one at a time, the scale of weights and
+    the order of rows do not matter, equal rows can be merged unless ``merge`` is ``"never"``, and
+    no name or alias is that of a built-in metric. What the metric returns is checked as in any
+    comparison.
+
+    Parameters
+    ----------
+    metric
+        The metric, its name, or a function.
+    y_true
+        What is true of each item, None if the metric needs no truth, or :class:`Outcomes` or
+        :class:`Scores`.
+    prediction
+        What one model answered. With outcomes or scores leave it out; all their models are tried.
+    pos_label
+        As for :func:`compare`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from outperform.metrics import Basis, Metric, Sums
+    >>> from outperform.testing import check_metric
+    >>> def root(means):
+    ...     return np.sqrt(means[0])
+    >>> how = Sums(basis=Basis(reads="grade"), combine=root)
+    >>> metric = Metric(name="root", label="root", how=how, merge="terms")
+    >>> check_metric(metric, None, [0.1, 0.4, 0.2, 0.9, 0.3, 0.8])
+    >>> check_metric(lambda confusion: confusion[0, 0], [0, 1, 1, 0, 1], [0, 1, 0, 1, 1])
+    Traceback (most recent call last):
+    ...
+    AssertionError: metric 'custom' breaks the law 'scale': the scale of the weights must not ...
+    """
+    __tracebackhide__ = True
+    from outperform.inference.laws import broken_laws
+
+    for text in broken_laws(metric, y_true, prediction, pos_label=pos_label):
+        raise AssertionError(text)
+
+
+__all__ = ["assert_better", "assert_not_worse", "check_metric"]

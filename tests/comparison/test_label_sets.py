@@ -7,7 +7,7 @@ import pytest
 
 import outperform as op
 from outperform.errors import UsageError
-from outperform.inference.spec import make_label_spec
+from outperform.inference.spec import make_spec
 from outperform.posterior.bootstrap import LabelMargins
 from outperform.posterior.rng import child
 from tests.lazily import lazily
@@ -55,7 +55,7 @@ def asked(seen, metric, **rest):
         "prior": None, "paired": True, "labels": None,
         "pos_label": None,
     }  # fmt: skip
-    return make_label_spec(seen, metric=metric, **given | rest)
+    return make_spec(seen, metric=metric, **given | rest)
 
 
 def names(result):

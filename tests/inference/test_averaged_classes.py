@@ -9,7 +9,7 @@ import pytest
 
 import outperform as op
 from outperform.inference import views
-from outperform.inference.spec import make_label_spec
+from outperform.inference.spec import make_spec
 from tests.lazily import lazily
 from tests.loops import each
 
@@ -48,7 +48,7 @@ def _noisy(truth, right, generator, others=CLASSES):
 
 def _observed(seen, metric, labels=None):
     given = {"prior": None, "paired": True}
-    return make_label_spec(seen, metric=metric, labels=labels, **given).observed
+    return make_spec(seen, metric=metric, labels=labels, **given).observed
 
 
 def _random_table(seed):

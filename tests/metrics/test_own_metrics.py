@@ -110,6 +110,21 @@ def test_sums_of_probabilities_are_combined():
     assert len(c.items(which="all")) == N
 
 
+def test_sums_of_a_ranking_read_which_items_are_positive_and_their_score():
+    def hinge(positive, score):
+        assert positive.dtype == bool
+        return np.maximum(0, 1 - np.where(positive, score, -score))
+
+    margins = 4 * CHANCES["a"] - 2
+    expected = np.maximum(0, 1 - np.where(TRUTH == 1, margins, -margins))
+    metric = own(Sums(basis=Basis(reads="ranking", terms=hinge), combine=first))
+    c = op.compare(TRUTH, margins, -margins, metric=metric, **ASKED)
+    assert c.a.observed == pytest.approx(expected.mean())
+    named = np.array(["no", "yes"])[TRUTH]
+    c = op.compare(named, margins, -margins, metric=metric, pos_label="yes", **ASKED)
+    assert c.a.observed == pytest.approx(expected.mean())
+
+
 def test_the_mean_of_one_statistic_equals_the_built_in_mean():
     metric = of_grades(first)
     for data in (GRADES, {name: grades / 50 for name, grades in GRADES.items()}):

@@ -180,6 +180,13 @@ def test_translation_is_sacrebleus(name, seed):
     assert again == pytest.approx(oracle(repeated[0], [repeated[1]]).score, rel=1e-12)
 
 
+def test_bleu_of_repeated_texts_counts_each_as_sacrebleu_does():
+    sacrebleu = pytest.importorskip("sacrebleu")
+    true, said = ["a b c d e f", "g h a c k"] * 10, ["a c b f d e", "h h a k c"] * 10
+    c = op.compare(true, said, true, metric="bleu", rope=1, n_draws=100)
+    assert c.a.observed == pytest.approx(sacrebleu.corpus_bleu(said, [true]).score, rel=1e-12)
+
+
 def test_bleu_without_a_match_of_four_words_is_smoothed_as_in_sacrebleu():
     sacrebleu = pytest.importorskip("sacrebleu")
     true = ["the cat sat on the mat", "a dog ran", "very old"]

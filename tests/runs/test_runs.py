@@ -310,7 +310,12 @@ def test_outcomes_must_know_who_was_right_where():
     with pytest.raises(DataError, match="same items"):
         op.compare_runs(seen, ["a", "b"], ["c"], **ASKED)
     paired = op.Outcomes.from_labels(TRUTH, {"a": A[0], "b": A[1], "c": B[0]})
-    for runs, said in ((["a", "a"], "twice"), (A, "must name"), ("a", "must name"), (["z"], "'z'")):
+    for runs, said in (
+        (["a", "a"], "twice"),
+        (A, "must be names of runs"),
+        ("a", "must be names of runs"),
+        (["z"], "'z'"),
+    ):
         with pytest.raises(UsageError, match=said):
             op.compare_runs(paired, runs, ["c", "b"], **ASKED)
     with pytest.raises(UsageError, match="unit"):

@@ -112,7 +112,7 @@ def test_a_bad_policy_file_is_refused(tmp_path, text, message):
         ({"a": -0.1}, "policy of 'a' must be"),
         ({"a": True}, "policy of 'a' must be"),
         ({"a": float("nan")}, "policy of 'a' must be"),
-        ({"a": "advisory"}, "nothing could decide"),
+        ({"a": "advisory"}, "at least one must be binding"),
         ("no-such-file.toml", "no policy file"),
     ],
 )

@@ -94,7 +94,7 @@ def test_slices_of_many_classes_are_what_they_say():
     world = replace(slice_classes.WORLDS[2], items=4_000)
     found = slice_classes.simulate(world, generator)
     values = slices.observe(
-        slices.make_label_spec(
+        slices.make_spec(
             found,
             metric="accuracy",
             prior=None,

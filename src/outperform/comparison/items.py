@@ -458,7 +458,7 @@ def _moved_by_items(spec: ScoreSpec) -> FloatArray:
     """Return how far each item, whatever its group, moves each model's value, ``(n_items, 2)``."""
     alone = replace(spec.data, group=None)
     spec = replace(spec, data=alone, view=alone, repeats=None)
-    moved = [one.whole.observed[:, None] - one.whole.without(one.held) for one in spec.unit_sums]
+    moved = [one.whole.observed - one.whole.without(one.held) for one in spec.unit_sums]
     return np.concatenate(moved).T
 
 
@@ -475,13 +475,13 @@ def _gains(data: Scores, terms: Sequence[FloatArray], ready: Sequence[CombinedMe
         sums = np.append(weights @ own, weights.sum())[:, None]
         whole = PlugIn(sums, partial(_value_of, one))
         held = np.vstack([sign * swapped, np.zeros(len(weights))])
-        gains += sign * (whole.observed - whole.without(held)[0])
+        gains += sign * (whole.observed - whole.without(held))[0]
     # Equal answers are a tie, whatever rounding makes of it.
     return np.where((swapped == 0).all(axis=0), 0.0, np.nan_to_num(gains))
 
 
-def _value_of(model: CombinedMeans, sums: FloatArray) -> FloatArray:
-    return model.of_sums(sums)[None]
+def _value_of(model: CombinedMeans, at: FloatArray) -> FloatArray:
+    return model.of_sums(at)[None]
 
 
 def _of_statistics(spec: ScoreSpec, ready: list[CombinedMeans]) -> _Found:

@@ -26,7 +26,7 @@ from outperform.findings import Finding, finding
 from outperform.inference import engine
 from outperform.inference.engine import Answer
 from outperform.inference.folds import SCORES_OF_COUNTS, Correlation, CorrelationLike, Folds
-from outperform.inference.spec import LabelSpec, Spec, check_names, counted, make_label_spec
+from outperform.inference.spec import LabelSpec, Spec, check_names, counted, make_spec
 from outperform.inference.spelling import AsRight
 from outperform.inference.suite import ScoreSuite, shared_question
 from outperform.metrics.metric import Metric, MetricLike
@@ -313,7 +313,7 @@ def _ask(
             f"another F-beta; got {metric.name!r}"
         )
     sums = {name: counts.sum(axis=1) for name, counts in counted.items()}
-    spec = make_label_spec(
+    spec = make_spec(
         Outcomes.from_tp_fp_fn(sums),
         metric=metric,
         prior="uniform" if prior is None else prior,

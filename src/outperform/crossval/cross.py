@@ -61,7 +61,6 @@ from outperform.inference.spec import (
     check_names,
     counted,
     data_of,
-    make_label_spec,
     make_spec,
     rope_for,
 )
@@ -375,7 +374,7 @@ def _values(spec: ScoreSpec) -> tuple[float, ...]:
 def _ask(
     outcomes: Sequence[Outcomes], rope: RopeLike | None, kwargs: dict[str, Any]
 ) -> tuple[LabelSpec, Rope]:
-    spec = make_label_spec(reduce(add, outcomes), **kwargs)
+    spec = make_spec(reduce(add, outcomes), **kwargs)
     _refuse_functions(spec)
     return spec, rope_for(spec, rope)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Real
 from typing import TypeAlias
 
@@ -13,8 +14,9 @@ from outperform._typing import AnyArray, FloatArray
 from outperform.data.checks import code_of
 from outperform.errors import UsageError, either, param, unknown_name
 from outperform.inference.question import Counting, Scale
-from outperform.inference.spec import LabelSpec
-from outperform.metrics.confusion import Margins
+from outperform.inference.spec import LabelSpec, measure
+from outperform.posterior.base import Sums
+from outperform.posterior.influence import PlugIn
 
 # What Wang et al. (2014, 2017) found: 0 ≤ ρ₁ ≤ 1/2 and 1/4 ≤ ρ₂ ≤ 1/2.
 _RHO1 = (0.0, 0.5)
@@ -206,14 +208,9 @@ class Folds:
     @staticmethod
     def _evaluate(spec: LabelSpec, sums: list[AnyArray]) -> FloatArray:
         classes = None if _of_one_class(spec) else _classes(spec)
-        return np.stack(
-            [
-                spec.measured.evaluate(
-                    Margins(hits=hits, actual=actual, predicted=predicted), classes
-                )
-                for hits, actual, predicted in zip(*sums, strict=True)
-            ]
-        )
+        evaluate = partial(_at, replace(spec, classes=classes))
+        values = [PlugIn(np.concatenate(own), evaluate).observed for own in zip(*sums, strict=True)]
+        return np.concatenate(values)
 
     def _of_view(self, spec: LabelSpec) -> list[AnyArray]:
         """Return the sums over the classes that the spec's view has."""
@@ -222,6 +219,13 @@ class Folds:
             return sums
         kept = _positive_types(spec)
         return [one[:, kept].sum(axis=1, keepdims=True) for one in sums]
+
+
+def _at(spec: LabelSpec, at: AnyArray) -> FloatArray:
+    """Return a model's values at hits, true and predicted of each class, one below the other."""
+    values = np.empty((1, at.shape[1]))
+    measure([Sums(*np.split(at, 3))], [spec], values)
+    return values
 
 
 def _pairs(counts: AnyArray) -> AnyArray:

@@ -11,11 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from outperform._rows import distinct_rows
-from outperform._typing import FloatArray, IntArray
+from outperform._typing import FloatArray
 from outperform.data.outcomes import Outcomes, RepeatedId
 from outperform.data.table import Groups, Table
 from outperform.errors import ResourceError, param
 from outperform.findings import Finding, clauses, finding
+from outperform.inference.changes import view_codes
 from outperform.inference.question import Sampling
 from outperform.inference.score_spec import NORMAL_KURTOSIS, ScoreSpec
 from outperform.inference.score_views import Joined, items_of, joined
@@ -285,7 +286,7 @@ def cell_slopes(spec: LabelSpec, table: Table, model: int) -> FloatArray | None:
         steps = np.tile(_STEP * np.maximum(actual + predicted, 1), 3)
         held = kron([[1, 1, 0], [1, 0, 0], [1, 0, 1]], identity(n_classes))
     at_all = PlugIn(sums[:, None], partial(own.evaluate, drawn=True))
-    slopes: FloatArray = (at_all.without(held, -steps)[0] - at_all.observed) / steps
+    slopes: FloatArray = (at_all.without(held, -steps) - at_all.observed)[0] / steps
     if spec.needs == "confusion":
         return np.asarray(slopes[which])
     truth, answer = cells.T
@@ -353,7 +354,9 @@ def _recoded(spec: LabelSpec, read: Outcomes) -> tuple[Table, Groups] | None:
     if not {*map(repr, read.labels)} <= {*map(repr, spec.data.labels)}:  # True is not 1
         return None
     places = [0, *(1 + read.models.index(model) for model in view.models)]
-    found = Table(_codes(spec, read)[table.cells[:, places]], table.counts)
+    known = dict(zip(map(repr, spec.data.labels), view_codes(spec), strict=True))
+    codes = np.array([known[repr(label)] for label in read.labels], dtype=np.int64)
+    found = Table(codes[table.cells[:, places]], table.counts)
     for place, model in enumerate(view.models):
         same = zip(
             found.margins(n_labels=view.n_classes, model=place), view.margins(model), strict=True
@@ -361,16 +364,6 @@ def _recoded(spec: LabelSpec, read: Outcomes) -> tuple[Table, Groups] | None:
         if not all(np.array_equal(one, two) for one, two in same):
             return None
     return found, groups
-
-
-def _codes(spec: LabelSpec, read: Outcomes) -> IntArray:
-    """Return the code that each label that was read has in the view."""
-    if spec.positive is None:
-        place = {repr(label): code for code, label in enumerate(spec.view.labels)}
-    else:
-        place = {repr(label): 0 for label in spec.data.labels}
-        place[repr(spec.pos_label)] = 1
-    return np.array([place[repr(label)] for label in read.labels], dtype=np.int64)
 
 
 class Left(NamedTuple):

@@ -189,7 +189,7 @@ class Question(ABC):
         At other class proportions it is that of the same rates in each class at the mean shares;
         NaN where a class that has a share was never true.
         """
-        return tuple(value for one in self.plug_ins for value in one.observed.tolist())
+        return tuple(value for one in self.plug_ins for value in one.observed[:, 0].tolist())
 
     @property
     @abstractmethod

@@ -296,12 +296,16 @@ class ScoreSpec(Question):
         """How many items or groups each unit stands for; None for one each."""
         return self.units.repeats
 
+    @property
+    def _apart(self) -> list[tuple[Prepared, ...]]:
+        """What is prepared of paired models together, of others apart."""
+        return [self.prepared] if self.paired else [(one,) for one in self.prepared]
+
     @cached_property
     def unit_sums(self) -> list[UnitSums]:
         """How the values follow from units: those of paired models together, of others apart."""
-        apart = [self.prepared] if self.paired else [(one,) for one in self.prepared]
         counts, items = self.units.counts, self.n_groups is None
-        return [unit_sums(ready, counts, items=items) for ready in apart]
+        return [unit_sums(ready, counts, items=items) for ready in self._apart]
 
     @property
     def plug_ins(self) -> list[PlugIn]:
@@ -354,8 +358,7 @@ class ScoreSpec(Question):
         """Which units are drawn one by one, where there are many, of each of the influences."""
         if self.units.n <= MANY_UNITS:
             return (None,) * len(self.influences)
-        apart = [self.prepared] if self.paired else [(one,) for one in self.prepared]
-        sums = [joined(ready) for ready in apart]
+        sums = map(joined, self._apart)
         return tuple(
             None if one is None else one.limit(moved, self.units.counts)
             for one, moved in zip(sums, self.influences, strict=True)

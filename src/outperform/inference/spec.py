@@ -404,17 +404,17 @@ def measure(
 ) -> None:
     """Evaluate the metric of every spec on what was drawn of every model."""
     errors = specs[0].view_errors
-    for model, sums in enumerate(drawn):
+    for model, table in enumerate(drawn):
         if errors is not None:
-            assert not isinstance(sums, Sums)  # confusion arrays were asked for
-            sums = by_truth(sums, errors.inverse)
-        margins = (
-            Margins(**sums._asdict()) if isinstance(sums, Sums) else Margins.from_confusion(sums)
+            assert not isinstance(table, Sums)  # confusion arrays were asked for
+            table = by_truth(table, errors.inverse)
+        by_class = (
+            Margins(**table._asdict()) if isinstance(table, Sums) else Margins.from_confusion(table)
         )
-        margins = margins if errors is None else margins.mended()
+        by_class = by_class if errors is None else by_class.mended()
         for row, spec in enumerate(specs):
             metric = spec.measured
-            seen = margins if metric.needs == "margins" or isinstance(sums, Sums) else sums
+            seen = by_class if metric.needs == "margins" or isinstance(table, Sums) else table
             out[row * len(drawn) + model] = metric.evaluate(seen, spec.classes)
 
 
@@ -492,13 +492,13 @@ class ModelSums:
         kept = np.arange(matrix.shape[0]).reshape(3, -1)[:, :n_classes]  # "no span" is no class
         return matrix[kept.ravel()]
 
-    def evaluate(self, sums: AnyArray, *, drawn: bool = False) -> FloatArray:
-        """Return the value at sums ``(n_sums, n)``, ``(1, n)``.
+    def evaluate(self, at: AnyArray, *, drawn: bool = False) -> FloatArray:
+        """Return the value at each column of sums, ``(1, n)``.
 
         Parameters
         ----------
-        sums
-            As the terms add up.
+        at
+            The sums, ``(n_sums, n)``, as the terms add up.
         drawn
             Whether they are taken as draws are: a user's function gets shares, and labels and
             types half a hit and half of each error more. Three items of a rare label that one
@@ -507,25 +507,25 @@ class ModelSums:
         """
         spec, n_classes = self.spec, self.view.n_classes
         if spec.measured.per_item:
-            return np.asarray(sums[:1] / sums[1:])
-        unknown = np.zeros(sums.shape[1], dtype=bool)
+            return np.asarray(at[:1] / at[1:])
+        unknown = np.zeros(at.shape[1], dtype=bool)
         if spec.view_prevalence is not None:
             prevalence, codes = spec.view_prevalence
-            rows, weights = RowSums(self.table.cells, n_classes), sums.astype(np.float64)
+            rows, weights = RowSums(self.table.cells, n_classes), at.astype(np.float64)
             actual = rows.of_cells(weights)
             factors = row_factors(actual, np.array(prevalence.shares)[:, None], codes)
             rows.multiply(weights, factors)
-            sums = self._added(self.table.cells) @ weights
+            at = self._added(self.table.cells) @ weights
             if not drawn:  # a class that has a share was never true
                 unknown = np.abs((factors * actual).sum(axis=0) - 1.0) > _MOST_LOST
         if spec.needs == "confusion":
-            table = sums.reshape(n_classes, n_classes, -1)
+            table = at.reshape(n_classes, n_classes, -1)
             seen: Drawn = table / table.sum(axis=(0, 1)) if drawn else table
         else:
             more = 0.5 if drawn and self.view.kind in ("spans", "label_sets") else 0
-            actual, hits, predicted = sums.reshape(3, n_classes, -1)
+            actual, hits, predicted = at.reshape(3, n_classes, -1)
             seen = Sums(hits=hits + more, actual=actual + 2 * more, predicted=predicted + 2 * more)
-        values = np.empty((1, sums.shape[1]))
+        values = np.empty((1, at.shape[1]))
         measure([seen], [spec], values)
         values[:, unknown] = np.nan
         return values
@@ -587,18 +587,6 @@ def counted(spec: Spec) -> LabelSpec:
         f"{spec.metric.name} is a metric of scores, which have no table of classes; compare "
         "labels for classes and confusion matrices"
     )
-
-
-def make_label_spec(
-    outcomes: Outcomes,
-    *,
-    metric: MetricLike | None,
-    defaults: tuple[str, str] = DEFAULTS,
-    counting: Counting = ONCE,
-    **given: Unpack[Given],
-) -> LabelSpec:
-    """Check a question about labels, where no other is meant."""
-    return _of_labels(outcomes, metric, Choices.of(given), defaults=defaults, counting=counting)
 
 
 def _of_labels(

@@ -164,7 +164,7 @@ def mask_addresses(text: str) -> str:
     >>> mask_addresses("cannot connect to 'postgresql://me:secret@host/db'")
     "cannot connect to 'postgresql://me:***@host/db'"
     """
-    return _ADDRESS.sub(lambda found: masked(found[0]), text)
+    return _ADDRESS.sub(lambda match: masked(match[0]), text)
 
 
 def _hidden(text: str, secrets: Sequence[str]) -> str:

@@ -62,16 +62,16 @@ class Source:
             opened = self.open(source)
         except Exception as error:
             text = str(error)
-            told = without_secrets(mask_addresses(text), address)
+            message = without_secrets(mask_addresses(text), address)
             # A traceback would show what the error of the source says.
-            cause = error if told == text else None
+            cause = error if message == text else None
             if not isinstance(error, OutperformError):
                 raise DataError(
                     f"{name} cannot be opened by the source {self.name!r}: "
-                    f"{type(error).__name__}: {told}"
+                    f"{type(error).__name__}: {message}"
                 ) from cause
             if cause is None:
-                raise type(error)(told) from None
+                raise type(error)(message) from None
             raise
         if opened is None or self.knows(opened):
             shown = without_secrets(mask_addresses(repr(opened)), address)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb
 from typing import TypeAlias
 
@@ -99,9 +99,16 @@ _ORDERS = 4
 _CHARACTERS = 6
 
 
-def _with_number(items: FloatArray) -> FloatArray:
-    """Return the statistics and, last, the number of texts: smoothing goes by whole counts."""
-    return np.column_stack([items, np.full(len(items), float(len(items)))])
+@dataclass(frozen=True, slots=True)
+class WithNumber:
+    """The statistics and, last, the number of texts: smoothing goes by whole counts."""
+
+    n: int | None = None  # None for the number of rows, if no equal ones were merged
+
+    def __call__(self, items: FloatArray) -> FloatArray:
+        """Return the statistics of each item with one more column."""
+        n = len(items) if self.n is None else self.n
+        return np.column_stack([items, np.full(len(items), float(n))])
 
 
 def bleu(means: FloatArray) -> FloatArray:
@@ -120,6 +127,11 @@ def bleu(means: FloatArray) -> FloatArray:
     short = np.where(length < reference, 1 - reference / np.where(length > 0, length, 1.0), 0.0)
     value = 100 * np.exp(logs + short)
     return np.where(possible.all(axis=0) & (counts[0] > 0) & (length > 0), value, 0.0)
+
+
+def _bleu_of(statistics: FloatArray) -> Sums:
+    basis = replace(BLEU.basis, terms=WithNumber(len(statistics)))
+    return replace(BLEU, basis=basis, of_data=None)
 
 
 def chrf(means: FloatArray) -> FloatArray:
@@ -153,10 +165,11 @@ BLEU = Sums(
             *(f"matches_{n}" for n in range(1, _ORDERS + 1)),
             *(f"ngrams_{n}" for n in range(1, _ORDERS + 1)),
         ),
-        terms=_with_number,
+        terms=WithNumber(),
         read=SacreBleu("BLEU"),
     ),
     combine=bleu,
+    of_data=_bleu_of,
 )
 CHRF = Sums(
     basis=Basis(

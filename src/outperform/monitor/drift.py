@@ -38,6 +38,7 @@ from outperform.data.label_sets import item_margins
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
 from outperform.data.table import Table
+from outperform.inference.changes import view_codes
 from outperform.inference.items import cell_slopes
 from outperform.inference.score_spec import ScoreSpec, as_targets
 from outperform.inference.spec import LabelSpec, Spec
@@ -296,12 +297,12 @@ def _bound_given_number(values: FloatArray, counts: FloatArray) -> float:
         + n * math.log(p) + (size - n) * math.log1p(-p)
     )  # fmt: skip
 
-    def evaluate(at: FloatArray) -> float:
+    def objective(at: FloatArray) -> float:
         tilted: FloatArray = np.logaddexp(math.log1p(-p), math.log(p) + at[0] * values + at[1])
         return float(repeats @ tilted - at[0] * total - at[1] * n) - binomial
 
     at: FloatArray = np.zeros(2)
-    best = evaluate(at)
+    best = objective(at)
     for _ in range(_STEPS):
         odds: FloatArray = at[0] * values + at[1] + math.log(p) - math.log1p(-p)
         chance: FloatArray = 1 / (1 + np.exp(-np.clip(odds, -700, 700)))
@@ -315,9 +316,9 @@ def _bound_given_number(values: FloatArray, counts: FloatArray) -> float:
         except np.linalg.LinAlgError:
             break
         length = 1.0
-        while evaluate(at + length * step) > best and length > 1e-6:
+        while objective(at + length * step) > best and length > 1e-6:
             length /= 2
-        after = evaluate(at + length * step)
+        after = objective(at + length * step)
         if after >= best:
             break
         enough = best - after < _PRECISE
@@ -468,10 +469,9 @@ def _slopes(spec: LabelSpec, stack: _Stack, column: int) -> FloatArray:
         hits = (kinds[:, 0] == kinds[:, 1]) * true
         return np.asarray(_of_f1(hits, true, predicted, counts)[which])
     right: FloatArray = (kinds[:, 0] == kinds[:, 1]).astype(np.float64)
-    codes = _view_codes(spec)
-    if codes is None:
+    if spec.view.kind != "classes" or total.kind != "classes":
         return np.asarray(right[which])
-    table, scale = Table(codes[kinds], counts), np.ones(len(kinds))
+    table, scale = Table(view_codes(spec)[kinds], counts), np.ones(len(kinds))
     if spec.view_prevalence is not None:
         truth = table.cells[:, 0]
         actual = np.bincount(truth, counts, minlength=spec.view.n_classes)
@@ -483,18 +483,6 @@ def _slopes(spec: LabelSpec, stack: _Stack, column: int) -> FloatArray:
     if slopes is None or not np.isfinite(slopes).all() or not np.any(slopes):
         return np.asarray(right[which])
     return np.asarray((scale * slopes)[which])
-
-
-def _view_codes(spec: LabelSpec) -> IntArray | None:
-    """Return the code in the view of each class; None if the view has other cells."""
-    labels, view = spec.data.labels, spec.view
-    if view.kind != "classes" or spec.data.kind != "classes":
-        return None
-    if spec.positive is None or view.labels == labels:
-        known = {repr(label): code for code, label in enumerate(view.labels)}
-        codes = [known.get(repr(label)) for label in labels]
-        return None if None in codes else np.array(codes, dtype=np.int64)
-    return np.array([int(repr(label) == repr(spec.pos_label)) for label in labels])
 
 
 def _of_f1(

@@ -20,7 +20,6 @@ from outperform.inference.question import Sampling
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import (
     LabelSpec,
-    make_label_spec,
     make_spec,
     refuse_prevalence,
     rope_for,
@@ -96,7 +95,7 @@ class Analysis:
 
     def ask(self, data: Outcomes, metric: str | None = None) -> LabelSpec:
         """Return the spec of outcomes."""
-        return make_label_spec(
+        return make_spec(
             data,
             metric=metric if self.metric is None else self.metric,
             prior=self.prior,
@@ -183,7 +182,8 @@ def suite_world(pilot: Suite, names: Sequence[str], analysis: Analysis) -> tuple
         outcomes = _check_pilot(data, analysis.verb)
         if isinstance(outcomes, Scores):
             raise UsageError("a suite with score tasks cannot be planned; plan these separately")
-        return make_label_spec(outcomes, **kwargs)
+        spec: LabelSpec = make_spec(outcomes, **kwargs)
+        return spec
 
     settings = {name: getattr(analysis, name) for name in _OF_SUITES}
     task_questions = questions(pilot.select(names), ask, **shared_question(settings))

@@ -453,7 +453,8 @@ class RatesWorld:
         assert isinstance(a, Sums)
         assert isinstance(b, Sums)
         values = [
-            self.metric.evaluate(metrics.Margins(**sums._asdict()), classes=(1,)) for sums in (a, b)
+            self.metric.evaluate(metrics.Margins(**drawn._asdict()), classes=(1,))
+            for drawn in (a, b)
         ]
         difference: FloatArray = values[0] - values[1]
         difference.sort()

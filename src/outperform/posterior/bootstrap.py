@@ -22,6 +22,7 @@ from outperform.posterior.base import (
     Worker,
 )
 from outperform.posterior.gammas import fill_gammas, fill_rows, spread_factors
+from outperform.posterior.influence import PlugIn
 from outperform.posterior.rng import Fill, block_length, run_blocks
 from outperform.posterior.sums import DirichletCells, LinearWeights, Margins, held_by
 
@@ -226,7 +227,8 @@ def draw_sums(
         drawn = [(shapes * added.left, terms), (added.shapes, added.held)]
     n_gammas, mass = sum(len(own) for own, _ in drawn), float(drawn[0][0].sum())
     whole: FloatArray = np.sum([held @ own for own, held in drawn], axis=0)
-    centre = evaluate(np.repeat(whole[:, None], 2, axis=1))[:, :1] if stretched else None
+    twice = PlugIn(np.repeat(whole[:, None], 2, axis=1), evaluate)
+    centre = twice.observed[:, :1] if stretched else None
     if limit is not None:
         drawn = [(shapes[limit.drawn], terms[:, limit.drawn])]
         n_gammas = len(limit.drawn)
@@ -243,15 +245,15 @@ def draw_sums(
 
         def fill(generator: np.random.Generator, out: FloatArray) -> None:
             n = out.shape[1]
-            sums = np.zeros((terms.shape[0], n))
+            totals = np.zeros((terms.shape[0], n))
             spread = None if df is None else spread_factors(generator, df, n)
             for own, held in tiles:
                 weights = memory[: len(own) * n].reshape(-1, n)
                 fill_rows(generator, own, weights, None if stretched else spread)
-                sums += held @ weights
+                totals += held @ weights
             if limit is not None:
-                limit.add(sums, generator, None if stretched else spread)
-            out[:] = evaluate(sums)
+                limit.add(totals, generator, None if stretched else spread)
+            out[:] = evaluate(totals)
             if spread is not None and centre is not None:
                 # What weights of such shapes would do to the spread of a mean.
                 out[:] = centre + (out - centre) * np.sqrt((mass + 1) / (mass * spread + 1))

@@ -28,14 +28,15 @@ class PlugIn(NamedTuple):
     Parameters
     ----------
     sums
-        The sums of all units, ``(n_sums, 1)``; whole numbers may be of any size.
+        The sums of all units, ``(n_sums, 1)``, or of several data sets side by side; whole numbers
+        may be of any size.
     evaluate
         From sums ``(n_sums, k)`` to values ``(n_values, k)``; NaN where there is none.
 
     Examples
     --------
     >>> PlugIn(np.array([[2.0], [3.0]]), lambda sums: sums[:1] / sums[1:]).observed.round(3)
-    array([0.667])
+    array([[0.667]])
     """
 
     sums: AnyArray
@@ -43,8 +44,8 @@ class PlugIn(NamedTuple):
 
     @property
     def observed(self) -> FloatArray:
-        """The values of the data, ``(n_values,)``."""
-        return self.evaluate(self.sums)[:, 0]
+        """The values of the data, ``(n_values, 1)``, or of each data set."""
+        return self.evaluate(self.sums)
 
     def without(
         self, held: csr_array | FloatArray, amounts: FloatArray | float = 1.0

@@ -32,7 +32,6 @@ from outperform.inference.spec import (
     Spec,
     again,
     data_of,
-    make_label_spec,
     make_spec,
     refuse_prevalence,
     rope_for,
@@ -190,7 +189,7 @@ def compare_slices(
     if isinstance(by, Mapping):
         raise UsageError(f"of labels, {param('by=')} names columns; give these to Outcomes instead")
     outcomes = _sliced(source, a, b, truth, by, reading)
-    spec = make_label_spec(
+    spec = make_spec(
         outcomes,
         metric=metric,
         prior=prior,

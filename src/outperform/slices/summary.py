@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -27,11 +27,10 @@ from outperform.decision.rope import (
 )
 from outperform.errors import DataError
 from outperform.inference.diagnostics import SAFE_ERRORS
-from outperform.inference.spec import Data, LabelSpec, Spec
+from outperform.inference.spec import Data, LabelSpec, ModelSums, Spec, indicators, measure
 from outperform.inference.summary import Summary, SummaryRows, summarize_many
-from outperform.metrics.confusion import Margins
-from outperform.posterior.base import Sums
 from outperform.posterior.hierarchical import pool_normal
+from outperform.posterior.influence import PlugIn
 from outperform.posterior.rng import Blocks, child, spread_blocks
 from outperform.posterior.slices import SlicesPosterior
 
@@ -217,21 +216,18 @@ def _draw_blocks(
     n_jobs: int | None,
 ) -> None:
     """Draw A − B of these slices, and use the draws ``(n_slices, n_draws)`` block by block."""
-    metric, classes = spec.measured, spec.classes
-    make_worker = posterior.sharing(metric.needs, seed, n_draws, places=places, n_jobs=n_jobs)
+    needs = spec.measured.needs
+    make_worker = posterior.sharing(needs, seed, n_draws, places=places, n_jobs=n_jobs)
 
     def work(blocks: Blocks) -> None:
         worker = make_worker()
         for generator, block in blocks:
             inside = slice(block * length, min((block + 1) * length, len(places)))
             first, last = places[inside][[0, -1]].tolist()
-            a, b = (
-                metric.evaluate(
-                    Margins(**drawn._asdict()) if isinstance(drawn, Sums) else drawn, classes
-                )
-                for drawn in worker(generator, slice(first, last + 1), n_draws)
-            )
-            use(inside, a - b)
+            drawn = worker(generator, slice(first, last + 1), n_draws)
+            values = np.empty((2, last + 1 - first, n_draws))
+            measure(drawn, [spec], values)
+            use(inside, values[0] - values[1])
 
     spread_blocks(
         work,
@@ -304,44 +300,33 @@ _AT_ONCE = 1 << 22
 
 def observe(spec: LabelSpec, slices: Slices) -> FloatArray:
     """Return what was observed of A and of B in each slice, ``(2, n_slices)``."""
-    n_classes = spec.view.n_classes
-    step = max(1, _AT_ONCE // n_classes**2)
+    cells, counts = slices.table.cells, slices.table.counts.astype(np.float64)
+    inside = indicators(cells[:, 0], len(slices)).multiply(counts).T
+    step = max(1, _AT_ONCE // spec.view.n_classes**2)
     found = np.empty((2, len(slices)))
-    for start in range(0, len(slices), step):
-        stop = min(start + step, len(slices))
-        inside = slice(*np.searchsorted(slices.table.cells[:, 0], [start, stop]))
-        cells = slices.table.cells[inside]
-        counts = slices.table.counts[inside].astype(np.float64)
-        for model in range(2):
-            codes = (cells[:, 1], cells[:, 2 + model], cells[:, 0] - start)
-            confusion = _add_up(codes, counts, (n_classes, n_classes, stop - start))
-            found[model, start:stop] = _value(spec, confusion)
+    for model in range(2):
+        own = ModelSums(spec, spec.view, model)
+        sums = (own.terms(cells[:, [1, 2 + model]]) @ inside).tocsc()
+        for start in range(0, len(slices), step):
+            some = slice(start, start + step)
+            found[model, some] = _value(own, sums[:, some].toarray())
     return found
 
 
-def _add_up(
-    codes: tuple[IntArray, IntArray, IntArray], counts: FloatArray, shape: tuple[int, int, int]
-) -> FloatArray:
-    places = np.ravel_multi_index(codes, shape)
-    sums = np.bincount(places, counts, minlength=int(np.prod(shape)))
-    return np.asarray(sums, dtype=np.float64).reshape(shape)
-
-
-def _value(spec: LabelSpec, confusion: FloatArray) -> FloatArray:
-    metric = spec.measured
-    if metric.needs == "confusion":
-        return metric.evaluate(confusion, spec.classes)
-    margins = Margins.from_confusion(confusion)
-    if metric.average not in ("macro", "weighted") or spec.choices.labels is not None:
-        return metric.evaluate(margins, spec.classes)
+def _value(own: ModelSums, sums: FloatArray) -> FloatArray:
+    """Return the values of several slices at their sums."""
+    spec, n_classes = own.spec, own.view.n_classes
+    if spec.measured.average not in ("macro", "weighted") or spec.choices.labels is not None:
+        whole: FloatArray = PlugIn(sums, own.evaluate).observed[0]
+        return whole
     # Of a class that a slice lacks nothing is observed; slices with the same classes go together.
-    occurs = margins.actual > 0  # (n_classes, n_slices)
-    first, which = distinct_rows(occurs.T)
-    values = np.empty(confusion.shape[2])
-    for place, pattern in enumerate(occurs.T[first]):
-        here = which == place
-        part = Margins.from_confusion(confusion[:, :, here])
-        values[here] = metric.evaluate(part, tuple(np.flatnonzero(pattern).tolist()))
+    occurs = sums[:n_classes].T > 0
+    first, which = distinct_rows(occurs)
+    values = np.empty(len(occurs))
+    for place, pattern in enumerate(occurs[first]):
+        classes = tuple(np.flatnonzero(pattern).tolist())
+        there = ModelSums(replace(spec, classes=classes), own.view, 0)
+        values[which == place] = PlugIn(sums[:, which == place], there.evaluate).observed[0]
     return values
 
 
