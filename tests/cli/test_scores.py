@@ -88,7 +88,7 @@ def test_the_other_commands_read_them_too(rows, capsys, command):
         (["compare", *TWO, "--metric", "f1"], "metric of scores such as roc_auc"),
         (["compare", *TWO[:-2], "--metric", "roc_auc"], "--pos-label ham or spam"),
         (["compare", *TWO, "--metric", "log_loss"], "no default ROPE"),
-        (["compare", *TWO[:-3], "lang", "--metric", "roc_auc"], "must hold scores; row 1"),
+        (["compare", *TWO[:-3], "lang", "--metric", "roc_auc"], "must contain scores; got"),
         (["scorecard", *TWO, "--metrics", "roc_auc,f1"], "ask for one kind"),
         (["compare", *TWO, "--metric", "wer"], "in Python: op.compare(references, answers_a,"),
         (["compare", *TWO, "--metric", "roc_auc", "--weight", "id"], "leave --weight out"),
@@ -147,7 +147,7 @@ def test_costs_are_better_where_they_are_lower(tmp_path, capsys):
     assert found["observed"] == pytest.approx(1.0 - 4.6 / 3)
     _, out, _ = run(capsys, "compare", *two, "--metric", "mean")
     assert "higher is better" in " ".join(out.split())
-    assert "ask for 'mean_cost'" in " ".join(out.split())
+    assert "use 'mean_cost'" in " ".join(out.split())
 
 
 @pytest.mark.parametrize("whole", [False, True])

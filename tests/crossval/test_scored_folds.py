@@ -295,9 +295,9 @@ def test_asking_again():
         c.with_rope(0.5).to_dict()
         == op.cross_compare(logistic(), bayes(), X, Y, rope=0.5, **asked).to_dict()
     )
-    with pytest.raises(UsageError, match=r"call cross_compare\(\) with the other one"):
+    with pytest.raises(UsageError, match=r"call cross_compare\(\) with those of the other"):
         c.with_metric("roc_auc")
-    with pytest.raises(UsageError, match="cross_compare compares more than one prediction"):
+    with pytest.raises(UsageError, match="cross_compare compares several predictions"):
         c.items()
 
 
