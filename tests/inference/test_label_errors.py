@@ -420,10 +420,6 @@ def test_other_questions_are_refused():
         op.plan(pilot=stated.spec.data, a="A", b="B", metric="accuracy")
     with pytest.raises(UsageError, match="already"):
         stated.fragility()
-    with pytest.raises(UsageError, match="not known together"):
-        stated.at_prevalence(0.1)
-    with pytest.raises(UsageError, match="not known together"):
-        c.at_prevalence(0.1).with_label_errors(0.1)
     of_runs = {"A": {"1": [0, 1] * 20, "2": [0, 1] * 20}, "B": {"3": [1, 1] * 20, "4": [0, 0] * 20}}
     runs = op.compare_runs([0, 1] * 20, of_runs["A"], of_runs["B"], metric="accuracy", rope=0.02,
                            n_draws=500, random_state=0)  # fmt: skip

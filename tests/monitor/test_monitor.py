@@ -178,7 +178,7 @@ def test_unfinished_files_are_not_counted(tmp_path):
             hostile("findings", value=[[["x"], "warning", {"a": 1}]]),
             "findings[0][0] must be text",
         ),
-        ("half.json", hostile("models", 0, value="\ud800"), "half characters"),
+        ("half.json", hostile("models", 0, value="\ud800"), "lone surrogates"),
         ("preds.csv", "label,new,old\n1,1,1\n", "it is no .json file"),
         (
             "other.json",
@@ -215,7 +215,7 @@ def test_batches_of_other_models_may_lie_in_the_same_folder(tmp_path):
 
 def test_a_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match="cannot make the folder"):
+    with pytest.raises(UsageError, match="cannot create the folder"):
         watched(tmp_path / "file").add(*labels(0), key=0)
 
 
@@ -497,7 +497,7 @@ def test_a_decision_at_the_first_look_was_not_waited_for(tmp_path):
         later.add(*labels(number, n=size, right=(0.95, 0.6)), key=number)
     assert later.stopped.number == 2
     (said,) = [one for one in later.findings if one.name == "stopped_by_decision"]
-    assert "looked at 2 times" in said.message
+    assert "checked 2 times" in said.message
     assert "looks_after_stop" not in [one.name for one in later.findings]
 
 

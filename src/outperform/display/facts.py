@@ -51,7 +51,7 @@ def metric(facts: Facts, *, of: str | None = None) -> str:
     name = for_text(facts.get("metric_label") or facts["metric"])
     name = name if of is None else f"{name} of {of}"
     if facts.get("label_errors"):
-        return f"{name} without label errors"
+        name = f"{name} without label errors"
     return f"{name} at production prevalence" if facts.get("prevalence") else name
 
 

@@ -230,11 +230,6 @@ def _sliced(
             raise UsageError(f"outcomes are already counted; remove {', '.join(used)}")
     outcomes = two_models(source, a, b, ("A", "B"), None)
     if not isinstance(outcomes, Outcomes) or outcomes.slices is None:
-        if isinstance(outcomes, Outcomes) and outcomes.kind in ("spans", "label_sets"):
-            raise UsageError(
-                "slices are compared item by item, but spans and label sets have several labels "
-                "per item; compare the outcomes of each slice"
-            )
         raise UsageError(
             "these outcomes have no slices; "
             + either("create them with by=, e.g. by=['country']", f"count them with {param('by=')}")
@@ -429,8 +424,8 @@ def _answer_labels(
 def _rows(spec: LabelSpec, **settings: Unpack[_Settings]) -> tuple[SliceRow, ...]:
     """Draw every slice, partially pooled with the others."""
     slices = _slices_of(spec)
-    if spec.view.groups is not None:
-        _refuse_many(len(slices), "groups or weights")
+    if spec.view.groups is not None or spec.data.kind in ("spans", "label_sets"):
+        _refuse_many(len(slices), "label sets, spans, groups or weights")
         data = tuple(spec.data.slice(*key) for key in slices)
         return _rows_of_parts(spec, Parts(by=slices.by, keys=slices.keys, data=data), **settings)
     posterior = pool_slices(spec.view, prior=spec.prior)
@@ -520,7 +515,8 @@ def _concluded(
 
 
 def _slices_of(spec: LabelSpec) -> Slices:
-    slices = spec.view.slices
+    # A view of some types of spans has no slices.
+    slices = spec.view.slices if spec.view.slices is not None else spec.data.slices
     if slices is None:
         raise UsageError("slices are compared item by item; these outcomes have no shared items")
     return slices
