@@ -58,7 +58,7 @@ def gate_headline(facts: Facts) -> str:
 
 
 def _tasks_clause(facts: Facts) -> str:
-    """Return on how many binding tasks of a suite the gate has its result, and which they are."""
+    """Return the number of binding tasks behind the result of a suite's gate, and their names."""
     a, b = read.names(facts, limit=_LIMIT)
     binding = [check for check in facts["checks"] if not check.get("advisory")]
     n, judgement = counted(len(binding), "tasks"), facts["judgement"]
