@@ -226,7 +226,7 @@ def test_matrices(folder, capsys, text, word):
 def test_folds(folder, capsys):
     rows = Path("folds.csv").read_text(encoding="utf-8").splitlines()
     Path("five.csv").write_text("\n".join(rows[:6] + rows[7:12]) + "\n", encoding="utf-8")
-    refused(capsys, ["bcv", "five.csv"], 3, "two rows for each repetition", "got 5")
+    refused(capsys, ["bcv", "five.csv"], 3, "two rows per repetition", "got 5")
     Path("unequal.csv").write_text(
         "\n".join(rows).replace("81,9,19", "81,9,20") + "\n", encoding="utf-8"
     )
