@@ -232,7 +232,7 @@ def curve(comparison: Compared, kind: Kind) -> Curve:
     if not isinstance(spec, ScoreSpec) or isinstance(
         comparison.details, (RunDetails, ScoreDetails)
     ):
-        raise UsageError("curves need scores; compare scores by a metric such as roc_auc")
+        raise UsageError("curves need scores; compare scores with a metric such as roc_auc")
     if spec.positive is None or not spec.paired:
         raise UsageError(
             "curves need one score per item for a positive class, and paired models; compare by "

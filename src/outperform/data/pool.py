@@ -239,7 +239,7 @@ class Slices:
         return self.table.sum_by(self.table.cells[:, 0], n_labels=len(self.keys))
 
     def place(self, *key: object) -> int:
-        """Return the place of a slice, or say which ones there are."""
+        """Return the index of a slice, or raise an error that lists the slices."""
         wanted = tuple(map(str, key))
         if len(wanted) != len(self.by):
             raise UsageError(f"a slice has a value for each of {self.by}; got {wanted}")

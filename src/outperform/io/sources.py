@@ -43,7 +43,7 @@ class Source:
     objects: tuple[str, ...] = ()
 
     def knows(self, source: object) -> bool:
-        """Return whether it opens what the caller passed."""
+        """Return whether this source can open the given object."""
         if isinstance(source, (str, os.PathLike)):
             scheme = scheme_of(source)
             if scheme is not None:

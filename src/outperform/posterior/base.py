@@ -257,7 +257,7 @@ class Weights(Tables, Protocol):
 
     @property
     def cells(self) -> IntArray:
-        """The truth and each model's answer of every row, ``(n_rows, 1 + n_models)``."""
+        """The truth and each model's answer for every row, ``(n_rows, 1 + n_models)``."""
 
     def weights_worker(self) -> Callable[[np.random.Generator, int], FloatArray]:
         """Return a function with buffers of its own that draws weights ``(n_rows, n_draws)``."""

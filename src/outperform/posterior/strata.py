@@ -1,4 +1,4 @@
-"""Prior ``strata``: weights of rows within strata whose sizes are known from elsewhere."""
+"""Prior ``strata``: weights of rows within strata, whose sizes are drawn from the pool's counts."""
 
 from __future__ import annotations
 

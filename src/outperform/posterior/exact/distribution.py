@@ -118,7 +118,7 @@ class PointWise(ABC):
 
 
 def positive(**values: float) -> None:
-    """Refuse parameters that are not positive finite numbers.
+    """Reject parameters that are not positive finite numbers.
 
     Examples
     --------
