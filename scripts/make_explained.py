@@ -1,6 +1,6 @@
-"""Write what findings mean, ``src/outperform/display/explained.toml``, from the reference of them.
+"""Write ``src/outperform/display/explained.toml`` from the reference of findings.
 
-``outperform explain`` says it to those who have no documentation at hand.
+``outperform explain`` shows these texts to users without the documentation.
 """
 
 from __future__ import annotations
@@ -17,17 +17,20 @@ LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")
 
 
 def plain(text: str) -> str:
-    """Return a cell of the table as plain text: a sentence, if there is any."""
+    """Return a cell of the table as a plain sentence; empty if the cell is."""
     text = LINK.sub(r"\1", text).replace("`", "").replace("\\|", "|").strip()
-    if text in ("", "–", "nothing"):
+    if text in ("", "–"):
         return ""
-    text = re.sub("^nothing,? ", "there is nothing to do ", text)
+    text = re.sub(r"\*(\w+)\*", r"\1", text)
+    text = re.sub("^nothing, or ", "you can ignore this, or ", text)
+    text = re.sub("^nothing, if ", "there is nothing to do if ", text)
+    text = re.sub("^nothing$", "there is nothing to do", text)
     return text[0].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
 
 
 def written() -> str:
     """Return the whole file."""
-    lines = ["# What each finding means, and what to do; scripts/make_explained.py writes it."]
+    lines = ["# Meaning of each finding, and what to do; written by scripts/make_explained.py."]
     for name, meaning, action in ROW.findall(SOURCE.read_text(encoding="utf-8")):
         sentences = " ".join(filter(None, (plain(meaning), plain(action))))
         lines.append(f"{name} = {json.dumps(sentences, ensure_ascii=False)}")

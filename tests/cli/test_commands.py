@@ -204,7 +204,7 @@ def test_slices_are_what_the_library_says(folder, capsys):
 def test_slices_need_two_models_and_columns(folder, capsys, left_out):
     place = SLICES.index(left_out)
     assert main(["slices", *SLICES[:place], *SLICES[place + 2 :]]) == 2
-    assert f"give {left_out}" in capsys.readouterr().err
+    assert f"pass {left_out}" in capsys.readouterr().err
 
 
 def test_where_counts_and_databases(folder, capsys):

@@ -41,7 +41,7 @@ def test_rank_and_gate_take_costs(folder, capsys):
         (["--cost", "spam:ham=dear"], "truth:prediction=cost"),
         (["--cost", "spma:ham=3"], "unknown class 'spma'; did you mean 'spam'"),
         (["--cost", COST, "--metric", "accuracy"], "--metric or --cost, not both"),
-        (["--unit", "EUR"], "--unit is that of --cost"),
+        (["--unit", "EUR"], "--unit needs --cost"),
     ],
 )
 def test_what_cannot_be_read_is_refused(folder, capsys, given, words):

@@ -385,7 +385,7 @@ PARAMETERS = {
 }
 PYTHON = re.compile(
     rf"\b(?:{'|'.join(sorted(PARAMETERS))})=|\b(?:op|[A-Z]\w+)\.\w+\(|Outcomes\.|Scores\.|y_true|\w\(\)|"
-    r"\barray\b|\bNone\b|Traceback|unforeseen"
+    r"\barray\b|\bNone\b|Traceback|unexpected"
 )
 
 
@@ -455,7 +455,7 @@ def test_no_finding_spells_a_parameter():
         ("compare preds.csv --truth label --a bert --b gpt --metric accuracy --prior strata",
          "unknown prior 'strata'"),
         ("runs preds.csv --truth label --a bert --b gpt --metric accuracy",
-         "or compare these two as single models"),
+         "or use compare for these two"),
         ("compare preds.csv --truth label --a times --b times2 --metric mean",
          "grades, which have no truth; leave --truth out"),
         ("rank preds.csv --truth label --of bert --of gpt --of new --prior uniform",

@@ -38,11 +38,11 @@ USAGE = {
         "no column 'lable' in preds.csv; did you mean 'label'? Columns: 'id', 'label'"),
     "unknown column of a model": (["compare", *TWO, "--a", "brt"], "did you mean 'bert'?"),
     "unknown column to estimate": (["estimate", *TWO[:3], "--of", "gtp"], "did you mean 'gpt'?"),
-    "nothing named": (["compare", "preds.csv"], "give --truth, --a, --b, the names of columns",
+    "nothing named": (["compare", "preds.csv"], "pass --truth, --a, --b, the names of columns",
         "--correct", "Columns of preds.csv: 'id', 'label', 'bert', 'gpt', 'old', 'new'"),
-    "no truth": (["compare", "preds.csv", *COLUMNS[2:]], "give --truth, the name of a column"),
-    "no model": (["compare", *TWO[:5]], "give --b", "'gpt', 'old'"),
-    "no model to estimate": (["estimate", *TWO[:3]], "give --of"),
+    "no truth": (["compare", "preds.csv", *COLUMNS[2:]], "pass --truth, the name of a column"),
+    "no model": (["compare", *TWO[:5]], "pass --b", "'gpt', 'old'"),
+    "no model to estimate": (["estimate", *TWO[:3]], "pass --of"),
     "one column twice": (["compare", *TWO, "--b", "bert"],
         "every column has one role; got 'label', 'bert', 'bert'"),
     "the truth as a model": (["compare", *TWO, "--b", "label"], "every column has one role"),
@@ -51,7 +51,7 @@ USAGE = {
     "an option misspelt": (["compare", "preds.csv", "--metrc", "f1"],
         "no such option: --metrc; did you mean --metric? See outperform compare --help"),
     "a page of tasks": (["report", *TWO, "--by", "task"],
-        "no such option: --by; a page about several tasks is written by compare --by, rank --by"),
+        "no such option: --by; for a page about several tasks, use compare --by or rank --by"),
     "an option of nothing": (["compare", "preds.csv", "--frobnicate"],
         "no such option: --frobnicate. See"),
     "no file named": (["compare"], "missing argument 'FILE'. See outperform compare --help"),
@@ -59,8 +59,8 @@ USAGE = {
     "no file with such a name": (["compare", "nofile.csv", *COLUMNS], "no file 'nofile.csv'\n"),
     "two files": (["compare", "gold.csv", "bert.csv", *JOIN],
         "a gold file and one for each of 2 models; got gold.csv, bert.csv"),
-    "no id": (["compare", "gold.csv", "bert.csv", "gpt.csv"], "give --id"),
-    "no label": (["compare", "gold.csv", "bert.csv", "gpt.csv", "--id", "id"], "give --label"),
+    "no id": (["compare", "gold.csv", "bert.csv", "gpt.csv"], "pass --id"),
+    "no label": (["compare", "gold.csv", "bert.csv", "gpt.csv", "--id", "id"], "pass --label"),
     "unknown id": (["compare", "gold.csv", "bert.csv", "gpt.csv", *JOIN, "--id", "idd"],
         "no column 'idd' in gold.csv; did you mean 'id'?"),
     "one name for two": (["compare", "gold.csv", "gpt.csv", "gpt.csv", *JOIN], "--a and --b"),
@@ -79,7 +79,7 @@ USAGE = {
     "rope beyond": (["compare", *TWO, "--rope", "5"], "--rope 5.0 is wider than any difference"),
     "rope negative": (["compare", *TWO, "--rope", "-0.01"], "must not be negative; got -0.01"),
     "rope of three": (["compare", *TWO, "--rope", "1,2,3"], "got '1,2,3'"),
-    "rope in words": (["compare", *TWO, "--rope", "small"], "two, -0.02,0.01; got 'small'"),
+    "rope in words": (["compare", *TWO, "--rope", "small"], "two such as -0.02,0.01; got 'small'"),
     "per cent": (["compare", *TWO, "--hdi-prob", "95"],
         "--hdi-prob must lie between 0 and 1; got 95.0; did you mean 0.95?"),
     "no mass": (["compare", *TWO, "--hdi-prob", "0"], "--hdi-prob must lie strictly between"),
@@ -226,7 +226,7 @@ def test_matrices(folder, capsys, text, word):
 def test_folds(folder, capsys):
     rows = Path("folds.csv").read_text(encoding="utf-8").splitlines()
     Path("five.csv").write_text("\n".join(rows[:6] + rows[7:12]) + "\n", encoding="utf-8")
-    refused(capsys, ["bcv", "five.csv"], 3, "two rows for each repetition", "got 5")
+    refused(capsys, ["bcv", "five.csv"], 3, "two rows per repetition", "got 5")
     Path("unequal.csv").write_text(
         "\n".join(rows).replace("81,9,19", "81,9,20") + "\n", encoding="utf-8"
     )
@@ -247,7 +247,7 @@ def test_more_draws_than_fit(folder, capsys):
     refused(capsys, [*POWER, "--draws", str(10**12)], 5, "1,000,000,000,000 draws")
 
 
-def test_something_unforeseen_is_no_traceback(folder, capsys, monkeypatch):
+def test_unexpected_error_prints_no_traceback(folder, capsys, monkeypatch):
     import outperform as op
 
     def broken(*_arguments, **_options):
@@ -255,7 +255,7 @@ def test_something_unforeseen_is_no_traceback(folder, capsys, monkeypatch):
 
     monkeypatch.setattr(op, "read", broken, raising=False)
     monkeypatch.delenv("OUTPERFORM_DEBUG", raising=False)
-    refused(capsys, ["compare", *TWO], 5, "unforeseen KeyError", "OUTPERFORM_DEBUG=1")
+    refused(capsys, ["compare", *TWO], 5, "unexpected KeyError", "OUTPERFORM_DEBUG=1")
     monkeypatch.setenv("OUTPERFORM_DEBUG", "1")
     # Raised, it would end with Python's own exit code, which means that a gate failed.
     assert main(["compare", *TWO]) == 5

@@ -29,10 +29,10 @@ def news(tmp_path_factory):
 
 CASES = {
     # compare
-    "compare: nothing": ("compare", 2, ["give --truth, --a, --b", COLUMNS]),
-    "compare: no models": ("compare --truth label", 2, ["give --a, --b", COLUMNS]),
-    "compare: no b": ("compare --truth label --a svm_l1", 2, ["give --b", COLUMNS]),
-    "compare: no truth": ("compare --a svm_l1 --b svm_l2", 2, ["give --truth", COLUMNS]),
+    "compare: nothing": ("compare", 2, ["pass --truth, --a, --b", COLUMNS]),
+    "compare: no models": ("compare --truth label", 2, ["pass --a, --b", COLUMNS]),
+    "compare: no b": ("compare --truth label --a svm_l1", 2, ["pass --b", COLUMNS]),
+    "compare: no truth": ("compare --a svm_l1 --b svm_l2", 2, ["pass --truth", COLUMNS]),
     "compare: no metric": ("compare --truth label --a svm_l1 --b svm_l2", 0, []),
     "compare: no rope, no id": (
         "compare --truth label --a svm_l1 --b svm_l2 --metric f1_macro", 0, []),
@@ -52,7 +52,7 @@ CASES = {
     "compare: wrong id": (
         "compare --truth label --a svm_l1 --b svm_l2 --id doc", 2, ["no column 'doc'", COLUMNS]),
     "compare: options of a join": (
-        "compare --label label --a svm_l1 --b svm_l2 --id id", 2, ["give --truth", COLUMNS]),
+        "compare --label label --a svm_l1 --b svm_l2 --id id", 2, ["pass --truth", COLUMNS]),
     # rank
     "rank: nothing": ("rank", 2, ["--truth label", COLUMNS]),
     "rank: no id": (
@@ -64,12 +64,12 @@ CASES = {
         "rank --truth id --metric f1_macro", 2, ["no label of 'id' occurs in any other column"]),
     "rank: all there": ("rank --truth label --id id --metric accuracy", 0, []),
     # gate
-    "gate: nothing": ("gate", 2, ["give --candidate", COLUMNS]),
-    "gate: no models": ("gate --truth label", 2, ["give --candidate", COLUMNS]),
+    "gate: nothing": ("gate", 2, ["pass --candidate", COLUMNS]),
+    "gate: no models": ("gate --truth label", 2, ["pass --candidate", COLUMNS]),
     "gate: no baseline": (
-        "gate --truth label --candidate svm_l1", 2, ["give --baseline", COLUMNS]),
+        "gate --truth label --candidate svm_l1", 2, ["pass --baseline", COLUMNS]),
     "gate: no truth": (
-        "gate --candidate svm_l1 --baseline svm_l2", 2, ["give --truth", COLUMNS]),
+        "gate --candidate svm_l1 --baseline svm_l2", 2, ["pass --truth", COLUMNS]),
     "gate: no metric": (
         "gate --truth label --candidate svm_l1 --baseline svm_l2", 4, []),
     "gate: one model twice": (
@@ -78,8 +78,8 @@ CASES = {
         "gate --truth label --candidate svm-l1 --baseline svm_l2", 2,
         ["did you mean 'svm_l1'?", COLUMNS]),
     # others that read
-    "slices: no by": ("slices --truth label --a svm_l1 --b svm_l2", 2, ["give --by", COLUMNS]),
-    "estimate: no model": ("estimate --truth label", 2, ["give --of", COLUMNS]),
+    "slices: no by": ("slices --truth label --a svm_l1 --b svm_l2", 2, ["pass --by", COLUMNS]),
+    "estimate: no model": ("estimate --truth label", 2, ["pass --of", COLUMNS]),
     "count: no id": ("count --truth label", 2, [AN_ID, "pass --id id", MODELS]),
     "count: nothing": ("count", 2, ["--truth label", COLUMNS]),
 }  # fmt: skip

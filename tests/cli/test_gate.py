@@ -87,8 +87,8 @@ def test_the_exit_code_of_a_process(folder, judgement):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["pass.csv", "--truth", "label", "--candidate", "new"], 2, "give --baseline"),
-        (["pass.csv", "--truth", "label", "--baseline", "old"], 2, "give --candidate"),
+        (["pass.csv", "--truth", "label", "--candidate", "new"], 2, "pass --baseline"),
+        (["pass.csv", "--truth", "label", "--baseline", "old"], 2, "pass --candidate"),
         (["pass.csv", "--truth", "label", "--baseline", "new", "--candidate", "new"], 2, "differ"),
         (["pass.csv", *COLUMNS, "--guard", "recall"], 2, "METRIC:CLASS:ROPE"),
         (["pass.csv", *COLUMNS, "--guard", "recall::0.1"], 2, "METRIC:CLASS:ROPE"),
@@ -98,7 +98,7 @@ def test_the_exit_code_of_a_process(folder, judgement):
         (["pass.csv", *COLUMNS, "--allow", "fail"], 2, "fail"),
         (["pass.csv", *COLUMNS, "--format", "latex"], 2, "latex"),
         (["pass.csv", *COLUMNS, "--metric", "f1"], 2, "--pos-label ham"),
-        (["pass.csv", *COLUMNS, "--format", "github", "-o", "x"], 2, "leave --output out"),
+        (["pass.csv", *COLUMNS, "--format", "github", "-o", "x"], 2, "remove --output"),
         (["none.csv", *COLUMNS], 2, "none.csv"),
         (["pass.csv", *COLUMNS, "--junit", "nowhere/j.xml", "--metric", "accuracy"], 2, "nowhere"),
     ],
@@ -224,7 +224,7 @@ def test_gold_and_a_file_for_each_model_in_any_order(folder, capsys):
     assert "v2 is worse than v1" in one
     bare = ["gate", "gold.csv", "v2.csv", "v1.csv", "--id", "id", "--label", "label"]
     assert main(bare) == 2
-    assert "give --candidate, one of v2, v1" in capsys.readouterr().err
+    assert "pass --candidate, one of v2, v1" in capsys.readouterr().err
 
 
 def test_confusion_matrices(folder, capsys):
@@ -342,12 +342,12 @@ def test_counts_of_models_with_one_name_are_called_like_their_files(folder, caps
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        (["old.json", "both.json"], "both.json holds 'old', 'new'; of two files of counts each"),
-        (["old.json", "new.csv"], "old.json holds counts, which cannot be joined"),
-        (["old.json", "new.json", "new.json"], "old.json holds counts, which cannot be joined"),
-        (["old.json", "new.json", "--truth", "label"], "old.json holds counts"),
+        (["old.json", "both.json"], "both.json contains 'old', 'new'; each of two files"),
+        (["old.json", "new.csv"], "old.json contains counts, which cannot be joined"),
+        (["old.json", "new.json", "new.json"], "old.json contains counts, which cannot be joined"),
+        (["old.json", "new.json", "--truth", "label"], "old.json contains counts"),
         (["old.json", "new.json", "--where", "label=ham"], "cannot be used with counted outcomes"),
-        (["old.json", "grouped.json"], "both files must be counted with --groups, or neither"),
+        (["old.json", "grouped.json"], "only one file was counted with --groups"),
         (["old.json", "new.json", "--candidate", "old.json"], "unknown model 'old.json'"),
     ],
 )

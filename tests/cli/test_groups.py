@@ -107,7 +107,7 @@ def test_what_knows_no_groups_says_so(folder, capsys):
     assert "no such option: --groups" in refused(capsys, *asked)
     (folder / "m.csv").write_text(",0,1\n0,5,1\n1,2,9\n")
     matrix = ["estimate", "m.csv", "--confusion", "--groups", "author"]
-    assert "confusion matrices have added up their groups" in refused(capsys, *matrix)
+    assert "confusion matrices do not contain groups" in refused(capsys, *matrix)
 
 
 def test_counts_of_two_models_both_have_groups(folder, capsys):

@@ -112,7 +112,7 @@ def test_logs_of_inspect_are_known_by_their_names(tmp_path, capsys):
     assert found.findings[0].name == "logs_recognized"
     code, text = asked(capsys, "compare", tmp_path / "logs", "--score", "match", "--draws", "200")
     assert code == 0
-    assert "logs of inspect" in text
+    assert "inspect logs" in text
 
 
 def test_failed_logs_are_named_and_skipped(answers, capsys):
@@ -182,4 +182,4 @@ def test_a_score_for_each_task_and_the_newest_logs(answers, capsys):
     assert json.loads(text)["models"] == json.loads(other)["models"]
     assert "older_logs_skipped" in text
     assert main(["rank", "logs", "--score", "arc=acc,gsm8k"]) == 2
-    assert "--score must be a name, or one for each task" in capsys.readouterr().err
+    assert "--score must be a name, or one per task" in capsys.readouterr().err

@@ -58,13 +58,13 @@ TABLE = {
         "--storage-options": "FILE",
         "--table": "NAME",
     },
-    "World": {
+    "Scenario": {
         "--accuracies": "NUMBERS",
         "--agreement": "SHARE",
         "--theta-neg": "NUMBERS",
         "--theta-pos": "NUMBERS",
     },
-    "Question": {
+    "Analysis": {
         "--allow": "CHOICE",
         "--budget": "NUMBER",
         "--by-class": None,
@@ -91,7 +91,7 @@ TABLE = {
         "--unpaired": None,
         "--weights": "WEIGHTS",
     },
-    "Answer": {
+    "Computation": {
         "--draws": "NUMBER",
         "--hdi-prob": "NUMBER",
         "--seed": "NUMBER",

@@ -24,7 +24,7 @@ def patient(monkeypatch):
 @pytest.fixture
 def hasty(monkeypatch):
     """Take every piece of work for a long one."""
-    for name, seconds in {"EVERY": 0.0, "_ENOUGH": 0.0, "_LOOK": 0.001}.items():
+    for name, seconds in {"EVERY": 0.0, "_MIN_SECONDS": 0.0, "_CHECK_SECONDS": 0.001}.items():
         monkeypatch.setattr(exit_codes, name, seconds)
 
 

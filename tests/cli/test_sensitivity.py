@@ -27,7 +27,7 @@ def test_the_json_is_what_the_library_says(folder, capsys):
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--ropes", "0.01,wide"], "--ropes must be numbers"),
+        (["--ropes", "0.01,wide"], "--ropes must be comma-separated numbers"),
         (["--ropes", "5"], "wider than any difference"),
         (["--priors", "unti"], "did you mean 'unit'"),
         (["--priors", "2,2.0"], "are the same"),

@@ -134,16 +134,16 @@ def test_a_gate_with_a_policy(logs, capsys, policy, candidate, code):
     ("words", "message"),
     [
         (["compare", "table.csv", *COLUMNS, "--a", "large", "--b", "small", "--weights", "size"],
-         "--weights is for the tasks of --by"),
+         "--weights needs --by"),
         (["gate", "table.csv", *COLUMNS, "--candidate", "large", "--baseline", "small",
-          "--policy", "p.toml"], "--policy is for the tasks of --by"),
+          "--policy", "p.toml"], "--policy needs --by"),
         (["rank", "table.csv", *COLUMNS, "--by", "task", "--weights", "arc=1"], "must name every"),
         (["rank", "table.csv", *COLUMNS, "--by", "task", "--rope", "arc=0.01,x"], "task=value"),
-        (["rank", "logs", "--by", "task", "--truth", "label"], "logs have no --truth"),
-        (["rank", "table.csv", "table.csv", "--by", "task"], "one table, or of evaluation logs"),
-        (["rank", "table.csv", *COLUMNS, "--by", "task", "--labels", "1"], "leave them out"),
+        (["rank", "logs", "--by", "task", "--truth", "label"], "--truth cannot be used"),
+        (["rank", "table.csv", "table.csv", "--by", "task"], "a single table or evaluation logs"),
+        (["rank", "table.csv", *COLUMNS, "--by", "task", "--labels", "1"], "to a single task"),
         (["compare", "table.csv", *COLUMNS, "--a", "large", "--b", "tiny", "--by", "task",
-          "--items", "x.csv"], "--items is for one task"),
+          "--items", "x.csv"], "--items applies to a single task"),
     ],
 )  # fmt: skip
 def test_what_is_refused(logs, capsys, words, message):

@@ -32,11 +32,11 @@ def days(folder):
 def test_only_new_files_are_counted_and_every_command_reads_the_sum(days, capsys):
     Path("in/tue.csv").rename("tue.csv")
     assert run(capsys, f"count in {ASKED}").out == (
-        "mon.csv: 140 items\n1 partition counted; counts holds 1 partition, 140 items.\n"
+        "mon.csv: 140 items\n1 partition counted; counts contains 1 partition, 140 items.\n"
     )
     Path("tue.csv").rename("in/tue.csv")
     assert run(capsys, f"count in/mon.csv in/tue.csv {ASKED}").out == (
-        "tue.csv: 160 items\n1 partition counted; counts holds 2 partitions, 300 items.\n"
+        "tue.csv: 160 items\n1 partition counted; counts contains 2 partitions, 300 items.\n"
     )
     assert run(capsys, f"count in/*.csv {ASKED}").out.startswith("0 partitions counted; ")
     two = "--a bert --b gpt --metric accuracy --rope 0.01"
@@ -84,7 +84,7 @@ def test_a_refusal_says_what_to_type(days, capsys):
     [
         (
             "in --truth label --recount mon.csv",
-            "--recount is for parts of the folder that --update",
+            "--recount needs --update",
         ),
         (f"in {ASKED} -o x.json", "--update writes a folder and --output a file"),
         (f"- {ASKED}", "only the files of one table can be counted by partition, and '-'"),

@@ -849,7 +849,7 @@ def test_keys_of_storage_options_occur_once(tmp_path, capsys):
     path.write_text('{"region": "a", "region": "b"}')
     asked = ["rank", "s3://bucket/a.csv", "--truth", "label", "--storage-options", str(path)]
     assert main(asked) == 2
-    assert "one object in it" in " ".join(capsys.readouterr().err.split())
+    assert "a JSON file with one object" in " ".join(capsys.readouterr().err.split())
 
 
 # Where logs of lm_eval lie, and how their models are called

@@ -1,1 +1,1 @@
-"""THE COMMAND LINE: parse, read, compare, write; no statistics."""
+"""Command line: parse options, read data, call the library, write results; no statistics."""

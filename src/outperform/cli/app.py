@@ -1,12 +1,15 @@
-"""The commands, their names and their option groups; ``count``, ``example`` and ``explain``."""
+"""All commands with their options; ``count``, ``example`` and ``explain`` themselves."""
 
 from __future__ import annotations
 
 import inspect
+import re
 import shlex
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass
 from functools import wraps
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
@@ -27,13 +30,14 @@ from outperform.io.catalogue import LOGS
 
 if TYPE_CHECKING:
     from outperform.display.layout import Line, Page
+    from outperform.metrics.metric import Metric
 
 
 class _Bare:
-    """Help without the types of Python: a flag has none, and an argument says what it is."""
+    """Help without Python types of arguments and flags."""
 
     def get_params(self, ctx: Any) -> Any:
-        """Return the parameters, those that take no value without a type."""
+        """Return the parameters, without the types of arguments and flags."""
         params = super().get_params(ctx)  # type: ignore[misc]
         for param in params:
             if param.param_type_name == "argument" or getattr(param, "is_flag", False):
@@ -42,26 +46,27 @@ class _Bare:
 
 
 def _no_type(ctx: Any) -> None:
-    """Say nothing of a type."""
+    """Print no type."""
 
 
 class _Command(_Bare, TyperCommand):
-    """A command whose -h shows the options that most people need, and --help all of them."""
+    """Command with a short help, -h, and the full help, --help."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read arguments; -h hides what few people need."""
+        """Parse arguments; -h hides the options that few people need."""
         if {"-h", "--help"} & {*args}:
             self._name_plug_ins()
         if "-h" in args:
-            for param in self.params:
-                if param.param_type_name == "option" and FIRST.isdisjoint(param.opts):
-                    param.hidden = True  # type: ignore[attr-defined]
+            for param in self.get_params(ctx):
+                if param.param_type_name == "option":
+                    param.hidden = FIRST.isdisjoint(param.opts)
+                    param.rich_help_panel = "Options"  # so few need no panels
             self.epilog = "All options: --help"
             args = ["--help"]
         return super().parse_args(ctx, args)
 
     def _name_plug_ins(self) -> None:
-        """Name the formats of logs that plug-ins add, which are looked for only now."""
+        """Add the log formats of plug-ins to the help; searching for them takes time."""
         added = [name for name in LOGS.names() if name not in LOGS.built_in]
         for param in self.params:
             if added and "--read-as" in param.opts:
@@ -69,33 +74,33 @@ class _Command(_Bare, TyperCommand):
 
 
 class _Group(_Bare, TyperGroup):
-    """The commands."""
+    """Group of all commands."""
 
 
 def composed(command: Callable[..., int | None]) -> Callable[..., int | None]:
-    """Return the command with every field of its dataclasses as a parameter of its own.
+    """Return the command with each field of its dataclass parameters as a separate parameter.
 
-    typer reads options off a signature; a command that names groups of options
-    keeps a short one, and gets the groups filled.
+    typer takes options from the signature. This lets a command list option groups instead of all
+    their options.
     """
     hints = get_type_hints(command, include_extras=True)
     groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
     parameters = []
     for name, parameter in inspect.signature(command).parameters.items():
         if name in groups:
-            parameters += _of_group(groups[name])
+            parameters += _group_parameters(groups[name])
         else:
             parameters.append(parameter.replace(annotation=hints[name]))
 
     @wraps(command)
-    def run(*arguments: Any, **given: Any) -> int | None:
-        made = {
-            name: group(**{field.name: given.pop(field.name) for field in fields(group)})
+    def run(*arguments: Any, **values: Any) -> int | None:
+        filled = {
+            name: group(**{field.name: values.pop(field.name) for field in fields(group)})
             for name, group in groups.items()
         }
-        return command(*arguments, **given, **made)
+        return command(*arguments, **values, **filled)
 
-    # All by keyword, so that options can stand in the order of their panels.
+    # All parameters are keywords, so options can be sorted by panel.
     run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [
             parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
@@ -106,27 +111,25 @@ def composed(command: Callable[..., int | None]) -> Callable[..., int | None]:
     return run
 
 
-def _typed(parameter: inspect.Parameter) -> str | None:
-    """Return how an option is typed: as it is declared, or as its parameter is called."""
-    declared = parameter.annotation.__metadata__[0]
-    if isinstance(declared, ArgumentInfo):
+def _option_name(parameter: inspect.Parameter) -> str | None:
+    """Return the name of an option, as declared or from its parameter; None for an argument."""
+    declaration = parameter.annotation.__metadata__[0]
+    if isinstance(declaration, ArgumentInfo):
         return None
-    names = (
-        declared.default,
-        *declared.param_decls,
-    )  # in an annotation the first name stands there
-    typed = [name for name in names if isinstance(name, str)]
-    return typed[0] if typed else f"--{parameter.name.replace('_', '-')}"
+    # In an annotation, typer stores the first name as the default.
+    declarations = (declaration.default, *declaration.param_decls)
+    names = [name for name in declarations if isinstance(name, str)]
+    return names[0] if names else f"--{parameter.name.replace('_', '-')}"
 
 
 def _option_panel(parameter: inspect.Parameter) -> int:
-    """Return the place of an option's panel; arguments come first."""
-    declared = parameter.annotation.__metadata__[0]
-    is_argument = isinstance(declared, ArgumentInfo)
-    return -1 if is_argument else PANELS.index(declared.rich_help_panel)
+    """Return the index of an option's panel; -1 for arguments, which come first."""
+    declaration = parameter.annotation.__metadata__[0]
+    is_argument = isinstance(declaration, ArgumentInfo)
+    return -1 if is_argument else PANELS.index(declaration.rich_help_panel)
 
 
-def _of_group(group: Any) -> list[inspect.Parameter]:
+def _group_parameters(group: Any) -> list[inspect.Parameter]:
     hints = get_type_hints(group, include_extras=True)
     return [
         inspect.Parameter(
@@ -143,8 +146,8 @@ _Tables = Annotated[
     list[str],
     typer.Argument(
         metavar="SOURCE",
-        help="A file, a folder, a pattern, - for stdin, or the address of a database. Several "
-        "files are one table.",
+        help="File, folder or glob pattern, - for stdin, or a database URL. Several files form one "
+        "table.",
         show_default=False,
     ),
 ]
@@ -152,7 +155,7 @@ _Update = Annotated[
     Path | None,
     o.in_output(
         metavar="FOLDER",
-        help="Count what is new into this folder, a part for each file or folder day=….",
+        help="Folder to which new counts are added: one part per file, or per folder day=….",
     ),
 ]
 _Recount = Annotated[
@@ -168,14 +171,14 @@ _Versions = Annotated[
     list[str] | None,
     o.in_output(
         metavar="MODEL=VERSION",
-        help="With --output, the version of a model, kept for watch. Repeat for more models.",
+        help="With --output: version of a model, for `watch`. Repeat for more models.",
     ),
 ]
 _Verify = Annotated[
     bool,
     o.in_output(
         "--verify",
-        help="With --update, hash every file again, also where size and times are as they were.",
+        help="With --update: hash every file again, even if its size and times are unchanged.",
     ),
 ]
 
@@ -192,23 +195,23 @@ def count(
     *,
     reading: OneTable,
 ) -> None:
-    """Summarise predictions into a small file that other commands can read.
+    """Summarise predictions in a small file for other commands.
 
-    Files of several days or machines add up: put them into one folder and name that. With
-    --update, a folder counts only what is new.
+    To add up the files of several days or machines, put them into one folder and
+    pass the folder. With --update, only new data are counted.
 
     Example: outperform count preds.csv --truth label --of bert --of gpt -o counts.json
     """
     keywords = {**reading.arguments(), "models": models or None, "by": by or None}
     if model_version and output is None:
-        raise UsageError("--model-version is kept beside the file that --output names; give both")
+        raise UsageError("--model-version needs --output; pass both")
     if update is not None:
         _update(update, sources, recount or [], verify, output, keywords, reading.never_true)
         return
     if verify:
-        raise UsageError("--verify is for the folder that --update names; give both")
+        raise UsageError("--verify needs --update; pass both")
     if recount:
-        raise UsageError("--recount is for parts of the folder that --update names; give both")
+        raise UsageError("--recount needs --update; pass both")
     with shown("counting"):
         source = sources[0] if len(sources) == 1 else sources
         outcomes = op.read(source, **keywords)
@@ -219,7 +222,7 @@ def count(
 
 
 def _store_versions(output: Path, texts: list[str], models: Sequence[str]) -> None:
-    """Keep the versions of models beside a batch, where a monitor of its folder finds them."""
+    """Store the versions of models next to a batch, for a monitor of its folder."""
     from outperform.monitor.batches import check_versions, store_versions
 
     pairs = [text.partition("=") for text in texts]
@@ -239,12 +242,12 @@ def _update(
     keywords: dict[str, Any],
     never_true: list[str] | None,
 ) -> None:
-    """Count the partitions that a folder does not have yet, and say which."""
+    """Count the partitions that a folder does not have yet, and list them."""
     if output is not None:
-        raise UsageError("--update writes a folder and --output a file; give one of them")
+        raise UsageError("--update writes a folder and --output a file; use one of them")
     if never_true:
-        raise UsageError("--never-true is asked of what was counted; give it to the gate instead")
-    # Loaded late, so that help and completion stay fast.
+        raise UsageError("--never-true does not apply to --update; pass it to gate or watch")
+    # Imported here to keep help and completion fast.
     from outperform.findings import counted
     from outperform.io.addresses import Storage
     from outperform.io.formats import check_options
@@ -255,19 +258,21 @@ def _update(
     storage = Storage.of(keywords.pop("storage_options"))
     request = Request(**keywords, **dialect, storage_options=storage)
     with shown("counting"):
-        done = update(folder, sources, request, version=__version__, recount=recount, verify=verify)
-    for finding in done.findings:
+        store = update(
+            folder, sources, request, version=__version__, recount=recount, verify=verify
+        )
+    for finding in store.findings:
         say(str(finding))
-    lines = [f"{part.name}: {counted(part.items, 'items')}" for part in done.counted]
+    lines = [f"{part.name}: {counted(part.items, 'items')}" for part in store.counted]
     lines.append(
-        f"{counted(len(done.counted), 'partitions')} counted; {folder} holds "
-        f"{counted(len(done.parts), 'partitions')}, {counted(done.items, 'items')}."
+        f"{counted(len(store.counted), 'partitions')} counted; {folder} contains "
+        f"{counted(len(store.parts), 'partitions')}, {counted(store.items, 'items')}."
     )
     deliver("\n".join(lines), None)
 
 
 def example(
-    name: Annotated[str, typer.Argument(help="news20.", show_default=False)],
+    name: Annotated[str, typer.Argument(help="Data set: news20.", show_default=False)],
     output: o.Output = None,
     overwrite: o.Force = False,
 ) -> None:
@@ -292,87 +297,100 @@ def explain(
     words: Annotated[
         list[str],
         typer.Argument(
-            metavar="WORD...", help="Terms such as rope, metrics, or findings.", show_default=False
+            metavar="WORD...",
+            help="Terms such as rope, metrics, or names of findings.",
+            show_default=False,
         ),
     ],
 ) -> None:
-    """Explain a term or a finding.
+    """Explain terms, metrics and findings.
 
     Example: outperform explain rope hdi
     """
     from outperform.display.layout import stacked
 
-    entries = [_explained(word) for word in words]  # all of them, before any is shown
+    entries = [_explained(word) for word in words]  # an unknown word raises before any output
     show(lambda page: stacked(*(_entry(page, *entry) for entry in entries)), None)
 
 
 def _explained(word: str) -> tuple[str, str, str]:
-    """Return the name of a term, metric or finding, what it means, and the page that says more."""
+    """Return the name of a term, metric or finding, its meaning, and its documentation page."""
     from difflib import get_close_matches
 
     from outperform.display.cards import findings_explained, glossary
     from outperform.findings import TEMPLATES
     from outperform.metrics.registry import find
 
-    terms, metrics, findings = glossary(), _metrics(), findings_explained()
-    known = dict(terms)
-    known |= {other: term for term in terms.values() for other in term.get("also", ())}
-    asked = word.strip().lower()
-    plain = asked.replace(" ", "_").replace("-", "_")
-    if asked == "metrics":
+    terms, findings = glossary(), findings_explained()
+    metrics = (*op.metrics.names(), *op.metrics.set_names(), *op.metrics.score_names())
+    synonyms = {synonym: term for term in terms.values() for synonym in term.get("also", ())}
+    text = word.strip().lower()
+    name = text.replace(" ", "_").replace("-", "_")
+    if text == "metrics":
         return "metrics", f"{', '.join(metrics)}.", "reference/metrics"
-    term = known.get(plain) or known.get(asked)
+    metric = None if name in terms else find(text)
+    if metric is not None:
+        return metric.name, _metric_text(metric), "reference/metrics"
+    term = terms.get(name) or synonyms.get(name) or synonyms.get(text)
     if term is not None:
         return term["name"], term["text"], term["page"]
-    metric = find(asked)
-    if metric is not None and metric.name in metrics:
-        return metric.name, metrics[metric.name], "reference/metrics"
-    if plain not in findings:
-        others = get_close_matches(plain, [*metrics, *findings])  # all would be a long list
-        raise UsageError(unknown_name("term, metric or finding", word, [*terms, *others]))
-    variants = [template for template in TEMPLATES.values() if template.name == plain]
-    mends = next(
-        (f" {spelled_option(template.mends)} mends it." for template in variants if template.mends),
-        "",
-    )
+    if name not in findings:
+        similar = get_close_matches(name, [*metrics, *findings])  # all of them are a long list
+        raise UsageError(unknown_name("term, metric or finding", word, [*terms, *similar]))
+    variants = [template for template in TEMPLATES.values() if template.name == name]
+    options = dict.fromkeys(spelled_option(each.mends) for each in variants if each.mends)
+    option = f" Option: {' or '.join(options)}." if options else ""
     levels = " or ".join(dict.fromkeys(level for template in variants for level in template.levels))
-    return f"{plain} ({levels})", findings[plain] + mends, "reference/findings"
+    return f"{name} ({levels})", findings[name] + option, "reference/findings"
 
 
-def _metrics() -> dict[str, str]:
-    """Return every metric and a sentence about it."""
-    from outperform import metrics
+def _metric_text(metric: Metric) -> str:
+    """Return the definition of a metric, its range, and whether higher is better."""
+    low, high = metric.bounds or (float("-inf"), float("inf"))
+    bounds = {
+        (True, True): f"Range: {low:g} to {high:g}",
+        (True, False): f"Range: {low:g} or more",
+        (False, True): f"Range: {high:g} or less",
+        (False, False): "It has the unit of the data",
+    }[low > float("-inf"), high < float("inf")]
+    label = metric.label[0].upper() + metric.label[1:]
+    definition = _definition(metric.name)
+    direction = f"{bounds}; {'higher' if metric.greater_is_better else 'lower'} is better."
+    return " ".join(filter(None, (f"{label}.", definition, direction)))
 
-    sentences: dict[str, str] = {}
-    for name in (*metrics.names(), *metrics.set_names(), *metrics.score_names()):
-        metric = metrics.get(name)
-        low, high = metric.bounds or (float("-inf"), float("inf"))
-        ends = {
-            (True, True): f"It lies between {low:g} and {high:g}",
-            (True, False): f"It is {low:g} or more",
-            (False, True): f"It is {high:g} or less",
-            (False, False): "It has the units of the data",
-        }[low > float("-inf"), high < float("inf")]
-        better = "more" if metric.greater_is_better else "less"
-        label = metric.label[0].upper() + metric.label[1:]
-        sentences[name] = f"{label}. {ends}, and {better} is better."
-    return sentences
+
+def _definition(name: str) -> str:
+    """Return what a metric measures; empty for a plug-in's.
+
+    Examples
+    --------
+    >>> _definition("f2_macro")[-62:]
+    'This is the mean over classes, which all have the same weight.'
+    """
+    texts = tomllib.loads(files("outperform.cli").joinpath("metrics.toml").read_text("utf-8"))
+    stem, _, variant = name.rpartition("_")
+    for base, suffix in ((name, ""), (stem, variant)):
+        family = re.sub(r"\d+(\.\d+)?", "N", base)
+        text = texts["metrics"].get(base) or texts["metrics"].get(family)
+        if text is not None:
+            return f"{text} {texts['variants'].get(suffix, '')}".strip()
+    return ""
 
 
 _REPOSITORY = "https://github.com/outperform/outperform"
 
 
-def _entry(page: Page, name: str, text: str, where: str) -> list[Line]:
+def _entry(page: Page, name: str, text: str, path: str) -> list[Line]:
     from importlib.metadata import PackageNotFoundError, metadata
 
     try:
         lines = metadata("outperform").get_all("Project-URL", [])
         urls = dict(line.split(", ", 1) for line in lines)
-    except PackageNotFoundError:  # run from its sources
+    except PackageNotFoundError:  # the sources are on the path, but not installed
         urls = {}
     docs = urls.get("Documentation", "").rstrip("/")
     home = urls.get("Repository", _REPOSITORY).rstrip("/")
-    link = f"{docs}/{where}.html" if docs else f"{home}/blob/main/docs/{where}.md"
+    link = f"{docs}/{path}.html" if docs else f"{home}/blob/main/docs/{path}.md"
     return [*page.text(name, style="strong"), *page.text(text), *page.text(link, style="dim")]
 
 
@@ -380,7 +398,7 @@ _DIALECT = {"encoding": "--encoding {}", "header": "--no-header"}
 
 
 def spelled_option(name: str, values: tuple[object, ...] = ()) -> str:
-    """Return how a parameter is typed, perhaps with values that it may be given.
+    """Return the option of a parameter, with values if there are any.
 
     Examples
     --------
@@ -406,14 +424,14 @@ def spelled_option(name: str, values: tuple[object, ...] = ()) -> str:
         case "dialect", (dict() as options,):
             return " ".join(_DIALECT[key].format(value) for key, value in options.items())
         case _, (dict() as conditions,):
-            several = [
+            texts = [
                 f"{column}={value}"
                 for column, allowed in conditions.items()
                 for value in (allowed if isinstance(allowed, list) else [allowed])
             ]
-            return " ".join(f"{word} {shlex.quote(text)}" for text in several)
-        case _, ([*several],):
-            return " ".join(f"{word} {shlex.quote(str(value))}" for value in several)
+            return " ".join(f"{word} {shlex.quote(text)}" for text in texts)
+        case _, ([*items],):
+            return " ".join(f"{word} {shlex.quote(str(item))}" for item in items)
     return f"{word} {' or '.join(shlex.quote(str(value)) for value in values)}"
 
 
@@ -445,22 +463,22 @@ _PANELS: dict[str, dict[str, Callable[..., int | None]]] = {
     "Data": {"count": count, "example": example},
     "Help": {"explain": explain},
 }
-COMMANDS = {name: command for some in _PANELS.values() for name, command in some.items()}
+COMMANDS = {name: command for panel in _PANELS.values() for name, command in panel.items()}
 
 OPTIONS: dict[str, str] = {}
-"""How each parameter of a command is typed, for messages that name it."""
+"""The option of each parameter of a command, for messages."""
 
 for _panel, _commands in _PANELS.items():
     for _name, _command in _commands.items():
         _composed = composed(_command)
         for _parameter in inspect.signature(_composed).parameters.values():
-            if (_option := _typed(_parameter)) is not None:
+            if (_option := _option_name(_parameter)) is not None:
                 OPTIONS[_parameter.name] = _option
         app.command(_name, cls=_Command, rich_help_panel=_panel)(guarded(_composed, spelled_option))
 
 
-def _version(wanted: bool) -> None:
-    if wanted is True:  # some parsers pass a mark for "not given", which is true as well
+def _version(is_set: bool) -> None:
+    if is_set is True:  # some parsers pass a sentinel for "not set", which is truthy
         typer.echo(f"outperform {__version__}")
         raise typer.Exit
 
@@ -471,4 +489,4 @@ def outperform(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Hold the options that stand before a command."""
+    """Declare the options that come before a command."""

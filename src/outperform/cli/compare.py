@@ -1,4 +1,4 @@
-"""Commands that compare: two models, many, training runs, folds, slices, other priors."""
+"""Commands that compare models: from ``compare`` and ``rank`` to ``bcv`` and ``sensitivity``."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 ByClass = Annotated[
     bool,
-    o.in_question("--by-class", help="One row a class, each against the rest."),
+    o.in_analysis("--by-class", help="Compare class by class, each against the rest."),
 ]
 
 
@@ -40,13 +40,13 @@ ItemsFile = Annotated[
     Path | None,
     o.in_output(
         metavar="FILE",
-        help="Also write the items that only one model got right, as CSV. Needs --id, or logs.",
+        help="CSV file for the items that only one model got right. Needs --id, or logs.",
     ),
 ]
 
 
 def write_items(comparison: Comparison, path: Path | None) -> None:
-    """Write the items that set the models apart, if they have a place to go."""
+    """Write the items on which the models differ, if there is a path."""
     if path is not None:
         deliver(comparison.items().table().to_csv(), path)
 
@@ -66,17 +66,17 @@ def compare(
     asking: g.Asking,
     writing: g.Writing,
 ) -> None:
-    """Compare two models: is A better than B, worse, or practically equivalent?
+    """Compare two models: better, worse or practically equivalent?
 
-    The difference is A − B, in the metric's own units. With --by, report each task and the average
-    over tasks.
+    The difference is A − B, in units of the metric. With --by, report each task
+    and the average over tasks.
 
     Example: outperform compare preds.csv --truth label --a bert --b gpt --metric f1_macro
     """
     suite = tasks.suite(files, [a, b], reading, metric, rope)
     if suite is not None:
         if items is not None:
-            raise UsageError("--items is for one task; leave it out with --by")
+            raise UsageError("--items applies to a single task; remove it or --by")
         with shown("drawing"):
             over_tasks = op.compare(
                 suite, *suite.models, paired=not unpaired, **asking.of_suite(suite)
@@ -101,9 +101,9 @@ def estimate(
 
     Example: outperform estimate preds.csv --truth label --of bert --metric f1_macro
     """
-    seen = asking.at_prevalence(read_seen(files, [prediction], reading, [metric]))
+    data = asking.at_prevalence(read_seen(files, [prediction], reading, [metric]))
     with shown("drawing"):
-        result = op.estimate(seen, *seen.models, metric=metric, **asking.arguments(seen))
+        result = op.estimate(data, *data.models, metric=metric, **asking.arguments(data))
     write_result(result, writing)
 
 
@@ -128,22 +128,22 @@ def scorecard(
         metric = "f1_macro" if metrics is None else metrics
         if "," in metric:
             raise UsageError(f"--by-class takes one metric; got --metrics {metric}")
-        whole = compared(files, a, b, metric, rope, unpaired, reading, asking)
+        comparison = compared(files, a, b, metric, rope, unpaired, reading, asking)
         with shown("drawing classes"):
-            classes = whole.by_class()
+            classes = comparison.by_class()
         write_result(classes, writing)
         return
-    usual = ["accuracy"] if reading.correct else ["accuracy", "f1_macro", "matthews_corrcoef"]
-    asked = usual if metrics is None else metrics.split(",")
-    seen = asking.at_prevalence(read_seen(files, [a, b], reading, asked))
+    default = ["accuracy"] if reading.correct else ["accuracy", "f1_macro", "matthews_corrcoef"]
+    names = default if metrics is None else metrics.split(",")
+    data = asking.at_prevalence(read_seen(files, [a, b], reading, names))
     with shown("drawing"):
         card = op.scorecard(
-            seen,
-            *seen.models,
-            metrics=asked,
+            data,
+            *data.models,
+            metrics=names,
             rope=rope_of(rope),
             paired=not unpaired,
-            **asking.arguments(seen),
+            **asking.arguments(data),
         )
     write_result(card, writing)
 
@@ -160,15 +160,15 @@ def compared(
     pricing: g.Pricing | None = None,
 ) -> Comparison:
     """Read two models and compare them."""
-    seen = asking.at_prevalence(read_seen(files, [a, b], reading, [metric]))
+    data = asking.at_prevalence(read_seen(files, [a, b], reading, [metric]))
     with shown("drawing"):
         return op.compare(
-            seen,
-            *seen.models,
-            metric=(pricing or g.Pricing()).metric(seen, metric),
+            data,
+            *data.models,
+            metric=(pricing or g.Pricing()).metric(data, metric),
             rope=rope_of(rope),
             paired=not unpaired,
-            **asking.arguments(seen),
+            **asking.arguments(data),
         )
 
 
@@ -185,10 +185,10 @@ def rank(
     asking: g.Asking,
     writing: g.Writing,
 ) -> None:
-    """Rank models: which is best, and which are practically tied with it.
+    """Rank models: the best, and those practically tied with it.
 
-    It also says what choosing each would cost. With --by, report each task and the average over
-    tasks.
+    The table includes the expected loss of choosing each model. With --by, report
+    each task and the average over tasks.
 
     Example: outperform rank preds.csv --truth label --id id --metric f1_macro --rope 0.02
     """
@@ -198,14 +198,14 @@ def rank(
             over_tasks = op.rank(suite, paired=not unpaired, **asking.of_suite(suite))
         write_result(over_tasks, writing)
         return
-    seen = asking.at_prevalence(read_seen(files, models, reading, [metric]))
+    data = asking.at_prevalence(read_seen(files, models, reading, [metric]))
     with shown("drawing"):
         ranking = op.rank(
-            seen,
-            metric=pricing.metric(seen, metric),
+            data,
+            metric=pricing.metric(data, metric),
             rope=rope_of(rope),
             paired=not unpaired,
-            **asking.arguments(seen),
+            **asking.arguments(data),
         )
     write_result(ranking, writing, document=ranking._document(top=None))
 
@@ -223,29 +223,29 @@ def runs(
 ) -> None:
     """Compare two models over several training runs.
 
-    The difference is A − B of the means over all runs that training could give.
+    The difference is between the models' means over all possible training runs.
 
     Example: outperform runs all.csv --truth label --a bert-1 --a bert-2 --b gpt-1 --metric accuracy
     """
     if not a or not b:
-        raise UsageError("name the runs with --a and --b, once for each run")
-    seen = read_seen(files, [*a, *b], reading, [metric])
+        raise UsageError("name the runs with --a and --b, repeated for each run")
+    data = read_seen(files, [*a, *b], reading, [metric])
     with shown("drawing"):
         comparison = op.compare_runs(
-            seen, a, b, metric=metric, rope=rope_of(rope), **asking.arguments(seen)
+            data, a, b, metric=metric, rope=rope_of(rope), **asking.arguments(data)
         )
     write_result(comparison, writing)
 
 
 Priors = Annotated[
     str | None,
-    o.in_question(metavar="PRIORS", help="More priors, with commas between: 0.25,2,learned."),
+    o.in_analysis(metavar="PRIORS", help="Comma-separated further priors, e.g. 0.25,2,learned."),
 ]
 Ropes = Annotated[
     str | None,
-    o.in_question(
+    o.in_analysis(
         metavar="WIDTHS",
-        help="Half-widths, with commas. Half, once, twice, four times --rope by default.",
+        help="Comma-separated half-widths. Default: half, once, twice and four times --rope.",
     ),
 ]
 
@@ -269,19 +269,19 @@ def sensitivity(
 
     Example: outperform sensitivity preds.csv --truth label --a bert --b gpt --metric f1_macro
     """
-    wanted, widths = _priors(priors), _ropes(ropes)
-    own = compared(files, a, b, metric, rope, unpaired, reading, asking, pricing)
+    others, widths = _priors(priors), _ropes(ropes)
+    comparison = compared(files, a, b, metric, rope, unpaired, reading, asking, pricing)
     with shown("trying other priors"):
-        result = own.sensitivity(priors=wanted, ropes=widths)
+        result = comparison.sensitivity(priors=others, ropes=widths)
     write_result(result, writing)
 
 
 def _priors(text: str | None) -> dict[str, Any] | None:
     if text is None:
         return None
-    read = {part: prior_of(part) for part in text.split(",")}
+    priors = {part: prior_of(part) for part in text.split(",")}
     return {
-        part if isinstance(prior, str) else f"shape {part}": prior for part, prior in read.items()
+        part if isinstance(prior, str) else f"shape {part}": prior for part, prior in priors.items()
     }
 
 
@@ -289,25 +289,28 @@ def _ropes(text: str | None) -> list[float] | None:
     try:
         return None if text is None else [float(part) for part in text.split(",")]
     except ValueError as error:
-        raise UsageError(f"--ropes must be numbers with commas between; got {text!r}") from error
+        raise UsageError(f"--ropes must be comma-separated numbers; got {text!r}") from error
 
 
-_ON_A_SCREEN = 20
+_SCREEN_SLICES = 20
 
 
 Style = Literal["text", "json", "markdown", "latex", "html", "csv"]
 StyleOption = Annotated[
     Style,
     o.in_output(
-        "--format", "-f", metavar="FORMAT", help="text, json, markdown, latex, html or csv."
+        "--format",
+        "-f",
+        metavar="FORMAT",
+        help="Output format: text, json, markdown, latex, html or csv.",
     ),
 ]
 Top = Annotated[
     int | None,
     o.in_output(
         metavar="NUMBER",
-        help=f"Show only the NUMBER most concerning slices. Default: {_ON_A_SCREEN} as text, all "
-        "in other formats.",
+        help=f"Number of slices to show, most concerning first. Default: {_SCREEN_SLICES} as text, "
+        "all in other formats.",
         parser=o.parse_int,
     ),
 ]
@@ -336,19 +339,19 @@ def slices(
 ) -> None:
     """Compare two models on every slice, most concerning first.
 
-    Slices are partially pooled: the more alike they are, the more each estimate shrinks toward the
-    overall one. So many slices do not produce many false alarms.
+    Slices are partially pooled: the more alike they are, the more each estimate
+    shrinks toward the overall one. So many slices do not produce many false
+    alarms.
 
     Example: outperform slices log.csv --truth label --a bert --b gpt --by country --metric accuracy
     """
     if a is not None and a == b:
-        raise UsageError(f"give --a and --b, the names of two models; got {a!r} twice")
+        raise UsageError(f"--a and --b must be different models; got {a!r} twice")
     if not by and (reading.truth is not None or reading.correct):
         raise UsageError(
-            "give --by, the name of a column that divides the items"
-            + columns_there(source, reading)
+            f"pass --by, the column that defines slices{columns_there(source, reading)}"
         )
-    seen = declared(read_table(source, [a, b], reading, by), reading.never_true)
+    outcomes = declared(read_table(source, [a, b], reading, by), reading.never_true)
     asking = g.Asking(
         labels=labels,
         pos_label=pos_label,
@@ -358,15 +361,15 @@ def slices(
     )
     with shown("drawing slices"):
         comparison = op.compare_slices(
-            seen,
-            *seen.models,
+            outcomes,
+            *outcomes.models,
             metric=metric,
             rope=rope_of(rope),
-            **{**asking.arguments(seen), "n_draws": n_draws},
+            **{**asking.arguments(outcomes), "n_draws": n_draws},
         )
     write_page(comparison, report)
     if style == "text":
-        rows = _ON_A_SCREEN if top is None else top
+        rows = _SCREEN_SLICES if top is None else top
         show(comparison._document(rows).lines, output, verbose=verbose)
     else:
         deliver(_render(comparison, style, top), output)
@@ -374,8 +377,8 @@ def slices(
 
 def _render(comparison: SliceComparison, style: Style, top: int | None) -> str:
     if style == "json":
-        facts = comparison.to_dict()
-        return as_json({**facts, "rows": facts["rows"][:top]}, indent=2)
+        record = comparison.to_dict()
+        return as_json({**record, "rows": record["rows"][:top]}, indent=2)
     return str(getattr(comparison.table(top), f"to_{style}")())
 
 
@@ -384,8 +387,8 @@ def bcv(
         str,
         typer.Argument(
             metavar="FILE",
-            help="CSV with the columns model and tp, fp, fn (or gold, predicted, correct); for "
-            "each model two rows a repetition, in the order of the folds.",
+            help="CSV file with the column model and either tp, fp, fn or gold, predicted, "
+            "correct; two rows per model and repetition, in fold order.",
             show_default=False,
         ),
     ],
@@ -394,8 +397,9 @@ def bcv(
     metric: o.NamedMetric = "f1",
     correlation: Annotated[
         str,
-        o.in_question(
-            metavar="KIND", help="averaged, integrated, full, or two numbers: rho1,rho2."
+        o.in_analysis(
+            metavar="KIND",
+            help="Correlation between folds: averaged, integrated, full, or two numbers rho1,rho2.",
         ),
     ] = "averaged",
     rope: o.Rope = None,
@@ -406,9 +410,9 @@ def bcv(
     *,
     writing: g.Writing,
 ) -> None:
-    """Compare two models by the counts of blocked folds.
+    """Compare two models by counts from blocked cross-validation.
 
-    From the counts of one model alone, estimate it.
+    If the file contains only one model, estimate its metric.
 
     Example: outperform bcv folds.csv --metric f1 --rope 0.005
     """
@@ -416,7 +420,7 @@ def bcv(
 
     counts = read_fold_counts(file)
     names = [name for name in (a, b) if name is not None] or list(counts.models)
-    shared: dict[str, Any] = {
+    keywords: dict[str, Any] = {
         "metric": metric,
         "counts": counts.kind,
         "correlation": _correlation(correlation),
@@ -427,12 +431,11 @@ def bcv(
     }
     rows = [counts.rows(name) for name in names]
     if len(names) == 1:
-        alone = op.bcv_estimate(rows[0], name=names[0], **shared)
-        write_result(alone, writing)
+        write_result(op.bcv_estimate(rows[0], name=names[0], **keywords), writing)
         return
     counts.two(names)
-    both = op.bcv_compare(*rows, rope=rope_of(rope), names=(names[0], names[1]), **shared)
-    write_result(both, writing)
+    comparison = op.bcv_compare(*rows, rope=rope_of(rope), names=(names[0], names[1]), **keywords)
+    write_result(comparison, writing)
 
 
 def _correlation(text: str) -> str | tuple[float, ...]:

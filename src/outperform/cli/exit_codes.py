@@ -1,4 +1,4 @@
-"""What goes to stderr: errors as one line and an exit code, and progress."""
+"""Exit codes, and what goes to stderr: errors in one line, and progress."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ if TYPE_CHECKING:
 
 
 DONE = 0
-FAILED = 1  # a gate said no, or a watch that judges as one; never anything else, see Judged
+FAILED = 1  # a gate failed, or watch, which ends like a gate; never anything else, see Judged
 USAGE = 2
 DATA = 3
 UNDECIDED = 4
-RESOURCES = 5  # or anything unforeseen
+RESOURCES = 5  # or an unexpected error
 INTERRUPTED = 130
 CLOSED_PIPE = 141
 
 
 class Judged(int):
-    """The exit code of a decision that was made and written, which alone may be 1."""
+    """Exit code of a gate whose result has been written; no other exit code may be 1."""
 
 
 asked: ContextVar[tuple[str, ...]] = ContextVar("asked", default=())
-"""The arguments of the command that runs."""
+"""Arguments of the running command."""
 
 _JUDGED = {"pass": DONE, "fail": FAILED, "undecided": UNDECIDED}
 
@@ -59,63 +59,63 @@ _CODES: tuple[tuple[type[Exception], int], ...] = (
 
 
 def code_of(error: Exception) -> int:
-    """Return the exit code that an error means."""
+    """Return the exit code of an error."""
     return next((code for kind, code in _CODES if isinstance(error, kind)), RESOURCES)
 
 
-def judged(judgement: str) -> Judged:
-    """Return the exit code of a judgement that has been written.
+def judged(status: str) -> Judged:
+    """Return the exit code of a gate whose result has been written.
 
     Examples
     --------
     >>> judged("fail")
     1
     """
-    return Judged(_JUDGED[judgement])
+    return Judged(_JUDGED[status])
 
 
 DEBUG = "OUTPERFORM_DEBUG"
 
 
 class Ended(Exception):
-    """A command has ended by itself, with this exit code."""
+    """Raised when a command has ended, with its exit code."""
 
     def __init__(self, code: int) -> None:
         super().__init__(code)
         self.code = code
 
 
-class _Saying(logging.Handler):
-    """Says what the log tells."""
+class _StderrHandler(logging.Handler):
+    """Logging handler that writes to stderr."""
 
     def emit(self, record: logging.LogRecord) -> None:
         say(record.getMessage())
 
 
 @contextmanager
-def _log_said() -> Iterator[None]:
-    """Say what the log tells meanwhile, if it is wanted."""
+def _log_to_stderr() -> Iterator[None]:
+    """Write the log to stderr in the meantime, if the user asked for it."""
     if not os.environ.get(DEBUG):
         yield
         return
-    log, saying = logging.getLogger("outperform"), _Saying()
+    log, handler = logging.getLogger("outperform"), _StderrHandler()
     level = log.level
-    log.addHandler(saying)
+    log.addHandler(handler)
     log.setLevel(logging.DEBUG)
     try:
         yield
     finally:
         log.setLevel(level)
-        log.removeHandler(saying)
+        log.removeHandler(handler)
 
 
 def guarded(command: Callable[..., int | None], spelling: Spelling) -> Callable[..., None]:
-    """Return the command with its errors turned into exit codes, in the spelling of its options."""
+    """Return the command with errors turned into messages that name options, and exit codes."""
 
     @wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
         try:
-            with spelled(spelling), _log_said():
+            with spelled(spelling), _log_to_stderr():
                 code = command(*arguments, **options)
             if sys.stdout is not None:
                 sys.stdout.flush()
@@ -131,8 +131,9 @@ def guarded(command: Callable[..., int | None], spelling: Spelling) -> Callable[
         except Exception as error:
             if os.environ.get(DEBUG):
                 with suppress(OSError, ValueError):
-                    traceback.print_exc()  # not raised: Python's own exit code is a failed gate's
-            say(f"unforeseen {type(error).__name__}: {error} (set {DEBUG}=1 to see where)")
+                    # Not raised, because Python would exit with 1, like a failed gate.
+                    traceback.print_exc()
+            say(f"unexpected {type(error).__name__}: {error} (set {DEBUG}=1 for the traceback)")
             code = RESOURCES
         raise Ended(DONE if code is None else code)
 
@@ -140,15 +141,15 @@ def guarded(command: Callable[..., int | None], spelling: Spelling) -> Callable[
 
 
 def say(message: str) -> None:
-    """Write one line to stderr, in which labels and file names are text and nothing else.
+    """Write one line to stderr, with control characters escaped.
 
-    It never fails: where nobody can be told, the exit code still can.
+    It never raises an error, because the exit code must still be returned.
     """
     try:
         from outperform.display.numbers import for_text
 
         line = for_text(message)
-    except Exception:  # what cannot be imported may be what is to be said
+    except Exception:  # the message may be that this import fails
         line = message.encode("unicode_escape").decode("ascii")
     try:
         if sys.stderr is not None:
@@ -158,21 +159,21 @@ def say(message: str) -> None:
 
 
 def leave(stream: Any) -> None:
-    """Let go of a stream that cannot be written to: what is in its buffer has nowhere to go."""
+    """Redirect a broken stream to the null device, so flushing its buffer raises no error."""
     with suppress(OSError, ValueError, AttributeError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, stream.fileno())
-        os.close(nowhere)
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, stream.fileno())
+        os.close(null)
 
 
-EVERY = 10.0  # seconds between two lines; work that is shorter says nothing
-_ENOUGH = 2.0  # seconds after which the rest can be estimated
-_LOOK = 0.5
+EVERY = 10.0  # seconds between two lines; shorter work prints none
+_MIN_SECONDS = 2.0  # of work before the remaining time is estimated
+_CHECK_SECONDS = 0.5  # between checks whether a line is due
 
 
 @contextmanager
 def bar(what: str) -> Iterator[Progress]:
-    """Yield a function that takes how much is done and how much there is, and show it on stderr."""
+    """Yield a function of (done, total) that shows progress on stderr."""
     make = _bar if sys.stderr is not None and sys.stderr.isatty() else _lines
     with make(what) as progress:
         yield progress
@@ -180,7 +181,7 @@ def bar(what: str) -> Iterator[Progress]:
 
 @contextmanager
 def shown(what: str) -> Iterator[None]:
-    """Show how far the work is that is done meanwhile."""
+    """Show the progress of work inside the ``with`` block."""
     from outperform.progress import told
 
     with bar(what) as progress, told(progress):
@@ -192,51 +193,51 @@ def _bar(what: str) -> Iterator[Progress]:
     from rich.console import Console
     from rich.progress import Progress as RichProgress
 
-    with RichProgress(console=Console(stderr=True), transient=True) as shown:
-        task, state = shown.add_task(what, total=None), Lines(what, time.monotonic())
+    with RichProgress(console=Console(stderr=True), transient=True) as display:
+        task, state = display.add_task(what, total=None), Lines(what, time.monotonic())
 
-        def tell(done: int, total: int) -> None:
+        def update(done: int, total: int) -> None:
             state.tell(done, total, time.monotonic())
-            shown.update(task, completed=state.done, total=total, description=state.what)
+            display.update(task, completed=state.done, total=total, description=state.what)
 
-        yield tell
+        yield update
 
 
 @contextmanager
 def _lines(what: str) -> Iterator[Progress]:
-    state, over = Lines(what, time.monotonic()), Event()
+    state, stopped = Lines(what, time.monotonic()), Event()
 
-    def look() -> None:
+    def say_line() -> None:
         line = state.line(time.monotonic())
         if line is not None:
             say(line)
 
-    def tell(done: int, total: int) -> None:
+    def update(done: int, total: int) -> None:
         state.tell(done, total, time.monotonic())
-        look()
+        say_line()
 
-    def watch() -> None:  # work that tells nothing is heard of, too
-        while not over.wait(_LOOK):
-            look()
+    def watch() -> None:  # for work that reports no progress
+        while not stopped.wait(_CHECK_SECONDS):
+            say_line()
 
     watcher = Thread(target=watch, daemon=True)
     watcher.start()
     try:
-        yield tell
+        yield update
     finally:
-        over.set()
+        stopped.set()
         watcher.join()
 
 
 class Lines:
-    """What to say of one piece of work, and when: how long it will take, then how far it is.
+    """Progress lines of a piece of work, and when they are due: first the estimated time.
 
     Parameters
     ----------
     what
-        What is done.
+        Name of the work.
     now
-        When it began, in seconds.
+        Start time in seconds.
 
     Examples
     --------
@@ -257,16 +258,16 @@ class Lines:
     """
 
     def __init__(self, what: str, now: float) -> None:
-        self._what, self._began, self._part = what, now, 1
-        self._first = (0, now)  # how much was done, and when, at the first tell of this part
-        self._said: float | None = None
-        self._done, self._total, self._told = 0, 0, now
+        self._what, self._start, self._part = what, now, 1
+        self._first = (0, now)  # amount done, and time, of the first update of this part
+        self._line_at: float | None = None
+        self._done, self._total, self._update_at = 0, 0, now
         self._lock = Lock()
 
     def tell(self, done: int, total: int, now: float) -> None:
-        """Hear how much is done; where it is much less than before, another part of it began.
+        """Record the amount done; if it is much less than before, a new part has begun.
 
-        A little less comes from workers that tell out of turn, and is not heard.
+        A slightly smaller amount comes from workers that report out of order, and is ignored.
         """
         with self._lock:
             if done < self._done and total == self._total and 2 * done > self._done:
@@ -274,43 +275,43 @@ class Lines:
             if done < self._done:
                 self._part += 1
             if done < self._done or total != self._total:
-                self._first = (done, now)  # what came before it, such as imports, is no pace
-            self._done, self._total, self._told = done, total, now
+                self._first = (done, now)  # earlier time, such as for imports, does not count
+            self._done, self._total, self._update_at = done, total, now
 
     @property
     def done(self) -> int:
-        """How much is done of this part."""
+        """Amount done of this part."""
         return self._done
 
     @property
     def what(self) -> str:
-        """What is done, and its part if it has several."""
+        """Name of the work, with the part from the second on."""
         return self._what if self._part == 1 else f"{self._what}, part {self._part}"
 
     def line(self, now: float) -> str | None:
-        """Return what to say now, if anything."""
+        """Return the line that is due now, if any."""
         with self._lock:
             left = self._left(now)
-            long = left is not None and now - self._began + left >= EVERY
-            if self._said is None and long and self._part == 1:
-                self._said = now
-                return f"{self._what} takes about {_seconds(now - self._began + (left or 0))}"
-            if now - (self._began if self._said is None else self._said) < EVERY:
+            is_long = left is not None and now - self._start + left >= EVERY
+            if self._line_at is None and is_long and self._part == 1:
+                self._line_at = now
+                return f"{self._what} takes about {_seconds(now - self._start + (left or 0))}"
+            if now - (self._start if self._line_at is None else self._line_at) < EVERY:
                 return None
-            self._said = now
-            after = _seconds(now - self._began)
+            self._line_at = now
+            after = _seconds(now - self._start)
             if left is None:
                 return f"{self.what}: {after} so far"
             share = self._done / self._total
             return f"{self.what}: {share:.0%} after {after}, about {_seconds(left)} left"
 
     def _left(self, now: float) -> float | None:
-        """Return how many seconds are left at the pace so far; None before it is known."""
+        """Return the seconds left at the pace so far; None if it is too early to estimate them."""
         done, since = self._first
-        if not done < self._done <= self._total or now - self._began < _ENOUGH:
+        if not done < self._done <= self._total or now - self._start < _MIN_SECONDS:
             return None
-        pace = (self._told - since) / (self._done - done)
-        return max(0.0, pace * (self._total - self._done) - (now - self._told))
+        pace = (self._update_at - since) / (self._done - done)
+        return max(0.0, pace * (self._total - self._done) - (now - self._update_at))
 
 
 def _seconds(seconds: float) -> str:

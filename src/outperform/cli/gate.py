@@ -50,32 +50,34 @@ WatchFormat = Literal["text", "json"]
 
 Candidate = Annotated[
     str | None,
-    o.in_models(metavar="NAME", help="The new model. Its column, or its file's name."),
+    o.in_models(metavar="NAME", help=f"New model. {o.NAME}"),
 ]
 Baseline = Annotated[
     str | None,
-    o.in_models(metavar="NAME", help="The old model. Its column, or its file's name."),
+    o.in_models(metavar="NAME", help=f"Old model. {o.NAME}"),
 ]
 Guards = Annotated[
     list[str] | None,
-    o.in_question(
+    o.in_analysis(
         "--guard",
         metavar="GUARD",
-        help="METRIC:ROPE or METRIC:CLASS:ROPE that must not get worse either, e.g. "
-        "recall:fraud:0.02; again for another.",
+        help="Additional metric that must not get worse: METRIC:ROPE or METRIC:CLASS:ROPE, e.g. "
+        "recall:fraud:0.02. Repeat for more guards.",
         show_default=False,
     ),
 ]
 Require = Annotated[
     Literal["not_worse", "better"],
-    o.in_question(
-        metavar="CHOICE", help="not_worse; or better: the whole HDI must lie above the ROPE."
+    o.in_analysis(
+        metavar="CHOICE",
+        help="Condition to pass: not_worse, or better (the whole HDI lies above the ROPE).",
     ),
 ]
 Allow = Annotated[
     Literal["undecided"] | None,
-    o.in_question(
-        metavar="CHOICE", help="undecided: exit 0 then too, unless a finding is serious."
+    o.in_analysis(
+        metavar="CHOICE",
+        help="Use undecided to exit with 0 if undecided, unless a finding is serious.",
     ),
 ]
 Style = Annotated[
@@ -84,12 +86,12 @@ Style = Annotated[
         "--format",
         "-f",
         metavar="FORMAT",
-        help="text, json, markdown, or github: annotations, a summary and outputs for the job.",
+        help="Output format: text, json, markdown, or github (annotations, job summary, outputs).",
     ),
 ]
 JUnit = Annotated[
     Path | None,
-    o.in_output(metavar="FILE", help="Also write JUnit XML."),
+    o.in_output(metavar="FILE", help="JUnit XML file to write as well."),
 ]
 
 
@@ -116,27 +118,28 @@ def gate(
     reading: g.ReadingTwo,
     asking: g.Asking,
 ) -> int:
-    """Check whether the candidate can replace the baseline (pass, fail, undecided).
+    """Check whether the candidate can replace the baseline.
 
-    Passes if the whole HDI of candidate − baseline lies above the lower edge of the ROPE.
+    It passes if the whole HDI of candidate − baseline lies above the ROPE's lower
+    edge, and fails if the whole HDI lies below it.
 
-    Exit codes: 0 pass, 1 fail (the whole HDI lies below that edge), 4 undecided. The same command
-    gives the same one: the seed is fixed, and draws are added near an edge.
+    Exit codes: 0 pass, 1 fail, 4 undecided. They are reproducible: the seed is
+    fixed, and draws are added near an edge.
 
     Example: outperform gate preds.csv --truth label --baseline old --candidate new --metric f1_macro
     """  # noqa: E501
     if style == "github" and output is not None:
-        raise UsageError("--format github writes workflow commands to stdout; leave --output out")
-    allowed = allow == "undecided"
+        raise UsageError("--format github writes workflow commands to stdout; remove --output")
+    allow_undecided = allow == "undecided"
     suite = tasks.suite(files, [candidate, baseline], reading, metric, rope)
     if policy is not None and suite is None:
-        raise UsageError("--policy is for the tasks of --by, which is not given")
+        raise UsageError("--policy needs --by; pass both")
     if suite is not None:
         _named(candidate, baseline, f"one of {', '.join(suite.models)}")
         if guards or items is not None:
-            raise UsageError("--guard and --items are for one task; with --by give --policy")
+            raise UsageError("--guard and --items apply to a single task; with --by, use --policy")
         with shown("drawing"):
-            judged = op.gate(
+            suite_gate = op.gate(
                 suite,
                 *suite.models,
                 policy=policy,
@@ -144,24 +147,24 @@ def gate(
                 paired=not unpaired,
                 **asking.of_suite(suite),
             )
-        write_page(judged, report)
-        return _write(judged, style, output, junit, allowed, verbose)
-    seen = _read(files, candidate, baseline, reading, metric)
-    seen, arguments = asking.at_prevalence(seen), asking.arguments(seen)
+        write_page(suite_gate, report)
+        return _write(suite_gate, style, output, junit, allow_undecided, verbose)
+    data = _read(files, candidate, baseline, reading, metric)
+    data, arguments = asking.at_prevalence(data), asking.arguments(data)
     with shown("drawing"):
         result = op.gate(
-            seen,
-            *seen.models,
-            metric=pricing.metric(seen, metric),
+            data,
+            *data.models,
+            metric=pricing.metric(data, metric),
             rope=rope_of(rope),
             require=require,
-            guards=[guard_of(seen, text) for text in guards or ()],
+            guards=[guard_of(data, text) for text in guards or ()],
             paired=not unpaired,
             **arguments,
         )
     write_page(result, report)
     write_items(result.main, items)
-    return _write(result, style, output, junit, allowed, verbose)
+    return _write(result, style, output, junit, allow_undecided, verbose)
 
 
 def _read(
@@ -171,46 +174,48 @@ def _read(
     reading: g.ReadingTwo,
     metric: str | None,
 ) -> Outcomes | Scores:
-    """Read candidate and baseline: columns of one table, or files that are called like them."""
+    """Read candidate and baseline from columns of one table, or from files with their names."""
     from outperform.metrics.registry import check_name, is_of_scores
 
     check_name(metric)
     if candidate is not None and candidate == baseline:
         raise UsageError(f"candidate and baseline must differ; got {baseline!r} twice")
     one_table = len(files) == 1 and not reading.confusion
-    of_scores = metric is not None and is_of_scores(metric)
-    if one_table or of_scores:
-        there = partial(columns_there, files[0], reading) if one_table else str
-        models = _named(candidate, baseline, "the column of a model", there)
+    needs_scores = metric is not None and is_of_scores(metric)
+    if one_table or needs_scores:
+        columns = partial(columns_there, files[0], reading) if one_table else str
+        models = _named(candidate, baseline, "the column of a model", columns)
         return read_seen(files, models, reading, [metric])
-    seen = read_outcomes(files, None, reading)
-    return seen.select(_named(candidate, baseline, f"one of {', '.join(seen.models)}"))
+    outcomes = read_outcomes(files, None, reading)
+    return outcomes.select(_named(candidate, baseline, f"one of {', '.join(outcomes.models)}"))
 
 
 def _named(
-    candidate: str | None, baseline: str | None, what: str, there: Callable[[], str] = str
+    candidate: str | None, baseline: str | None, what: str, columns: Callable[[], str] = str
 ) -> list[str]:
-    """Return both names, or say which is lacking."""
-    named = {"--candidate": candidate, "--baseline": baseline}
-    for option, name in named.items():
+    """Return both names; raise an error if one is missing."""
+    names = {"--candidate": candidate, "--baseline": baseline}
+    for option, name in names.items():
         if name is None:
-            raise UsageError(f"give {option}, {what}{there()}")
-    return [name for name in named.values() if name is not None]
+            raise UsageError(f"pass {option}, {what}{columns()}")
+    return [name for name in names.values() if name is not None]
 
 
 def guard_of(outcomes: Outcomes | Scores, text: str) -> Guard:
-    """Read a guard: metric, perhaps a class, and a ROPE, with colons between."""
+    """Parse a guard, METRIC:ROPE or METRIC:CLASS:ROPE."""
     from outperform.gates.result import Guard
 
-    metric, colon, rest = text.partition(":")
-    label, inner, rope = rest.rpartition(":")  # a class may have colons of its own
-    if not colon or not metric or not rope or (inner and not label):
+    metric, colon, remainder = text.partition(":")
+    label, second_colon, rope = remainder.rpartition(":")  # a class may contain colons
+    if not colon or not metric or not rope or (second_colon and not label):
         raise UsageError(
             "--guard must be METRIC:ROPE or METRIC:CLASS:ROPE, e.g. recall:fraud:0.02; "
             f"got {text!r}"
         )
     return Guard(
-        metric=metric, label=label_of(outcomes, label) if inner else None, rope=rope_of(rope)
+        metric=metric,
+        label=label_of(outcomes, label) if second_colon else None,
+        rope=rope_of(rope),
     )
 
 
@@ -219,17 +224,17 @@ def _write(
     style: GateFormat,
     output: Path | None,
     junit: Path | None,
-    allowed: bool,
+    allow_undecided: bool,
     verbose: bool,
 ) -> exit_codes.Judged:
-    """Write a gate and return the exit code of its judgement, which there is no other way to."""
-    # Loaded late, so that help and completion stay fast.
+    """Write a gate and return its exit code, which no other function of the command makes."""
+    # Imported here to keep help and completion fast.
     from outperform.gates.ci import gate_annotations, gate_json, gate_junit
 
     if junit is not None:
-        deliver(gate_junit(gate, allow_undecided=allowed), junit)
+        deliver(gate_junit(gate, allow_undecided=allow_undecided), junit)
     if style == "github":
-        _tell_job(gate)
+        _write_job_files(gate)
         deliver(gate_annotations(gate), None)
     elif style == "json":
         deliver(gate_json(gate), output)
@@ -237,11 +242,12 @@ def _write(
         show(gate._document().lines, output, verbose=verbose)
     else:
         deliver(gate.to_markdown(), output)
-    return exit_codes.judged("pass" if allowed and gate.allowable else gate.judgement.value)
+    passes = allow_undecided and gate.allowable
+    return exit_codes.judged("pass" if passes else gate.judgement.value)
 
 
-def _tell_job(gate: Gate) -> None:
-    """Add to the summary of the job and to the outputs of the step, where others write as well."""
+def _write_job_files(gate: Gate) -> None:
+    """Append to the job summary and the step outputs, which other steps may write too."""
     from outperform.gates.ci import gate_outputs
 
     for variable, text in ((SUMMARY, gate.to_markdown() + "\n"), (OUTPUTS, gate_outputs(gate))):
@@ -259,7 +265,7 @@ def report(
     unpaired: o.Unpaired = False,
     title: Annotated[
         str | None,
-        o.in_output(metavar="TEXT", help="Stands above the page."),
+        o.in_output(metavar="TEXT", help="Title of the page."),
     ] = None,
     output: o.OutputFile = Path("report.html"),
     overwrite: o.Force = False,
@@ -284,27 +290,33 @@ def report(
 
 
 Folder = Annotated[
-    str, typer.Argument(metavar="FOLDER", help="Where batches arrive, as count writes them.")
+    str, typer.Argument(metavar="FOLDER", help="Folder of batches, as written by `count`.")
 ]
 StopRule = Annotated[
     str | None,
-    o.in_question(
+    o.in_analysis(
         metavar="RULE",
-        help="width=0.02: the HDI is at most so wide; decision: it is decided; bayes_factor=10.",
+        help="Stopping rule: width=0.02 (the HDI is no wider), decision (one is reached), or "
+        "bayes_factor=10.",
     ),
 ]
-Once = Annotated[bool, o.in_data("--once", help="Do not wait for more.")]
+Once = Annotated[bool, o.in_data("--once", help="Exit without waiting for more batches.")]
 Every = Annotated[
     float,
     o.in_data(
         metavar="NUMBER",
-        help="Seconds between two looks into the folder.",
+        help="Seconds between checks of the folder.",
         parser=o.parse_number,
     ),
 ]
 WatchStyle = Annotated[
     WatchFormat,
-    o.in_output("--format", "-f", metavar="FORMAT", help="text, or json: one object a line."),
+    o.in_output(
+        "--format",
+        "-f",
+        metavar="FORMAT",
+        help="Output format: text, or json (one object per line).",
+    ),
 ]
 
 
@@ -325,7 +337,7 @@ def watch(
 ) -> int:
     """Re-run the comparison after each batch and stop by a rule.
 
-    A batch is a file of outcomes that count or Monitor.add wrote into the folder.
+    A batch is a file of outcomes that `count` or Monitor.add has written into the folder.
 
     Exit codes, as for gate: 0 A can replace B, 1 it cannot, 4 undecided.
 
@@ -335,10 +347,10 @@ def watch(
     if not every > 0:
         raise UsageError(f"--every must be above 0; got {every:g}")
     rule, region = op.results.Stop.from_param(stop_of(stop)), rope_of(rope)
-    seen = _first(op.Monitor(folder, name_a, name_b), once=once, every=every)
-    named = _with_named(seen, asking)
-    arguments = asking.arguments(named)
-    del arguments["n_jobs"]  # a monitor uses all cores anyway
+    first = _first(op.Monitor(folder, name_a, name_b), once=once, every=every)
+    data = _with_named(first, asking)
+    arguments = asking.arguments(data)
+    del arguments["n_jobs"]  # a monitor always uses all cores
     monitor = op.Monitor(
         folder,
         name_a,
@@ -347,15 +359,15 @@ def watch(
         rope=region,
         stop=rule,
         paired=not unpaired,
-        prevalence=prevalence_of(named, asking.prevalence),
-        never_true=never_true_of(named, never_true),
+        prevalence=prevalence_of(data, asking.prevalence),
+        never_true=never_true_of(data, never_true),
         **arguments,
     )
     return _watched(monitor, style, once=once, every=every)
 
 
 def stop_of(text: str | None) -> Any:
-    """Read a rule to stop by: its name, perhaps with a number."""
+    """Parse a stopping rule: a name, or a name and a number."""
     if text is None or "=" not in text:
         return text
     rule, _, number = text.partition("=")
@@ -368,7 +380,7 @@ def stop_of(text: str | None) -> Any:
 
 
 def _first(monitor: Monitor, *, once: bool, every: float) -> Outcomes | Scores:
-    """Wait for the first batch, and say why there is none."""
+    """Wait for the first batch; report why there is none yet."""
     message = ""
     while not once and not monitor.n_batches:
         try:
@@ -381,25 +393,25 @@ def _first(monitor: Monitor, *, once: bool, every: float) -> Outcomes | Scores:
     return monitor.outcomes
 
 
-def _with_named(seen: Outcomes | Scores, asking: g.Asking) -> Outcomes | Scores:
-    """Add classes that were named and have not occurred, and say so: it may be a slip."""
+def _with_named(data: Outcomes | Scores, asking: g.Asking) -> Outcomes | Scores:
+    """Add named classes that have not occurred; report them, because they may be typos."""
     from outperform.data.scores import Scores
 
-    if isinstance(seen, Scores):
-        return seen
-    named = [*(asking.labels or "").split(","), asking.pos_label or ""]
-    known = [str(label) for label in seen.labels]
-    missing = {text: like(seen.labels[0], text) for text in named if text and text not in known}
+    if isinstance(data, Scores):
+        return data
+    texts = [*(asking.labels or "").split(","), asking.pos_label or ""]
+    known = [str(label) for label in data.labels]
+    missing = {text: like(data.labels[0], text) for text in texts if text and text not in known}
     added = [label for label in missing.values() if label is not None]
-    if seen.kind == "correct" or not added:
-        return seen
+    if data.kind == "correct" or not added:
+        return data
     for text in missing:
-        say(f"{unknown_name('class', text, known)}. It is taken for one that comes later")
-    return seen.with_labels(added)
+        say(f"{unknown_name('class', text, known)}. Assuming that it occurs in later batches")
+    return data.with_labels(added)
 
 
 def _say_new(monitor: Monitor, reported: set[Finding | str]) -> None:
-    """Say each finding once, and what is not counted whenever that changes."""
+    """Report each finding once, and uncounted batches whenever they change."""
     for finding in monitor.findings:
         if finding.level == "note" and finding.name != "looks_left_out":
             continue
@@ -410,21 +422,21 @@ def _say_new(monitor: Monitor, reported: set[Finding | str]) -> None:
 
 
 def _watched(monitor: Monitor, style: WatchFormat, *, once: bool, every: float) -> int:
-    """Write every look until the rule holds, or once; return the exit code of the last."""
-    shown = 0
+    """Write each look until the stopping rule is met, or once; return the last exit code."""
+    n_written = 0
     reported: set[Finding | str] = set()
     while True:
         looks = monitor.looks
         _say_new(monitor, reported)
-        for look in looks[shown:]:
+        for look in looks[n_written:]:
             _write_look(look, style)
             if look.holds:
                 say(f"stopped at look {look.number} of {looks[-1].number}")
                 return _code(look, monitor)
-        shown = len(looks)
+        n_written = len(looks)
         if once:
             if not looks:
-                raise DataError("no batch has an answer yet")
+                raise DataError("there is no result yet, after any batch")
             return _code(looks[-1], monitor)
         time.sleep(every)
 
@@ -432,21 +444,22 @@ def _watched(monitor: Monitor, style: WatchFormat, *, once: bool, every: float) 
 def _write_look(look: Look, style: WatchFormat) -> None:
     from outperform.monitor.text import look_line
 
-    facts = look.to_dict()
-    deliver(as_json(facts) if style == "json" else look_line(facts), None)
+    record = look.to_dict()
+    deliver(as_json(record) if style == "json" else look_line(record), None)
     sys.stdout.flush()
 
 
 def _code(look: Look, monitor: Monitor) -> int:
-    """Return the exit code of a look; what was not counted might have turned a pass.
+    """Return the exit code of a look.
 
-    So might batches that came after the rule to stop held and differ from those before.
+    A pass becomes undecided if batches were not counted, or if batches differ, also those that came
+    after the stopping rule was met: they might have prevented it.
     """
     from outperform.data.sources import batches_differ
 
     findings = monitor.findings
-    doubted = batches_differ(findings) or any(
+    is_doubtful = batches_differ(findings) or any(
         finding.name == "batches_not_counted" for finding in findings
     )
-    passes = look.judgement.value == "pass"
-    return exit_codes.judged("undecided" if passes and doubted else look.judgement.value)
+    status = look.judgement.value
+    return exit_codes.judged("undecided" if status == "pass" and is_doubtful else status)

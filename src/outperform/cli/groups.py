@@ -1,4 +1,4 @@
-"""Groups of options that commands share, and the answer written as they say."""
+"""Option groups that several commands share, and the output of results."""
 
 from __future__ import annotations
 
@@ -51,23 +51,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading(Joined):
-    """How the files are to be read, be it one table, several that are joined, or matrices."""
+    """Options for reading one table, joined files or confusion matrices."""
 
     confusion: Annotated[
         bool,
-        o.in_files("--confusion", help="Files are confusion matrices, rows the truth."),
+        o.in_files(
+            "--confusion", help="Read the files as confusion matrices; rows are true classes."
+        ),
     ] = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingTwo(Reading):
-    """The same, of two models whose labelled items may have been chosen from a pool."""
+    """Options for reading two models, whose labelled items may come from a pool or a sample."""
 
     pool: Annotated[
         str | None,
         o.in_data(
             metavar="FILE",
-            help="The full pool given to `propose`, including unlabelled items.",
+            help="Full pool given to `propose`, including unlabelled items.",
         ),
     ] = None
     human: Annotated[
@@ -82,26 +84,26 @@ class ReadingTwo(Reading):
         str | None,
         o.in_data(
             metavar="DESIGN",
-            help="How the items of --human were drawn: random, by_ratings (the judge's and the "
-            "models' answers alone), or its column of probabilities of being labelled.",
+            help="Sampling of the --human items: random, by_ratings (only by the judge's and the "
+            "models' answers), or the column with their probabilities of being labelled.",
         ),
     ] = None
 
-    def with_people(self, seen: Outcomes) -> Outcomes:
-        """Return what a judge says of all items together with what people say of some."""
+    def with_people(self, outcomes: Outcomes) -> Outcomes:
+        """Return the judge's ratings together with the human labels, if there are any."""
         from outperform.data.missing import MissingTexts
         from outperform.io.join import join_people
 
         if self.human is None:
             if self.drawn is not None:
                 raise UsageError(
-                    "--drawn is about what people labelled; name their file with --human, or "
-                    "remove it"
+                    "--drawn describes the human labels; pass their file with --human, or remove "
+                    "--drawn"
                 )
-            return seen
+            return outcomes
         missing = MissingTexts.from_param(**self.declared())
         return join_people(
-            seen,
+            outcomes,
             self.human,
             id=self.id,
             truth=self.truth,
@@ -112,30 +114,30 @@ class ReadingTwo(Reading):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pricing:
-    """What mistakes cost, if that is what counts."""
+    """Costs of errors, used instead of a metric."""
 
     cost: Annotated[
         str | None,
-        o.in_question(
+        o.in_analysis(
             metavar="COSTS",
-            help="Instead of a metric, what mistakes cost, as truth:prediction: "
-            "fraud:ok=100,ok:fraud=5. The rest is free.",
+            help="Costs of errors, instead of a metric: truth:prediction=cost, e.g. "
+            "fraud:ok=100,ok:fraud=5. Other errors cost nothing.",
             show_default=False,
         ),
     ] = None
     unit: Annotated[
         str | None,
-        o.in_question(metavar="TEXT", help="What costs are in, e.g. EUR."),
+        o.in_analysis(metavar="TEXT", help="Unit of --cost, e.g. EUR."),
     ] = None
 
-    def metric(self, seen: Outcomes | Scores, metric: str | None) -> Any:
-        """Return the metric that was named, or the cost that was given instead."""
-        return priced(seen, metric, self.cost, self.unit)
+    def metric(self, data: Outcomes | Scores, metric: str | None) -> Any:
+        """Return the metric, or the mean cost if costs were passed instead."""
+        return priced(data, metric, self.cost, self.unit)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskingRuns:
-    """What every question can be asked with."""
+    """Options of every analysis."""
 
     labels: o.Labels = None
     pos_label: o.PosLabel = None
@@ -144,11 +146,11 @@ class AskingRuns:
     n_draws: o.Draws = 20_000
     random_state: o.Seed = 0
 
-    def arguments(self, seen: Outcomes | Scores) -> dict[str, Any]:
-        """Return what the functions of the library take."""
+    def arguments(self, data: Outcomes | Scores) -> dict[str, Any]:
+        """Return the keyword arguments of the library's functions."""
         return {
-            "labels": labels_of(seen, self.labels),
-            "pos_label": label_of(seen, self.pos_label),
+            "labels": labels_of(data, self.labels),
+            "pos_label": label_of(data, self.pos_label),
             "prior": prior_of(self.prior),
             "hdi_prob": self.hdi_prob,
             "n_draws": self.n_draws,
@@ -157,41 +159,47 @@ class AskingRuns:
         }
 
     def of_suite(self, suite: Suite) -> dict[str, Any]:
-        """Return what the functions of the library take for a suite."""
+        """Return the keyword arguments of the library's functions for a suite."""
         if self.labels is not None or getattr(self, "prevalence", None) is not None:
-            raise UsageError("--labels and --prevalence are for one task; leave them out with --by")
+            raise UsageError(
+                "--labels and --prevalence apply to a single task; remove them or --by"
+            )
         return self.arguments(next(iter(suite.tasks.values())))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asking(AskingRuns):
-    """The same, where models may be used on other class proportions."""
+    """Options of an analysis at other class proportions."""
 
     prevalence: Annotated[
         str | None,
-        o.in_question(
-            metavar="SHARE", help=f"{o.SHARE} Or of each: fraud=0.02, or counts fraud=20,ok=980."
+        o.in_analysis(
+            metavar="SHARE",
+            help=f"{o.SHARE} Or of each class: fraud=0.02, or counts: fraud=20,ok=980.",
         ),
     ] = None
 
-    def at_prevalence(self, seen: Outcomes | Scores) -> Outcomes | Scores:
-        """Return what was seen, at the class proportions that were given."""
+    def at_prevalence(self, data: Outcomes | Scores) -> Outcomes | Scores:
+        """Return the data at the class proportions of ``--prevalence``."""
         if self.prevalence is None:
-            return seen
-        if isinstance(seen, op.Scores):
-            raise UsageError("--prevalence is for labels, and these are scores; leave it out")
-        shares = prevalence_of(seen, self.prevalence)
-        return seen.at_prevalence(shares, pos_label=label_of(seen, self.pos_label))
+            return data
+        if isinstance(data, op.Scores):
+            raise UsageError("--prevalence applies to labels, not to scores; remove it")
+        shares = prevalence_of(data, self.prevalence)
+        return data.at_prevalence(shares, pos_label=label_of(data, self.pos_label))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Writing:
-    """How the answer is to be written, and where."""
+    """Format and destination of the output."""
 
     style: Annotated[
         o.Format,
         o.in_output(
-            "--format", "-f", metavar="FORMAT", help="text, json, markdown, latex, html or github."
+            "--format",
+            "-f",
+            metavar="FORMAT",
+            help="Output format: text, json, markdown, latex, html or github.",
         ),
     ] = "text"
     output: o.Output = None
@@ -200,7 +208,7 @@ class Writing:
 
 
 def write_result(result: Result, writing: Writing, *, document: Document | None = None) -> None:
-    """Write one result, in a terminal as this document if there is one, and its page."""
+    """Write a result, as text from ``document`` if it is given, and its HTML page."""
     write_page(result, writing.report)
     if writing.style == "text":
         show((document or result._document()).lines, writing.output, verbose=writing.verbose)
@@ -209,14 +217,14 @@ def write_result(result: Result, writing: Writing, *, document: Document | None 
 
 
 def write_page(result: Result | Gate | SliceComparison, path: Path | None) -> None:
-    """Write a result as a page that names the command, if it has a place to go."""
+    """Write a result as an HTML page that shows the command, if there is a path."""
     if path is not None:
         with shown("writing the page"):
             op.write_report(result, path, command=command_line(), overwrite=True)
 
 
 def command_line() -> str:
-    """Return the command as it was typed, without passwords."""
+    """Return the command line, with passwords masked."""
     from outperform.io.addresses import masked
 
     words = [_PASSWORD.sub(r"\1***", masked(word)) for word in asked.get()]
@@ -227,17 +235,17 @@ _PASSWORD = re.compile(r"((?:password|passwd|pwd|token|secret)\s*=\s*)[^\s&;]+",
 
 
 def render(result: Result, style: o.Format) -> str:
-    """Return a result in one of the formats but text."""
+    """Return a result in any format but text."""
     if style == "json":
         return as_json(result.to_dict(), indent=2)
     return str(getattr(result, _METHODS[style])())
 
 
-def as_json(facts: Mapping[str, object], *, indent: int | None = None) -> str:
-    """Return plain values as JSON that no terminal and no build log obeys."""
+def as_json(values: Mapping[str, object], *, indent: int | None = None) -> str:
+    """Return plain values as JSON, without characters that control a terminal or a build log."""
     from outperform.display.numbers import for_json
 
-    return for_json(json.dumps(facts, ensure_ascii=False, indent=indent, default=str))
+    return for_json(json.dumps(values, ensure_ascii=False, indent=indent, default=str))
 
 
 _METHODS = {
@@ -248,34 +256,34 @@ _METHODS = {
 }
 
 
-_NARROWEST = 40
+_MIN_WIDTH = 40
 
 
 def show(
     lines_of: Callable[[Page], list[Line]], output: Path | None, *, verbose: bool = False
 ) -> None:
-    """Write lines as wide as the terminal, in colour where it is one or FORCE_COLOR is set."""
+    """Write lines at the width of the terminal, in colour in a terminal or with FORCE_COLOR."""
     from outperform.display.layout import WIDTH, Page, plain
 
     if output is not None:
         deliver(plain(lines_of(Page(height=None, verbose=verbose))), output)
         return
-    watched = sys.stdout is not None and sys.stdout.isatty()
+    is_terminal = sys.stdout is not None and sys.stdout.isatty()
     columns = shutil.get_terminal_size((WIDTH, 24)).columns
     page = Page(
-        width=max(_NARROWEST, columns),
+        width=max(_MIN_WIDTH, columns),
         height=None,
         verbose=verbose,
         encoding=getattr(sys.stdout, "encoding", None) or "utf-8",
-        hints=watched,
+        hints=is_terminal,
     )
     lines = lines_of(page)
-    painted = watched or bool(os.environ.get("FORCE_COLOR"))
-    deliver(_painted(lines) if painted else plain(lines), None)
+    coloured = is_terminal or bool(os.environ.get("FORCE_COLOR"))
+    deliver(_painted(lines) if coloured else plain(lines), None)
 
 
 def _painted(lines: list[Line]) -> str:
-    """Return lines with the codes of their styles, if the terminal wants any."""
+    """Return lines with the escape codes of their styles, if the terminal has colours."""
     from rich.console import Console
     from rich.text import Text
 
@@ -297,7 +305,7 @@ def _painted(lines: list[Line]) -> str:
 
 
 def deliver(text: str, output: Path | None) -> None:
-    """Write text to a file, whole or not at all, or to stdout."""
+    """Write text to a file, atomically, or to stdout."""
     line = text if text.endswith("\n") else text + "\n"
     if output is None:
         if sys.stdout is None:

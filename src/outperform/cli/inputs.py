@@ -1,4 +1,4 @@
-"""How files on the command line are read, and from them to outcomes and scores."""
+"""Options that read files, and the outcomes and scores that result from them."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from outperform.inference.suite import Suite
     from outperform.metrics.metric import Metric
 
-    Seen = TypeVar("Seen", Outcomes, Scores, Suite)
+    Data = TypeVar("Data", Outcomes, Scores, Suite)
 
 
 def parse_format(text: str) -> str:
-    """Read the name of a format; plug-ins are searched for those that are not built in."""
+    """Check the name of a format, built in or of a plug-in."""
     if text not in FORMATS and text not in LOGS:
         known = ", ".join(map(repr, (*FORMATS, *LOGS.names())))
         raise typer.BadParameter(f"{text!r} is not one of {known}.")
@@ -35,23 +35,21 @@ def parse_format(text: str) -> str:
 
 
 def complete_format(incomplete: str) -> list[str]:
-    """Return the formats that a shell can complete a name to."""
+    """Return the formats whose names begin like this, for completion in a shell."""
     return [name for name in (*FORMATS, *LOGS.names()) if name.startswith(incomplete)]
 
 
 Models = Sequence[str | None] | None
-"""The models that a command asks of, None where one was not named; None for all there are."""
+"""Names of the models of a command, None for each that was not passed; or None for all models."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ungrouped:
-    """How one table is to be read whose items are taken one by one."""
+    """Options for reading one table of independent items."""
 
     truth: Annotated[
         str | None,
-        o.in_data(
-            metavar="COLUMN", help="The true labels: a column, or the name of the gold file."
-        ),
+        o.in_data(metavar="COLUMN", help="True labels: a column, or the name of the gold file."),
     ] = None
     correct: Annotated[
         list[str] | None,
@@ -67,23 +65,23 @@ class Ungrouped:
     ] = None
     model: Annotated[
         str | None,
-        o.in_data(metavar="COLUMN", help="Names the model of each row, with --read-as long."),
+        o.in_data(metavar="COLUMN", help="Model column, with --read-as long."),
     ] = None
     score: Annotated[
         str | None,
         o.in_data(
             metavar="NAME",
-            help="The score to read in evaluation logs, or one per task, arc=acc,gsm8k=exact; its "
-            "column with --read-as long.",
+            help="Score to read from evaluation logs, or one per task: arc=acc,gsm8k=exact. With "
+            "--read-as long, its column.",
         ),
     ] = None
     skip_failed: Annotated[
         bool,
-        o.in_data("--skip-failed", help="Leave out logs of evaluations that failed."),
+        o.in_data("--skip-failed", help="Drop logs of failed evaluations."),
     ] = False
     latest: Annotated[
         bool,
-        o.in_data("--latest", help="Keep the newest log of the same model and task."),
+        o.in_data("--latest", help="Keep only the newest log of each model and task."),
     ] = False
     count: Annotated[
         str | None,
@@ -93,7 +91,7 @@ class Ungrouped:
     where: o.Where = None
     table: Annotated[
         str | None,
-        o.in_files(metavar="NAME", help="The table of a database."),
+        o.in_files(metavar="NAME", help="Table of the database."),
     ] = None
     query: Annotated[
         str | None,
@@ -103,7 +101,7 @@ class Ungrouped:
         o.Missing,
         o.in_data(
             metavar="CHOICE",
-            help="Rows with a missing value, such as an empty field: raise an error or drop.",
+            help="Rows with a missing value, such as an empty field: raise an error or drop them.",
         ),
     ] = "raise"
     na_values: Annotated[
@@ -111,16 +109,18 @@ class Ungrouped:
         o.in_data(
             "--na",
             metavar="TEXT",
-            help="A text that means a missing value, such as NA. Repeat for more texts.",
+            help="Text that means a missing value, e.g. NA. Repeat for more texts.",
         ),
     ] = None
     no_na: Annotated[
         bool,
-        o.in_data("--no-na", help="No text means a missing value: NA, nan and null are labels."),
+        o.in_data("--no-na", help="Treat every text as a label, including NA, nan and null."),
     ] = False
     empty_is_label: Annotated[
         bool,
-        o.in_data("--empty-is-label", help="An empty field is a label, not a missing value."),
+        o.in_data(
+            "--empty-is-label", help="Treat an empty field as a label, not as a missing value."
+        ),
     ] = False
     no_header: Annotated[
         bool,
@@ -143,31 +143,31 @@ class Ungrouped:
         str | None,
         o.in_files(
             metavar="FILE",
-            help="A JSON file that says how to reach s3://, gs:// or abfs://: keys, region, …",
+            help="JSON file with access keys, region, … for s3://, gs:// or abfs://.",
         ),
     ] = None
 
     def arguments(self) -> dict[str, Any]:
-        """Return the keywords of ``read``, which have the names of the fields."""
+        """Return the keyword arguments of ``read``, most of which are named like the fields."""
         keywords = {field.name: getattr(self, field.name) for field in fields(Ungrouped)}
-        for name in ("never_true", "no_na", "no_header", "encoding"):  # no keywords of their own
+        for name in ("never_true", "no_na", "no_header", "encoding"):  # not keywords of read
             del keywords[name]
         texts = {"score": score_of(self.score), "where": where_of(self.where)}
         return {**keywords, **texts, **self.declared(), **self.dialect()}
 
     def declared(self) -> dict[str, Any]:
-        """Return which texts are missing values, as the readers of tables take it."""
+        """Return which texts are missing values, as keyword arguments of the table readers."""
         if self.na_values and self.no_na:
-            raise UsageError("--no-na says that no text is missing; leave it or --na out")
-        given = {"na_values": [] if self.no_na else self.na_values or None}
-        return given | {"empty_is_label": self.empty_is_label}
+            raise UsageError("--na and --no-na contradict each other; remove one of them")
+        na_values = [] if self.no_na else self.na_values or None
+        return {"na_values": na_values, "empty_is_label": self.empty_is_label}
 
     def dialect(self) -> dict[str, Any]:
-        """Return what the readers of tables take."""
-        other: dict[str, Any] = {"header": False} if self.no_header else {}
-        other |= {"encoding": self.encoding} if self.encoding != "utf-8" else {}
+        """Return the format and storage, as keyword arguments of the table readers."""
+        dialect: dict[str, Any] = {"header": False} if self.no_header else {}
+        dialect |= {"encoding": self.encoding} if self.encoding != "utf-8" else {}
         return {
-            "dialect": other or None,
+            "dialect": dialect or None,
             "format": self.format,
             "storage_options": storage_of(self.storage_options),
         }
@@ -175,7 +175,7 @@ class Ungrouped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneTable(Ungrouped):
-    """How one table is to be read."""
+    """Options for reading one table."""
 
     weight: Annotated[
         str | None,
@@ -190,17 +190,17 @@ class OneTable(Ungrouped):
     ] = None
 
     def arguments(self) -> dict[str, Any]:
-        """Return the arguments of ``read`` for one table."""
+        """Return the keyword arguments of ``read``."""
         return {**Ungrouped.arguments(self), "weight": self.weight, "groups": self.groups}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Joined(OneTable):
-    """How one table, or several that are joined, are to be read."""
+    """Options for reading one table or joined files."""
 
     label: Annotated[
         str | None,
-        o.in_data(metavar="COLUMN", help="The labels in joined files."),
+        o.in_data(metavar="COLUMN", help="Label column of joined files."),
     ] = None
     label_separator: Annotated[
         str | None,
@@ -211,62 +211,67 @@ class Joined(OneTable):
     ] = None
     on_missing: Annotated[
         o.Missing,
-        o.in_data(metavar="CHOICE", help="Items that a joined file lacks: raise an error or drop."),
+        o.in_data(
+            metavar="CHOICE", help="Items that are not in all files: raise an error or drop them."
+        ),
     ] = "raise"
 
     @property
     def confusion(self) -> bool:
-        """Whether the files are confusion matrices, for commands that take them."""
+        """Whether the files are confusion matrices; overridden by commands that read them."""
         return False
 
     @property
     def pool(self) -> str | None:
-        """Where all items of a pool are, for commands that take one."""
+        """File of the full pool; overridden by commands that read one."""
         return None
 
-    def with_people(self, seen: Outcomes) -> Outcomes:
-        """Return what was seen, for commands that know no judge."""
-        return seen
+    def with_people(self, outcomes: Outcomes) -> Outcomes:
+        """Return the outcomes; overridden by commands that read human labels."""
+        return outcomes
 
 
 def read_outcomes(sources: Sequence[str], models: Models, reading: Joined) -> Outcomes:
-    """Read what was named on the command line; texts that list labels are split."""
-    seen = reading.with_people(split_labels(_read(sources, models, reading), reading))
+    """Read outcomes, split label lists, and add human labels, pool and classes never true."""
+    outcomes = _read(sources, models, reading)
+    if reading.label_separator is not None:
+        outcomes = outcomes.split_labels(reading.label_separator)
+    outcomes = reading.with_people(outcomes)
     if reading.pool is not None:
-        seen = seen.in_pool(_read_pool(reading.pool, seen, reading))
-    return declared(seen, reading.never_true)
+        outcomes = outcomes.in_pool(_read_pool(reading.pool, outcomes, reading))
+    return declared(outcomes, reading.never_true)
 
 
-def declared(seen: Outcomes, never_true: Sequence[str] | None) -> Outcomes:
-    """Declare the classes that are meant never to be true; they need not occur."""
-    labels = never_true_of(seen, never_true)
-    return seen if labels is None else seen.with_never_true(labels)
+def declared(outcomes: Outcomes, never_true: Sequence[str] | None) -> Outcomes:
+    """Declare the classes that are never true by design; they need not occur."""
+    labels = never_true_of(outcomes, never_true)
+    return outcomes if labels is None else outcomes.with_never_true(labels)
 
 
-def never_true_of(seen: Outcomes | Scores, texts: Sequence[str] | None) -> list[Label] | None:
-    """Return classes that are written like this, of the type of the others."""
+def never_true_of(data: Outcomes | Scores, texts: Sequence[str] | None) -> list[Label] | None:
+    """Parse classes that are never true, as values of the type of the other classes."""
     if not texts:
         return None
-    if isinstance(seen, op.Scores) or seen.kind == "correct":
+    if isinstance(data, op.Scores) or data.kind == "correct":
         refuse_never_true(texts)
         return None
-    labels = [like(seen.labels[0], text) for text in texts]
+    labels = [like(data.labels[0], text) for text in texts]
     for text, label in zip(texts, labels, strict=True):
         if label is None:
             raise UsageError(
-                f"--never-true must be a class of the type of {seen.labels[0]!r}; got {text!r}"
+                f"--never-true must be a class of the type of {data.labels[0]!r}; got {text!r}"
             )
     return [label for label in labels if label is not None]
 
 
 def refuse_never_true(texts: Sequence[str] | None) -> None:
-    """Refuse classes where only scores, or right and wrong, are known."""
+    """Raise an error for ``--never-true`` if the data have no labels."""
     if texts:
-        raise UsageError("--never-true is for labels, and there are none; leave it out")
+        raise UsageError("--never-true applies to labels, and these data have none; remove it")
 
 
 def like(label: Label, text: str) -> Label | None:
-    """Read a class of the type of another; None if it cannot be one."""
+    """Parse a class as a value of the type of ``label``; None if that is impossible."""
     if isinstance(label, bool):
         return {"False": False, "True": True}.get(text)
     if isinstance(label, int):
@@ -274,57 +279,51 @@ def like(label: Label, text: str) -> Label | None:
     return text
 
 
-def split_labels(seen: Outcomes, reading: Joined) -> Outcomes:
-    """Split texts that list several labels, if there is something between them."""
-    separator = reading.label_separator
-    return seen if separator is None else seen.split_labels(separator)
-
-
-def _read_pool(source: str, seen: Outcomes, reading: Joined) -> Outcomes:
+def _read_pool(source: str, outcomes: Outcomes, reading: Joined) -> Outcomes:
     """Count the predictions of two models for all items of a pool."""
-    if len(seen.models) != 2 or seen.kind == "correct":
-        raise UsageError("--pool is for the predictions of two models; leave it out")
-    a, b = seen.models
-    asked = {"where": where_of(reading.where), **reading.declared(), **reading.dialect()}
+    if len(outcomes.models) != 2 or outcomes.kind == "correct":
+        raise UsageError("--pool needs the predictions of exactly two models; remove it")
+    a, b = outcomes.models
+    keywords = {"where": where_of(reading.where), **reading.declared(), **reading.dialect()}
     with shown("counting"):
-        return op.read(source, truth=a, models=[b], **asked)
+        return op.read(source, truth=a, models=[b], **keywords)
 
 
 def _read(sources: Sequence[str], models: Models, reading: Joined) -> Outcomes:
     if reading.confusion:
         if reading.groups is not None:
-            raise UsageError("confusion matrices have added up their groups; leave --groups out")
+            raise UsageError("confusion matrices do not contain groups; remove --groups")
         return _confusions(sources, models, encoding=reading.encoding)
     if are_logs(sources, reading):
         return read_logs(op.read, sources, models, reading)
     if len(sources) == 1:
         return read_table(sources[0], models, reading)
-    beside = _read_counts(sources, reading)
-    if beside is not None:
-        return chosen_models(beside, models, ", ".join(sources))
+    outcomes = _read_counts(sources, reading)
+    if outcomes is not None:
+        return chosen_models(outcomes, models, ", ".join(sources))
     return _read_files(sources, models, reading)
 
 
 def read_table(
     source: str, models: Models, reading: Ungrouped, by: Sequence[str] | None = None
 ) -> Outcomes:
-    """Read models from one table, or outcomes that ``count`` wrote."""
+    """Read models from one table, or outcomes that ``count`` has written."""
     if are_logs([source], reading):
         return read_logs(op.read, [source], models, reading, by=by or None)
-    asked = {**reading.arguments(), "by": by or None}
-    named = [name for name in models or () if name is not None]
-    columns = None if models is None or len(named) < len(models) else named
+    keywords = {**reading.arguments(), "by": by or None}
+    names = [name for name in models or () if name is not None]
+    columns = None if models is None or len(names) < len(models) else names
     if reading.truth is None and not reading.correct and _are_counts(source, reading):
-        texts = ("format", "dialect", "on_null")  # counts have no dialect, and nothing missing
-        given = {name: value for name, value in asked.items() if name not in texts}
-        return chosen_models(op.read(source, models=columns, **given), models, source)
+        for name in ("format", "dialect", "on_null"):  # counts have no dialect or missing values
+            del keywords[name]
+        return chosen_models(op.read(source, models=columns, **keywords), models, source)
     if reading.correct:
-        columns = None  # they are named already; models choose among them
+        columns = None  # --correct names the columns; models select among them
     elif models is not None:
-        _refuse_unnamed(source, models, reading)
+        _check_columns(source, models, reading)
     with shown("counting"):
-        seen = op.read(source, models=columns, **asked)
-    return chosen_models(seen, models, source) if reading.correct else seen
+        outcomes = op.read(source, models=columns, **keywords)
+    return chosen_models(outcomes, models, source) if reading.correct else outcomes
 
 
 def _are_counts(source: str, reading: Ungrouped) -> bool:
@@ -335,7 +334,7 @@ def _are_counts(source: str, reading: Ungrouped) -> bool:
 
 
 def are_logs(sources: Sequence[str], reading: Ungrouped) -> bool:
-    """Return whether the files are evaluation logs, by what was said or by their names."""
+    """Return whether the files are evaluation logs, by ``--read-as`` or by their names."""
     from outperform.io.logs.read import recognized
 
     if reading.format is not None:
@@ -344,68 +343,68 @@ def are_logs(sources: Sequence[str], reading: Ungrouped) -> bool:
 
 
 def read_logs(
-    read: Callable[..., Seen], sources: Sequence[str], models: Models, reading: Ungrouped, **by: Any
-) -> Seen:
-    """Read evaluation logs, or a table with one row for each item and model."""
-    asked = asked_of_logs(reading, **by)
+    read: Callable[..., Data], sources: Sequence[str], models: Models, reading: Ungrouped, **by: Any
+) -> Data:
+    """Read evaluation logs, or a table with one row per item and model."""
+    keywords = asked_of_logs(reading, **by)
     with shown("reading"):
-        seen = read(sources[0] if len(sources) == 1 else list(sources), **asked)
-    return chosen_models(seen, models, ", ".join(sources))
+        data = read(sources[0] if len(sources) == 1 else list(sources), **keywords)
+    return chosen_models(data, models, ", ".join(sources))
 
 
 def asked_of_logs(reading: Ungrouped, **by: Any) -> dict[str, Any]:
-    """Return the options that were given, by the names of the library's parameters."""
+    """Return the options that were passed, as keyword arguments of the library."""
     options = {**reading.arguments(), "on_missing": getattr(reading, "on_missing", None), **by}
     return {name: value for name, value in options.items() if value not in (None, False)}
 
 
 def _read_counts(sources: Sequence[str], reading: Joined) -> Outcomes | None:
-    """Put the counts of two models beside each other; None if no file holds counts."""
+    """Combine two files of counts, one per model; None if no file contains counts."""
     counted = [source for source in sources if _are_counts(source, reading)]
     if not counted:
         return None
     if len(sources) != 2 or len(counted) != 2 or reading.truth is not None or reading.label:
         raise UsageError(
-            f"{counted[0]} holds counts, which cannot be joined; compare two files of counts, one "
-            "for each model, or join the files that were counted"
+            f"{counted[0]} contains counts, which cannot be joined; pass two files of counts, one "
+            "per model, or join the files that were counted"
         )
     counts = [read_table(source, None, reading).unpair() for source in sources]
     for source, table in zip(sources, counts, strict=True):
         if len(table.models) != 1:
             raise UsageError(
-                f"{source} holds {', '.join(map(repr, table.models))}; of two files of counts each "
-                "must hold one model: count it with --of. To add files up, name their folder"
+                f"{source} contains {', '.join(map(repr, table.models))}; each of two files of "
+                "counts must contain one model: count it with --of. To add files up, pass their "
+                "folder"
             )
     if (counts[0].groups is None) != (counts[1].groups is None):
-        raise UsageError("both files must be counted with --groups, or neither")
+        raise UsageError("only one file was counted with --groups; count both with it, or neither")
     if counts[0].models == counts[1].models:
         stems = [_stem(source) for source in sources]
-        _refuse_twins(stems)
+        _check_unique(stems)
         counts = [replace(table, models=(name,)) for table, name in zip(counts, stems, strict=True)]
-    # Loaded late, so that help and completion stay fast.
+    # Imported here to keep help and completion fast.
     from outperform.data.views import stand_beside
 
     return stand_beside(*counts)
 
 
 def _read_files(sources: Sequence[str], models: Models, reading: Joined) -> Outcomes:
-    """Join one file a model on an id, and gold if there is a truth."""
-    id = _needed(reading.id, "--id, the column on which several files are joined")
+    """Join one file per model, and the gold file if there is one, on an id."""
+    id = _needed(reading.id, "--id, the column to join the files on")
     if len(reading.correct or ()) > 1:
         raise UsageError(
-            "files that are joined have one column each that says right or wrong; give --correct "
-            f"once; got {', '.join(map(repr, reading.correct or ()))}"
+            "joined files share one right/wrong column; pass --correct once; got "
+            f"{', '.join(map(repr, reading.correct or ()))}"
         )
     correct = reading.correct[0] if reading.correct else None
     if correct is None:
         _needed(
             reading.label,
-            "--label, the column of the labels in each file, or --correct, the one that says "
-            "right or wrong",
+            "--label, the label column of each file, or --correct, the right/wrong column",
         )
     files, truth = _named_files(sources, models, reading)
     with shown("counting"):
-        seen = op.read(
+        outcomes = op.read(
             files,
             id=id,
             label=reading.label,
@@ -417,13 +416,13 @@ def _read_files(sources: Sequence[str], models: Models, reading: Joined) -> Outc
             **reading.declared(),
             **reading.dialect(),
         )
-    return chosen_models(seen, models, ", ".join(sources))
+    return chosen_models(outcomes, models, ", ".join(sources))
 
 
 def _named_files(
     sources: Sequence[str], models: Models, reading: Joined
 ) -> tuple[dict[str, str], str | None]:
-    """Return the files by name, and the truth: a column or the name of a file."""
+    """Return the files by model name, and the truth: a column or the name of a file."""
     from outperform.io.join import GOLD
 
     stems = [_stem(source) for source in sources]
@@ -432,38 +431,37 @@ def _named_files(
     if truth in (*sources, *stems):
         gold = (sources if truth in sources else stems).index(truth)
     others = [source for index, source in enumerate(sources) if index != gold]
-    if gold is None and not reading.correct:  # a column may say whose the truth is
-        _refuse_twins(stems)
+    if gold is None and not reading.correct:  # the truth may be a column of some file
+        _check_unique(stems)
         return dict(zip(stems, sources, strict=True)), truth
     if models is not None and len(others) != len(models):
         gold_too = "" if reading.correct else "a gold file and "
         raise UsageError(
-            f"give one file, or {gold_too}one for each of {_counted(models)}; "
+            f"pass one file, or {gold_too}one for each of {_counted(models)}; "
             f"got {', '.join(sources)}"
         )
     names = _names(others, models or [None] * len(others))
     if gold is None:
         return dict(zip(names, others, strict=True)), truth
-    _refuse_twins([stems[gold], *names])
+    _check_unique([stems[gold], *names])
     files = {stems[gold]: sources[gold], **dict(zip(names, others, strict=True))}
     is_column = truth is not None and truth not in (*sources, *stems)
     return files, truth if is_column else stems[gold]
 
 
-def chosen_models(seen: Seen, models: Models, source: str) -> Seen:
-    """Return the models that were asked for, in that order."""
+def chosen_models(data: Data, models: Models, source: str) -> Data:
+    """Return the selected models, in their order."""
     if models is None:
-        return seen
-    named = [name for name in models if name is not None]
-    if len(named) == len(models) and named != list(seen.models):
-        return seen.select(named)
-    if len(seen.models) != len(models):
+        return data
+    names = [name for name in models if name is not None]
+    if len(names) == len(models) and names != list(data.models):
+        return data.select(names)
+    if len(data.models) != len(models):
         raise UsageError(
-            f"{source} contains {', '.join(map(repr, seen.models))}; select {_counted(models)} of "
-            "them"
-            f" with {' and '.join(_options(models))}"
+            f"{source} contains {', '.join(map(repr, data.models))}; select {_counted(models)} of "
+            f"them with {' and '.join(_options(models))}"
         )
-    return seen
+    return data
 
 
 def _confusions(sources: Sequence[str], models: Models, *, encoding: str) -> Outcomes:
@@ -471,7 +469,7 @@ def _confusions(sources: Sequence[str], models: Models, *, encoding: str) -> Out
 
     if models is not None and len(sources) != len(models):
         raise UsageError(
-            f"give one confusion matrix for each of {_counted(models)}; got {', '.join(sources)}"
+            f"pass one confusion matrix for each of {_counted(models)}; got {', '.join(sources)}"
         )
     names = _names(sources, models or [None] * len(sources))
     return read_confusions(dict(zip(names, sources, strict=True)), encoding=encoding)
@@ -492,36 +490,38 @@ def _stem(source: str) -> str:
 
 
 def _names(sources: Sequence[str], models: Sequence[str | None]) -> list[str]:
-    """Name models after their files if that is what they were called, or as asked in this order."""
+    """Return the names of models: of their files if these match, else as passed, in this order."""
     stems = [_stem(source) for source in sources]
     if len(set(stems)) == len(stems) and all(name in stems for name in models):
         return stems
     names = [name or stem for name, stem in zip(models, stems, strict=True)]
-    _refuse_twins(names)
+    _check_unique(names)
     return names
 
 
-def _refuse_twins(names: Sequence[str]) -> None:
-    twin = next((name for name in names if names.count(name) > 1), None)
-    if twin is not None:
-        raise UsageError(f"two files would be called {twin!r}; name the models with --a and --b")
+def _check_unique(names: Sequence[str]) -> None:
+    duplicate = next((name for name in names if names.count(name) > 1), None)
+    if duplicate is not None:
+        raise UsageError(
+            f"two files would have the name {duplicate!r}; name the models with --a and --b"
+        )
 
 
 def _needed(value: str | None, option: str) -> str:
     if value is None:
-        raise UsageError(f"give {option}")
+        raise UsageError(f"pass {option}")
     return value
 
 
-def _refuse_unnamed(source: str, models: Sequence[str | None], reading: Ungrouped) -> None:
-    """Refuse columns of one file that nobody named, or that were named twice."""
+def _check_columns(source: str, models: Sequence[str | None], reading: Ungrouped) -> None:
+    """Raise an error if a column of one file is not named, or named twice."""
     names, options = [reading.truth, *models], ["--truth", *_options(models)]
-    lacking = [option for option, name in zip(options, names, strict=False) if name is None]
-    if lacking:
-        hint = "; or --correct for each model, if columns say right or wrong"
-        what = "the name of a column" if len(lacking) == 1 else "the names of columns"
+    missing = [option for option, name in zip(options, names, strict=False) if name is None]
+    if missing:
+        hint = "; or --correct for each model, if the columns record right or wrong"
+        what = "the name of a column" if len(missing) == 1 else "the names of columns"
         raise UsageError(
-            f"give {', '.join(lacking)}, {what}"
+            f"pass {', '.join(missing)}, {what}"
             f"{hint if reading.truth is None else ''}{columns_there(source, reading)}"
         )
     if len(set(names)) != len(names):
@@ -529,7 +529,7 @@ def _refuse_unnamed(source: str, models: Sequence[str | None], reading: Ungroupe
 
 
 def columns_there(source: str, reading: Ungrouped) -> str:
-    """Say which columns a file has, if that can be told before it is read."""
+    """Return a sentence with the columns of a file, if they are known before it is read."""
     from outperform.io.request import columns_of
 
     names = columns_of(source, **reading.dialect())
@@ -537,13 +537,13 @@ def columns_there(source: str, reading: Ungrouped) -> str:
 
 
 def needed_columns(models: Sequence[str | None]) -> list[str]:
-    """Return the columns of the models, or say which option names them."""
+    """Return the columns of the models; raise an error if one is missing."""
     pairs = zip(models, _options(models), strict=True)
     return [_needed(name, f"{option}, the name of a column") for name, option in pairs]
 
 
 def rope_of(text: str | None) -> Any:
-    """Read a ROPE: a half-width, or two ends with a comma between."""
+    """Parse a ROPE: a half-width, or two comma-separated ends."""
     if text is None:
         return None
     try:
@@ -551,23 +551,25 @@ def rope_of(text: str | None) -> Any:
     except ValueError:
         ends = []
     if len(ends) not in (1, 2):
-        raise UsageError(f"--rope must be a number such as 0.01, or two, -0.02,0.01; got {text!r}")
+        raise UsageError(
+            f"--rope must be a number such as 0.01, or two such as -0.02,0.01; got {text!r}"
+        )
     return ends[0] if len(ends) == 1 else tuple(ends)
 
 
 def where_of(conditions: Sequence[str] | None) -> dict[str, list[str]] | None:
-    """Read conditions such as country=DE; several for one column are alternatives."""
+    """Parse conditions such as country=DE; values of the same column are alternatives."""
     allowed: dict[str, list[str]] = {}
     for condition in conditions or ():
         column, sign, value = condition.partition("=")
         if not sign or not column:
-            raise UsageError(f"--where must be a column and a value, country=DE; got {condition!r}")
+            raise UsageError(f"--where must be COLUMN=VALUE, e.g. country=DE; got {condition!r}")
         allowed.setdefault(column, []).append(value)
     return allowed or None
 
 
 def storage_of(path: str | None) -> dict[str, Any] | None:
-    """Read how to reach a store; no complaint has a word of what the file holds."""
+    """Read storage options from a file; errors never quote the file, which may contain secrets."""
     if path is None:
         return None
     from outperform._files import parse
@@ -581,15 +583,15 @@ def storage_of(path: str | None) -> dict[str, Any] | None:
         options = None
     if not isinstance(options, dict):
         raise UsageError(
-            f"--storage-options must name a JSON file with one object in it, such as "
-            f'{{"access_key": …, "secret_key": …, "region": …}}; {path} holds something else'
+            f"--storage-options must be a JSON file with one object, such as "
+            f'{{"access_key": …, "secret_key": …, "region": …}}; {path} contains something else'
         )
-    Storage.of(options)  # says what is wrong with it
+    Storage.of(options)  # raises an error if an option is wrong
     return options
 
 
 def score_of(text: str | None) -> str | dict[str, str] | None:
-    """Read the name of a score, or one for each task: arc=acc,gsm8k=exact_match."""
+    """Parse the name of a score, or one per task: arc=acc,gsm8k=exact_match."""
     if text is None or "=" not in text:
         return text
     scores: dict[str, str] = {}
@@ -597,7 +599,7 @@ def score_of(text: str | None) -> str | dict[str, str] | None:
         task, sign, score = part.partition("=")
         if not sign or not task or not score or task in scores:
             raise UsageError(
-                "--score must be a name, or one for each task, arc=acc,gsm8k=exact_match; got "
+                "--score must be a name, or one per task such as arc=acc,gsm8k=exact_match; got "
                 f"{text!r}"
             )
         scores[task] = score
@@ -605,7 +607,7 @@ def score_of(text: str | None) -> str | dict[str, str] | None:
 
 
 def prior_of(text: str | None) -> Any:
-    """Read a prior: a name or a number."""
+    """Parse a prior: a name or a number."""
     try:
         return None if text is None else float(text)
     except ValueError:
@@ -613,19 +615,19 @@ def prior_of(text: str | None) -> Any:
 
 
 def prevalence_of(outcomes: Outcomes | Scores, text: str | None) -> Any:
-    """Read class proportions: one share, or shares or counts by class with commas between."""
+    """Parse class proportions: one share, or comma-separated shares or counts by class."""
     if text is None:
         return None
     shares: dict[Label | None, float] = {}
     for part in text.split(","):
-        label, sign, value = part.rpartition("=")  # a class may have = in its name
+        label, sign, value = part.rpartition("=")  # a class may contain =
         try:
             number = float(value)
         except ValueError:
             number = float("nan")
         if number != number or (not sign and "," in text):
             raise UsageError(
-                "--prevalence must be a share such as 0.02, or shares or counts by class, "
+                "--prevalence must be a share such as 0.02, or shares or counts by class such as "
                 f"fraud=20,ok=980; got {text!r}"
             )
         if not sign:
@@ -638,7 +640,7 @@ def prevalence_of(outcomes: Outcomes | Scores, text: str | None) -> Any:
 
 
 def label_of(outcomes: Outcomes | Scores, text: str | None) -> Label | None:
-    """Return the class that is written like this."""
+    """Return the class with this text."""
     if text is None:
         return None
     by_text = {str(known): known for known in outcomes.labels}
@@ -648,7 +650,7 @@ def label_of(outcomes: Outcomes | Scores, text: str | None) -> Label | None:
 
 
 def labels_of(outcomes: Outcomes | Scores, text: str | None) -> list[Label] | None:
-    """Return the classes that are written like this, with commas between."""
+    """Return the classes of a comma-separated list."""
     if text is None:
         return None
     labels = (label_of(outcomes, part) for part in text.split(","))
@@ -658,67 +660,61 @@ def labels_of(outcomes: Outcomes | Scores, text: str | None) -> list[Label] | No
 def read_seen(
     sources: Sequence[str], models: Models, reading: Joined, metrics: Sequence[str | None]
 ) -> Outcomes | Scores:
-    """Read scores if the metrics are of scores, and count labels otherwise."""
+    """Read scores if the metrics need scores, otherwise outcomes."""
     from outperform.inference.spec import refuse_columns
     from outperform.metrics.registry import check_name, get_score, is_of_scores
 
     for metric in metrics:
         check_name(metric)
-    of_scores = [metric for metric in metrics if metric is not None and is_of_scores(metric)]
-    if not of_scores:
+    score_metrics = [metric for metric in metrics if metric is not None and is_of_scores(metric)]
+    if not score_metrics:
         return read_outcomes(sources, models, reading)
-    if len(of_scores) < len(metrics):
+    if len(score_metrics) < len(metrics):
         raise UsageError(
-            f"{', '.join(of_scores)} read scores and the other metrics labels; ask for one kind"
+            f"{', '.join(score_metrics)} need scores and the other metrics labels; pass one kind"
         )
     refuse_never_true(reading.never_true)
     if are_logs(sources, reading):
         return read_logs(op.read_scores, sources, models, reading)
-    for metric in of_scores:
+    for metric in score_metrics:
         if get_score(metric).basis.read is not None:
             raise refuse_columns(metric)
-    return _read_columns(sources, models, reading, of_scores[0])
+    return _read_columns(sources, models, reading, score_metrics[0])
 
 
 def _read_columns(sources: Sequence[str], models: Models, reading: Joined, metric: str) -> Scores:
     """Read scores from columns of one file."""
     if not models:
-        raise UsageError("give --of once for each column of scores")
-    named = [name for name in models if name is not None]
-    columns = named if len(named) == len(models) else needed_columns(models)
-    asked = reading.arguments()
+        raise UsageError("pass --of once per column of scores")
+    names = [name for name in models if name is not None]
+    columns = names if len(names) == len(models) else needed_columns(models)
+    keywords = reading.arguments()
     not_for_scores = ("correct", "count", "weight", "table", "query")
-    given = [f"--{name}" for name in not_for_scores if asked.pop(name) not in (None, False)]
-    if reading.confusion or reading.label is not None or len(sources) != 1 or given:
-        what = f"; leave {', '.join(given)} out" if given else ""
-        raise UsageError(
-            f"{metric} needs the scores themselves: give one file with a column a model{what}"
-        )
+    unusable = [f"--{name}" for name in not_for_scores if keywords.pop(name) not in (None, False)]
+    if reading.confusion or reading.label is not None or len(sources) != 1 or unusable:
+        hint = f"; remove {', '.join(unusable)}" if unusable else ""
+        raise UsageError(f"{metric} needs scores: pass one file with one column per model{hint}")
     with shown("reading"):
-        return op.read_scores(
-            sources[0],
-            models=columns,
-            **asked,
-        )
+        return op.read_scores(sources[0], models=columns, **keywords)
 
 
 def priced(
-    seen: Outcomes | Scores, metric: str | None, cost: str | None, unit: str | None
+    data: Outcomes | Scores, metric: str | None, cost: str | None, unit: str | None
 ) -> str | Metric | None:
-    """Return the metric that was named, or the cost that was given instead."""
+    """Return the metric, or the mean cost if costs were passed instead."""
     if cost is None:
         if unit is not None:
-            raise UsageError("--unit is that of --cost, which is not given")
+            raise UsageError("--unit needs --cost; pass both")
         return metric
     if metric is not None:
-        raise UsageError(f"give --metric or --cost, not both; got {metric!r} and {cost!r}")
+        raise UsageError(f"use --metric or --cost, not both; got {metric!r} and {cost!r}")
     from outperform import metrics
 
-    return metrics.cost(dict(_pair(seen, part) for part in cost.split(",")), unit=unit)
+    return metrics.cost(dict(_pair(data, part) for part in cost.split(",")), unit=unit)
 
 
-def _pair(seen: Outcomes | Scores, text: str) -> tuple[tuple[Label, Label], float]:
-    """Read truth:prediction=cost; a class may have colons of its own."""
+def _pair(data: Outcomes | Scores, text: str) -> tuple[tuple[Label, Label], float]:
+    """Parse truth:prediction=cost; a class may contain colons."""
     pair, sign, number = text.strip().rpartition("=")
     try:
         cost = float(number)
@@ -728,15 +724,15 @@ def _pair(seen: Outcomes | Scores, text: str) -> tuple[tuple[Label, Label], floa
         raise UsageError(
             f"--cost must be truth:prediction=cost, e.g. fraud:ok=100,ok:fraud=5; got {text!r}"
         )
-    known = {str(label): label for label in seen.labels}
-    cuts = [index for index, sign in enumerate(pair) if sign == ":"]
-    splits = [(pair[:cut], pair[cut + 1 :]) for cut in cuts]
-    named = [split for split in splits if split[0] in known and split[1] in known]
-    if len(named) != 1:
+    known = {str(label): label for label in data.labels}
+    colons = [index for index, character in enumerate(pair) if character == ":"]
+    splits = [(pair[:colon], pair[colon + 1 :]) for colon in colons]
+    matches = [split for split in splits if split[0] in known and split[1] in known]
+    if len(matches) != 1:
         unknown = [name for name in splits[0] if name not in known]
         raise UsageError(
             unknown_name("class", unknown[0], known)
             if unknown
             else f"{pair!r} in --cost can be read in more than one way"
         )
-    return (known[named[0][0]], known[named[0][1]]), cost
+    return (known[matches[0][0]], known[matches[0][1]]), cost

@@ -1,4 +1,4 @@
-"""Where ``outperform`` begins and ends: arguments in, an exit code out."""
+"""Entry point of ``outperform``: run a command and return its exit code."""
 
 from __future__ import annotations
 
@@ -13,65 +13,65 @@ from outperform import __version__
 from outperform.cli import exit_codes
 from outperform.cli.exit_codes import Ended, leave, say
 
-_JUDGING = ("gate", "watch")
+_GATES = ("gate", "watch")
 _HELP = {"-h", "--help"}
-_ASKS_FOR_TEXT = {*_HELP, "--version"}
-_OF_THE_COMMAND_LINE = ("typer", "rich")
+_HELP_OR_VERSION = {*_HELP, "--version"}
+_CLI_MODULES = ("typer", "rich")
 _INSTALL = 'pip install "outperform[cli]"'
-# With less address space numpy and DuckDB do not fail but exit with 1, or never end.
-_LEAST_MEMORY = 1_200_000_000
-# What another command does.
+# With less address space, numpy and DuckDB exit with 1 or hang instead of raising an error.
+_MIN_MEMORY = 1_200_000_000
+# Options that belong to other commands.
 _ELSEWHERE = {
-    ("report", "--by"): "a page about several tasks is written by compare --by, rank --by or "
-    "gate --by, with --format html or, of a gate, --report FILE",
+    ("report", "--by"): "for a page about several tasks, use compare --by or rank --by with "
+    "--format html, or gate --by with --report FILE",
 }
-# Each command has some of these.
+# Every command with models has some of these.
 _MODELS = {"--a", "--b", "--baseline", "--candidate", "--of"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    given = None if arguments is None else list(arguments)
-    exit_codes.asked.set(tuple(sys.argv[1:] if given is None else given))
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    exit_codes.asked.set(tuple(words))
     try:
-        code = _run(given)
+        code = _run(words)
     except KeyboardInterrupt:
         say("interrupted")
         code = exit_codes.INTERRUPTED
-    except BaseException as error:  # a package may even call sys.exit while it is imported
-        say(_unforeseen(error))
+    except BaseException as error:  # a library may even call sys.exit on import
+        say(_unexpected(error))
         code = exit_codes.RESOURCES
-    return _trusted(code, sys.argv[1:] if given is None else given)
+    return _checked(code, words)
 
 
 COMMANDS = {
-    "compare": "Compare two models: is A better than B, worse, or practically equivalent?",
+    "compare": "Compare two models: better, worse or practically equivalent?",
     "estimate": "Estimate one model's metric, with an interval.",
     "scorecard": "Compare two models on several metrics, or class by class.",
     "slices": "Compare two models on every slice, most concerning first.",
-    "rank": "Rank models: which is best, and which are practically tied with it.",
+    "rank": "Rank models: the best, and those practically tied with it.",
     "runs": "Compare two models over several training runs.",
-    "bcv": "Compare two models by the counts of blocked folds.",
+    "bcv": "Compare two models by counts from blocked cross-validation.",
     "sensitivity": "Check whether other priors or ROPEs change the decision.",
     "report": "Write a comparison to a self-contained HTML file.",
-    "gate": "Check whether the candidate can replace the baseline (pass, fail, undecided).",
+    "gate": "Check whether the candidate can replace the baseline.",
     "watch": "Re-run the comparison after each batch and stop by a rule.",
     "plan": "Estimate how many items a decision needs.",
-    "power": "Estimate how often a test set of a given size gives a decision.",
-    "propose": "Choose which items to label, favouring those on which two models disagree.",
-    "count": "Summarise predictions into a small file that other commands can read.",
+    "power": "Estimate how often a test set of some size gives a decision.",
+    "propose": "Choose items to label, mostly where two models disagree.",
+    "count": "Summarise predictions in a small file for other commands.",
     "example": "Write an example data set as CSV, with one column per model.",
-    "explain": "Explain a term or a finding.",
+    "explain": "Explain terms, metrics and findings.",
 }
 
 
 def _without_typer(arguments: Sequence[str]) -> str | None:
-    """Return what an installation without the command line answers; None if it cannot."""
+    """Return the help or version without typer; None for any other command."""
     if list(arguments) == ["--version"]:
         return f"outperform {__version__}"
     if arguments and _HELP.isdisjoint(arguments):
         return None
-    wide = max(map(len, COMMANDS))
+    width = max(map(len, COMMANDS))
     return "\n".join(
         (
             "Usage: outperform COMMAND ...",
@@ -79,32 +79,35 @@ def _without_typer(arguments: Sequence[str]) -> str | None:
             "Compare models from their predictions: is one really better, by how much, and how "
             "sure can you be?",
             "",
-            *(f"  {name:{wide}}  {what}" for name, what in COMMANDS.items()),
+            *(f"  {name:{width}}  {summary}" for name, summary in COMMANDS.items()),
             "",
             f"To run a command, install the command line: {_INSTALL}",
         )
     )
 
 
-def _run(arguments: list[str] | None) -> int:
+def _run(arguments: list[str]) -> int:
     try:
         from outperform.cli.app import app
     except ImportError as error:
-        if _missing(error) not in _OF_THE_COMMAND_LINE:
+        if _missing(error) not in _CLI_MODULES:
             raise
-        text = _without_typer(sys.argv[1:] if arguments is None else arguments)
+        text = _without_typer(arguments)
         if text is None or sys.stdout is None:
             raise
         sys.stdout.write(f"{text}\n")
         return exit_codes.DONE
 
-    _spell_out()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and "utf" not in stream.encoding.lower():
+            # Such an encoding may lack ± or −.
+            stream.reconfigure(errors="backslashreplace")
     try:
         code = app(args=arguments, prog_name="outperform", standalone_mode=False)
     except Ended as ended:
         return ended.code
     except SystemExit as ended:
-        # typer leaves with 1 when whoever read the help has gone.
+        # typer exits with 1 if the reader of the help has closed the pipe.
         if isinstance(ended.__context__, OSError):
             leave(sys.stdout)
             return exit_codes.CLOSED_PIPE
@@ -112,7 +115,7 @@ def _run(arguments: list[str] | None) -> int:
     except Exception as error:
         if isinstance(error.__cause__, KeyboardInterrupt):
             raise error.__cause__ from None
-        # typer's errors share no class that all its versions make public.
+        # Not all versions of typer export a common class of its errors.
         if not hasattr(error, "format_message"):
             raise
         if error.format_message():
@@ -121,35 +124,28 @@ def _run(arguments: list[str] | None) -> int:
     return code if isinstance(code, int) else exit_codes.DONE
 
 
-def _spell_out() -> None:
-    """Let streams that do not know ± or − write escapes, where they would fail."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper) and "utf" not in stream.encoding.lower():
-            stream.reconfigure(errors="backslashreplace")
+def _checked(code: object, arguments: Sequence[str]) -> int:
+    """Return the exit code; accept 0 and 1 of a gate only if it has written its decision.
 
-
-def _trusted(code: object, arguments: Sequence[str]) -> int:
-    """Return the exit code, but 0 and 1 of a gate only if it has written its own decision.
-
-    A parser that takes every command for ``--version``, or a library that calls ``sys.exit``,
-    would otherwise let every candidate through.
+    Otherwise a parser that takes every command for ``--version``, or a library that calls
+    ``sys.exit``, would let every candidate pass.
     """
     if isinstance(code, exit_codes.Judged):
         return int(code)
     command = next((word for word in arguments if not word.startswith("-")), None)
-    judges = command in _JUDGING and _ASKS_FOR_TEXT.isdisjoint(arguments)
-    doubtful = code == exit_codes.FAILED or (code == exit_codes.DONE and judges)
-    if doubtful or not isinstance(code, int):  # sys.exit takes "0" for 1
-        say(f"{command or 'the command'} ended without an answer; it needs typer 0.26 or newer")
+    is_gate = command in _GATES and _HELP_OR_VERSION.isdisjoint(arguments)
+    is_doubtful = code == exit_codes.FAILED or (code == exit_codes.DONE and is_gate)
+    if is_doubtful or not isinstance(code, int):  # sys.exit("0") exits with 1
+        say(f"{command or 'the command'} ended without a result; it needs typer 0.26 or newer")
         return exit_codes.RESOURCES
     return code
 
 
-def _unforeseen(error: BaseException) -> str:
+def _unexpected(error: BaseException) -> str:
     if not isinstance(error, ImportError):
-        return f"unforeseen {type(error).__name__}: {error}"
+        return f"unexpected {type(error).__name__}: {error}"
     missing = _missing(error)
-    if missing in _OF_THE_COMMAND_LINE:
+    if missing in _CLI_MODULES:
         return f"the command line is not installed; {_INSTALL}"
     return f"the command line needs {missing or 'a module'}; {error}"
 
@@ -172,7 +168,7 @@ class _Context(Protocol):
 
 
 class _Mistake(Protocol):
-    """An error of typer's in the arguments; one of an unknown option has its name."""
+    """A usage error of typer; for an unknown option, it has ``option_name``."""
 
     message: str
     ctx: _Context | None
@@ -181,7 +177,7 @@ class _Mistake(Protocol):
 
 
 def usage_message(error: _Mistake) -> str:
-    """Say in one line what is wrong with the arguments, and where the right ones are listed."""
+    """Return one line about the wrong arguments, with the command that lists the right ones."""
     message = " ".join(_with_hint(error).split()).replace("Value error, ", "")
     if not message.endswith((".", "?", "!")):
         message += "."
@@ -190,52 +186,48 @@ def usage_message(error: _Mistake) -> str:
 
 
 def _with_hint(error: _Mistake) -> str:
-    """Return the message; of an unknown option with the one that may have been meant.
+    """Return the message; for an unknown option, suggest a similar one.
 
-    typer's own hint for ``gate --a`` is ``--human, --label, --table``.
+    For ``gate --a``, typer would suggest ``--human, --label, --table``.
     """
     if error.ctx is None or not hasattr(error, "possibilities"):
         return error.format_message()
     unknown: str = getattr(error, "option_name", "")
     known = {name for param in error.ctx.command.params for name in param.opts}
     near = get_close_matches(unknown, sorted(known), n=1, cutoff=0.75)
-    meant = sorted(known & _MODELS) if unknown in _MODELS else near
-    here = error.ctx.command_path.rpartition(" ")[2]
-    if (here, unknown) in _ELSEWHERE:
-        return f"{error.message}; {_ELSEWHERE[here, unknown]}"
-    return f"{error.message}; did you mean {' and '.join(meant)}?" if meant else error.message
+    similar = sorted(known & _MODELS) if unknown in _MODELS else near
+    command = error.ctx.command_path.rpartition(" ")[2]
+    if (command, unknown) in _ELSEWHERE:
+        return f"{error.message}; {_ELSEWHERE[command, unknown]}"
+    return f"{error.message}; did you mean {' and '.join(similar)}?" if similar else error.message
 
 
 def entry() -> None:
     """Run as a program."""
-    _fill_descriptors()
-    sys.exit(_flushed(_short_of_memory() or main()))
-
-
-def _fill_descriptors() -> None:
-    """Open what the caller closed, or the next file would get its number and what is said there."""
+    # If the caller closed a standard stream, the next file would get its number and its output.
     for number in (0, 1, 2):
         try:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, os.O_RDWR)
+    sys.exit(_flushed(_check_memory() or main()))
 
 
-def _short_of_memory() -> int:
-    """Return an exit code if the limit on memory would end the process in a library."""
+def _check_memory() -> int:
+    """Return an exit code: not 0 if the memory limit is so low that libraries would crash."""
     try:
         import resource
     except ImportError:  # Windows has no such limit
         return exit_codes.DONE
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if limit == resource.RLIM_INFINITY or limit >= _LEAST_MEMORY:
+    if limit == resource.RLIM_INFINITY or limit >= _MIN_MEMORY:
         return exit_codes.DONE
-    say(f"needs {_LEAST_MEMORY:,} bytes of memory (ulimit -v); the limit is {limit:,}")
+    say(f"needs {_MIN_MEMORY:,} bytes of memory (ulimit -v); the limit is {limit:,}")
     return exit_codes.RESOURCES
 
 
 def _flushed(code: int) -> int:
-    """Return the exit code after a last flush, which Python would otherwise exit with 120 for."""
+    """Return the exit code after a last flush; if Python's own flush fails, it exits with 120."""
     for stream in (sys.stdout, sys.stderr):
         try:
             if stream is not None:

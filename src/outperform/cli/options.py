@@ -1,8 +1,8 @@
-"""The options that commands share, each declared once, and the help panels they stand in.
+"""Options that several commands share, each declared once, and their help panels.
 
-A parameter of a command has the name of the keyword of the library that it becomes, and the option
-follows from it: ``pos_label`` is ``--pos-label``. Where people type another word, the declaration
-names it: ``n_draws`` is ``--draws``. Messages spell parameters by the same declarations
+A command's parameter has the name of the library keyword that it becomes, and the option follows
+from it: ``pos_label`` is ``--pos-label``. If the option has another name, the declaration gives it:
+``n_draws`` is ``--draws``. Messages take the names of options from these declarations
 (``spelled_option`` in ``app.py``).
 """
 
@@ -14,14 +14,14 @@ from typing import Annotated, Literal
 
 import typer
 
-PANELS = ("Models", "Data", "Files", "World", "Question", "Answer", "Output")
-# What -h shows, of those that a command has; --help shows all.
+PANELS = ("Models", "Data", "Files", "Scenario", "Analysis", "Computation", "Output")
+# -h shows only these options of a command, and --help all of them.
 FIRST = frozenset({
     "--a", "--b", "--of", "--baseline", "--candidate", "--truth", "--by", "--metric",
     "--metrics", "--by-class", "--rope", "--stop", "--accuracies", "--agreement", "--theta-pos",
-    "--theta-neg", "--sizes", "--budget", "--seed", "--format", "--output", "--verbose",
+    "--theta-neg", "--sizes", "--budget", "--format", "--output", "--verbose",
 })  # fmt: skip
-in_models, in_data, in_files, in_world, in_question, in_answer, in_output = (
+in_models, in_data, in_files, in_scenario, in_analysis, in_computation, in_output = (
     partial(typer.Option, rich_help_panel=panel) for panel in PANELS
 )
 
@@ -30,7 +30,7 @@ Missing = Literal["raise", "drop"]
 
 
 def parse_int(text: str) -> int:
-    """Read a whole number; the complaint says what it got."""
+    """Parse an integer."""
     try:
         return int(text)
     except ValueError:
@@ -38,7 +38,7 @@ def parse_int(text: str) -> int:
 
 
 def parse_seed(text: str) -> int:
-    """Read what numpy takes for a seed."""
+    """Parse a random seed."""
     value = parse_int(text)
     if not 0 <= value < 2**64:
         raise typer.BadParameter(f"it must be a whole number from 0 to 2**64 - 1; got {text!r}")
@@ -46,7 +46,7 @@ def parse_seed(text: str) -> int:
 
 
 def parse_share(text: str) -> float:
-    """Read a number from 0 to 1."""
+    """Parse a number from 0 to 1."""
     value = parse_number(text)
     if not 0 <= value <= 1:
         raise typer.BadParameter(f"it must lie between 0 and 1; got {text!r}")
@@ -54,7 +54,7 @@ def parse_share(text: str) -> float:
 
 
 def parse_number(text: str) -> float:
-    """Read a number; the complaint says what it got."""
+    """Parse a number."""
     try:
         return float(text)
     except ValueError:
@@ -76,45 +76,45 @@ Source = Annotated[
     str,
     typer.Argument(
         metavar="SOURCE",
-        help="A file, folder or pattern, here or at s3://…; - for stdin; or a database's address.",
+        help="File, folder or glob pattern (local or s3://…), - for stdin, or a database URL.",
         show_default=False,
     ),
 ]
 
-_A, _B, _OF = "Model A.", "Model B.", "A model."
-_WHERE = "Column name, or file name if files are joined."
+_A, _B, _OF = "Model A.", "Model B.", "Model."
+NAME = "Column name, or file name if files are joined."
 NamedA = Annotated[str | None, in_models(metavar="NAME", help=_A)]
 NamedB = Annotated[str | None, in_models(metavar="NAME", help=_B)]
 ModelA = Annotated[
     str | None,
-    in_models(metavar="NAME", help=f"{_A} {_WHERE}"),
+    in_models(metavar="NAME", help=f"{_A} {NAME}"),
 ]
 ModelB = Annotated[
     str | None,
-    in_models(metavar="NAME", help=f"{_B} {_WHERE}"),
+    in_models(metavar="NAME", help=f"{_B} {NAME}"),
 ]
 RunsOfA = Annotated[
     list[str] | None,
-    in_models(metavar="NAME", help=f"{_A} {_WHERE} Once for each run."),
+    in_models(metavar="NAME", help=f"{_A} {NAME} Repeat for each run."),
 ]
 RunsOfB = Annotated[
     list[str] | None,
-    in_models(metavar="NAME", help=f"{_B} {_WHERE} Once for each run."),
+    in_models(metavar="NAME", help=f"{_B} {NAME} Repeat for each run."),
 ]
 OneModel = Annotated[
     str | None,
-    in_models("--of", metavar="NAME", help=f"{_OF} {_WHERE}"),
+    in_models("--of", metavar="NAME", help=f"{_OF} {NAME}"),
 ]
 Models = Annotated[
     list[str] | None,
-    in_models("--of", metavar="NAME", help=f"{_OF} {_WHERE} Repeat for more models. Default: all."),
+    in_models("--of", metavar="NAME", help=f"{_OF} {NAME} Repeat for more models. Default: all."),
 ]
 
 NeverTrue = Annotated[
     list[str] | None,
     in_data(
         metavar="CLASS",
-        help="A class that is predicted and meant never to be true, e.g. refusal; again for more.",
+        help="Predicted class that is never true by design, e.g. refusal. Repeat for more classes.",
         show_default=False,
     ),
 ]
@@ -134,108 +134,113 @@ Where = Annotated[
 
 Encoding = Annotated[
     str,
-    in_files(metavar="NAME", help="How text files are encoded."),
+    in_files(metavar="NAME", help="Encoding of text files."),
 ]
 
 _METRIC = "Metric, by its scikit-learn name."
-NamedMetric = Annotated[str, in_question(metavar="NAME", help=_METRIC)]
+NamedMetric = Annotated[str, in_analysis(metavar="NAME", help=_METRIC)]
 Metric = Annotated[
     str | None,
-    in_question(
+    in_analysis(
         metavar="NAME",
-        help=f"{_METRIC} By default f1 where the positive class is clear, else f1_macro.",
+        help=f"{_METRIC} Default: f1 if the positive class is clear, else f1_macro.",
     ),
 ]
 Metrics = Annotated[
     str | None,
-    in_question(
+    in_analysis(
         metavar="NAMES",
-        help="Metrics, with commas. By default accuracy,f1_macro,matthews_corrcoef; with "
+        help="Comma-separated metrics. Default: accuracy,f1_macro,matthews_corrcoef; with "
         "--by-class f1_macro.",
     ),
 ]
 Rope = Annotated[
     str | None,
-    in_question(
+    in_analysis(
         metavar="ROPE",
-        help="Region of practical equivalence, 0.01 or -0.02,0.01. ±0.01 by default.",
+        help="Region of practical equivalence, e.g. 0.01 or -0.02,0.01. Default: ±0.01.",
     ),
 ]
 PosLabel = Annotated[
     str | None,
-    in_question(metavar="CLASS", help="The positive class."),
+    in_analysis(metavar="CLASS", help="Positive class."),
 ]
 Labels = Annotated[
     str | None,
-    in_question(metavar="CLASSES", help="Comma-separated list of classes to average over."),
+    in_analysis(metavar="CLASSES", help="Comma-separated list of classes to average over."),
 ]
 SHARE = "Share of the positive class in production."
 PositiveShare = Annotated[
     float | None,
-    in_question(metavar="SHARE", help=SHARE, parser=parse_share),
+    in_analysis(metavar="SHARE", help=SHARE, parser=parse_share),
 ]
 Prior = Annotated[
     str | None,
-    in_question(
+    in_analysis(
         metavar="PRIOR",
-        help="unit, uniform, jeffreys, hierarchical, learned, bootstrap, or a number a cell.",
+        help="Prior: unit, uniform, jeffreys, hierarchical, learned, bootstrap, or a number per "
+        "cell.",
     ),
 ]
 Unpaired = Annotated[
     bool,
-    in_question("--unpaired", help="Ignore that both models were tested on the same items."),
+    in_analysis("--unpaired", help="Ignore that both models were tested on the same items."),
 ]
 
 HdiProb = Annotated[
     float,
-    in_answer(metavar="NUMBER", help="Probability mass of the HDI.", parser=parse_number),
+    in_computation(metavar="NUMBER", help="Probability mass of the HDI.", parser=parse_number),
 ]
 Draws = Annotated[
     int,
-    in_answer("--draws", metavar="NUMBER", help="How many draws.", parser=parse_int),
+    in_computation("--draws", metavar="NUMBER", help="Number of draws.", parser=parse_int),
 ]
 SliceDraws = Annotated[
     int | None,
-    in_answer(
+    in_computation(
         "--draws",
         metavar="NUMBER",
-        help="How many draws. Of each slice and of the whole; by default 4,000 and 20,000.",
+        help="Number of draws. Default: 4,000 per slice and 20,000 overall.",
         parser=parse_int,
         show_default=False,
     ),
 ]
 ThetaPos = Annotated[
     str | None,
-    in_world(
+    in_scenario(
         metavar="NUMBERS",
-        help="In positive items, how probably A and B say positive: both, A only, B only, "
-        "neither; e.g. .3,.3,.2,.2.",
+        help="For positive items, the probabilities that A and B predict positive: both, A only, "
+        "B only, neither; e.g. .3,.3,.2,.2.",
     ),
 ]
 ThetaNeg = Annotated[
     str | None,
-    in_world(metavar="NUMBERS", help="The same in negative items."),
+    in_scenario(metavar="NUMBERS", help="The same for negative items."),
 ]
-GOAL = "decided, or a decision such as ≫ or better."
+GOAL = "Goal: decided, or a decision such as ≫ or better."
 PlanSimulations = Annotated[
     int | None,
-    in_answer(
+    in_computation(
         "--simulations",
         metavar="NUMBER",
-        help="How many test sets to simulate. At most; by default 4,000, with a pilot 400 or 100.",
+        help="Number of test sets to simulate. An upper limit; default: 4,000, with a pilot 400 or "
+        "100.",
         parser=parse_int,
     ),
 ]
 
 Simulations = Annotated[
     int,
-    in_answer(
-        "--simulations", metavar="NUMBER", help="How many test sets to simulate.", parser=parse_int
+    in_computation(
+        "--simulations",
+        metavar="NUMBER",
+        help="Number of test sets to simulate.",
+        parser=parse_int,
     ),
 ]
 Seed = Annotated[
     int,
-    in_answer(
+    in_computation(
         "--seed",
         metavar="NUMBER",
         help="Random seed. The same seed gives identical output.",
@@ -243,28 +248,28 @@ Seed = Annotated[
     ),
 ]
 
-_TO = "Write to this file."
+_OUTPUT = "Output file."
 Output = Annotated[
     Path | None,
-    in_output("--output", "-o", metavar="FILE", help=_TO),
+    in_output("--output", "-o", metavar="FILE", help=f"{_OUTPUT} Default: stdout."),
 ]
 Page = Annotated[
     Path | None,
-    in_output(metavar="FILE", help="Also write the answer as an HTML page that works offline."),
+    in_output(metavar="FILE", help="Self-contained HTML file to write as well."),
 ]
 OutputFile = Annotated[
     Path,
-    in_output("--output", "-o", metavar="FILE", help=_TO),
+    in_output("--output", "-o", metavar="FILE", help=_OUTPUT),
 ]
 Verbose = Annotated[
     bool,
     in_output(
         "--verbose",
         "-v",
-        help="Also the Bayes factor, P(> 0), the Monte Carlo error and the full signature.",
+        help="Show the Bayes factor, P(> 0), the Monte Carlo error and the full signature too.",
     ),
 ]
 Force = Annotated[
     bool,
-    in_output("--force", help="Overwrite the file if it is there."),
+    in_output("--force", help="Overwrite an existing file."),
 ]

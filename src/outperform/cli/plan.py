@@ -35,25 +35,25 @@ Pilot = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[PILOT]",
-        help="A pilot: items that are labelled already, in files as for compare.",
+        help="Pilot data: items that are already labelled, in files as for compare.",
         show_default=False,
     ),
 ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class World:
-    """What is suspected where there is no pilot."""
+class Scenario:
+    """Assumptions that replace a pilot."""
 
     accuracies: Annotated[
         str | None,
-        o.in_world(metavar="NUMBERS", help="Without a pilot: those of A and B, e.g. .9,.88."),
+        o.in_scenario(metavar="NUMBERS", help="Assumed accuracies of A and B, e.g. .9,.88."),
     ] = None
     agreement: Annotated[
         float | None,
-        o.in_world(
+        o.in_scenario(
             metavar="SHARE",
-            help="With accuracies, the share of items that both get right or both wrong.",
+            help="With --accuracies: share of items that both get right or both wrong.",
             parser=o.parse_share,
         ),
     ] = None
@@ -62,7 +62,7 @@ class World:
     prevalence: o.PositiveShare = None
 
     def arguments(self) -> dict[str, object]:
-        """Return what the library takes."""
+        """Return the keyword arguments of ``op.plan``."""
         keywords: dict[str, object] = {"agreement": self.agreement, "prevalence": self.prevalence}
         if self.accuracies is not None:
             keywords["accuracies"] = _numbers(self.accuracies, "--accuracies", 2)
@@ -78,19 +78,17 @@ def plan(
     b: o.ModelB = None,
     goal: Annotated[
         str,
-        o.in_question(metavar="GOAL", help=f"{o.GOAL} Or not_worse."),
+        o.in_analysis(metavar="GOAL", help=f"{o.GOAL} Or not_worse."),
     ] = "decided",
     target: Annotated[
         float,
-        o.in_question(
-            metavar="SHARE", help="How probably the goal is reached.", parser=o.parse_share
+        o.in_analysis(
+            metavar="SHARE", help="Probability of reaching the goal.", parser=o.parse_share
         ),
     ] = 0.8,
     most: Annotated[
         int,
-        o.in_question(
-            metavar="NUMBER", help="The largest test set to consider.", parser=o.parse_int
-        ),
+        o.in_analysis(metavar="NUMBER", help="Largest test set to consider.", parser=o.parse_int),
     ] = 1_000_000,
     metric: o.Metric = None,
     rope: o.Rope = None,
@@ -102,29 +100,34 @@ def plan(
     n_simulations: o.PlanSimulations = None,
     random_state: o.Seed = 0,
     *,
-    world: World,
+    scenario: Scenario,
     tasks: Tasks,
     reading: g.Reading,
     writing: g.Writing,
 ) -> None:
     """Estimate how many items a decision needs.
 
-    Base the plan on a pilot, on two accuracies and an agreement rate, or on outcome probabilities.
-    With --by the mean over the tasks is decided, and all tasks grow by one factor.
+    Base the plan on a pilot, on two accuracies and an agreement rate, or on
+    outcome probabilities. With --by, plan for the mean over tasks; all tasks grow
+    by the same factor.
 
     Example: outperform plan preds.csv --truth label --a bert --b gpt --metric f1_macro --rope 0.02
     """
-    given: dict[str, Any] = {"world": world.arguments(), "labels": labels, "pos_label": pos_label}
-    asked: dict[str, Any] = {"metric": metric, "rope": rope_of(rope) if not tasks.by else None}
+    keywords: dict[str, Any] = {
+        "world": scenario.arguments(),
+        "labels": labels,
+        "pos_label": pos_label,
+        "metric": metric,
+        "rope": rope_of(rope) if not tasks.by else None,
+    }
     suite = tasks.suite(files or [], [a, b], reading, metric, rope) if files else None
     if suite is not None:
-        asked["metric"] = None
-        given |= {"pilot": suite, "a": suite.models[0], "b": suite.models[1]}
-        given["pos_label"] = label_of(next(iter(suite.tasks.values())), pos_label)
+        keywords |= {"pilot": suite, "a": suite.models[0], "b": suite.models[1], "metric": None}
+        keywords["pos_label"] = label_of(next(iter(suite.tasks.values())), pos_label)
     elif files:
-        seen = read_seen(files, [a, b], reading, [metric])
-        given |= {"pilot": seen, "a": seen.models[0], "b": seen.models[1]}
-        given |= {"labels": labels_of(seen, labels), "pos_label": label_of(seen, pos_label)}
+        pilot = read_seen(files, [a, b], reading, [metric])
+        keywords |= {"pilot": pilot, "a": pilot.models[0], "b": pilot.models[1]}
+        keywords |= {"labels": labels_of(pilot, labels), "pos_label": label_of(pilot, pos_label)}
     elif (a, b) != (None, None) or reading != g.Reading() or tasks != Tasks():
         raise UsageError(
             "these options apply to a pilot file, but none was given; add the file or remove the "
@@ -132,11 +135,10 @@ def plan(
         )
     with shown("simulating"):
         result = op.plan(
-            **given,
+            **keywords,
             goal=goal,
             target=target,
             most=most,
-            **asked,
             paired=not unpaired,
             prior=prior_of(prior),
             hdi_prob=hdi_prob,
@@ -153,9 +155,9 @@ def power(
     prevalence: o.PositiveShare = 0.5,
     sizes: Annotated[
         str,
-        o.in_question(metavar="NUMBERS", help="Sizes of test sets, with commas."),
+        o.in_analysis(metavar="NUMBERS", help="Comma-separated sizes of test sets."),
     ] = "500,1000,2000",
-    goal: Annotated[str, o.in_question(metavar="GOAL", help=o.GOAL)] = "decided",
+    goal: Annotated[str, o.in_analysis(metavar="GOAL", help=o.GOAL)] = "decided",
     metric: o.NamedMetric = "f1",
     rope: o.Rope = None,
     unpaired: o.Unpaired = False,
@@ -167,7 +169,7 @@ def power(
     *,
     writing: g.Writing,
 ) -> None:
-    """Estimate how often a test set of a given size gives a decision.
+    """Estimate how often a test set of some size gives a decision.
 
     Example: outperform power --theta-pos .3,.3,.2,.2 --theta-neg .2,.2,.3,.3 --rope 0.05
     """
@@ -202,9 +204,7 @@ def _numbers(text: str, option: str, n: int) -> list[float]:
     except ValueError:
         values = []
     if len(values) != n:
-        raise UsageError(
-            f"{option} must be {words[n]} probabilities with commas between; got {text!r}"
-        )
+        raise UsageError(f"{option} must be {words[n]} comma-separated probabilities; got {text!r}")
     return values
 
 
@@ -212,22 +212,22 @@ def _sizes(text: str) -> list[int]:
     try:
         return [int(part) for part in text.split(",")]
     except ValueError as error:
-        raise UsageError(f"--sizes must be whole numbers with commas; got {text!r}") from error
+        raise UsageError(f"--sizes must be comma-separated integers; got {text!r}") from error
 
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
-_WHOLE = re.compile("0|-?[1-9][0-9]*")
+_INTEGER = re.compile("0|-?[1-9][0-9]*")
 
 
 def propose(
     source: Annotated[
-        str, typer.Argument(metavar="POOL", help="A CSV or TSV file.", show_default=False)
+        str, typer.Argument(metavar="POOL", help="CSV or TSV file.", show_default=False)
     ],
     budget: Annotated[
         int,
-        o.in_question(
+        o.in_analysis(
             metavar="NUMBER",
-            help="How many items can be labelled.",
+            help="Number of items that can be labelled.",
             parser=o.parse_int,
             show_default=False,
         ),
@@ -236,15 +236,13 @@ def propose(
     b: o.ModelB = None,
     judge: Annotated[
         str | None,
-        o.in_data(
-            metavar="COLUMN", help="The class that a judge, or an old label, gives every item."
-        ),
+        o.in_data(metavar="COLUMN", help="Column of classes from a judge, or of old labels."),
     ] = None,
     verdicts: Annotated[
         bool,
         o.in_data(
             "--verdicts",
-            help="The columns of A and B say whether a judge calls them right: 0 or 1.",
+            help="The columns of A and B are a judge's verdicts: 1 is right, 0 is wrong.",
         ),
     ] = False,
     metric: o.Metric = None,
@@ -253,52 +251,53 @@ def propose(
     random_state: o.Seed = 0,
     output: o.Output = None,
 ) -> None:
-    """Choose which items to label, favouring those on which two models disagree.
+    """Choose items to label, mostly where two models disagree.
 
-    Writes the rows to label, in labelling order, as CSV (or TSV if the file name ends in .tsv).
-    When they are labelled, compare them with --pool, so that the choice is accounted for. If a
-    judge looked at all items, --judge or --verdicts says where people should look, too; then
-    compare all items, with the labelled ones as --human.
+    Writes the rows to label, in labelling order, as CSV (or TSV if the file name
+    ends in .tsv). Once they are labelled, compare them with --pool, which
+    accounts for the selection. If a judge has rated all items, --judge or
+    --verdicts uses the ratings for the selection; then compare all items, and
+    pass the labelled ones with --human.
 
     Example: outperform propose preds.csv --a bert --b gpt --budget 40 --metric f1_macro -o next.csv
     """
     name_a, name_b = needed_columns([a, b])
     header, rows = _read(Path(source), encoding)
     columns = [_column(header, rows, name) for name in (name_a, name_b)]
-    judged = None if judge is None else _column(header, rows, judge)
-    known = {str(value): value for column in (*columns, judged or ()) for value in column}
+    ratings = None if judge is None else _column(header, rows, judge)
+    known = {str(value): value for column in (*columns, ratings or ()) for value in column}
     if pos_label is not None and pos_label not in known:
         raise UsageError(unknown_name("class", pos_label, known))
     proposal = op.propose(
         *columns,
         budget=budget,
         metric=metric,
-        judge=judged,
+        judge=ratings,
         verdicts=verdicts,
         pos_label=None if pos_label is None else known[pos_label],
         names=(name_a, name_b),
         random_state=random_state,
     )
-    chosen = [rows[row] for row in proposal.items.tolist()]
+    selected = [rows[row] for row in proposal.items.tolist()]
     if output is None:
-        deliver(_written(header, chosen, ","), None)
+        deliver(_csv_text(header, selected, ","), None)
         return
-    text = _written(header, chosen, _SEPARATORS.get(output.suffix.lower(), ","))
-    write_atomically(output, text.encode(encoding))  # so that --encoding is right for both files
+    text = _csv_text(header, selected, _SEPARATORS.get(output.suffix.lower(), ","))
+    write_atomically(output, text.encode(encoding))  # --encoding applies to both files
     show(proposal._document().lines, None)
 
 
 def _read(path: Path, encoding: str) -> tuple[list[str], list[list[str]]]:
-    """Read a header and rows; what is no CSV has columns that Python can hand over."""
+    """Read the header and the rows of a CSV or TSV file."""
     if path.suffix.lower() not in _SEPARATORS:
         raise UsageError(
-            f"propose reads rows from files that end in .csv or .tsv; got {path.name!r}. From "
-            "others take two columns of predictions in Python: op.propose(a, b, budget=…)"
+            f"propose reads only files that end in .csv or .tsv; got {path.name!r}. For others, "
+            "read two columns of predictions in Python and call op.propose(a, b, budget=…)"
         )
     try:
         with path.open(newline="", encoding=encoding) as file:
-            read = csv.reader(file, delimiter=_SEPARATORS[path.suffix.lower()])
-            lines = [(read.line_num, row) for row in read if row]  # an empty line is no row
+            reader = csv.reader(file, delimiter=_SEPARATORS[path.suffix.lower()])
+            lines = [(reader.line_num, row) for row in reader if row]  # without empty lines
     except (OSError, UnicodeError, LookupError, csv.Error) as error:
         raise DataError(f"{path} cannot be read: {error}") from error
     if len(lines) < 2:
@@ -313,21 +312,21 @@ def _read(path: Path, encoding: str) -> tuple[list[str], list[list[str]]]:
 
 
 def _column(header: list[str], rows: list[list[str]], name: str) -> list[Any]:
-    """Return one column; text that is whole numbers throughout is read as such."""
+    """Return one column, as integers if all of its values are."""
     if name not in header:
         raise UsageError(unknown_name("column", name, header))
     index = header.index(name)
     values = [row[index] for row in rows]
     if "" in values:
         raise DataError(
-            f"column {name!r} has no value in row {values.index('') + 2}; a pool needs those "
-            "of both models, and what a judge says if there is one, for every item"
+            f"column {name!r} has no value in row {values.index('') + 2}; a pool needs the "
+            "predictions of both models, and the judge's rating if there is a judge, for every item"
         )
-    whole = all(_WHOLE.fullmatch(value) for value in {*values})
-    return [int(value) for value in values] if whole else values
+    are_integers = all(_INTEGER.fullmatch(value) for value in {*values})
+    return [int(value) for value in values] if are_integers else values
 
 
-def _written(header: list[str], rows: list[list[str]], separator: str) -> str:
+def _csv_text(header: list[str], rows: list[list[str]], separator: str) -> str:
     text = io.StringIO()
     csv.writer(text, delimiter=separator, lineterminator="\n").writerows([header, *rows])
     return text.getvalue()

@@ -32,23 +32,23 @@ if TYPE_CHECKING:
 
 PolicyFile = Annotated[
     Path | None,
-    o.in_question(
+    o.in_analysis(
         metavar="FILE",
-        help="What is required on each task of --by: TOML with a table called tasks.",
+        help="Per-task requirements, with --by: a TOML file with a table named tasks.",
     ),
 ]
 Weights = Annotated[
     str | None,
-    o.in_question(
+    o.in_analysis(
         metavar="WEIGHTS",
-        help="How tasks of --by are averaged: equal, size, or task=weight with commas.",
+        help="Weights of the tasks of --by in the average: equal, size, or arc=2,gsm8k=1.",
     ),
 ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tasks:
-    """Whether the items are of several tasks, and how these are averaged."""
+    """Options that divide items into tasks and average over these."""
 
     by: o.By = None
     weights: Weights = None
@@ -61,10 +61,10 @@ class Tasks:
         metric: str | None,
         rope: str | None,
     ) -> Suite | None:
-        """Return the tasks as a suite; None if nothing divides the items."""
+        """Return the tasks as a suite, or None without ``--by``."""
         if not self.by:
             if self.weights is not None:
-                raise UsageError("--weights is for the tasks of --by, which is not given")
+                raise UsageError("--weights needs --by; pass both")
             return None
         weights = by_task(self.weights, _weight) or "equal"
         return read_suite(
@@ -90,49 +90,49 @@ def read_suite(
     models: Models,
     reading: Joined,
     by: Sequence[str],
-    **asked: Any,
+    **kwargs: Any,
 ) -> Suite:
-    """Read tasks: what a column, or the task of a log, divides the items into."""
-    seen: Outcomes | dict[str, Outcomes | Scores]
+    """Read tasks, by columns of a table or by the tasks of evaluation logs."""
+    data: Outcomes | dict[str, Outcomes | Scores]
     if are_logs(sources, reading):
         refuse_never_true(reading.never_true)
-        seen = _read_task_logs(sources, reading, by)
+        data = _read_task_logs(sources, reading, by)
     elif len(sources) == 1:
-        seen = declared(read_table(sources[0], models, reading, by), reading.never_true)
+        data = declared(read_table(sources[0], models, reading, by), reading.never_true)
     else:
-        raise UsageError("--by divides the items of one table, or of evaluation logs")
-    return chosen_models(op.Suite(seen, **asked), models, ", ".join(sources))
+        raise UsageError("--by needs a single table or evaluation logs")
+    return chosen_models(op.Suite(data, **kwargs), models, ", ".join(sources))
 
 
 def _read_task_logs(
     sources: Sequence[str], reading: Joined, by: Sequence[str]
 ) -> Outcomes | dict[str, Outcomes | Scores]:
-    """Read the tasks of logs, each by its own score; or what another field divides them into."""
+    """Read the tasks of logs, each with its score, or groups by another field."""
     from outperform.io.logs.read import read_tasks
 
     if list(by) != ["task"] or reading.format == "long":
         return read_logs(op.read, sources, None, reading, by=list(by))
-    asked = {"format": None, **asked_of_logs(reading)}
-    odd = [param(f"{name}=") for name in asked if name not in _OF_LOGS]
-    if odd:
-        raise UsageError(f"logs have no {', '.join(odd)}; leave it out")
+    keywords = {"format": None, **asked_of_logs(reading)}
+    unexpected = [param(f"{name}=") for name in keywords if name not in _LOG_KEYWORDS]
+    if unexpected:
+        raise UsageError(f"{', '.join(unexpected)} cannot be used with evaluation logs; remove it")
     with shown("reading"):
-        return read_tasks(sources[0] if len(sources) == 1 else list(sources), **asked)
+        return read_tasks(sources[0] if len(sources) == 1 else list(sources), **keywords)
 
 
-_OF_LOGS = (
+_LOG_KEYWORDS = (
     "format", "score", "where", "groups", "on_missing", "on_null", "skip_failed", "latest",
 )  # fmt: skip
 
 
 def by_task(text: str | None, read: Callable[[str], Any] = str) -> Any:
-    """Read one value for all tasks, or task=value with commas between."""
+    """Parse one value for all tasks, or comma-separated task=value pairs."""
     if text is None or "=" not in text:
         return None if text is None else read(text)
     values: dict[str, Any] = {}
     for part in text.split(","):
         task, sign, value = part.rpartition("=")  # a task may have = in its name
         if not sign or not task or task in values:
-            raise UsageError(f"give task=value for each task once, with commas; got {text!r}")
+            raise UsageError(f"pass task=value once per task, separated by commas; got {text!r}")
         values[task] = read(value)
     return values

@@ -34,11 +34,11 @@ _ADVICE = "compare again with the same random_state"
 def keep(comparison: Compared) -> str:
     """Return all that :func:`ask_again` needs, or the reason why the tree is irreversible."""
     reason = _no_way_back(comparison)
-    kept = {"reason": reason}
+    content = {"reason": reason}
     if reason is None:
-        kept = _kept(comparison, counted(comparison.spec))
+        content = _kept(comparison, counted(comparison.spec))
     # Labels and seeds may be NumPy numbers and arrays, which JSON cannot encode.
-    text = json.dumps({"schema": _SCHEMA, **kept}, default=methodcaller("tolist"))
+    text = json.dumps({"schema": _SCHEMA, **content}, default=methodcaller("tolist"))
     return json.dumps(signed(json.loads(text)), ensure_ascii=False)
 
 
@@ -104,53 +104,57 @@ def read_kept(text: str) -> dict[str, Any]:
     """Return the stored content; raise if the tree is damaged or irreversible."""
     damaged = "the attribute 'outperform' of this tree is damaged"
     try:
-        kept = parse(text, constants=True)  # a diagnostic of chains may be undefined
+        content = parse(text, constants=True)  # a diagnostic of chains may be undefined
     except DataError as error:
         raise DataError(f"{damaged}: {error}") from error
-    if not isinstance(kept, dict) or type(kept.get("schema")) is not int:
-        raise DataError(f"{damaged}: it must be an object with a schema; got {shown(kept)}")
-    if kept["schema"] != _SCHEMA:
+    if not isinstance(content, dict) or type(content.get("schema")) is not int:
+        raise DataError(f"{damaged}: it must be an object with a schema; got {shown(content)}")
+    if content["schema"] != _SCHEMA:
         raise DataError(
-            f"a tree of schema {shown(kept['schema'])} cannot be read; known: {_SCHEMA}"
+            f"a tree of schema {shown(content['schema'])} cannot be read; known: {_SCHEMA}"
         )
-    if not is_signed(kept):
+    if not is_signed(content):
         raise DataError(f"{damaged}: its content does not match its checksum, so it was changed")
-    if "reason" in kept:
-        raise DataError(f"this DataTree cannot be converted back to a Comparison: {kept['reason']}")
-    return kept
+    if "reason" in content:
+        raise DataError(
+            f"this DataTree cannot be converted back to a Comparison: {content['reason']}"
+        )
+    return content
 
 
-def ask_again(kept: dict[str, Any], *, metric: MetricLike | None, prior: PyMCModel | None) -> Any:
+def ask_again(
+    content: dict[str, Any], *, metric: MetricLike | None, prior: PyMCModel | None
+) -> Any:
     """Return the spec of the stored comparison."""
-    if kept["own_metric"] and metric is None:
+    if content["own_metric"] and metric is None:
         raise UsageError(
-            f"the metric {kept['metric']!r} is your own, which a tree does not contain; pass it "
+            f"the metric {content['metric']!r} is your own, which a tree does not contain; pass it "
             "again: from_datatree(tree, metric=...)"
         )
-    if kept["own_prior"] != (prior is not None):
+    if content["own_prior"] != (prior is not None):
         raise UsageError(
             "the prior is your own PyMC model, which a tree does not contain; pass it again: "
             "from_datatree(tree, prior=...)"
-            if kept["own_prior"]
+            if content["own_prior"]
             else "the tree contains its prior; omit prior="
         )
     return make_spec(
-        Outcomes.from_dict(kept["outcomes"]),
-        metric=kept["metric"] if metric is None else metric,
-        prior=_prior(kept["prior"]) if prior is None else prior,
-        paired=kept["paired"],
-        labels=kept["labels"],
-        pos_label=kept["pos_label"],
-        engine=None if kept["engine"] is None else PyMC(**kept["engine"]),
+        Outcomes.from_dict(content["outcomes"]),
+        metric=content["metric"] if metric is None else metric,
+        prior=_prior(content["prior"]) if prior is None else prior,
+        paired=content["paired"],
+        labels=content["labels"],
+        pos_label=content["pos_label"],
+        engine=None if content["engine"] is None else PyMC(**content["engine"]),
     )
 
 
-def _prior(kept: dict[str, Any] | str | None) -> PriorModel | None:
-    if isinstance(kept, dict):
-        return get_prior(Prior(**kept))
-    if kept == STRATA.name:
+def _prior(stored: dict[str, Any] | str | None) -> PriorModel | None:
+    if isinstance(stored, dict):
+        return get_prior(Prior(**stored))
+    if stored == STRATA.name:
         return STRATA
-    return None if kept is None else get_prior(kept)
+    return None if stored is None else get_prior(stored)
 
 
 _KEPT = "outperform"
@@ -253,15 +257,15 @@ class Tree(NamedTuple):
 
 def read_tree(tree: object, *, metric: MetricLike | None, prior: PyMCModel | None) -> Tree:
     """Return the content of a tree from :func:`to_datatree`."""
-    kept = read_kept(_text(tree))
-    spec = ask_again(kept, metric=metric, prior=prior)
-    low, high, default = kept["rope"]
-    entropy, key = kept["seed"]
+    content = read_kept(_text(tree))
+    spec = ask_again(content, metric=metric, prior=prior)
+    low, high, default = content["rope"]
+    entropy, key = content["seed"]
     return Tree(
         spec=spec,
-        answer=_answer(spec, _values(tree, kept), kept["chains"]),
+        answer=_answer(spec, _values(tree, content), content["chains"]),
         rope=Rope(low=low, high=high, default=default),
-        prob=kept["hdi_prob"],
+        prob=content["hdi_prob"],
         seed=np.random.SeedSequence(entropy, spawn_key=tuple(key)),
     )
 
@@ -276,9 +280,9 @@ def _text(tree: object) -> str:
     return text
 
 
-def _values(tree: Any, kept: dict[str, Any]) -> FloatArray:
+def _values(tree: Any, content: dict[str, Any]) -> FloatArray:
     """Return draws ``(n_models, n_draws)`` in their original order."""
-    names = kept["outcomes"]["models"]
+    names = content["outcomes"]["models"]
     try:
         array = tree["posterior"]["value"].sel(classifier=names)
         array = array.transpose("classifier", "chain", "draw")
@@ -288,9 +292,9 @@ def _values(tree: Any, kept: dict[str, Any]) -> FloatArray:
             "the tree must still have its group 'posterior' with 'value' by chain, draw and "
             f"classifier, {' and '.join(map(repr, names))}: {error}"
         ) from error
-    if values.shape[1] != kept["n_draws"] or not np.isfinite(values).all():
+    if values.shape[1] != content["n_draws"] or not np.isfinite(values).all():
         raise DataError(
-            f"the tree must contain all {kept['n_draws']:,} original draws; got "
+            f"the tree must contain all {content['n_draws']:,} original draws; got "
             f"{np.isfinite(values).all(axis=0).sum():,}; thin only a copy of it"
         )
     return np.ascontiguousarray(values)

@@ -459,7 +459,7 @@ def _moved_by_items(spec: ScoreSpec) -> FloatArray:
     """Return the influence of each item on each model's value, without groups, ``(n_items, 2)``."""
     ungrouped = replace(spec.data, group=None)
     spec = replace(spec, data=ungrouped, view=ungrouped, repeats=None)
-    moved = [one.whole.observed - one.whole.without(one.held) for one in spec.unit_sums]
+    moved = [sums.whole.observed - sums.whole.without(sums.held) for sums in spec.unit_sums]
     return np.concatenate(moved).T
 
 
@@ -472,11 +472,11 @@ def _gains(data: Scores, terms: Sequence[FloatArray], ready: Sequence[CombinedMe
     weights = np.ones(len(terms[0])) if data.weights is None else data.weights
     swapped = ((terms[0] - terms[1]) * weights[:, None]).T
     gains = np.zeros(len(weights))
-    for sign, one, own in zip((1, -1), ready, terms, strict=True):
-        sums = np.append(weights @ own, weights.sum())[:, None]
-        whole = PlugIn(sums, partial(_value_of, one))
-        held = np.vstack([sign * swapped, np.zeros(len(weights))])
-        gains += sign * (whole.observed - whole.without(held))[0]
+    for sign, model, model_terms in zip((1, -1), ready, terms, strict=True):
+        sums = np.append(weights @ model_terms, weights.sum())[:, None]
+        plug_in = PlugIn(sums, partial(_value_of, model))
+        exchanged = np.vstack([sign * swapped, np.zeros(len(weights))])
+        gains += sign * (plug_in.observed - plug_in.without(exchanged))[0]
     # Equal answers are a tie, regardless of rounding.
     return np.where((swapped == 0).all(axis=0), 0.0, np.nan_to_num(gains))
 
@@ -488,17 +488,15 @@ def _value_of(model: CombinedMeans, at: FloatArray) -> FloatArray:
 def _of_statistics(spec: ScoreSpec, ready: list[CombinedMeans]) -> _AllItems:
     """Drop each item from the sums in turn."""
     data, n = spec.data, spec.data.n_rows
-    worth = _moved_by_items(spec)
-    better = worth
-    if (
-        ready[0].row is None
-    ):  # otherwise all models have the same sums, and swapping changes nothing
+    influences = _moved_by_items(spec)
+    better = influences
+    if ready[0].row is None:  # with the same sums for all models, swapping changes nothing
         metric = replace(spec.metric, how=ready[0].sums)
         both = terms_of(metric, data, range(len(ready)), spec.positive)
         gains = _gains(data, np.split(both, len(ready)), ready)
         better = np.stack([gains, np.zeros(n)], axis=1)
     of_targets = data.columns == TARGETS
-    shown = [
+    scores = [
         array[:, -1].tolist() if of_targets or array.shape[1] == 1 else [None] * n
         for array in (values if values.ndim == 2 else values[:, None] for values in data.values)
     ]
@@ -508,29 +506,29 @@ def _of_statistics(spec: ScoreSpec, ready: list[CombinedMeans]) -> _AllItems:
         named=data.ids is not None,
         cell=np.arange(n),
         truth=data.values[0][:, 0].tolist() if of_targets else truth,
-        a=shown[0],
-        b=shown[1],
+        a=scores[0],
+        b=scores[1],
         right=better if spec.metric.greater_is_better else -better,
-        influence=worth[:, 0] - worth[:, 1],
+        influence=influences[:, 0] - influences[:, 1],
     )
 
 
 def _of_scores(spec: ScoreSpec) -> _AllItems:
-    combined = [one for one in spec.prepared if isinstance(one, CombinedMeans)]
+    combined = [each for each in spec.prepared if isinstance(each, CombinedMeans)]
     if combined:
         return _of_statistics(spec, combined)
     data, n = spec.data, spec.data.n_rows
-    of_means = all(isinstance(one, WeightedMean) for one in spec.prepared)
+    of_means = all(isinstance(each, WeightedMean) for each in spec.prepared)
     values = np.zeros((n, 2))
     influence = np.full(n, np.nan)
     if of_means:
-        for place in (0, 1):
-            values[:, place] = values_of(spec.metric, data, place, spec.positive)
+        for model in (0, 1):
+            values[:, model] = values_of(spec.metric, data, model, spec.positive)
         a, b = _moved_by_items(spec).T
         influence = a - b
     better = values if spec.metric.greater_is_better else -values
     if not of_means:
-        better = np.stack([_column(spec, place) for place in (0, 1)], axis=1)
+        better = np.stack([_column(spec, model) for model in (0, 1)], axis=1)
     ids = list(range(n)) if data.ids is None else data.ids.tolist()
     truth = [None] * n if data.truth is None else [data.labels[code] for code in data.truth]
     return _AllItems(
@@ -546,13 +544,13 @@ def _of_scores(spec: ScoreSpec) -> _AllItems:
     )
 
 
-def _column(spec: ScoreSpec, place: int) -> FloatArray:
+def _column(spec: ScoreSpec, model: int) -> FloatArray:
     """Return one number per item: the score, or the probability of the true class."""
     data: Scores = spec.data
-    score = metric_values(spec.metric, data.values[place])
+    score = metric_values(spec.metric, data.values[model])
     if score.ndim == 1 or data.truth is None:
         return score
-    truth, chances = probabilities(data, place, spec.positive)
+    truth, chances = probabilities(data, model, spec.positive)
     return chances[np.arange(len(truth)), truth]
 
 

@@ -47,7 +47,7 @@ def narrowest(ordered: FloatArray, prob: float, n_effective: float | None = None
     centre = float(widths.argmin())
     for _ in range(2):
         fit = _fit(ordered, span, centre, last_start)
-        centre = fit.centre + fit.scale * fit.place
+        centre = fit.centre + fit.scale * fit.position
     return less_sure(fit.interval(prob, n, span), n, n_effective)
 
 
@@ -110,10 +110,10 @@ class _Fit:
     scale: float
     low: FloatArray  # (5,) coefficients
     high: FloatArray
-    place: float  # position of the minimum width, in [-1, 1]
+    position: float  # of the minimum width, in [-1, 1]
 
     def interval(self, prob: float, n: int, span: int) -> Interval:
-        powers = _powers(self.place)
+        powers = _powers(self.position)
         error_low, error_high = self._errors(powers, n, span)
         return Interval(
             low=float(powers @ self.low),
@@ -127,9 +127,9 @@ class _Fit:
     def _errors(self, powers: FloatArray, n: int, span: int) -> tuple[float, float]:
         _, solve, slopes = _design(self.ranks.size)
         derivative = np.arange(_DEGREE + 1) * np.concatenate([[0.0], powers[:-1]])
-        curvature = _second_derivative(self.high - self.low, self.place)
+        curvature = _second_derivative(self.high - self.low, self.position)
         value, shift = powers @ solve, np.zeros(self.ranks.size)
-        if abs(self.place) < 1 and curvature > 0:
+        if abs(self.position) < 1 and curvature > 0:
             shift = derivative @ solve / curvature
         slope_low, slope_high = derivative @ self.low, derivative @ self.high
         on_low = np.concatenate([value + slope_low * shift, -slope_low * shift])
@@ -161,7 +161,7 @@ def _fit(ordered: FloatArray, span: int, centre: float, last_start: int) -> _Fit
         scale=(last - first) / 2,
         low=low,
         high=high,
-        place=_minimum(high - low),
+        position=_minimum(high - low),
     )
 
 

@@ -173,8 +173,8 @@ class _Move(NamedTuple):
 class _Search:
     """The tables after changes of gold labels, and the decision of each."""
 
-    def __init__(self, own: Compared, spec: LabelSpec) -> None:
-        self.own, self.spec = own, spec
+    def __init__(self, comparison: Compared, spec: LabelSpec) -> None:
+        self.comparison, self.spec = comparison, spec
         table = spec.data.tables[0]
         cells: list[Cell] = [tuple(cell) for cell in table.cells.tolist()]
         self.counts = dict(zip(cells, map(int, table.counts.tolist()), strict=True))
@@ -192,7 +192,7 @@ class _Search:
 
     def decide(self, moves: Sequence[_Move]) -> Decision:
         """Return the decision after some moves, with the same classes averaged over."""
-        comparison, spec = self.own, self.spec
+        comparison, spec = self.comparison, self.spec
         data = replace(spec.data, tables=(self._table(moves),), _items=None, _repeated=())
         changed = replace(again(spec, data), classes=spec.classes)
         hdi, posterior = self._posterior(changed)
@@ -204,12 +204,14 @@ class _Search:
 
     def _posterior(self, changed: LabelSpec) -> tuple[Interval, FloatArray | Distribution]:
         """Return the HDI, and the closed form if there is one, or else sorted draws."""
-        own, prob = self.own, self.own.hdi.prob
-        exact = engine.with_forms(changed, np.zeros((2, 1))).of_difference if own.exact else None
+        comparison, prob = self.comparison, self.comparison.hdi.prob
+        exact = (
+            engine.with_forms(changed, np.zeros((2, 1))).of_difference if comparison.exact else None
+        )
         if exact is not None:
             low, high = exact_hdi(exact, prob)
             return Interval(low=low, high=high, prob=prob), exact
-        (answered,) = engine.answer([changed], Sampling(own.draws.size, own.seed, -1))
+        (answered,) = engine.answer([changed], Sampling(comparison.draws.size, comparison.seed, -1))
         a, b = answered.values
         ordered = np.sort(a - b)
         return summarize(ordered, None, prob).hdi, ordered
@@ -324,7 +326,7 @@ def _along(search: _Search, sign: float) -> list[_Move] | None:
 
     The interval moves about as far as the observed difference, which gives a starting point.
     """
-    path, far = search.path(sign), abs(room(search.own, sign))
+    path, far = search.path(sign), abs(room(search.comparison, sign))
     moves: list[_Move] = []
     for move in path:
         moves.append(move)
@@ -334,7 +336,7 @@ def _along(search: _Search, sign: float) -> list[_Move] | None:
     def changed(k: int) -> bool:
         while _length(moves) < k and (following := next(path, None)) is not None:
             moves.append(following)
-        return search.decide(_first(moves, k)) is not search.own.decision
+        return search.decide(_first(moves, k)) is not search.comparison.decision
 
     if not moves:
         return None
@@ -376,7 +378,7 @@ def _ruled_out(search: _Search, best: list[_Move]) -> tuple[list[_Move], bool]:
         return best, False
     for gained in sorted(states, key=_cost):
         moves = _moves_to(kinds, gained)
-        if search.decide(moves) is not search.own.decision:
+        if search.decide(moves) is not search.comparison.decision:
             return moves, True
     return best, True
 

@@ -178,15 +178,15 @@ def _columns(facts: Facts) -> tuple[Column, ...]:
     )
 
 
-def _mark(own: bool) -> str:
-    return "*" if own else "–"
+def _mark(is_original: bool) -> str:
+    return "*" if is_original else "–"
 
 
 def _rope_heading(facts: Facts, rope: Facts) -> str:
     """Return a ROPE, marked if it is that of the comparison."""
     ends = rope["low"], rope["high"]
-    own = ends == (facts["rope"]["low"], facts["rope"]["high"])
-    return numbers.rope(*ends) + (" *" if own else "")
+    is_original = ends == (facts["rope"]["low"], facts["rope"]["high"])
+    return numbers.rope(*ends) + (" *" if is_original else "")
 
 
 def _rope_key(rope: Facts) -> str:
@@ -259,19 +259,19 @@ _UNDONE = {
 }
 
 
-def more_than_prior(own: Spec, other: Spec) -> str | None:
+def more_than_prior(original: Spec, other: Spec) -> str | None:
     """Return what another prior changes besides the assumption before the data; None if nothing.
 
     Parameters
     ----------
-    own
+    original
         Spec of the comparison.
     other
         The same spec under another prior.
     """
     before, after = (
         {each.name: each.message for each in spec.findings if each.name in _UNDONE}
-        for spec in (own, other)
+        for spec in (original, other)
     )
     for name in after:
         if name not in before:
@@ -295,18 +295,18 @@ def dependence_findings(
     apart
         The priors that change more than the prior.
     """
-    (name, own), *others = rows.items()
-    other = {key: c for key, c in others if key not in apart and _firm(c) is not _firm(own)}
-    unsettled = [key for key, c in other.items() if _is_coarse(own) or _is_coarse(c)]
+    (name, comparison), *others = rows.items()
+    other = {key: c for key, c in others if key not in apart and _firm(c) is not _firm(comparison)}
+    unsettled = [key for key, c in other.items() if _is_coarse(comparison) or _is_coarse(c)]
     settled = {key: c for key, c in other.items() if key not in unsettled}
     if settled:
-        depends = any(_weighs(c, own) for c in settled.values())
+        depends = any(_weighs(c, comparison) for c in settled.values())
         yield finding(
             "decision_depends_on_prior/depends" if depends else "decision_depends_on_prior/agrees",
-            symbol=own.decision.symbol,
+            symbol=comparison.decision.symbol,
             prior=name,
             says=clauses(f"{key} gives {_described(c)}" for key, c in settled.items()),
-            pulls=_pulls_meaning([*([own] if depends else []), *settled.values()]),
+            pulls=_pulls_meaning([*([comparison] if depends else []), *settled.values()]),
         )
     if unsettled:
         yield finding("monte_carlo_too_coarse/prior", priors=listed([name, *unsettled]))
@@ -329,9 +329,9 @@ def pulls(comparison: Compared) -> bool:
     return _has_prior(comparison) and comparison.spec.prior.name != "learned" and moved
 
 
-def _weighs(other: Compared, own: Compared) -> bool:
+def _weighs(other: Compared, comparison: Compared) -> bool:
     """Return whether another decision is evidence against this one, not against its own prior."""
-    return _has_prior(other) and (pulls(own) or not pulls(other))
+    return _has_prior(other) and (pulls(comparison) or not pulls(other))
 
 
 def _has_prior(comparison: Compared) -> bool:

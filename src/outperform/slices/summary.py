@@ -245,7 +245,7 @@ class SliceNumbers(NamedTuple):
     """Pooled and unpooled numbers of each slice, and the probability of a wrong decision."""
 
     pooled: Numbers
-    own: Numbers
+    unpooled: Numbers
     p_wrong: FloatArray
 
 
@@ -346,7 +346,7 @@ def summarize_rows(
     They are sorted by the probability that A is worse than B by more than the ROPE, then by the
     mean, the worst first, then in the original order.
     """
-    numbers, own, p_wrong = drawn
+    numbers, unpooled, p_wrong = drawn
     better = spec.metric.greater_is_better
     below, inside, above, greater = (column.tolist() for column in numbers.masses)
     worse, good = (below, above) if better else (above, below)
@@ -357,9 +357,9 @@ def summarize_rows(
         summary = numbers.summaries.row(i, prob, n_draws)
         hdi = summary.hdi
         values = observed[:, i].tolist()
-        own_hdi = own.ends.interval(i, prob, signed=True)
+        own_hdi = unpooled.ends.interval(i, prob, signed=True)
         decision = decide(hdi, rope, numbers.masses.row(i), greater_is_better=better)
-        unpooled_decision = decide(own_hdi, rope, own.masses.row(i), greater_is_better=better)
+        unpooled_decision = decide(own_hdi, rope, unpooled.masses.row(i), greater_is_better=better)
         if decision is Decision.EQUIVALENT and summary.mean not in own_hdi:
             decision = Decision.UNDECIDED
         decision = Decision.UNDECIDED if unmatched else supported(decision, unpooled_decision)
