@@ -227,6 +227,12 @@ def sliced(kind: Kind) -> object:
         return op.compare_slices(kind.data, *AB, by=by, **asked)
     if kind.name == "right or wrong":
         return op.compare_slices(op.Outcomes.from_correct(kind.columns, by=by), *AB, **asked)
+    if kind.name == "label sets":
+        sets = op.Outcomes.from_label_sets(kind.truth, kind.columns, by=by)
+        return op.compare_slices(sets, *AB, **asked)
+    if kind.name == "spans":
+        spans = op.Outcomes.from_tags(kind.truth, kind.columns, scheme="IOB2", by=by)
+        return op.compare_slices(spans, *AB, **asked)
     if kind.name in ("two classes", "many classes", *BESIDE) and kind.truth is not None:
         divided = op.Outcomes.from_labels(kind.truth, kind.columns, **{"by": by, **kind.beside})
         return op.compare_slices(divided, *AB, **asked)

@@ -87,5 +87,5 @@ def test_any_other_result_is_two_files(mlflow, seen):
 
 def test_a_key_that_is_no_name_is_refused(mlflow, seen):
     c = op.compare(seen, "<new>", "old", metric="accuracy", rope=0.01, random_state=0)
-    with pytest.raises(UsageError, match="key must be words"):
+    with pytest.raises(UsageError, match="key must consist of names"):
         op.mlflow.log(c, key="../secret")

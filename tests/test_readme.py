@@ -24,6 +24,7 @@ ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 INDEX = ROOT / "docs/index.md"
 REPOSITORY = "https://github.com/outperform/outperform/blob/main/"
+SITE = "https://outperform.github.io/outperform/"
 RAW = "https://raw.githubusercontent.com/outperform/outperform/main/"
 WITH_COMMANDS = ["docs/tutorial/release-engineer.md"]
 
@@ -112,7 +113,11 @@ def test_links_are_whole_and_lead_to_files(readme):
         assert link.startswith("https://")
         for base in (REPOSITORY, RAW):
             assert not link.startswith(base) or (ROOT / link.removeprefix(base)).is_file()
+        if link.startswith(SITE):
+            page = link.removeprefix(SITE).removesuffix(".html") or "index"
+            assert (ROOT / "docs" / f"{page}.md").is_file(), link
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["urls"]["Documentation"] == SITE
     assert project["urls"]["Repository"] == REPOSITORY.removesuffix("/blob/main/")
     assert f"Python {project['requires-python'].removeprefix('>=')} or newer" in readme
 

@@ -1,10 +1,10 @@
-"""outperform: does one classifier really outperform another, by how much, and how sure is that?"""
+"""outperform: does a classifier really outperform another, by how much, and how sure are we?"""
 
 from __future__ import annotations
 
 __version__ = "0.1.0"
 
-# Nothing is imported here: a module that cannot be would end the command with a failed gate's code.
+# Nothing is imported here, because a failing import would exit with 1, the code of a failed gate.
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ _HOMES = {
     "from_datatree": "comparison.api",
     "gate": "gates.api",
     "metrics": "",
-    "mlflow": "",  # in reach, but no public name: most people have no use for it
+    "mlflow": "",  # available, but not public: most people do not need it
     "nhst": "",
     "plan": "planning.api",
     "power": "planning.power",
@@ -117,14 +117,14 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Load a public name on first use, so that importing the package costs next to nothing."""
+    """Load a public name on first use, so importing the package takes almost no time."""
     if name not in _HOMES:
         raise AttributeError(f"module 'outperform' has no attribute {name!r}")
     from importlib import import_module
 
     home = _HOMES[name]
-    found = import_module(f"outperform.{home or name}")
-    globals()[name] = found if not home else getattr(found, name)
+    module = import_module(f"outperform.{home or name}")
+    globals()[name] = getattr(module, name) if home else module
     return globals()[name]
 
 

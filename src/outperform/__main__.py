@@ -6,16 +6,16 @@ import sys
 
 
 def entry() -> None:
-    """Run as a program; what cannot even be imported is no failed gate, which Python's 1 would say.
+    """Run as a program; a failing import exits with 5, because 1 would mean a failed gate.
 
-    Only what Python has loaded before is used until then.
+    Until the import, only modules that Python has already loaded are used.
     """
     try:
         from outperform.cli.main import entry as run
     except KeyboardInterrupt:
         sys.exit(130)
-    except BaseException as error:  # a module may even call sys.exit while it is imported
-        _say(f"outperform: it cannot start: {type(error).__name__}: {error}")
+    except BaseException as error:  # a module may call sys.exit while it is imported
+        _say(f"outperform: cannot start: {type(error).__name__}: {error}")
         sys.exit(5)
     run()
 
@@ -31,7 +31,7 @@ def _say(message: str) -> None:
 
 
 def _leave_working_folder() -> None:
-    """Import nothing from the working folder, where ``python -m`` looks first unless it has -P."""
+    """Import nothing from the working folder, which ``python -m`` searches first without -P."""
     import os
 
     if not sys.flags.safe_path and sys.path and sys.path[0] in ("", os.getcwd()):

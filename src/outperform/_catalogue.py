@@ -1,4 +1,4 @@
-"""Catalogues that other distributions extend; what is built in goes the same way."""
+"""Catalogues of built-in objects that other distributions can extend."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ T = TypeVar("T")
 
 
 class Catalogue(Generic[T]):
-    """Objects by name, each loaded when it is asked for.
+    """Objects by name, each loaded on request.
 
-    Distributions are searched only for names that are not built in. What they declare under the
-    name of a built-in object is never loaded.
+    Distributions are searched only for names that are not built in. Objects that they declare
+    under a built-in name are never loaded.
 
     Parameters
     ----------
     group
-        The entry points in which other distributions declare theirs, such as ``outperform.logs``.
+        Entry point group of other distributions' objects, such as ``outperform.logs``.
     noun
-        What to call an object in a message.
+        Word for an object in messages.
     kind
-        The class that they have, as ``module:name``.
+        Class of the objects, as ``module:name``.
     built_in
-        Where the built-in objects are, by name, as ``module:name``, as entry points are written.
+        Locations of the built-in objects, by name, as ``module:name``, like entry points.
     taken
-        From an object to the names of it that are built in otherwise; by default none are.
+        Function that returns those names of an object that are already built in. Default: none.
     """
 
     def __init__(
@@ -52,11 +52,11 @@ class Catalogue(Generic[T]):
         return name in self.built_in or name in self._added()
 
     def names(self) -> tuple[str, ...]:
-        """Return all names, those that are built in first."""
+        """Return all names, built-in ones first."""
         return (*self.built_in, *sorted(self._added()))
 
     def get(self, name: str) -> T:
-        """Return an object, or say why it cannot be had."""
+        """Return an object; an unknown or faulty one raises an error."""
         if name in self.built_in:
             return cast(T, _resolve(self.built_in[name]))
         added = self._added()
@@ -65,37 +65,37 @@ class Catalogue(Generic[T]):
         return self._load(name, added[name])
 
     def added(self) -> Iterator[T]:
-        """Yield what other distributions add; what cannot be loaded is only logged."""
+        """Yield the objects of other distributions; those that cannot be loaded are only logged."""
         for name, entries in self._added().items():
             try:
                 yield self._load(name, entries)
             except OutperformError as error:
-                from outperform.progress import LOG  # with numpy, which a list of names needs not
+                from outperform.progress import LOG  # imports numpy, which names do not need
 
                 LOG.warning("%s", error)
 
     def _added(self) -> dict[str, tuple[EntryPoint, ...]]:
         entries = _entry_points(self.group, tuple(sys.path))
-        return {name: some for name, some in entries.items() if name not in self.built_in}
+        return {name: values for name, values in entries.items() if name not in self.built_in}
 
     def _load(self, name: str, entries: tuple[EntryPoint, ...]) -> T:
-        """Load what a distribution declares; every fault names the distribution."""
+        """Load the object of a distribution; every error names the distribution."""
         if len(entries) > 1:
             owners = " and ".join(map(_distribution, entries))
             raise UsageError(f"{owners} each add the {self.noun} {name!r}; uninstall one of them")
         owner = f"the {self.noun} {name!r}, which {_distribution(entries[0])} adds,"
         try:
             loaded: object = entries[0].load()
-        except Exception as error:  # whatever the code of others raises
+        except Exception as error:  # other people's code can raise anything
             raise UsageError(
-                f"{owner} cannot be loaded: {type(error).__name__}: {error}. Mend or uninstall it"
+                f"{owner} cannot be loaded: {type(error).__name__}: {error}. Fix or uninstall it"
             ) from error
         kind = cast(type, _resolve(self.kind))
         if not isinstance(loaded, kind):
             raise UsageError(f"{owner} must be a {kind.__name__}; got {type(loaded).__name__}")
         if getattr(loaded, "name", name) != name:
-            own_name: object = getattr(loaded, "name", None)
-            raise UsageError(f"{owner} must have the name of its entry point; got {own_name!r}")
+            loaded_name: object = getattr(loaded, "name", None)
+            raise UsageError(f"{owner} must have the name of its entry point; got {loaded_name!r}")
         taken = self.taken(cast(T, loaded))
         if taken:
             raise UsageError(
@@ -116,11 +116,11 @@ def _resolve(address: str) -> object:
 
 @cache
 def _entry_points(group: str, path: tuple[str, ...]) -> dict[str, tuple[EntryPoint, ...]]:
-    """Return the entry points of a group by name; ``path`` is where distributions are searched."""
-    from importlib.metadata import entry_points  # which takes as long as the rest of the program
+    """Return the entry points of a group by name; ``path``, the search path, is a cache key."""
+    from importlib.metadata import entry_points  # slow to import
 
     by_name: dict[str, dict[tuple[str, str], EntryPoint]] = {}
     for entry in entry_points(group=group):
-        # One that is installed so that it can be edited may be found twice.
+        # The entry point of an editable installation may occur twice.
         by_name.setdefault(entry.name, {})[_distribution(entry), entry.value] = entry
-    return {name: tuple(some.values()) for name, some in by_name.items()}
+    return {name: tuple(values.values()) for name, values in by_name.items()}

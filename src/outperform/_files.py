@@ -1,4 +1,4 @@
-"""Files written whole or not at all, and our own JSON read back strictly."""
+"""Write files completely or not at all, and read the package's own JSON strictly."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NO_LINKS = {
     errno.EPERM,
     errno.EXDEV,
 }
-_NOT_TO_BE_HAD = {
+_NOT_AVAILABLE = {
     errno.EACCES,
     errno.EDQUOT,
     errno.EFBIG,
@@ -39,19 +39,19 @@ _NOT_TO_BE_HAD = {
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write a file so that nobody ever sees half of it.
+    """Write a file so that it is never visible half-written.
 
     The bytes go to a new file in the same folder, are forced to disk, and only then take the
-    name. A process that dies before leaves the old file, and perhaps a ``.part`` file beside it.
+    name. A process that dies before leaves the old file, and perhaps a ``.part`` file next to it.
 
     Parameters
     ----------
     path
-        Where to write; a file that is there is replaced, and a link is followed. The new file
-        keeps the permissions to read, write and execute, but no setuid and setgid bits, and it
-        belongs to whoever writes it.
+        Path to write to; an existing file is replaced, and a link is followed. The new file keeps
+        the permissions to read, write and execute, but not the setuid and setgid bits, and it
+        belongs to the user who writes it.
     data
-        What to write.
+        Content of the file.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     ...     path = Path(folder) / "report.html"
     ...     write_atomically(path, b"<p>old</p>")
     ...     write_atomically(path, b"<p>new</p>")
-    ...     path.read_text(), [one.name for one in Path(folder).iterdir()]
+    ...     path.read_text(), [file.name for file in Path(folder).iterdir()]
     ('<p>new</p>', ['report.html'])
     """
     try:
@@ -71,23 +71,23 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
 
 
 def create_atomically(path: str | os.PathLike[str], data: bytes) -> bool:
-    """Write a new file so that nobody ever sees half of it, unless the name is taken.
+    """Write a new file so that it is never visible half-written, unless the name is taken.
 
     The bytes go to a ``.part`` file first, as in :func:`write_atomically`, which then gets the
-    name by a hard link: of many processes that want one name, just one gets it. A ResourceError
-    says so where the file system has no hard links.
+    name by a hard link: if many processes compete for a name, exactly one gets it. A file system
+    without hard links raises a ResourceError.
 
     Parameters
     ----------
     path
-        Where to write.
+        Path to write to.
     data
-        What to write.
+        Content of the file.
 
     Returns
     -------
     bool
-        Whether the file is new; what had the name before stays as it was.
+        Whether the file is new; an existing file is unchanged.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def create_atomically(path: str | os.PathLike[str], data: bytes) -> bool:
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder) / "monday.json"
     ...     create_atomically(path, b"first"), create_atomically(path, b"second")
-    ...     path.read_text(), [one.name for one in Path(folder).iterdir()]
+    ...     path.read_text(), [file.name for file in Path(folder).iterdir()]
     (True, False)
     ('first', ['monday.json'])
     """
@@ -108,12 +108,12 @@ def create_atomically(path: str | os.PathLike[str], data: bytes) -> bool:
 
 
 def make_folder(path: str | os.PathLike[str]) -> None:
-    """Make a folder and those above it, unless they are there, and force their names to disk.
+    """Create a folder and its parents, unless they exist, and force their names to disk.
 
     Parameters
     ----------
     path
-        The folder.
+        Path of the folder.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def make_folder(path: str | os.PathLike[str]) -> None:
     try:
         folder.mkdir(exist_ok=True)
     except (OSError, ValueError) as error:
-        raise _refusal(path, error, verb="make the folder") from error
+        raise _refusal(path, error, verb="create the folder") from error
     sync_folder(folder.parent)
 
 
@@ -139,7 +139,7 @@ def _refusal(
     path: str | os.PathLike[str], error: OSError | ValueError, *, verb: str = "write"
 ) -> Exception:
     reason = getattr(error, "strerror", None) or str(error)
-    kind = ResourceError if getattr(error, "errno", None) in _NOT_TO_BE_HAD else UsageError
+    kind = ResourceError if getattr(error, "errno", None) in _NOT_AVAILABLE else UsageError
     return kind(f"cannot {verb} {os.fspath(path)!r}: {reason}")
 
 
@@ -154,7 +154,7 @@ def _replace(target: Path, data: bytes) -> None:
 
 
 def _named(part: Path, target: Path) -> bool:
-    """Give a file its name unless another has it; no other call gives a name just once."""
+    """Give a file its name unless the name is taken; only a link does this exactly once."""
     try:
         if not hasattr(os, "link"):
             raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
@@ -165,7 +165,7 @@ def _named(part: Path, target: Path) -> bool:
         if error.errno not in _NO_LINKS:
             raise
         raise ResourceError(
-            f"cannot write {os.fspath(target)!r}: its file system makes no hard links "
+            f"cannot write {os.fspath(target)!r}: its file system does not support hard links "
             f"({error.strerror}), without which two processes could overwrite each other's files; "
             "use a folder on one that does, such as ext4, XFS, APFS, NTFS or NFS"
         ) from error
@@ -176,11 +176,11 @@ def _named(part: Path, target: Path) -> bool:
 
 
 def _unnamed(target: Path, data: bytes, *, mode: int | None) -> Path:
-    """Write the bytes to a new file beside the target, force them to disk, and return it."""
+    """Write the bytes to a new file next to the target, force them to disk, and return it."""
     part = target.with_name(f".outperform-{uuid4().hex}{PART}")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
-        # Made with the ordinary mode, so that the umask of the user holds as it does elsewhere.
+        # The file is created with the ordinary mode, so that the user's umask applies.
         with os.fdopen(os.open(part, flags, 0o666), "wb") as stream:
             if mode is not None:
                 os.chmod(part, mode)
@@ -199,21 +199,22 @@ def _remove(part: Path) -> None:
 
 
 def _mode(target: Path) -> int | None:
-    """Return the permissions of the file that will be replaced; refuse what is no file.
+    """Return the permissions of the file to replace; anything but a regular file is an error.
 
-    What runs with another user's rights must not do so with new content.
+    The setuid and setgid bits are dropped, because new content must not run with another user's
+    rights.
     """
     try:
-        found = os.stat(target).st_mode
+        mode = os.stat(target).st_mode
     except FileNotFoundError:
         return None
-    if not stat.S_ISREG(found):
+    if not stat.S_ISREG(mode):
         raise OSError(errno.EINVAL, "it is not a regular file")
-    return stat.S_IMODE(found) & 0o777
+    return stat.S_IMODE(mode) & 0o777
 
 
 def sync_folder(folder: Path) -> None:
-    """Force the names in a folder to disk, where the system can open folders."""
+    """Force the names in a folder to disk, if the system can open folders."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -222,10 +223,10 @@ def sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-# A check takes a value and its place, and returns what it stands for or raises a DataError.
+# A check takes a value and its location, and returns the parsed value or raises a DataError.
 Check = Callable[[Any, str], Any]
 
-# The largest number of items, far above any data set and far below what a float holds.
+# The largest number of items, far above any data set and far below the largest float.
 MOST = 10**27
 INT64 = 2**63 - 1
 _SHOWN = 60
@@ -233,10 +234,10 @@ _DIGEST = re.compile("[0-9a-f]{64}")
 
 
 def parse(data: bytes | str, *, constants: bool = False) -> Any:
-    """Return the value of a JSON text, or say what is wrong with the text.
+    """Parse a JSON text; an invalid text raises a DataError.
 
-    Beyond the grammar, keys must be distinct, and NaN and Infinity are no numbers unless
-    ``constants`` says that they may occur.
+    Beyond the grammar, keys must be distinct, and NaN and Infinity are invalid unless
+    ``constants`` allows them.
 
     Examples
     --------
@@ -255,18 +256,18 @@ def parse(data: bytes | str, *, constants: bool = False) -> Any:
         raise DataError("the text is nested too deeply") from error
     except DataError:
         raise
-    except ValueError as error:  # the grammar, or a number of more digits than Python takes
+    except ValueError as error:  # the grammar, or a number with more digits than Python accepts
         raise DataError(str(error)) from error
 
 
 def distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Return an object of JSON, of which Python would keep the last of two equal keys."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    """Return a JSON object; a repeated key, of which Python keeps the last, raises an error."""
+    record = dict(pairs)
+    if len(record) != len(pairs):
         names = [name for name, _ in pairs]
-        twin = next(name for name in names if names.count(name) > 1)
-        raise DataError(f"the key {shown(twin)} occurs twice in one object")
-    return found
+        duplicate = next(name for name in names if names.count(name) > 1)
+        raise DataError(f"the key {shown(duplicate)} occurs twice in one object")
+    return record
 
 
 def _refuse_constant(name: str) -> object:
@@ -274,7 +275,7 @@ def _refuse_constant(name: str) -> object:
 
 
 def checksum(data: Mapping[str, object]) -> str:
-    """Return the SHA-256 of plain values, whatever the order of keys and the spaces.
+    """Return the SHA-256 of plain values, independent of the order of keys and of spaces.
 
     Examples
     --------
@@ -291,7 +292,7 @@ def _canonical(data: Mapping[str, object]) -> str:
 def signed_text(data: Mapping[str, object]) -> tuple[str, str]:
     """Return plain values with their checksum as short JSON, and the checksum.
 
-    The text is made once, to be hashed and to be kept, because large tables take a while.
+    The text is created once for both purposes, because large tables take a while.
 
     Examples
     --------
@@ -305,13 +306,13 @@ def signed_text(data: Mapping[str, object]) -> tuple[str, str]:
 
 
 def signed(data: Mapping[str, object]) -> dict[str, object]:
-    """Return plain values with the checksum of all others as ``sha256``."""
-    rest = {name: value for name, value in data.items() if name != "sha256"}
-    return {**rest, "sha256": checksum(rest)}
+    """Return plain values with their checksum as ``sha256``."""
+    content = {name: value for name, value in data.items() if name != "sha256"}
+    return {**content, "sha256": checksum(content)}
 
 
 def is_signed(data: Mapping[str, object]) -> bool:
-    """Return whether plain values have the checksum that fits them.
+    """Return whether plain values match their checksum.
 
     Examples
     --------
@@ -322,16 +323,16 @@ def is_signed(data: Mapping[str, object]) -> bool:
 
 
 def shown(value: object) -> str:
-    """Return a value as a message can quote it, whatever it is."""
+    """Return any value as short text for a message."""
     try:
-        words = ascii(value)
+        literal = ascii(value)
     except (ValueError, RecursionError):  # too many digits, or too deep
         return f"a {type(value).__name__}"
-    return words if len(words) <= _SHOWN else f"{words[:_SHOWN]}…"
+    return literal if len(literal) <= _SHOWN else f"{literal[:_SHOWN]}…"
 
 
 def refuse(at: str, must: str, value: object) -> DataError:
-    """Return the error for a value that is not what it must be."""
+    """Return the error for an invalid value."""
     return DataError(f"{at} must be {must}; got {shown(value)}")
 
 
@@ -339,39 +340,39 @@ def refuse(at: str, must: str, value: object) -> DataError:
 
 
 def text(value: object, at: str) -> str:
-    """Take text that every encoding of Unicode can hold."""
+    """Accept text that every encoding of Unicode can represent."""
     if type(value) is not str:
         raise refuse(at, "text", value)
     try:
         value.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise refuse(at, "text without half characters (lone surrogates)", value) from error
+        raise refuse(at, "text without lone surrogates", value) from error
     return value
 
 
 def digest(value: object, at: str) -> str:
-    """Take a SHA-256 in hexadecimal digits."""
+    """Accept a SHA-256 in hexadecimal digits."""
     if type(value) is not str or not _DIGEST.fullmatch(value):
         raise refuse(at, "a SHA-256 of 64 lower-case hexadecimal digits", value)
     return value
 
 
 def truth_value(value: object, at: str) -> bool:
-    """Take true or false."""
+    """Accept true or false."""
     if type(value) is not bool:
         raise refuse(at, "true or false", value)
     return value
 
 
 def number(value: Any, at: str) -> float:
-    """Take a finite number with or without a fraction."""
+    """Accept a finite number with or without a fraction."""
     if type(value) not in (int, float) or not -1e308 < value < 1e308:
         raise refuse(at, "a finite number", value)
     return float(value)
 
 
 def whole(low: int = 0, high: int = MOST) -> Check:
-    """Take a whole number within limits."""
+    """Accept a whole number within limits."""
 
     def check(value: object, at: str) -> int:
         if type(value) is not int or not low <= value <= high:
@@ -382,7 +383,7 @@ def whole(low: int = 0, high: int = MOST) -> Check:
 
 
 def one_of(*values: str) -> Check:
-    """Take one of some words."""
+    """Accept one of several words."""
 
     def check(value: object, at: str) -> str:
         if type(value) is not str or value not in values:
@@ -393,52 +394,54 @@ def one_of(*values: str) -> Check:
 
 
 def list_of(check: Check) -> Check:
-    """Take a list, each element of which passes a check."""
+    """Accept a list whose elements all pass a check."""
 
     def check_all(value: object, at: str) -> list[object]:
-        return [check(one, f"{at}[{place}]") for place, one in enumerate(as_list(value, at))]
+        return [
+            check(element, f"{at}[{index}]") for index, element in enumerate(as_list(value, at))
+        ]
 
     return check_all
 
 
 def row_of(*checks: Check) -> Check:
-    """Take a list with one element for each check."""
+    """Accept a list with one element per check."""
 
     def check_all(value: Any, at: str) -> list[object]:
         if len(as_list(value, at)) != len(checks):
             raise refuse(at, f"a list of {len(checks)}", value)
         pairs = zip(checks, value, strict=True)
-        return [check(one, f"{at}[{place}]") for place, (check, one) in enumerate(pairs)]
+        return [check(element, f"{at}[{index}]") for index, (check, element) in enumerate(pairs)]
 
     return check_all
 
 
 def record(required: Mapping[str, Check], may_have: Mapping[str, Check] | None = None) -> Check:
-    """Take an object with just these fields."""
+    """Accept an object with exactly these fields."""
     known = {**required, **(may_have or {})}
 
     def check(value: object, at: str) -> dict[str, object]:
         if not isinstance(value, Mapping):
-            raise refuse(at or "the whole", "an object", value)
+            raise refuse(at or "the content", "an object", value)
         inside = f"{at}." if at else ""
         for name in required:
             if name not in value:
                 raise DataError(f"the field {inside}{name} is missing")
         for name in value:
             if name not in known:
-                raise DataError(f"there is no field {inside}{shown(name).strip(chr(39))}")
-        return {name: known[name](one, f"{inside}{name}") for name, one in value.items()}
+                raise DataError(f"unknown field {inside}{shown(name).strip(chr(39))}")
+        return {name: known[name](field, f"{inside}{name}") for name, field in value.items()}
 
     return check
 
 
 def as_list(value: object, at: str) -> list[Any]:
-    """Take a list of anything."""
+    """Accept any list."""
     if type(value) is not list:
         raise refuse(at, "a list", value)
     return value
 
 
 def limit(high: int) -> str:
-    """Write the largest number that is allowed."""
+    """Return the largest allowed number as text."""
     return "10**27" if high == MOST else str(high) if high != INT64 else "2**63 - 1"

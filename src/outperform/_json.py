@@ -1,4 +1,4 @@
-"""Results as plain values, and their JSON Schemas: both are read off the classes themselves."""
+"""Results as plain values, and their JSON Schemas, both derived from the classes."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from typing import (
 )
 
 Json: TypeAlias = dict[str, Any]
-"""Plain values by name: what ``to_dict`` returns, and what ``json.dumps`` takes."""
+"""Plain values by name, as ``to_dict`` returns and ``json.dumps`` accepts them."""
 
 MaybeNaN: TypeAlias = Annotated[float, None]
-"""A number that is NaN, and null in JSON, if the data do not define it."""
+"""Number that is NaN, and null in JSON, if the data do not define it."""
 
 SCHEMA = 1
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -37,7 +37,7 @@ _Class = TypeVar("_Class", bound=type)
 
 
 class Written(NamedTuple):
-    """What of a class is written, as text, and its kind if it is a result of its own."""
+    """Keys of a class to write, as text, and its kind if it is a separate result."""
 
     keys: str | None
     kind: str | None
@@ -45,7 +45,7 @@ class Written(NamedTuple):
 
 
 class Key(NamedTuple):
-    """One key: where its value is, and what of the value is written if not what its class says."""
+    """One key: the path of its value, and the keys of the value if not those of its class."""
 
     name: str
     path: tuple[str, ...]
@@ -57,20 +57,20 @@ class Key(NamedTuple):
 def written(
     keys: str | None = None, *, kind: str | None = None, schema: int = SCHEMA
 ) -> Callable[[_Class], _Class]:
-    """Declare what ``to_dict`` writes of a class, and in which order.
+    """Declare the keys that ``to_dict`` writes for a class, in order.
 
-    Types and descriptions in the JSON Schema come from the annotations and the docstrings of the
-    class, so that a name is all that is needed here.
+    Types and descriptions in the JSON Schema come from the annotations and docstrings of the
+    class, so only names are needed here.
 
     Parameters
     ----------
     keys
-        Names of fields, properties and methods without arguments, with spaces between them; by
-        default all fields. ``n=spec.n`` writes another attribute under the name ``n``,
-        ``chain?`` is left out if it is None, ``*spec`` writes the keys of ``spec`` in place, and
+        Names of fields, properties and methods without arguments, separated by spaces. Default:
+        all fields. ``n=spec.n`` writes another attribute under the name ``n``, ``chain?`` is
+        omitted if it is None, ``*spec`` writes the keys of ``spec`` in place, and
         ``rope{low high}`` writes only these keys of ``rope``.
     kind, schema
-        The kind of result and its version, written first; none for parts of results.
+        Kind of result and its version, written first; none for parts of results.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def written(
 
 
 class Plain:
-    """A result with plain values; what they are is declared by :func:`written`."""
+    """Result with plain values, which :func:`written` declares."""
 
     __slots__ = ()
 
@@ -104,17 +104,17 @@ class Plain:
 
 
 def to_json(value: object, keys: str | None = None) -> Json:
-    """Return an object of a class that is written as plain values; NaN becomes None.
+    """Return an object of a :func:`written` class as plain values; NaN becomes None.
 
     Parameters
     ----------
     value
-        The object.
+        Object of a class that :func:`written` declares.
     keys
-        What to write of it, as for :func:`written`; by default what its class says.
+        Keys to write, as in :func:`written`. Default: those of its class.
     """
-    found: Json = _plain(value, None if keys is None else _parsed(keys))
-    return found
+    record: Json = _plain(value, None if keys is None else _parsed(keys))
+    return record
 
 
 def _plain(value: Any, keys: tuple[Key, ...] | None) -> Any:
@@ -127,10 +127,10 @@ def _plain(value: Any, keys: tuple[Key, ...] | None) -> Any:
         return _record(value, cls, _keys_of(cls) if keys is None else keys)
     if isinstance(value, Mapping):
         return {key: _plain(part, keys) for key, part in value.items()}
-    import numpy as np  # here, since findings are declared too and help on options needs no numbers
+    import numpy as np  # slow to import, and the command line's help does not need it
 
     if isinstance(value, np.ndarray) and (value.dtype.kind != "f" or not np.isnan(value).any()):
-        return value.tolist()  # large tables take a while
+        return value.tolist()  # a loop over a large table would take a while
     if isinstance(value, np.ndarray | np.generic):
         return _plain(value.tolist(), keys)
     return [_plain(part, keys) for part in value]
@@ -138,9 +138,9 @@ def _plain(value: Any, keys: tuple[Key, ...] | None) -> Any:
 
 def _record(value: object, cls: Any, keys: tuple[Key, ...]) -> Json:
     declared: Written = cls.__written__
-    found: Json = {}
+    record: Json = {}
     if declared.kind is not None and keys is _keys_of(cls):
-        found = {"schema": declared.schema, "kind": declared.kind}
+        record = {"schema": declared.schema, "kind": declared.kind}
     for key in keys:
         part: Any = value
         for name in key.path:
@@ -148,10 +148,10 @@ def _record(value: object, cls: Any, keys: tuple[Key, ...]) -> Json:
         if isinstance(part, types.MethodType):
             part = part()
         if key.in_place:
-            found |= {} if part is None else _plain(part, key.keys)
+            record |= {} if part is None else _plain(part, key.keys)
         elif part is not None or not key.optional:
-            found[key.name] = _plain(part, key.keys)
-    return found
+            record[key.name] = _plain(part, key.keys)
+    return record
 
 
 @cache
@@ -169,15 +169,15 @@ def _parsed(text: str) -> tuple[Key, ...]:
 
 
 def _parse(words: Iterator[str]) -> tuple[Key, ...]:
-    found: list[Key] = []
+    keys: list[Key] = []
     for word in words:
         if word == "}":
             break
         if word == "{":
-            found[-1] = found[-1]._replace(keys=_parse(words))
+            keys[-1] = keys[-1]._replace(keys=_parse(words))
             continue
         name, _, path = word.lstrip("*").partition("=")
-        found.append(
+        keys.append(
             Key(
                 name=name.rstrip("?"),
                 path=tuple((path or name.rstrip("?")).split(".")),
@@ -186,17 +186,17 @@ def _parse(words: Iterator[str]) -> tuple[Key, ...]:
                 keys=None,
             )
         )
-    return tuple(found)
+    return tuple(keys)
 
 
 # Schemas
 
 
 def json_schema_of(cls: type) -> Json:
-    """Return the JSON Schema of what ``to_dict`` returns of a class."""
+    """Return the JSON Schema of the dictionary that ``to_dict`` returns for a class."""
     parts: dict[str, Json] = {}
-    whole = _object(cls, _keys_of(cls), parts)
-    return {"$schema": _DIALECT, "title": cls.__name__, **whole, "$defs": parts}
+    content = _object(cls, _keys_of(cls), parts)
+    return {"$schema": _DIALECT, "title": cls.__name__, **content, "$defs": parts}
 
 
 def _object(cls: type, keys: tuple[Key, ...], parts: dict[str, Json]) -> Json:
@@ -213,7 +213,7 @@ def _object(cls: type, keys: tuple[Key, ...], parts: dict[str, Json]) -> Json:
 def _properties(
     cls: type, keys: tuple[Key, ...], parts: dict[str, Json]
 ) -> tuple[dict[str, Json], list[str]]:
-    """Return the schema of each key, and the names of those that are always there."""
+    """Return the schema of each key, and the names of the required keys."""
     declared: Written = getattr(cls, "__written__", Written(None, None, SCHEMA))
     properties: dict[str, Json] = {}
     required = []
@@ -222,11 +222,11 @@ def _properties(
         required = ["schema", "kind"]
     for key in keys:
         owner, hint, may_end = cls, None, False
-        for place, name in enumerate(key.path):
-            if place:
-                options = [one for one in _options(hint) if one is not type(None)]
+        for index, name in enumerate(key.path):
+            if index:
+                options = [option for option in _options(hint) if option is not type(None)]
                 may_end = may_end or len(options) < len(_options(hint))
-                owner = next((one for one in options if _has(one, name)), options[0])
+                owner = next((option for option in options if _has(option, name)), options[0])
             hint = _hint(owner, name)
         if key.in_place:
             shared: list[str] | None = None
@@ -234,14 +234,16 @@ def _properties(
                 if option is type(None):
                     shared = []
                     continue
-                more, always = _properties(option, key.keys or _keys_of(option), parts)
-                properties |= more
-                shared = [one for one in always if shared is None or one in shared]
+                properties_in_place, always_present = _properties(
+                    option, key.keys or _keys_of(option), parts
+                )
+                properties |= properties_in_place
+                shared = [name for name in always_present if shared is None or name in shared]
             required += shared or []
             continue
         known = [*_options(hint), *([type(None)] if may_end else [])]
         if key.optional:
-            known = [one for one in known if one is not type(None)]
+            known = [option for option in known if option is not type(None)]
         schema = _union(known, key.keys, parts)
         about = _description(owner, key.path[-1])
         properties[key.name] = {**schema, "description": about} if about else schema
@@ -254,9 +256,9 @@ def _union(options: Sequence[Any], keys: tuple[Key, ...] | None, parts: dict[str
     options = list(dict.fromkeys(options))
     if len(options) == 1:
         return _type(options[0], keys, parts)
-    if all(one in _SIMPLE for one in options):
-        return {"type": [_SIMPLE[one] for one in options]}
-    return {"anyOf": [_type(one, keys, parts) for one in options]}
+    if all(option in _SIMPLE for option in options):
+        return {"type": [_SIMPLE[option] for option in options]}
+    return {"anyOf": [_type(option, keys, parts) for option in options]}
 
 
 def _type(hint: Any, keys: tuple[Key, ...] | None, parts: dict[str, Json]) -> Json:
@@ -266,32 +268,32 @@ def _type(hint: Any, keys: tuple[Key, ...] | None, parts: dict[str, Json]) -> Js
         if keys is not None:
             return _object(hint, keys, parts)
         if hint.__name__ not in parts:
-            parts[hint.__name__] = {}  # keeps its place
+            parts[hint.__name__] = {}  # reserves its position, and ends recursion
             parts[hint.__name__] = _object(hint, _keys_of(hint), parts)
         return {"$ref": f"#/$defs/{hint.__name__}"}
     if hint in _SIMPLE:
         return {"type": _SIMPLE[hint]}
-    if origin is Annotated:  # an array of so many dimensions
-        found = _type(arguments[0], keys, parts)
+    if origin is Annotated:  # an array with this number of dimensions
+        schema = _type(arguments[0], keys, parts)
         for _ in range(1, hint.__metadata__[0]):
-            found = {"type": "array", "items": found}
-        return found
+            schema = {"type": "array", "items": schema}
+        return schema
     if origin is Literal:
         return {"enum": list(arguments)}
     import numpy as np
 
     if origin is np.ndarray:
         kind = get_args(arguments[1])[0]
-        known = [int, float] if kind is Any else [type(np.zeros(1, kind).tolist()[0])]
-        return {"type": "array", "items": _union(known, None, parts)}
+        element_types = [int, float] if kind is Any else [type(np.zeros(1, kind).tolist()[0])]
+        return {"type": "array", "items": _union(element_types, None, parts)}
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return {
             "type": "object",
             "additionalProperties": _union(_options(arguments[1]), keys, parts),
         }
     if isinstance(origin, type) and issubclass(origin, Sequence):
-        distinct = list(dict.fromkeys(one for part in arguments for one in _options(part)))
-        elements = [one for one in distinct if one is not Ellipsis]
+        distinct = list(dict.fromkeys(element for part in arguments for element in _options(part)))
+        elements = [element for element in distinct if element is not Ellipsis]
         return {"type": "array", "items": _union(elements, keys, parts)}
     raise TypeError(f"no JSON Schema for {hint!r}")
 
@@ -300,7 +302,7 @@ def _options(hint: Any) -> list[Any]:
     """Return the types that an annotation allows."""
     hint = _expanded(hint)
     if get_origin(hint) in (Union, types.UnionType):
-        return [one for part in get_args(hint) for one in _options(part)]
+        return [option for part in get_args(hint) for option in _options(part)]
     if isinstance(hint, TypeVar):
         return _options(hint.__bound__)
     if hint is MaybeNaN:
@@ -309,13 +311,13 @@ def _options(hint: Any) -> list[Any]:
 
 
 def _expanded(hint: Any) -> Any:
-    """Return what a type alias stands for, as NDArray is one where Python has them."""
+    """Return the type behind a type alias, such as NDArray if Python has type aliases."""
     alias = get_origin(hint)
     return alias.__value__[get_args(hint)] if hasattr(alias, "__value__") else hint
 
 
 def _annotations(cls: type) -> dict[str, str]:
-    """Return the annotated fields of a class, those of its bases first."""
+    """Return the annotated fields of a class, with those of its bases first."""
     return {
         name: text
         for owner in reversed(cls.__mro__)
@@ -328,7 +330,7 @@ def _has(cls: Any, name: str) -> bool:
 
 
 def _hint(cls: type, name: str) -> Any:
-    """Return the type of a field, of a property, or of what a method returns."""
+    """Return the type of a field, a property, or a method's return value."""
     import numpy as np
 
     if get_origin(cls) is np.ndarray and name == "size":
@@ -342,10 +344,10 @@ def _hint(cls: type, name: str) -> Any:
             continue
         if text is None:
             text = _function(member).__annotations__["return"]
-        text = getattr(text, "__forward_arg__", text)  # as named tuples keep it
+        text = getattr(text, "__forward_arg__", text)  # a named tuple stores a ForwardRef
         space = {**_CLASSES, **vars(sys.modules[owner.__module__])}
-        known = types.SimpleNamespace(__annotations__={name: text})
-        return get_type_hints(known, space, include_extras=True)[name]
+        annotated = types.SimpleNamespace(__annotations__={name: text})
+        return get_type_hints(annotated, space, include_extras=True)[name]
     raise TypeError(f"{cls.__name__} has no {name}")
 
 
@@ -356,7 +358,7 @@ def _function(member: Any) -> Any:
 
 
 def _description(cls: type, name: str) -> str:
-    """Return what the docstring of a class, or of its property, says about a name."""
+    """Return the description of a name in the docstring of a class or of its property."""
     for owner in cls.__mro__:
         member = owner.__dict__.get(name)
         text = _parameters(owner).get(name)
@@ -373,9 +375,9 @@ def _first(text: str) -> str:
 
 @cache
 def _parameters(cls: type) -> dict[str, str]:
-    """Return what the section of parameters says about each name."""
+    """Return the description of each name in the Parameters section."""
     _, _, section = inspect.cleandoc(cls.__doc__ or "").partition("Parameters\n----------\n")
-    found: dict[str, list[str]] = {}
+    lines_by_name: dict[str, list[str]] = {}
     names: list[str] = []
     for line in section.splitlines():
         if re.match(r"\w+\n?$", line) and line in ("Examples", "Notes", "References", "See Also"):
@@ -383,5 +385,5 @@ def _parameters(cls: type) -> dict[str, str]:
         if line and not line.startswith(" "):
             names = [name.strip() for name in line.split(",")]
         for name in names if line.startswith(" ") else ():
-            found.setdefault(name, []).append(line)
-    return {name: _first("\n".join(lines)) for name, lines in found.items()}
+            lines_by_name.setdefault(name, []).append(line)
+    return {name: _first("\n".join(lines)) for name, lines in lines_by_name.items()}

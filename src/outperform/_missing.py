@@ -1,4 +1,4 @@
-"""Missing values: None, NaN, NaT, NA, and what a mask hides."""
+"""Missing values: None, NaN, NaT, NA and masked values."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from outperform._typing import AnyArray
 
 
 def unmasked(values: Any) -> Any:
-    """Return a masked array as an array with None for what is masked; anything else as it is.
+    """Return a masked array with None for masked values, and anything else unchanged.
 
-    NumPy forgets the mask wherever an array is converted, and counts what lies under it.
+    NumPy drops the mask when an array is converted, and would count the values under it.
 
     Examples
     --------
@@ -31,19 +31,19 @@ def unmasked(values: Any) -> Any:
 
 
 def is_missing(value: object) -> bool:
-    """Return whether a value says that there is none: None, NaN, NaT, NA or a masked one.
+    """Return whether a value is missing: None, NaN, NaT, NA or masked.
 
     Examples
     --------
     >>> from decimal import Decimal
-    >>> [is_missing(one) for one in (None, float("nan"), Decimal("NaN"), np.datetime64("NaT"), 0)]
+    >>> [is_missing(v) for v in (None, float("nan"), Decimal("NaN"), np.datetime64("NaT"), 0)]
     [True, True, True, True, False]
     """
     if value is None or value is np.ma.masked or type(value).__name__ in ("NAType", "NaTType"):
         return True
     if isinstance(value, (str, bytes, bool, int)):
         return False
-    if getattr(value, "is_valid", True) is False:  # a scalar of Arrow
+    if getattr(value, "is_valid", True) is False:  # an Arrow scalar
         return True
     try:
         return bool(value != value)

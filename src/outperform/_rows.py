@@ -1,4 +1,4 @@
-"""Equal rows of numbers: which they are, how many there are of each, and where they stand."""
+"""Equal rows of numbers: find the distinct rows, count them, and look up their indices."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 
 from outperform._typing import AnyArray, FloatArray, IntArray
 
-# Keys up to here are numbers, which sort and compare faster than bytes.
+# Up to this number of keys, keys are integers, which sort and compare faster than bytes.
 _MOST_KEYS = 2**62
-# A table of all keys up to this many is small.
+# Up to this number of keys, a table of all of them is small.
 _FEW_KEYS = 1 << 16
 
 
@@ -22,9 +22,9 @@ class Distinct(NamedTuple):
     Parameters
     ----------
     first
-        Where each distinct row is first.
+        Index of the first occurrence of each distinct row.
     code
-        Which of the distinct rows every row is.
+        Number of the distinct row that each row equals.
     """
 
     first: IntArray
@@ -50,8 +50,8 @@ def distinct_rows(rows: AnyArray) -> Distinct:
 def distinct_records(columns: Sequence[AnyArray]) -> Distinct:
     """Return the distinct rows of several tables side by side, each ``(n_rows, n_columns)``.
 
-    Their order is that of the first column if it alone distinguishes all rows. Tables of which
-    most is 0 are compared by what is not.
+    They are ordered by the first column if it alone distinguishes all rows. Tables with mostly
+    zeros are compared by their nonzero entries.
     """
     distinct = distinct_rows(columns[0][:, :1])
     if len(distinct.first) == len(columns[0]):
@@ -60,7 +60,7 @@ def distinct_records(columns: Sequence[AnyArray]) -> Distinct:
 
 
 def _packed(rows: AnyArray) -> FloatArray:
-    """Return rows that are equal where these are: of many zeros only what is none, and where."""
+    """Return rows that are equal if these are, without most zeros: other entries and columns."""
     row, column = np.nonzero(rows)
     n_used = np.bincount(row, minlength=len(rows))
     width = int(n_used.max(initial=0))
@@ -86,7 +86,7 @@ def count_rows(
         first, code = distinct_rows(rows)
         return _nonzero(rows[first], sum_by(code, weights, size=len(first)))
     keys = _numbers(n_rows, codes, [n_labels] * n_columns)
-    # A dense count is faster than sorting while the table is no larger than the data.
+    # A dense count is faster than sorting if the table is not larger than the data.
     if weights is None and n_keys <= max(4 * n_rows, _FEW_KEYS):
         counts: AnyArray = np.bincount(keys, minlength=0)
         keys = np.flatnonzero(counts)
@@ -99,19 +99,19 @@ def count_rows(
 
 
 def _nonzero(cells: IntArray, counts: AnyArray) -> tuple[IntArray, AnyArray]:
-    kept = np.flatnonzero(counts != 0)
-    return cells[kept], counts[kept]
+    nonzero = np.flatnonzero(counts != 0)
+    return cells[nonzero], counts[nonzero]
 
 
 def place_rows(columns: Sequence[IntArray] | IntArray, cells: IntArray) -> IntArray:
-    """Return where each row of codes stands among the cells, all of which are distinct.
+    """Return the index of each row of codes among the cells, which are distinct.
 
     Parameters
     ----------
     columns
-        The columns of the rows, such as the transpose of a table of them.
+        Columns of the rows, such as the transpose of a table of rows.
     cells
-        The rows among which they are, ``(n_cells, n_columns)``.
+        Distinct rows that include them, ``(n_cells, n_columns)``.
 
     Examples
     --------
@@ -124,31 +124,31 @@ def place_rows(columns: Sequence[IntArray] | IntArray, cells: IntArray) -> IntAr
         for column, known in zip(columns, cells.T, strict=True)
     ]
     if prod(spans) >= _MOST_KEYS:
-        known, wanted = _as_bytes(cells), _as_bytes(np.column_stack(list(columns)))
+        known, keys = _as_bytes(cells), _as_bytes(np.column_stack(list(columns)))
     else:
         known = _numbers(len(cells), cells.T, spans)
-        wanted = _numbers(len(columns[0]), columns, spans)
-    if prod(spans) <= max(4 * len(wanted), _FEW_KEYS):
-        places = np.full(prod(spans), -1, dtype=np.int32)
-        places[known] = np.arange(len(cells), dtype=np.int32)
-        found: AnyArray = places[wanted]
-        unknown = bool((found < 0).any())
+        keys = _numbers(len(columns[0]), columns, spans)
+    if prod(spans) <= max(4 * len(keys), _FEW_KEYS):
+        index_by_key = np.full(prod(spans), -1, dtype=np.int32)
+        index_by_key[known] = np.arange(len(cells), dtype=np.int32)
+        indices: AnyArray = index_by_key[keys]
+        unknown = bool((indices < 0).any())
     else:
         order = np.argsort(known, kind="stable")
-        found = np.searchsorted(known, wanted, sorter=order)
-        unknown = bool((found == len(known)).any())
+        indices = np.searchsorted(known, keys, sorter=order)
+        unknown = bool((indices == len(known)).any())
         if not unknown:
-            found = order[found]
-            unknown = bool((known[found] != wanted).any())
+            indices = order[indices]
+            unknown = bool((known[indices] != keys).any())
     if unknown:
         raise KeyError("a row is not among the cells")
-    return found
+    return indices
 
 
 def sum_by(codes: IntArray, values: AnyArray | None, *, size: int) -> AnyArray:
     """Return the sum of the values of each code; None counts each row once.
 
-    Whole numbers of any size add up exactly.
+    Sums of integers of any size are exact.
 
     Examples
     --------
@@ -165,23 +165,23 @@ def sum_by(codes: IntArray, values: AnyArray | None, *, size: int) -> AnyArray:
 
 
 def _row_keys(rows: AnyArray) -> AnyArray:
-    """Return a key for each row, in the order of the rows: a number if that fits, else bytes."""
+    """Return a key per row, in the order of the rows: an integer if it fits, else bytes."""
     if rows.dtype == bool:
         rows = rows.view(np.uint8)
     if rows.shape[1] == 1:
         return rows[:, 0] + 0.0 if rows.dtype.kind == "f" else rows[:, 0]
     if rows.dtype.kind in "iu" and len(rows):
-        least = rows.min(axis=0)
-        most = rows.max(axis=0)
-        spans = [1 + high - low for low, high in zip(least.tolist(), most.tolist(), strict=True)]
+        lows = rows.min(axis=0)
+        highs = rows.max(axis=0)
+        spans = [1 + high - low for low, high in zip(lows.tolist(), highs.tolist(), strict=True)]
         if prod(spans) < _MOST_KEYS:
-            columns = (column - low for column, low in zip(rows.T, least, strict=True))
+            columns = (column - low for column, low in zip(rows.T, lows, strict=True))
             return _numbers(len(rows), columns, spans)
     return _as_bytes(rows)
 
 
 def _numbers(n_rows: int, columns: Iterable[IntArray], spans: Sequence[int]) -> IntArray:
-    """Return rows of codes as numbers of which each column is a digit."""
+    """Return rows of codes as integers, with each column as a digit."""
     keys = np.zeros(n_rows, dtype=np.int64)
     for column, span in zip(columns, spans, strict=True):
         keys *= span
@@ -190,14 +190,14 @@ def _numbers(n_rows: int, columns: Iterable[IntArray], spans: Sequence[int]) -> 
 
 
 def _as_bytes(rows: AnyArray) -> AnyArray:
-    """Return each row as bytes, whose order is that of the numbers.
+    """Return each row as bytes, which sort like the numbers.
 
-    The bits of negative floats and the sign are turned round and the highest byte comes first.
+    The sign bit and all bits of negative floats are inverted, and the highest byte comes first.
     """
     keys = rows
     if rows.dtype != np.uint8:
         if rows.dtype.kind == "f":
-            bits = (rows + 0.0).astype(np.float64).view(np.int64)  # −0.0 is 0.0
+            bits = (rows + 0.0).astype(np.float64).view(np.int64)  # −0.0 becomes 0.0
             bits ^= (bits >> 63) & np.int64(2**63 - 1)
         else:
             bits = rows.astype(np.int64)

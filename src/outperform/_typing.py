@@ -1,4 +1,4 @@
-"""Names for the types that every room shares."""
+"""Type aliases and protocols that all packages share."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
-IntRows: TypeAlias = Annotated[IntArray, 2]  # written to JSON as rows of whole numbers
+IntRows: TypeAlias = Annotated[IntArray, 2]  # written to JSON as rows of integers
 BoolArray: TypeAlias = NDArray[np.bool_]
 AnyArray: TypeAlias = NDArray[Any]
 
 Label: TypeAlias = str | int | bool
-"""A class is text, a whole number or a truth value; nothing else."""
+"""Class label: text, an integer or a Boolean."""
 
 SeedSequence: TypeAlias = np.random.SeedSequence
 Generator: TypeAlias = np.random.Generator
@@ -33,7 +33,7 @@ Seed: TypeAlias = int | SeedSequence | np.random.Generator | np.random.RandomSta
 
 
 class Distribution(Protocol):
-    """One exact marginal posterior: everything a report needs, without draws."""
+    """Exact marginal posterior, with everything that a report needs and no draws."""
 
     @property
     def mean(self) -> float: ...
@@ -54,11 +54,11 @@ class Distribution(Protocol):
 
 
 Progress: TypeAlias = Callable[[int, int], None]
-"""Called with how much is done, and with how much there is."""
+"""Function that is called with the amounts done and in total."""
 
 Axes: TypeAlias = "matplotlib.axes.Axes"
 FigureSize: TypeAlias = Literal["column", "text", "slide"]
-"""How wide a new figure is: a column of a page, its text, or a slide."""
+"""Width of a new figure: a column of a page, its text, or a slide."""
 
 PandasFrame: TypeAlias = "pd.DataFrame"
 PolarsFrame: TypeAlias = "pl.DataFrame"
@@ -67,11 +67,11 @@ DataTree: TypeAlias = "xr.DataTree"
 
 Path: TypeAlias = str | os.PathLike[str]
 FrameLike: TypeAlias = "IntoFrame"
-"""A frame that narwhals knows, eager or lazy."""
+"""Frame of a library that narwhals knows, eager or lazy."""
 
 
 class DatasetLike(Protocol):
-    """A data set of Hugging Face."""
+    """Hugging Face data set."""
 
     @property
     def column_names(self) -> list[str]: ...
@@ -83,17 +83,17 @@ Source: TypeAlias = (
     "Path | IO[str] | IO[bytes] | FrameLike | DatasetLike | Sequence[Path]"
     " | Mapping[str, Path | Sequence[Path]]"
 )
-"""Where rows come from: files, folders, patterns, addresses, frames."""
+"""Source of rows: files, folders, patterns, addresses, frames."""
 
 Where: TypeAlias = Mapping[str, object]
-"""The rows to keep: a value of any type, or a list of them, for each column."""
+"""Rows to keep: a value of any type, or a list of values, per column."""
 
 ColumnLike: TypeAlias = "ArrayLike | IntoSeries | Sequence[Hashable]"
-"""One value a row: a list, an array or a series."""
+"""One value per row: a list, an array or a series."""
 
 
 class SparseMatrix(Protocol):
-    """A sparse matrix or array of scipy."""
+    """Sparse matrix or array of SciPy."""
 
     @property
     def shape(self) -> tuple[int, ...]: ...
@@ -102,7 +102,7 @@ class SparseMatrix(Protocol):
 
 
 class SparseFloats(Protocol):
-    """What is used of scipy's ``csr_array`` of floats, which has no types of its own."""
+    """The parts of SciPy's ``csr_array`` of floats in use here, which has no type annotations."""
 
     data: FloatArray
     indices: IntArray
@@ -130,35 +130,35 @@ class SparseFloats(Protocol):
 
 MatrixLike: TypeAlias = "ArrayLike | IntoDataFrame | SparseMatrix"
 LabelsLike: TypeAlias = "ColumnLike | MatrixLike | Sequence[Collection[Label]]"
-"""Labels, scores or sets of labels, one a row; or a matrix of indicators or probabilities."""
+"""Labels, scores or label sets, one per row; or a matrix of indicators or probabilities."""
 
 StatisticsLike: TypeAlias = "MatrixLike | Mapping[str, ColumnLike]"
-"""Several numbers an item: a matrix, or columns by name."""
+"""Several numbers per item: a matrix, or columns by name."""
 
 ModelsLike: TypeAlias = "Mapping[str, LabelsLike] | IntoDataFrame"
-"""What each model said: a mapping from names, or a frame with a column for each."""
+"""Predictions of each model: a mapping from names, or a frame with one column per model."""
 
 RunsLike: TypeAlias = "ModelsLike | Sequence[LabelsLike] | AnyArray"
-"""What each run said; of outcomes, the names of the runs."""
+"""Predictions of each run; with outcomes, the names of the runs."""
 
 TagsLike: TypeAlias = Sequence[Sequence[str]]
 SpansLike: TypeAlias = Sequence[Iterable[tuple[int, int, Label]]]
 
 
 class Items(Protocol):
-    """A mapping from classes, or a series."""
+    """Mapping from classes, or a series."""
 
     def items(self) -> Iterable[tuple[Label, float]]: ...
 
 
 class CostItems(Protocol):
-    """A mapping from pairs of truth and prediction."""
+    """Mapping from pairs of truth and prediction."""
 
     def items(self) -> Iterable[tuple[tuple[Label, Label], float]]: ...
 
 
 class Drawable(Protocol):
-    """A distribution, frozen as those of ``scipy.stats``."""
+    """Frozen distribution, like those of ``scipy.stats``."""
 
     def rvs(self, *, size: int, random_state: np.random.Generator) -> ArrayLike: ...
 
@@ -167,7 +167,7 @@ CostsLike: TypeAlias = "MatrixLike | CostItems"
 
 
 class SupportsFitPredict(Protocol):
-    """An estimator or a tagger; what it is trained on is its own affair."""
+    """Estimator or tagger, with training data of any type."""
 
     def fit(self, X: Any, y: Any, /) -> object: ...
 
@@ -175,13 +175,13 @@ class SupportsFitPredict(Protocol):
 
 
 class SupportsSplit(Protocol):
-    """A splitter as scikit-learn has them."""
+    """Splitter with scikit-learn's interface."""
 
     def split(self, X: Any, y: Any, groups: Any, /) -> Iterator[tuple[IntArray, IntArray]]: ...
 
 
 class OfRows(TypedDict, total=False):
-    """What belongs to the rows of arrays."""
+    """Groups and weights of the rows of arrays."""
 
     groups: ColumnLike | None
     sample_weight: ColumnLike | None

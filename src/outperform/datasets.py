@@ -1,4 +1,4 @@
-"""Bundled example data: four text classifiers on the 20 Newsgroups test set, answers only."""
+"""Bundled example data: predictions of four text classifiers on 20 Newsgroups."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CLASSIFIERS: Final = ("nb_bern", "nb_mult", "svm_l1", "svm_l2")
 
 _DESCRIPTION: Final = """\
 The 20 Newsgroups collection, "bydate" split: true groups of the 7,532 test
-documents and the answers of four text classifiers trained on the 11,314
+documents and the predictions of four text classifiers trained on the 11,314
 training documents.
 
   nb_bern   Bernoulli naive Bayes
@@ -24,13 +24,13 @@ training documents.
   svm_l2    linear support vector machine, L2 penalty
 
 Headers, footers and quoted lines were removed, words counted, and each
-document's counts scaled to unit length. Documents are in the order of their
-group and, within it, of their file name.
+document's counts scaled to unit length. Documents are sorted by group and,
+within each group, by file name.
 
 Source: the 20 Newsgroups collection gathered by Ken Lang, public research
 data. Only labels and predictions computed from it are included here, none of
 the texts. The classifiers are those of Zhang, Wang, Zhao and Wang (ICDM 2015)
-and Zhang, Wang, Yilmaz, Wang and Zhou (SIGIR 2016), trained anew: both naive
+and Zhang, Wang, Yilmaz, Wang and Zhou (SIGIR 2016), retrained: both naive
 Bayes classifiers have the published F1 in all 20 groups; the support vector
 machines differ from it in the third decimal in a few groups.
 """
@@ -38,19 +38,19 @@ machines differ from it in the third decimal in a few groups.
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class News20:
-    """What four classifiers said about the 20 Newsgroups test documents.
+    """Predictions of four classifiers for the 20 Newsgroups test documents.
 
     Parameters
     ----------
     y_true
-        The true group of each document, by name; shape (7532,).
+        Name of the true group of each document; shape (7532,).
     predictions
-        The answers of ``"nb_bern"``, ``"nb_mult"``, ``"svm_l1"`` and
-        ``"svm_l2"``, each like `y_true`.
+        Predictions of ``"nb_bern"``, ``"nb_mult"``, ``"svm_l1"`` and ``"svm_l2"``, each like
+        `y_true`.
     target_names
         The 20 groups in sorted order; the papers number them 0 to 19.
     description
-        Where the data come from and how the answers were made.
+        Source of the data and of the predictions.
 
     Examples
     --------
@@ -71,12 +71,12 @@ class News20:
 
 
 def load_news20() -> News20:
-    """Load the answers of four classifiers on 20 Newsgroups.
+    """Load the predictions of four classifiers on 20 Newsgroups.
 
     Returns
     -------
     news
-        True groups and predictions as arrays of group names, fresh at every call.
+        True groups and predictions as arrays of group names, new at every call.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Exceptions that say what must hold, what came, and how to mend it."""
+"""Exceptions that state the requirement, the value received, and how to fix it."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from importlib import import_module
 from types import ModuleType
 
 Spelling = Callable[[str, tuple[object, ...]], str]
-"""From a parameter and values that it may be given to how they are typed."""
+"""Function from a parameter and some of its values to the text to type."""
 
 _SPELLING: ContextVar[Spelling | None] = ContextVar("spelling", default=None)
 
 
 class OutperformError(Exception):
-    """Base class of every error that outperform raises on purpose."""
+    """Base class of all errors that outperform raises on purpose."""
 
 
 class UsageError(OutperformError, ValueError):
-    """An argument is not one of the values it may take."""
+    """An argument does not have an allowed value."""
 
 
 class DataError(OutperformError, ValueError):
-    """The data cannot be counted as they are."""
+    """The data cannot be analysed in their present form."""
 
 
 class ResourceError(OutperformError, MemoryError):
@@ -33,7 +33,7 @@ class ResourceError(OutperformError, MemoryError):
 
 
 class UndefinedBayesFactor(OutperformError, ArithmeticError):
-    """The Bayes factor that was asked for does not exist."""
+    """The requested Bayes factor does not exist."""
 
 
 class MissingExtra(OutperformError, ImportError):
@@ -42,7 +42,7 @@ class MissingExtra(OutperformError, ImportError):
 
 @contextmanager
 def spelled(spelling: Spelling) -> Iterator[None]:
-    """Name parameters in this way, in all messages made meanwhile; else they are Python's."""
+    """Spell parameters in messages this way inside the ``with`` block; otherwise as in Python."""
     token = _SPELLING.set(spelling)
     try:
         yield
@@ -51,7 +51,7 @@ def spelled(spelling: Spelling) -> Iterator[None]:
 
 
 def param(name: str, *values: object) -> str:
-    """Return a parameter as a message names it, perhaps with values that it may be given.
+    """Return a parameter as spelled in messages, perhaps with example values.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def either(python: str, typed: str) -> str:
 
 
 _NEAREST = 5
-_A_LINE = 12  # names
+_NAMES_PER_LINE = 12
 
 
 def unknown_name(
@@ -83,18 +83,18 @@ def unknown_name(
     *,
     everything: str | None = None,
 ) -> str:
-    """Return the sentence for a misspelt name, with the nearest right one.
+    """Return the message for an unknown name, with the most similar known one.
 
     Parameters
     ----------
     kind
-        What has the name.
+        Word for the named thing.
     name
-        What was written.
+        Name received.
     known
-        The right names.
+        Known names.
     everything
-        Where to find all of them, which are then not listed if they are many.
+        Reference to a list of all names, which replaces a long list.
 
     Examples
     --------
@@ -104,23 +104,22 @@ def unknown_name(
     "unknown model 'large'; did you mean 'mockllm/large'? Known: mockllm/small, mockllm/large"
     """
     known = list(known)
-    by_lower, given = {one.lower(): one for one in known}, str(name).lower()
-    begun = [one for one in by_lower if len(given) > 2 and one.startswith(given)]
-    ended = [
-        one for one in by_lower if len(given) > 2 and re.search(rf"\W{re.escape(given)}$", one)
-    ]
-    close = [*begun, *ended, *get_close_matches(given, by_lower, n=1)]
+    by_lower, typed = {known_name.lower(): known_name for known_name in known}, str(name).lower()
+    long_enough = list(by_lower) if len(typed) > 2 else []
+    prefixed = [lower for lower in long_enough if lower.startswith(typed)]
+    suffixed = [lower for lower in long_enough if re.search(rf"\W{re.escape(typed)}$", lower)]
+    close = [*prefixed, *suffixed, *get_close_matches(typed, by_lower, n=1)]
     hint = f"; did you mean {by_lower[close[0]]!r}?" if close else "."
-    shown, rest = known, ""
-    if everything is not None and len(known) > _A_LINE:
-        near = [*begun, *get_close_matches(given, by_lower, n=_NEAREST, cutoff=0.5)]
-        shown = list(dict.fromkeys([*(by_lower[one] for one in near), *known]))[:_NEAREST]
-        rest = f" and {len(known) - _NEAREST} more, see {everything}"
-    return f"unknown {kind} {str(name)!r}{hint} Known: {', '.join(shown)}{rest}"
+    listed, more = known, ""
+    if everything is not None and len(known) > _NAMES_PER_LINE:
+        near = [*prefixed, *get_close_matches(typed, by_lower, n=_NEAREST, cutoff=0.5)]
+        listed = list(dict.fromkeys([*(by_lower[lower] for lower in near), *known]))[:_NEAREST]
+        more = f" and {len(known) - _NEAREST} more, see {everything}"
+    return f"unknown {kind} {str(name)!r}{hint} Known: {', '.join(listed)}{more}"
 
 
 def require(module: str, *, extra: str, purpose: str) -> ModuleType:
-    """Import an optional module, or say in one line which extra brings it.
+    """Import an optional module, or raise an error that names its extra.
 
     Examples
     --------

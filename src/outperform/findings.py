@@ -1,4 +1,4 @@
-"""Findings: what may be wrong with a number. ``findings.txt`` holds the words of all of them."""
+"""Findings: notes and warnings about results. ``findings.txt`` contains their texts."""
 
 from __future__ import annotations
 
@@ -18,18 +18,19 @@ Level = Literal["note", "warning", "serious"]
 @written("name level message")
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One finding about a result.
+    """A finding about a result.
 
     Parameters
     ----------
     name
-        A stable identifier such as ``"default_rope"``.
+        Stable identifier such as ``"default_rope"``.
     level
-        ``"note"``, ``"warning"`` if it may change the conclusion, ``"serious"`` if it withholds it.
+        ``"note"``, ``"warning"`` if it may change the conclusion, or ``"serious"`` if it withholds
+        the decision.
     message
-        A sentence or two for people.
+        The text: the fact, its consequence and the action.
     mends
-        The parameter that mends it, such as ``"rope"``; None if none does.
+        Parameter to change, such as ``"rope"``; None if there is none.
 
     Examples
     --------
@@ -48,7 +49,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Template:
-    """The words of a finding, its levels, the usual one first, and the parameter that mends it."""
+    """Text of a finding, its levels, the usual one first, and the parameter to change."""
 
     name: str
     levels: tuple[Level, ...]
@@ -57,21 +58,21 @@ class Template:
 
     @property
     def fields(self) -> frozenset[str]:
-        """The names of what is filled in."""
+        """Names of the placeholders."""
         return frozenset(name for _, name, _, _ in Formatter().parse(self.text) if name)
 
 
 def finding(key: str, /, *, level: Level | None = None, **fields: object) -> Finding:
-    """Return a finding of the table, its template filled in.
+    """Return a finding of the table with its placeholders filled in.
 
     Parameters
     ----------
     key
-        Its name, and after a slash the variant, if it has several.
+        Name of the finding, followed by a slash and the variant if it has several.
     level
-        Which of the template's levels; the first of them if None.
+        One of the template's levels; the first of them if None.
     **fields
-        What the template asks for, no more and no less.
+        Values of exactly the placeholders in the template.
 
     Examples
     --------
@@ -81,8 +82,8 @@ def finding(key: str, /, *, level: Level | None = None, **fields: object) -> Fin
     if key not in TEMPLATES:
         raise KeyError(unknown_name("finding", key, TEMPLATES))
     template = TEMPLATES[key]
-    if odd := fields.keys() ^ template.fields:
-        raise TypeError(f"finding {key!r} must get its template's fields; see {sorted(odd)}")
+    if unexpected := fields.keys() ^ template.fields:
+        raise TypeError(f"finding {key!r} must get its template's fields; see {sorted(unexpected)}")
     if level is not None and level not in template.levels:
         raise ValueError(f"finding {key!r} must be a {' or '.join(template.levels)}; got {level!r}")
     text = template.text.format(**fields)
@@ -90,30 +91,30 @@ def finding(key: str, /, *, level: Level | None = None, **fields: object) -> Fin
 
 
 def restored(name: str, level: Level, message: str) -> Finding:
-    """Return a finding that was stored, perhaps by a version that knows other names.
+    """Return a finding from a stored result, perhaps of a version with other names.
 
     Examples
     --------
     >>> restored("default_rope", "note", "The ROPE of ±0.01 is the default.").mends
     'rope'
     """
-    mends = {one.name: one.mends for one in TEMPLATES.values()}
+    mends = {template.name: template.mends for template in TEMPLATES.values()}
     return Finding(name, level, message, mends.get(name))
 
 
 def is_serious(findings: Iterable[Finding]) -> bool:
-    """Return whether one of them withholds the decision.
+    """Return whether any of the findings withholds the decision.
 
     Examples
     --------
     >>> is_serious([restored("default_rope", "note", "The ROPE of ±0.01 is the default.")])
     False
     """
-    return any(one.level == "serious" for one in findings)
+    return any(each.level == "serious" for each in findings)
 
 
 def counted(n: float, nouns: str, *, one: str | None = None) -> str:
-    """Return a number and what it counts, in the singular if it is one.
+    """Return a number with its noun, in the singular for 1.
 
     Examples
     --------
@@ -126,45 +127,45 @@ def counted(n: float, nouns: str, *, one: str | None = None) -> str:
 
 
 def listed(words: Iterable[str], *, most: int | None = None) -> str:
-    """Return words with commas and an "and"; of many the first, and how many more.
+    """Return words with commas and an "and"; of many, the first and the number of others.
 
     Examples
     --------
     >>> listed(["a", "b", "c"]), listed(["a", "b", "c", "d"], most=2)
     ('a, b and c', 'a, b and 2 more')
     """
-    *before, last = _with_rest(words, most) or [""]
+    *before, last = _shortened(words, most) or [""]
     return f"{', '.join(before)} and {last}" if before else last
 
 
 def clauses(words: Iterable[str], *, most: int | None = None) -> str:
-    """Return parts of a sentence with semicolons; of many the first, and how many more.
+    """Return clauses with semicolons; of many, the first and the number of others.
 
     Examples
     --------
     >>> clauses(["a has 1", "b has 2"]), clauses(["a has 1", "b has 2", "c has 3"], most=1)
     ('a has 1; b has 2', 'a has 1; and 2 more')
     """
-    *before, last = _with_rest(words, most) or [""]
+    *before, last = _shortened(words, most) or [""]
     return "; ".join([*before, f"and {last}" if len(before) == most else last])
 
 
 def quoted(labels: Iterable[object], *, most: int | None = 5, escaped: bool = False) -> str:
-    """Return labels as Python writes them; escaped, those that look alike can be told apart.
+    """Return labels as Python writes them; escaped, similar labels can be distinguished.
 
     Examples
     --------
     >>> quoted(["spam", 1]), quoted("abc", most=2)
     ("'spam' and 1", "'a', 'b' and 1 more")
     """
-    return listed([ascii(one) if escaped else repr(one) for one in labels], most=most)
+    return listed([ascii(label) if escaped else repr(label) for label in labels], most=most)
 
 
-def _with_rest(words: Iterable[str], most: int | None) -> list[str]:
-    shown = list(words)
-    if most is None or len(shown) <= most:
-        return shown
-    return [*shown[:most], f"{len(shown) - most:,} more"]
+def _shortened(words: Iterable[str], most: int | None) -> list[str]:
+    every = list(words)
+    if most is None or len(every) <= most:
+        return every
+    return [*every[:most], f"{len(every) - most:,} more"]
 
 
 def _read(table: str) -> dict[str, Template]:

@@ -1,4 +1,4 @@
-"""``propose``: which items to label next, how many of each stratum, and why."""
+"""``propose``: select the items to label next, by strata."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from outperform.posterior.rng import seed_sequence
 
 
 def interleave(chosen: IntArray, generator: np.random.Generator) -> IntArray:
-    """Return the stratum of every place in the order, so that each prefix is shared out fairly.
+    """Return an order of strata in which each prefix has about the same shares of strata.
 
-    The j-th of n items of a stratum comes at about j/n of the way, each stratum with a start
-    of its own.
+    The j-th of n items of a stratum comes after a share of about j/n of all items, from a random
+    start per stratum.
 
     Examples
     --------
@@ -44,21 +44,22 @@ def interleave(chosen: IntArray, generator: np.random.Generator) -> IntArray:
     return strata[order]
 
 
-# Guesses: how often both are right where they agree, neither where not, and else A.
+# Guesses: the share of agreements in which both are right, of disagreements in which neither is,
+# and of the other disagreements in which A is.
 _RIGHT = 0.9
 _NEITHER = 0.1
 _A_RATHER_THAN_B = (0.3, 0.5, 0.7)
-# How often a judge is right; and how much its errors on A and on B go together, since some items
-# are hard to judge.
+# The share of items on which a judge is right, and the correlation of its errors on A and on B,
+# since some items are hard to judge.
 _JUDGE_RIGHT = 0.85
 _JUDGE_ERRS_ON_BOTH = 0.5
 
-# What agreements get of the budget at least, since the denominators rest on them; and what every
-# stratum gets at least, so that none rests on the prior alone.
+# The minimum share of the budget for agreements, which the denominators depend on, and the minimum
+# numbers of labels per stratum, so none depends on the prior alone.
 _AGREEMENTS = 0.2
 _LEAST_AGREE = 10.0
 _LEAST_APART = 3.0
-# Of the budget, so much may go to the least of every stratum.
+# The largest share of the budget for these minimum numbers.
 _LEAST = 0.3
 
 
@@ -72,46 +73,48 @@ def guessed_truths(
 ) -> FloatArray:
     """Guess p(y | a, b) before any label, ``(n_strata, n_classes)``; with a judge, given it too.
 
-    A class that is neither answer is as likely as both models, and the judge, say it on average.
+    A class that neither model predicts is as probable as its average share of the predictions of
+    both models, and of the judge.
 
     Examples
     --------
     >>> cells, sizes = np.array([[0, 0], [0, 1], [1, 1]]), np.array([80.0, 10.0, 10.0])
     >>> guessed_truths(cells, sizes, n_classes=2, a_right=0.7).round(3).tolist()
     [[0.985, 0.015], [0.7, 0.3], [0.085, 0.915]]
-    >>> said = np.array([0, 1, 1])
-    >>> guessed_truths(cells, sizes, n_classes=2, a_right=0.5, judge=said).round(3).tolist()
+    >>> judge = np.array([0, 1, 1])
+    >>> guessed_truths(cells, sizes, n_classes=2, a_right=0.5, judge=judge).round(3).tolist()
     [[0.997, 0.003], [0.15, 0.85], [0.016, 0.984]]
     """
-    said = cells if judge is None else np.column_stack([judge, cells])
+    predicted = cells if judge is None else np.column_stack([judge, cells])
     shares = np.zeros(n_classes)
-    np.add.at(shares, said, (sizes / sizes.sum() / said.shape[1])[:, None])
-    same, places = cells[:, 0] == cells[:, 1], np.arange(len(cells))
+    np.add.at(shares, predicted, (sizes / sizes.sum() / predicted.shape[1])[:, None])
+    same, rows = cells[:, 0] == cells[:, 1], np.arange(len(cells))
     others = np.tile(shares, (len(cells), 1))
     for model in range(2):
-        others[places[~same], cells[~same, model]] = 0.0
+        others[rows[~same], cells[~same, model]] = 0.0
     sums: FloatArray = others.sum(axis=1, keepdims=True)
     others = np.divide(others, sums, out=np.zeros_like(others), where=sums > 0)
     truths: FloatArray = others * np.where(same, 1 - _RIGHT, _NEITHER)[:, None]
     for model, right in enumerate((a_right, 1 - a_right)):
-        told = np.where(same, _RIGHT / 2, (1 - _NEITHER) * right)
-        truths[places, cells[:, model]] += told
+        mass = np.where(same, _RIGHT / 2, (1 - _NEITHER) * right)
+        truths[rows, cells[:, model]] += mass
     if judge is not None:
-        # Its class is so much likelier to be said if it is true than if another one is.
-        truths[places, judge] *= _JUDGE_RIGHT / (1 - _JUDGE_RIGHT) * max(n_classes - 1, 1)
-    # With two classes, or only two that are ever predicted, one of the models must be right.
+        # The judge gives its class so many times as often if it is true as if another one is.
+        truths[rows, judge] *= _JUDGE_RIGHT / (1 - _JUDGE_RIGHT) * max(n_classes - 1, 1)
+    # If only two classes are possible or predicted, one of two disagreeing models must be right.
     truths /= truths.sum(axis=1, keepdims=True)
     return truths
 
 
-# What people may say of A and of B: right or wrong.
+# Human labels of A and of B: right or wrong.
 _VERDICTS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
 
 
 def guessed_verdicts(cells: IntArray, sizes: FloatArray) -> FloatArray:
-    """Guess what people say of A and B, given what a judge says, ``(n_strata, 4)``.
+    """Guess the human verdicts on A and B, given those of a judge, ``(n_strata, 4)``.
 
-    Each pair of verdicts is as frequent as by the judge, before it is known for an item.
+    Before the judge's verdict on an item is known, each pair of human verdicts is as probable as it
+    is frequent among those of the judge.
 
     Examples
     --------
@@ -120,15 +123,17 @@ def guessed_verdicts(cells: IntArray, sizes: FloatArray) -> FloatArray:
     """
     wrong = 1 - _JUDGE_RIGHT
     both = wrong * (wrong + _JUDGE_ERRS_ON_BOTH * _JUDGE_RIGHT)
-    errors = np.array([1 - 2 * wrong + both, wrong - both, both])  # on none, on one, on both
-    found: FloatArray = errors[(cells[:, None] != _VERDICTS).sum(axis=2)]
-    found *= np.bincount(place_rows(cells.T, _VERDICTS), sizes, minlength=4)
-    found /= found.sum(axis=1, keepdims=True)
-    return found
+    errors = np.array(
+        [1 - 2 * wrong + both, wrong - both, both]
+    )  # on neither, on one model, on both
+    verdicts: FloatArray = errors[(cells[:, None] != _VERDICTS).sum(axis=2)]
+    verdicts *= np.bincount(place_rows(cells.T, _VERDICTS), sizes, minlength=4)
+    verdicts /= verdicts.sum(axis=1, keepdims=True)
+    return verdicts
 
 
 def guesses(spec: LabelSpec, pool: Pool) -> Iterator[FloatArray]:
-    """Yield guesses of the truth in each stratum, of verdicts of what people say."""
+    """Yield guesses of the true labels in each stratum, or of the human verdicts."""
     sizes = pool.counts.astype(np.float64)
     if spec.view.kind == "correct":
         yield guessed_verdicts(pool.cells, sizes)
@@ -141,23 +146,27 @@ def guesses(spec: LabelSpec, pool: Pool) -> Iterator[FloatArray]:
 
 
 def needs(spec: LabelSpec, pool: Pool) -> FloatArray:
-    """Return what each stratum needs, ``N_s · sd_s(g)``, the variance averaged over the guesses.
+    """Return the need of each stratum, ``N_s · sd_s(g)``, with the variance averaged over guesses.
 
-    Where the slopes are unknown, since there are too many classes, disagreements need labels in
-    proportion to their number.
+    If there are too many classes to know the slopes, disagreements need labels in proportion to
+    their number.
     """
     sizes = pool.counts.astype(np.float64)
     variances = np.zeros(len(sizes))
     for shares in guesses(spec, pool):
-        strata, said = np.nonzero(shares)
+        strata, outcome = np.nonzero(shares)
         verdicts = spec.view.kind == "correct"
-        after = [np.ones_like(said), _VERDICTS[said]] if verdicts else [said, pool.cells[strata]]
-        table = CellTable(np.column_stack(after), (shares * sizes[:, None])[strata, said])
+        after = (
+            [np.ones_like(outcome), _VERDICTS[outcome]]
+            if verdicts
+            else [outcome, pool.cells[strata]]
+        )
+        table = CellTable(np.column_stack(after), (shares * sizes[:, None])[strata, outcome])
         a, b = (cell_slopes(spec, table, model) for model in range(2))
         if a is None or b is None or not np.isfinite(a - b).all():
             return np.where(pool.apart, sizes, 0.0)
         change = np.zeros_like(shares)
-        change[strata, said] = a - b
+        change[strata, outcome] = a - b
         centred = change - (shares * change).sum(axis=1, keepdims=True)
         variances += (shares * np.square(centred)).sum(axis=1)
     needed: FloatArray = sizes * np.sqrt(variances)
@@ -165,9 +174,9 @@ def needs(spec: LabelSpec, pool: Pool) -> FloatArray:
 
 
 def least(pool: Pool, budget: int) -> FloatArray:
-    """Return how many labels each stratum gets whatever it needs, no more than half of a budget.
+    """Return the minimum number of labels per stratum, at most half of a budget in total.
 
-    With very many strata each of them gets less, but agreements together their share.
+    With very many strata, each of them gets less, but agreements still get their share in total.
     """
     sizes = pool.counts.astype(np.float64)
     same = ~pool.apart
@@ -178,7 +187,7 @@ def least(pool: Pool, budget: int) -> FloatArray:
 
 
 def allocate(needed: FloatArray, sizes: IntArray, lowest: FloatArray, *, budget: int) -> IntArray:
-    """Share a budget out in proportion to need, no stratum below its least or above its size.
+    """Divide a budget in proportion to need, with at least the minimum and at most the size.
 
     Examples
     --------
@@ -189,25 +198,25 @@ def allocate(needed: FloatArray, sizes: IntArray, lowest: FloatArray, *, budget:
     if budget >= sizes.sum():
         return sizes.copy()
     scale: float = needed.max(initial=0.0)
-    # What nobody needs is shared out last, in proportion to size.
-    wanted = needed / scale if scale > 0 else np.zeros(len(sizes))
-    wanted = wanted + 1e-9 * sizes / sizes.max()
-    low, high = 0.0, float(sizes.max()) / float(wanted[wanted > 0].min())
+    # Strata without need come last, in proportion to size.
+    weights = needed / scale if scale > 0 else np.zeros(len(sizes))
+    weights = weights + 1e-9 * sizes / sizes.max()
+    low, high = 0.0, float(sizes.max()) / float(weights[weights > 0].min())
     for _ in range(200):
         middle = (low + high) / 2
-        short = np.clip(middle * wanted, lowest, sizes).sum() < budget
+        short = np.clip(middle * weights, lowest, sizes).sum() < budget
         low, high = (middle, high) if short else (low, middle)
-    return _rounded(np.clip(high * wanted, lowest, sizes), sizes, budget)
+    return _rounded(np.clip(high * weights, lowest, sizes), sizes, budget)
 
 
-def _rounded(wanted: FloatArray, sizes: IntArray, budget: int) -> IntArray:
-    """Round to whole numbers that add up to the budget, the largest remainders up."""
-    whole = np.minimum(np.floor(wanted + 1e-6).astype(np.int64), sizes)
-    while (left := budget - int(whole.sum())) != 0:
-        movable = np.flatnonzero(whole < sizes if left > 0 else whole > 0)
-        order = movable[np.argsort((whole - wanted)[movable] * np.sign(left), kind="stable")]
-        whole[order[: abs(left)]] += np.sign(left)
-    return whole
+def _rounded(shares: FloatArray, sizes: IntArray, budget: int) -> IntArray:
+    """Round to integers that sum to the budget, with the largest remainders up."""
+    rounded = np.minimum(np.floor(shares + 1e-6).astype(np.int64), sizes)
+    while (left := budget - int(rounded.sum())) != 0:
+        movable = np.flatnonzero(rounded < sizes if left > 0 else rounded > 0)
+        order = movable[np.argsort((rounded - shares)[movable] * np.sign(left), kind="stable")]
+        rounded[order[: abs(left)]] += np.sign(left)
+    return rounded
 
 
 def propose(
@@ -225,33 +234,33 @@ def propose(
 ) -> Proposal:
     """Select items from a pool to label so that A − B is estimated precisely with few labels.
 
-    Labels tell models apart where they disagree, so most of the budget goes there; some goes
-    to where they agree, because recall, F1 and their averages need to know how often both are
-    wrong. If a judge looked at all items, people look more often where it may be wrong in a way
-    that matters. Only the two predictions, and what the judge says, decide how likely an item is
-    to be chosen, so that :meth:`Proposal.outcomes` can account for it.
+    Labels distinguish models where they disagree, so most of the budget goes to disagreements. Some
+    goes to agreements, because recall, F1 and their averages depend on how often both models are
+    wrong. If a judge labelled all items, more human labels go to items where its errors matter
+    most. The probability that an item is selected depends only on the two predictions and the
+    judge's label, so :meth:`Proposal.outcomes` can account for it.
 
     Parameters
     ----------
     a, b
-        The predicted labels of A and of B for every item of the pool.
+        Predicted labels of A and of B for every item of the pool.
     budget
-        How many items can be labelled.
+        Number of items to label.
     metric
-        The metric whose difference is to be known, as :func:`compare` takes it. Others can be
-        asked of the same labels.
+        Metric whose difference is estimated, as for :func:`compare`. The same labels can be used
+        for other metrics too.
     judge
-        The class that a judge, such as a language model, gives every item; or gold labels, of
-        which some are to be checked.
+        Class that a judge (for example an LLM) gives every item; or gold labels to be checked in
+        part.
     verdicts
-        Whether ``a`` and ``b`` are a judge's verdicts on the answers of A and of B instead, right
-        or wrong.
+        Whether ``a`` and ``b`` are a judge's verdicts on the answers of A and of B, right or
+        wrong, instead of predictions.
     labels
-        Classes that could occur, if a model may never predict one of them.
+        Classes that could occur, if the models may never predict some of them.
     pos_label
-        The positive class of a binary metric.
+        Positive class of a binary metric.
     names
-        What to call A and B.
+        Display names of A and B.
     random_state
         None, a whole number, a SeedSequence, a Generator or a RandomState.
 
@@ -262,28 +271,28 @@ def propose(
     >>> a, b = news.predictions["nb_mult"], news.predictions["svm_l2"]
     >>> proposal = op.propose(a, b, budget=1_000, metric="accuracy", random_state=0)
     >>> proposal
-    Proposal(1,000 of 7,532 items: 798 of the 2,221 on which the models disagree, 202 of the others.)
+    Proposal(1,000 of 7,532 items: 798 of the 2,221 on which the models disagree, and 202 others.)
 
-    A language model gave every item a class, and people are to look at 20 of them:
+    An LLM gave every item a class, and people can check 20 of them:
 
-    >>> a, b, said = [1, 1, 0, 0] * 50, [1, 0, 0, 0] * 50, [1, 1, 0, 1] * 50
-    >>> op.propose(a, b, judge=said, budget=20, random_state=0)
-    Proposal(20 of 200 items: 14 of the 50 on which the models disagree, 6 of the others.)
-    """  # noqa: E501
+    >>> a, b, judge = [1, 1, 0, 0] * 50, [1, 0, 0, 0] * 50, [1, 1, 0, 1] * 50
+    >>> op.propose(a, b, judge=judge, budget=20, random_state=0)
+    Proposal(20 of 200 items: 14 of the 50 on which the models disagree, and 6 others.)
+    """
     if verdicts and judge is not None:
         raise UsageError(
-            f"{param('verdicts')} are what the judge says of A and B, right or wrong, so leave "
-            f"{param('judge')} out; or give the models' predictions and the judge's classes"
+            f"{param('verdicts')} are already the judge's ratings of A and B; remove "
+            f"{param('judge')}, or pass the models' predictions and the judge's classes"
         )
     if len({*names}) != 2:
         raise UsageError(f"names must be two different names; got {names!r}")
-    known = None if labels is None else tuple(labels)
-    what = "verdicts" if verdicts else "predictions"
-    rows = align({names[0]: a, names[1]: b}, what=what, beside={"judge": judge})
+    classes = None if labels is None else tuple(labels)
+    content = "verdicts" if verdicts else "predictions"
+    rows = align({names[0]: a, names[1]: b}, what=content, beside={"judge": judge})
     predictions, judge = rows.models, rows.beside["judge"]
-    seen = _before_labels(predictions, judge, verdicts=verdicts, labels=known)
+    outcomes = _before_labels(predictions, judge, verdicts=verdicts, labels=classes)
     spec = make_spec(
-        seen,
+        outcomes,
         metric=metric,
         defaults=("unit", "unit"),
         pos_label=pos_label,
@@ -306,7 +315,7 @@ def propose(
         strata=_strata(spec, pool, chosen),
         names=(names[0], names[1]),
         predictions=predictions,
-        labels=known,
+        labels=classes,
         metric=spec.metric.name,
         signature=_signature(spec, pool, budget, seed),
         judge=judge,
@@ -322,7 +331,7 @@ def _before_labels(
     verdicts: bool,
     labels: tuple[Label, ...] | None,
 ) -> Outcomes:
-    """Return outcomes without labels, or with those that the judge gives."""
+    """Return outcomes without labels, or with the judge's labels."""
     if verdicts:
         return Outcomes.from_judged(predictions, human=predictions, labels=labels)
     if judge is not None:
@@ -331,8 +340,8 @@ def _before_labels(
 
 
 def _checked(budget: Any, n_pool: int) -> int:
-    whole = isinstance(budget, (int, np.integer)) and not isinstance(budget, bool)
-    if not whole or not 1 <= budget <= n_pool:
+    is_integer = isinstance(budget, (int, np.integer)) and not isinstance(budget, bool)
+    if not is_integer or not 1 <= budget <= n_pool:
         raise UsageError(
             f"budget must be a whole number from 1 to {n_pool:,}, the size of the pool; got "
             f"{budget!r}"
@@ -341,7 +350,7 @@ def _checked(budget: Any, n_pool: int) -> int:
 
 
 def _drawn(strata: IntArray, chosen: IntArray, generator: np.random.Generator) -> IntArray:
-    """Draw as many items of each stratum as are chosen, in an order that is fair."""
+    """Draw the chosen number of items from each stratum, in an interleaved order."""
     shuffled = generator.permutation(len(strata))
     by_stratum = shuffled[np.argsort(strata[shuffled], kind="stable")]
     starts = np.concatenate([[0], np.cumsum(np.bincount(strata, minlength=len(chosen)))])
@@ -359,7 +368,7 @@ def _strata(spec: LabelSpec, pool: Pool, chosen: IntArray) -> tuple[Stratum, ...
     if isinstance(pool, Judged) and spec.view.kind != "correct":
         judge = [labels[code] for code in pool.truth.tolist()]
     rows = zip(pool.cells.tolist(), pool.counts.tolist(), chosen.tolist(), judge, strict=True)
-    return tuple(Stratum(labels[a], labels[b], size, n, said) for (a, b), size, n, said in rows)
+    return tuple(Stratum(labels[a], labels[b], size, n, judged) for (a, b), size, n, judged in rows)
 
 
 def _signature(spec: LabelSpec, pool: Pool, budget: int, seed: np.random.SeedSequence) -> str:

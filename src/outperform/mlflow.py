@@ -13,24 +13,24 @@ from outperform.report.api import Result, write_report
 
 __all__ = ["log"]
 
-_MOST = 5000  # characters of a tag
+_MAX_TAG = 5000  # characters
 
 
 def log(result: Comparison | Gate | Result, *, key: str = "outperform") -> None:
-    """Log a result to the active run of MLflow; as always there, one is started if none is.
+    """Log a result to the active run of MLflow, or to a new run if none is active.
 
     A comparison becomes metrics (``difference``, ``hdi_low``, ``p_better``, …) and tags
-    (``decision``, ``metric``, ``rope``, ``findings``, ``signature``, …); a gate those of its
+    (``decision``, ``metric``, ``rope``, ``findings``, ``signature``, …). A gate has those of its
     main comparison, its ``judgement``, and the metrics of each guard. Every result becomes two
     artefacts, ``KEY.json`` and the report ``KEY.html``.
 
     Parameters
     ----------
     result
-        What a verb returned.
+        Result to log.
     key
-        Stands before the names of metrics and tags, and names the files; another one for
-        every result of a run.
+        Prefix of metrics and tags, and name of the files. Use a different key for every result
+        of a run.
 
     Examples
     --------
@@ -41,34 +41,33 @@ def log(result: Comparison | Gate | Result, *, key: str = "outperform") -> None:
     client = require("mlflow", extra="mlflow", purpose="outperform.mlflow")
     if not key or not all(part.isascii() and part.isidentifier() for part in key.split(".")):
         raise UsageError(
-            f"key must be words of letters, digits and _, with dots between; got {key!r}"
+            f"key must consist of names of letters, digits and _, separated by dots; got {key!r}"
         )
     numbers, words = _of(result)
     if numbers:
         client.log_metrics({f"{key}.{name}": value for name, value in numbers.items()})
-        client.set_tags({f"{key}.{name}": value[:_MOST] for name, value in words.items()})
+        client.set_tags({f"{key}.{name}": value[:_MAX_TAG] for name, value in words.items()})
     client.log_dict(result.to_dict(), f"{key}.json")
     with TemporaryDirectory(prefix="outperform-") as folder:
         client.log_artifact(str(write_report(result, Path(folder) / f"{key}.html")))
 
 
 def _of(result: object) -> tuple[dict[str, float], dict[str, str]]:
-    """Return the numbers and the words of a comparison or a gate; none of any other result."""
+    """Return the numbers and the words of a comparison or a gate; none for other results."""
     if isinstance(result, Comparison):
         return _numbers(result), _words(result)
     if not isinstance(result, Gate):
         return {}, {}
     numbers, words = _numbers(result.main), _words(result.main)
-    for place, guard in enumerate(result.guards, start=1):
-        inner = _numbers(guard)
-        numbers |= {f"guard_{place}.{name}": value for name, value in inner.items()}
-        words |= {f"guard_{place}.metric": guard.metric}
-    findings = ", ".join(one.name for one in result.findings)
+    for k, guard in enumerate(result.guards, start=1):
+        numbers |= {f"guard_{k}.{name}": value for name, value in _numbers(guard).items()}
+        words |= {f"guard_{k}.metric": guard.metric}
+    findings = ", ".join(finding.name for finding in result.findings)
     return numbers, words | {"judgement": result.judgement.value, "findings": findings}
 
 
 def _numbers(c: Comparison) -> dict[str, float]:
-    found: dict[str, Any] = {
+    values: dict[str, Any] = {
         "difference": c.mean,
         "sd": c.sd,
         "hdi_low": c.hdi.low,
@@ -80,7 +79,7 @@ def _numbers(c: Comparison) -> dict[str, float]:
         "a": c.a.mean,
         "b": c.b.mean,
     }
-    return {name: float(value) for name, value in found.items()}
+    return {name: float(value) for name, value in values.items()}
 
 
 def _words(c: Comparison) -> dict[str, str]:
@@ -91,6 +90,6 @@ def _words(c: Comparison) -> dict[str, str]:
         "rope": f"{c.rope.low:g} to {c.rope.high:g}",
         "hdi_prob": f"{c.hdi.prob:g}",
         "decision": c.decision.name.lower(),
-        "findings": ", ".join(one.name for one in c.findings),
+        "findings": ", ".join(finding.name for finding in c.findings),
         "signature": c.signature,
     }

@@ -1,4 +1,4 @@
-"""What plug-ins are made of; see "Write a plug-in" in the documentation."""
+"""Building blocks of plug-ins; see "Write a plug-in" in the documentation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far long work is: one listener hears of all of it; and what was done, in the log."""
+"""Progress of long work, reported to one listener, and a log of what was done."""
 
 from __future__ import annotations
 
@@ -14,39 +14,38 @@ from outperform.errors import UsageError
 __all__ = ["told"]
 
 LOG = logging.getLogger("outperform")
-"""What was read and drawn, and how long it took; silent unless somebody asks for it."""
+"""Log of reads and draws with their durations; silent unless a handler is added."""
 LOG.addHandler(logging.NullHandler())
 
 LISTENER: ContextVar[Progress | None] = ContextVar("listener", default=None)
-"""Whom to tell."""
+"""Function that receives the progress."""
 
 
 @contextmanager
 def told(progress: Progress) -> Iterator[None]:
     """Call a function with (done, total) as work inside the ``with`` block progresses.
 
-    Whatever takes long tells: reading, drawing, simulating, training. It hears of one thing after
-    the other, and can change nothing.
+    All long work reports progress: reading, drawing, simulating, training. Reports arrive one at a
+    time, and cannot change any result.
 
     Parameters
     ----------
     progress
-        Called with two whole numbers.
+        Function of two integers.
 
     Examples
     --------
     >>> import outperform as op
     >>> from outperform.progress import told
-    >>> heard = []
-    >>> with told(lambda done, total: heard.append((done, total))):
+    >>> reports = []
+    >>> with told(lambda done, total: reports.append((done, total))):
     ...     c = op.compare([0, 1] * 50, [0, 1] * 50, [1, 1] * 50, metric="f1", rope=0.01)
-    >>> heard[-1]
+    >>> reports[-1]
     (5, 5)
     """
     if not callable(progress):
         raise UsageError(
-            "progress must be a function of how much is done and how much there is; "
-            f"got {progress!r}"
+            f"progress must be a function of two numbers, done and total; got {progress!r}"
         )
     token = LISTENER.set(progress)
     try:
@@ -57,7 +56,7 @@ def told(progress: Progress) -> Iterator[None]:
 
 @contextmanager
 def in_steps() -> Iterator[Progress | None]:
-    """Yield whom to tell of the steps of this work; what happens within them is not told."""
+    """Yield the listener for the steps of this work; progress within a step is not reported."""
     token = LISTENER.set(None)
     try:
         yield token.old_value if token.old_value is not token.MISSING else None
@@ -66,14 +65,14 @@ def in_steps() -> Iterator[Progress | None]:
 
 
 def log_time(since: float, what: Callable[[], str]) -> None:
-    """Log what was done since then; it is put into words only if somebody listens.
+    """Log work and its duration; the text is built only if the log is enabled.
 
     Parameters
     ----------
     since
-        What ``time.perf_counter`` said at the start.
+        Value of ``time.perf_counter`` at the start.
     what
-        Returns it in words, in which there must be no credentials.
+        Function that returns the text, which must not contain credentials.
     """
     if LOG.isEnabledFor(logging.INFO):
         LOG.info("%s in %.3f s", what(), perf_counter() - since)

@@ -1,6 +1,6 @@
 """The plugin for pytest: a gate as a fixture, a summary of all gates, and JUnit properties.
 
-Nothing but this file is loaded until a test calls the fixture.
+Other modules are loaded only when a test calls the fixture.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pytest
 from outperform.errors import DataError, UsageError
 from outperform.testing import Undecided, check_undecided, let_through
 
-if TYPE_CHECKING:  # so that the start of pytest costs no numpy
+if TYPE_CHECKING:  # so the start of pytest does not load numpy
     from outperform._typing import Label, LabelsLike
     from outperform.data.missing import MissingTexts
     from outperform.data.outcomes import Outcomes
@@ -37,25 +37,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--outperform-baseline",
         metavar="FILE",
-        help="What outperform_gate compares with: a file of the baseline's predictions, or of its "
-        "outcomes as outperform count writes them.",
+        help="File with the baseline's predictions, or with its outcomes as written by "
+        "`outperform count`, for outperform_gate.",
     )
     group.addoption(
         "--outperform-undecided",
         choices=get_args(Undecided),
         default="fail",
-        help="What a gate does that cannot tell yet; fail by default.",
+        help="What to do if a gate is undecided. Default: fail.",
     )
 
 
 @dataclass(frozen=True, slots=True)
 class OutperformGate:
-    """What the fixture ``outperform_gate`` gives to a test.
+    """Value of the fixture ``outperform_gate``.
 
     Parameters
     ----------
     node
-        The test, whose report tells of its gates.
+        The test, whose report includes its gates.
     """
 
     node: pytest.Item
@@ -74,32 +74,32 @@ class OutperformGate:
         ids: Sequence[Label] | None = None,
         **options: Unpack[Options],
     ) -> Gate:
-        """Fail the test unless the candidate may replace the baseline.
+        """Fail the test unless the candidate can replace the baseline.
 
         Parameters
         ----------
         y_true
-            The true labels, or :class:`outperform.Outcomes`.
+            True labels, or :class:`outperform.Outcomes`.
         candidate
-            The predicted labels, or the name of a model in the outcomes.
+            Predicted labels, or the name of a model in the outcomes.
         baseline
-            As ``candidate``. By default, and with a name that the outcomes do not have, what the
-            file of ``--outperform-baseline`` holds; a name is its column or its model.
+            As ``candidate``. By default, or with a name that the outcomes lack, the baseline in
+            the file of ``--outperform-baseline``; a name selects its column or model.
         metric, rope, guards, **options
             As for :func:`outperform.gate`.
         require
             ``"not_worse"`` or ``"better"``.
         undecided
-            What to do if it cannot be told yet: ``"fail"``, ``"warn"`` or ``"pass"``; by default
-            what ``--outperform-undecided`` says. With a serious finding it fails in any case.
+            What to do if the gate is undecided: ``"fail"``, ``"warn"`` or ``"pass"``. Default:
+            the value of ``--outperform-undecided``. With a serious finding it always fails.
         ids
-            What names the items, in the order of ``y_true``, if the rows of the file are to be
-            found by their column ``id``.
+            Item ids, in the order of ``y_true``, to match with the column ``id`` of the file.
+            Without them, rows are matched by position.
 
         Returns
         -------
         Gate
-            With the comparisons, for more assertions.
+            The gate, with its comparisons for further assertions.
         """
         __tracebackhide__ = True
         from outperform.data.missing import MissingTexts
@@ -111,14 +111,14 @@ class OutperformGate:
         missing = MissingTexts.from_param(
             options.get("na_values"), options.get("empty_is_label", False)
         )
-        seen = self._beside(y_true, candidate, baseline, ids, of_scores=of_scores, missing=missing)
-        if isinstance(seen[1], str) and not isinstance(candidate, str):  # the arrays are counted
+        data = self._pair(y_true, candidate, baseline, ids, of_scores=of_scores, missing=missing)
+        if isinstance(data[1], str) and not isinstance(candidate, str):  # arrays are counted now
             options = {**options, "na_values": None, "empty_is_label": False}
-        found = gate(*seen, metric=metric, rope=rope, require=require, guards=guards, **options)
-        self.node.user_properties += _properties(found)
-        return let_through(found, undecided, callers=2)
+        result = gate(*data, metric=metric, rope=rope, require=require, guards=guards, **options)
+        self.node.user_properties += _properties(result)
+        return let_through(result, undecided, callers=2)
 
-    def _beside(
+    def _pair(
         self,
         y_true: Any,
         candidate: Any,
@@ -137,21 +137,21 @@ class OutperformGate:
         counted = isinstance(y_true, (Outcomes, Scores))
         named = baseline is None or isinstance(baseline, str)
         if not named or (counted and baseline in y_true.models):
-            _refuse_ids(ids)
+            _reject_ids(ids)
             return y_true, candidate, baseline
         path = self.node.config.getoption("--outperform-baseline")
         if path is None:
             raise UsageError(
-                "there is no baseline to compare with; run pytest with --outperform-baseline FILE, "
-                "or give the baseline's predictions to outperform_gate"
+                "there is no baseline; run pytest with --outperform-baseline FILE, or pass the "
+                "baseline's predictions to outperform_gate"
             )
         if holds_outcomes(path):
-            _refuse_ids(ids)
+            _reject_ids(ids)
             return _unpaired(y_true, candidate, path, baseline, missing)
         if counted:
             raise UsageError(
-                f"{path} holds predictions row by row, and counted outcomes have no rows; give "
-                "outperform_gate the labels themselves, or count the baseline with outperform count"
+                f"{path} contains predictions in rows, but counted outcomes have no rows; pass the "
+                "labels to outperform_gate, or count the baseline with `outperform count`"
             )
         column = PREDICTION if baseline is None else baseline
         rows = _rows(path, column, y_true, candidate, ids, of_scores=of_scores, missing=missing)
@@ -165,13 +165,13 @@ def outperform_gate(request: pytest.FixtureRequest) -> OutperformGate:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Write what every gate said, passed ones too."""
+    """Write the result of every gate, including those that passed."""
     gates = list(_gates(terminalreporter))
     if not gates:
         return
-    told = [judgement for _, judgement, _ in gates]
-    tally = [f"{told.count(one)} {word}" for one, word in _WORDS.items() if one in told]
-    terminalreporter.section(f"outperform gates: {', '.join(tally)}")
+    judgements = [judgement for _, judgement, _ in gates]
+    counts = [f"{judgements.count(j)} {word}" for j, word in _WORDS.items() if j in judgements]
+    terminalreporter.section(f"outperform gates: {', '.join(counts)}")
     for test, judgement, report in gates:
         colour = {_COLOURS[judgement]: True}
         terminalreporter.write_line(f"{_WORDS[judgement].upper()} {test}", **colour)
@@ -179,21 +179,23 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def _gates(terminalreporter: pytest.TerminalReporter) -> Iterator[tuple[str, str, str]]:
-    """Yield test, judgement and sentence; reports are what a worker of xdist sends home."""
-    reports = (one for some in terminalreporter.stats.values() for one in some)
+    """Yield test, judgement and sentence from reports, which workers of xdist also send."""
+    reports = (report for group in terminalreporter.stats.values() for report in group)
     for report in reports:
-        if getattr(report, "when", None) == "teardown":  # every test has one, and it knows all
-            told = [value for name, value in report.user_properties if name == _JUDGEMENT]
-            said = [value for name, value in report.user_properties if name == _REPORT]
-            for judgement, sentence in zip(told, said, strict=True):
+        # Every test has a report of its teardown, which has all properties.
+        if getattr(report, "when", None) == "teardown":
+            properties = report.user_properties
+            judgements = [value for name, value in properties if name == _JUDGEMENT]
+            sentences = [value for name, value in properties if name == _REPORT]
+            for judgement, sentence in zip(judgements, sentences, strict=True):
                 yield report.nodeid, judgement, sentence
 
 
-def _properties(found: Gate) -> list[tuple[str, object]]:
-    """Return what a test report tells of a gate."""
-    main = found.main
+def _properties(gate: Gate) -> list[tuple[str, object]]:
+    """Return the properties of a gate for a test report."""
+    main = gate.main
     return [
-        (_JUDGEMENT, found.judgement.value),
+        (_JUDGEMENT, gate.judgement.value),
         ("outperform.metric", main.metric),
         ("outperform.decision", main.decision.symbol),
         ("outperform.difference", main.mean),
@@ -202,13 +204,15 @@ def _properties(found: Gate) -> list[tuple[str, object]]:
         ("outperform.rope_low", main.rope.low),
         ("outperform.rope_high", main.rope.high),
         ("outperform.signature", main.signature),
-        (_REPORT, found.report()),
+        (_REPORT, gate.report()),
     ]
 
 
-def _refuse_ids(ids: object) -> None:
+def _reject_ids(ids: object) -> None:
     if ids is not None:
-        raise UsageError("ids find the rows of a file of predictions, which is not read here")
+        raise UsageError(
+            "ids apply only to a file of predictions, which this comparison does not read"
+        )
 
 
 def _is_of_scores(metric: Any) -> bool:
@@ -220,7 +224,7 @@ def _is_of_scores(metric: Any) -> bool:
 def _unpaired(
     y_true: Any, candidate: Any, path: str, model: str | None, missing: MissingTexts
 ) -> tuple[Outcomes, str, str]:
-    """Put the candidate beside stored outcomes; what is only counted cannot be paired."""
+    """Combine the candidate with stored outcomes, unpaired because they are only counted."""
     __tracebackhide__ = True
     from outperform.data.outcomes import Outcomes
     from outperform.data.views import stand_beside
@@ -229,7 +233,7 @@ def _unpaired(
     old = read(path, models=None if model is None else [model])
     if len(old.models) != 1:
         raise UsageError(
-            f"{path} holds {', '.join(old.models)}; say which is the baseline, e.g. "
+            f"{path} contains {', '.join(old.models)}; select the baseline, e.g. "
             f"outperform_gate(y_true, y_pred, {old.models[0]!r})"
         )
     if isinstance(y_true, Outcomes):
@@ -242,9 +246,9 @@ def _unpaired(
             empty_is_label=missing.empty_is_label,
         )
     name = new.models[0]
-    called = "baseline" if old.models[0] in ("candidate", name) else old.models[0]
-    both = stand_beside(new.unpair(), replace(old.unpair(), models=(called,)))
-    return both, name, called
+    baseline = "baseline" if old.models[0] in ("candidate", name) else old.models[0]
+    both = stand_beside(new.unpair(), replace(old.unpair(), models=(baseline,)))
+    return both, name, baseline
 
 
 def _rows(
@@ -262,45 +266,46 @@ def _rows(
     from outperform._missing import is_missing, unmasked
     from outperform.io.read import read_rows
 
-    wanted = [column, *(() if ids is None else (ID,))]
-    rows = read_rows(path, wanted, if_there=(TRUTH,), missing=missing)
+    columns = [column, *(() if ids is None else (ID,))]
+    rows = read_rows(path, columns, if_there=(TRUTH,), missing=missing)
     y_true, candidate = unmasked(y_true), unmasked(candidate)
-    order = range(len(rows[column])) if ids is None else _found(rows[ID], ids, path)
+    order = range(len(rows[column])) if ids is None else _positions(rows[ID], ids, path)
     if y_true is not None:
         _check_truth(path, rows, order, list(y_true), by_position=ids is None)
     elif ids is None:
-        raise UsageError(f"without true labels the rows of {path} are found by ids; give them")
-    values = [rows[column][place] for place in order]
-    gone = [row for row, value in enumerate(rows[column], 1) if is_missing(value)]
-    if gone:
+        raise UsageError(f"without true labels, the rows of {path} are matched by ids; pass ids=")
+    values = [rows[column][position] for position in order]
+    missing_rows = [row for row, value in enumerate(rows[column], 1) if is_missing(value)]
+    if missing_rows:
         raise DataError(
-            f"column {column!r} of {path} has no value in {len(gone)} of {len(values)} rows, the "
-            f"first in row {gone[0]} (counted from 1); a gate compares the same items, so give "
-            "them a prediction, or pass empty_is_label=True if an empty field is a label"
+            f"column {column!r} of {path} has no value in {len(missing_rows)} of {len(values)} "
+            f"rows, the first in row {missing_rows[0]} (counted from 1); a gate compares the same "
+            "items, so add predictions, or pass empty_is_label=True if an empty field is a label"
         )
     if of_scores:
         return [_number(value, path, column) for value in values]
     return _like(values, [*y_true, *candidate])
 
 
-def _found(there: Sequence[object], ids: Sequence[object], path: str) -> list[int]:
-    """Return where each id stands in the file, which must hold the same ones once each."""
+def _positions(file_ids: Sequence[object], ids: Sequence[object], path: str) -> list[int]:
+    """Return the position of each id in the file, which must have the same ids, each once."""
     __tracebackhide__ = True
-    places = {str(one): place for place, one in enumerate(there)}
-    asked = [str(one) for one in ids]
-    for what, some, others in (
-        ("lacks", asked, set(places)),
-        ("has besides", places, set(asked)),
+    positions = {str(value): position for position, value in enumerate(file_ids)}
+    test_ids = [str(value) for value in ids]
+    in_test = set(test_ids)
+    for problem, differing in (
+        ("lacks {n} of the test's ids", [value for value in test_ids if value not in positions]),
+        ("has {n} ids that the test lacks", [value for value in positions if value not in in_test]),
     ):
-        if lacking := [one for one in some if one not in others]:
-            examples = ", ".join(map(repr, lacking[:3]))
+        if differing:
+            examples = ", ".join(map(repr, differing[:3]))
             raise DataError(
-                f"{path} {what} {len(lacking)} of the ids, e.g. {examples}; a gate compares the "
+                f"{path} {problem.format(n=len(differing))}, e.g. {examples}; a gate compares the "
                 "same items"
             )
-    if len(places) != len(there) or len(places) != len(asked):
+    if len(positions) != len(file_ids) or len(positions) != len(test_ids):
         raise DataError(f"ids must be unique in {path} and in the test")
-    return [places[one] for one in asked]
+    return [positions[value] for value in test_ids]
 
 
 def _check_truth(
@@ -311,32 +316,32 @@ def _check_truth(
     *,
     by_position: bool,
 ) -> None:
-    """See that the rows are those of the test, by their true labels."""
+    """Check by their true labels that the rows are those of the test."""
     __tracebackhide__ = True
     if len(truth) != len(order):
-        raise DataError(f"{path} has {len(order)} rows, and the test {len(truth)} items")
+        raise DataError(f"{path} has {len(order)} rows, but the test has {len(truth)} items")
     if TRUTH not in rows:
         if by_position:
             raise DataError(
-                f"{path} has no column {TRUTH!r} of true labels, so nothing shows that its rows "
-                f"are in the order of y_true; add it, or a column {ID!r} and give ids="
+                f"{path} has no column {TRUTH!r} of true labels, which would show that its rows "
+                f"are in the order of y_true; add it, or add a column {ID!r} and pass ids="
             )
         return
-    for number, (place, label) in enumerate(zip(order, truth, strict=True)):
-        if str(rows[TRUTH][place]) != str(label):
+    for number, (position, label) in enumerate(zip(order, truth, strict=True)):
+        if str(rows[TRUTH][position]) != str(label):
             raise DataError(
-                f"{path} says that item {number} is {rows[TRUTH][place]!r}, and the test that it "
-                f"is {label!r}; "
-                + ("give ids, if the order differs" if by_position else "mend one of the two")
+                f"the true label of item {number} is {rows[TRUTH][position]!r} in {path}, but "
+                f"{label!r} in the test; "
+                + ("pass ids if the order differs" if by_position else "correct one of them")
             )
 
 
 def _like(values: list[Any], known: Sequence[Any]) -> list[Any]:
-    """Return labels of a text file as the test has them: text files know no other type."""
-    by_text = {str(one): one for one in known}
-    whole = all(isinstance(one, int) or hasattr(one, "__index__") for one in by_text.values())
+    """Return labels of a text file, which are text, in the types of the test's labels."""
+    by_text = {str(label): label for label in known}
+    integers = all(isinstance(x, int) or hasattr(x, "__index__") for x in by_text.values())
     return [
-        by_text.get(value, int(value) if whole and value.lstrip("-").isdecimal() else value)
+        by_text.get(value, int(value) if integers and value.lstrip("-").isdecimal() else value)
         if isinstance(value, str)
         else value
         for value in values
@@ -347,4 +352,4 @@ def _number(value: Any, path: str, column: str) -> float:
     try:
         return float(value)
     except (TypeError, ValueError):
-        raise DataError(f"column {column!r} of {path} must hold scores; got {value!r}") from None
+        raise DataError(f"column {column!r} of {path} must contain scores; got {value!r}") from None

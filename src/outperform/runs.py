@@ -1,4 +1,4 @@
-"""``compare_runs``: does A outperform B whatever the seed?"""
+"""``compare_runs``: compare two models over several training runs of each."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ from outperform.results.estimate import Estimate
 
 
 class Runs(NamedTuple):
-    """What was seen of all runs, and whose they are."""
+    """Data of all runs, and the runs of each model."""
 
     data: Data
     a: Side
@@ -76,7 +76,7 @@ def read_runs(
     sample_weight: ColumnLike | None,
     groups: ColumnLike | None,
 ) -> Runs:
-    """Return what was seen of all runs, counted, kept as scores, or selected."""
+    """Return the data of all runs: counted, as scores, or selected."""
     if isinstance(y_true, (Outcomes, Scores)):
         refuse_counted(groups=groups, sample_weight=sample_weight)
         of_a, of_b = (_named(runs, side) for runs, side in ((runs_a, "a"), (runs_b, "b")))
@@ -88,7 +88,7 @@ def read_runs(
         columns_a = _columns(runs_a, called[0], "a")
         columns_b = _columns(runs_b, called[1], "b")
         if is_frame(runs_a) or is_frame(runs_b):
-            columns_a, columns_b = _apart(called, columns_a, columns_b)
+            columns_a, columns_b = _prefixed(called, columns_a, columns_b)
         of_a, of_b = tuple(columns_a), tuple(columns_b)
         _refuse_shared(of_a, of_b)
         data = data_of(
@@ -102,47 +102,47 @@ def read_runs(
     _refuse_unpaired(data)
     if len(of_a) == len(of_b) == 1:
         raise UsageError(
-            "with one run of each model nothing is known of how far runs spread; give several "
-            "runs of at least one of them, or compare these two as single models"
+            "one run of each model does not show how much runs vary; pass several runs of at "
+            "least one model, or use compare for these two"
         )
     return _without_copies(data, (called[0], of_a), (called[1], of_b))
 
 
 def _named(runs: Any, side: str) -> tuple[str, ...]:
-    given = () if isinstance(runs, (str, Mapping)) else tuple(runs)
-    if not given or not all(isinstance(one, str) for one in given):
+    names = () if isinstance(runs, (str, Mapping)) else tuple(runs)
+    if not names or not all(isinstance(name, str) for name in names):
         raise UsageError(
-            f"with outcomes or scores, runs_{side} must name the runs, "
-            f"e.g. ['bert-1', 'bert-2']; got {_shown(runs)}"
+            f"with outcomes or scores, runs_{side} must be names of runs, "
+            f"e.g. ['bert-1', 'bert-2']; got {_describe(runs)}"
         )
-    if len(set(given)) != len(given):
-        raise UsageError(f"runs_{side} names a run twice: {list(given)}")
-    return given
+    if len(set(names)) != len(names):
+        raise UsageError(f"runs_{side} names a run twice: {list(names)}")
+    return names
 
 
 def _columns(runs: Any, name: str, side: str) -> dict[str, Any]:
     if is_frame(runs):
         named = frame_columns(runs, name=f"runs_{side}").items()
-        found = {str(run): answers for run, answers in named}
+        columns = {str(run): answers for run, answers in named}
     elif isinstance(runs, Mapping):
-        found = {str(run): answers for run, answers in runs.items()}
+        columns = {str(run): answers for run, answers in runs.items()}
     elif isinstance(runs, (str, bytes)) or not hasattr(runs, "__len__"):
-        found = {}
+        columns = {}
     else:
-        found = {f"{name}-{place}": answers for place, answers in enumerate(runs, start=1)}
-    if not found or any(np.ndim(answers) == 0 for answers in found.values()):
+        columns = {f"{name}-{number}": answers for number, answers in enumerate(runs, start=1)}
+    if not columns or any(np.ndim(answers) == 0 for answers in columns.values()):
         raise UsageError(
-            f"runs_{side} must hold the predictions of each run: a list of arrays, an array with "
-            "a row for each run, a frame with a column for each, or a mapping from names; got "
-            f"{_shown(runs)}"
+            f"runs_{side} must be the predictions of each run: a list of arrays, an array with "
+            "one row per run, a frame with one column per run, or a mapping by name; got "
+            f"{_describe(runs)}"
         )
-    return found
+    return columns
 
 
-def _apart(
+def _prefixed(
     names: tuple[str, str], runs_a: dict[str, object], runs_b: dict[str, object]
 ) -> tuple[dict[str, Any], ...]:
-    """Put the model's name before each run where frames call runs of both models the same."""
+    """Prefix the model's name if frames use the same run names for both models."""
     if not runs_a.keys() & runs_b.keys():
         return runs_a, runs_b
     return tuple(
@@ -151,7 +151,7 @@ def _apart(
     )
 
 
-def _shown(runs: object) -> str:
+def _describe(runs: object) -> str:
     if isinstance(runs, str):
         return repr(runs)
     shape = getattr(runs, "shape", None)
@@ -162,19 +162,19 @@ def _shown(runs: object) -> str:
 def _refuse_shared(of_a: Sequence[str], of_b: Sequence[str]) -> None:
     shared = [run for run in of_a if run in of_b]
     if shared:
-        raise UsageError(f"a run belongs to one model only; {shared[0]!r} is among those of both")
+        raise UsageError(f"a run must belong to one model only; {shared[0]!r} belongs to both")
 
 
 def _refuse_unpaired(data: Data) -> None:
     if isinstance(data, Outcomes) and not data.paired:
         raise DataError(
-            "which items each run got right is unknown, so what the runs share cannot be told "
-            "from what sets them apart; give label arrays of the same items"
+            "the data do not show which items each run got right, so the variance of runs and "
+            "items cannot be separated; pass label arrays of the same items"
         )
 
 
 def _common_names(of_a: Sequence[str], of_b: Sequence[str]) -> tuple[str, str]:
-    """Return what the names of each model's runs begin with, or A and B where that says nothing.
+    """Return the common prefix of each model's run names, or A and B if there is none.
 
     Examples
     --------
@@ -193,28 +193,28 @@ def _common_name(runs: Sequence[str]) -> str:
 
 
 def _without_copies(data: Data, *models: tuple[str, tuple[str, ...]]) -> Runs:
-    """Keep one run of a model whose runs are all the same; its prior is then that of one."""
-    kept: list[str] = []
+    """Select one run of a model whose runs are all the same, so the prior is that of one."""
+    selected: list[str] = []
     sides = []
     for name, runs in models:
         same = len(runs) > 1 and all(disagreements.are_same(data, runs[0], run) for run in runs[1:])
-        first = len(kept)
-        kept += runs[:1] if same else runs
-        places = [first] * len(runs) if same else range(first, len(kept))
-        sides.append(Side(name=name, runs=runs, places=tuple(places)))
-    return Runs(data.select(kept), *sides)
+        first = len(selected)
+        selected += runs[:1] if same else runs
+        positions = [first] * len(runs) if same else range(first, len(selected))
+        sides.append(Side(name=name, runs=runs, places=tuple(positions)))
+    return Runs(data.select(selected), *sides)
 
 
-_RUN_STREAM = 2**30  # far from the numbers of the blocks of draws
+_RUN_STREAM = 2**30  # above the numbers of all blocks of draws
 
 
 def draw_runs(
     spec: Spec, values: FloatArray, sides: tuple[Side, Side], seed: np.random.SeedSequence
 ) -> RunDraws:
-    """Draw the means over all runs, given draws of those that were seen."""
+    """Draw the means over all possible runs, given draws of the existing ones."""
     bounds = spec.metric.bounds
     a, b = (values[list(side.places)] for side in sides)
-    streams = [child(seed, _RUN_STREAM + place) for place in range(3)]
+    streams = [child(seed, _RUN_STREAM + stream) for stream in range(3)]
     return RunDraws(
         values=values,
         a=draw_mean(a, bounds=bounds, seed=streams[0]),
@@ -224,7 +224,7 @@ def draw_runs(
 
 
 def of_these_runs(drawn: RunDraws, sides: tuple[Side, Side]) -> FloatArray:
-    """Return draws of A − B of the means of the runs that were seen."""
+    """Return draws of the difference of means over the existing runs."""
     a, b = (drawn.values[list(side.places)].mean(axis=0) for side in sides)
     return np.asarray(a - b)
 
@@ -233,7 +233,7 @@ FEW_RUNS = 5
 
 
 def run_findings(spec: Spec, sides: tuple[Side, Side]) -> Iterator[Finding]:
-    """Yield findings about how many runs there are and whether they are runs at all."""
+    """Yield findings about too few, identical or repeated runs."""
     few = [side for side in sides if 1 < side.n < FEW_RUNS and not side.deterministic]
     if few:
         runs = listed(f"{side.n} runs of {side.name}" for side in few)
@@ -252,30 +252,30 @@ def _repeated(spec: Spec, side: Side) -> Iterator[Finding]:
         pair for pair in combinations(side.runs, 2) if disagreements.are_same(spec.data, *pair)
     ]
     if twice:
-        one, two = twice[0]
-        yield finding("repeated_run", one=one, two=two)
+        first, second = twice[0]
+        yield finding("repeated_run", one=first, two=second)
 
 
-# In normal runs of two models, one is named in at most this share of comparisons.
-_FALSELY_NAMED = 0.02
+# Among normal runs, an outlying run is reported in at most this share of comparisons.
+_FALSE_ALARMS = 0.02
 _FEWEST_ALIKE = 3
 
 
 def stand_apart(values: FloatArray, *, noise: float, level: float) -> tuple[int, ...]:
-    """Return which runs stand apart from the others, fewer than half of them.
+    """Return the indices of outlying runs, fewer than half of all.
 
-    The lowest or the highest k runs are compared with the others by the t of two groups with one
-    variance. Of normal runs any k chosen beforehand have that t, and there are R over k ways to
-    choose them, so Bonferroni's bound holds for the k that are furthest off.
+    The lowest or highest k runs are compared with the others by the two-sample t with equal
+    variances. For normal runs, any k chosen in advance have this t distribution. There are R over k
+    choices, so Bonferroni's bound applies to the most extreme k.
 
     Parameters
     ----------
     values
-        The metric of each run.
+        Metric of each run.
     noise
-        The variance that the items give a run; runs of a group vary at least by that.
+        Variance of a run that comes from the items; the smallest variance within a group.
     level
-        How often any of normal runs may be named, shared by all k.
+        Probability of reporting any of normal runs, divided among all k.
 
     Examples
     --------
@@ -290,11 +290,13 @@ def stand_apart(values: FloatArray, *, noise: float, level: float) -> tuple[int,
     most = 1.0
     for k in sizes:
         limit = float(stdtrit(n - 2, 1 - level / len(sizes) / (2 * comb(n, k))))
-        for few, rest in ((order[:k], order[k:]), (order[n - k :], order[: n - k])):
-            within = sum(float(values[own].var()) * own.size for own in (few, rest)) / (n - 2)
+        for few, others in ((order[:k], order[k:]), (order[n - k :], order[: n - k])):
+            within = sum(
+                float(values[members].var()) * members.size for members in (few, others)
+            ) / (n - 2)
             error = np.sqrt(max(within, noise) * (1 / k + 1 / (n - k)))
-            distance = abs(float(values[few].mean() - values[rest].mean()))
-            # A distance of more than nothing is beyond any limit where nothing varies.
+            distance = abs(float(values[few].mean() - values[others].mean()))
+            # Without any variance, every distance above 0 exceeds the limit.
             times = distance / (limit * error) if error else np.inf * np.sign(distance)
             if times > most:
                 most, named = times, tuple(sorted(few.tolist()))
@@ -306,45 +308,45 @@ def _sd(values: FloatArray, noise: float) -> float:
 
 
 def apart_findings(
-    drawn: RunDraws, sides: tuple[Side, Side], seen: Sequence[float]
+    drawn: RunDraws, sides: tuple[Side, Side], observed: Sequence[float]
 ) -> Iterator[Finding]:
-    """Yield which runs of A and of B stand apart, and how far the nearest of them does.
+    """Yield the outlying runs of A and of B, and the distance of the nearest one.
 
-    No decision is withheld for it: a lone run widens the interval by more than it moves the mean,
-    so what is decided with it is decided without it.
+    No decision is withheld: a single outlier widens the interval by more than it moves the mean, so
+    a decision with it is also a decision without it.
     """
     for side in sides:
         if side.n <= _FEWEST_ALIKE or side.deterministic:
             continue
         places = list(side.places)
-        values = np.array([seen[place] for place in places])
+        values = np.array([observed[index] for index in places])
         noise = side.n * spread_of(drawn.values[places]).noise
-        named = list(stand_apart(values, noise=noise, level=_FALSELY_NAMED / 2))
+        named = list(stand_apart(values, noise=noise, level=_FALSE_ALARMS / 2))
         if named:
-            rest = np.delete(values, named)
-            distance, sd = float(np.abs(values[named] - rest.mean()).min()), _sd(rest, noise)
+            others = np.delete(values, named)
+            distance, sd = float(np.abs(values[named] - others.mean()).min()), _sd(others, noise)
             yield finding(
                 "run_stands_apart",
                 model=side.name,
                 runs=listed(side.runs[k] for k in named),
                 distance=distance,
                 times=distance / sd if sd else float("inf"),
-                n=rest.size,
+                n=others.size,
             )
 
 
 def pooling_finding(pooled: PooledRuns, decision: Decision) -> Iterator[Finding]:
-    """Yield what pooling the runs would have decided, where their spread does not allow it."""
-    said = pooled.decision
-    if said in (Decision.BETTER, Decision.WORSE) and decision is not said:
-        yield finding("runs_not_pooled", symbol=said.symbol, words=said.words)
+    """Yield the decision from pooled runs if their variance does not support it."""
+    pooled_decision = pooled.decision
+    if pooled_decision in (Decision.BETTER, Decision.WORSE) and decision is not pooled_decision:
+        yield finding("runs_not_pooled", symbol=pooled_decision.symbol, words=pooled_decision.words)
 
 
 _SHARE_LEVELS = (0.025, 0.975)
 
 
 class RunComparison(Comparison):
-    """A comparison by training runs, whose draws are kept for other ROPEs."""
+    """A comparison of training runs; other ROPEs use the same draws."""
 
     __slots__ = ()
     details: RunDetails
@@ -359,9 +361,9 @@ class RunComparison(Comparison):
 
     def confusions(self) -> tuple[AnyArray, AnyArray]:
         """Return the mean confusion matrices of the runs of A and of B, true classes as rows."""
-        seen = counted(self.spec).data
+        outcomes = counted(self.spec).data
         a, b = (
-            np.mean([seen.confusion(seen.models[place]) for place in side.places], axis=0)
+            np.mean([outcomes.confusion(outcomes.models[index]) for index in side.places], axis=0)
             for side in self.details.sides
         )
         return a, b
@@ -405,18 +407,18 @@ def summarize_runs(
 ) -> Comparison:
     """Turn joint draws of all runs into a comparison of two models.
 
-    ``as_right`` is what would be said if predictions that are never true were right, where that
-    is known from another ROPE.
+    ``as_right`` has the results if predictions that are never true were right, if these are known
+    from another ROPE.
     """
     both, n_draws = drawn.difference, drawn.values.shape[1]
     signed = sign(
         "compare_runs", spec, rope=str(rope), prob=prob, n_draws=n_draws, seed=seed_name(seed)
     )
     signature = f"{signed} | runs={sides[0].n}+{sides[1].n}"
-    seen = spec.observed
+    observed = spec.observed
     a, b = (
-        _estimate(spec, side, own, seen, prob=prob, signature=signature)
-        for side, own in zip(sides, (drawn.a, drawn.b), strict=True)
+        _estimate(spec, side, trained, observed, prob=prob, signature=signature)
+        for side, trained in zip(sides, (drawn.a, drawn.b), strict=True)
     )
     fixed = of_these_runs(drawn, sides)
     ordered = np.sort(both.means)
@@ -437,7 +439,7 @@ def summarize_runs(
     findings = (
         *diagnostics.rope_findings(rope),
         *run_findings(spec, sides),
-        *apart_findings(drawn, sides, seen),
+        *apart_findings(drawn, sides, observed),
         *pooling_finding(pooled, decision),
         *unless_told(diagnostics.table_findings(spec), spelled),
         *spelled,
@@ -469,7 +471,7 @@ def summarize_runs(
 def _interpret_runs(
     sides: tuple[Side, Side], *, prob: float, n_draws: int, seed: np.random.SeedSequence
 ) -> Interpret:
-    """Return how runs are compared, with so many draws."""
+    """Return a function that compares runs with ``n_draws`` draws and returns the HDI."""
 
     def interpret(spec: LabelSpec) -> Interval:
         (answered,) = engine.answer([spec], Sampling(n_draws, seed))
@@ -480,11 +482,17 @@ def _interpret_runs(
 
 
 def _estimate(
-    spec: Spec, side: Side, trained: Trained, seen: Sequence[float], *, prob: float, signature: str
+    spec: Spec,
+    side: Side,
+    trained: Trained,
+    observed: Sequence[float],
+    *,
+    prob: float,
+    signature: str,
 ) -> Estimate:
-    """Wrap the posterior of one model's mean over all runs."""
+    """Return the posterior of one model's mean over all possible runs."""
     numbers = summarize(np.sort(trained.means), None, prob)
-    run_values = tuple(seen[place] for place in side.places)
+    run_values = tuple(observed[index] for index in side.places)
     return Estimate(
         name=side.name,
         spec=spec,
@@ -499,29 +507,29 @@ def _estimate(
 
 
 def _pool(spec: Spec, fixed: FloatArray, rope: Rope, prob: float) -> PooledRuns:
-    """Judge the difference of the means of these very runs."""
+    """Return the comparison of the means over exactly these runs."""
     ordered, better = np.sort(fixed), spec.metric.greater_is_better
-    found = summarize(ordered, None, prob, signed=True)
+    summary = summarize(ordered, None, prob, signed=True)
     masses = masses_from_draws(ordered, rope)
     return PooledRuns(
-        sd=found.sd,
-        hdi=found.hdi,
-        decision=decide(found.hdi, rope, masses, greater_is_better=better),
+        sd=summary.sd,
+        hdi=summary.hdi,
+        decision=decide(summary.hdi, rope, masses, greater_is_better=better),
     )
 
 
 def _divide(fixed: FloatArray, of_runs: FloatArray) -> VarianceFrom:
-    """Return which part of the variance endless items would leave."""
+    """Return the share of the variance that would remain with infinitely many items."""
     of_items = float(fixed.var(ddof=1))
     with np.errstate(invalid="ignore"):
-        shares = np.nan_to_num(of_runs / (of_runs + of_items))  # none of none is none
+        shares = np.nan_to_num(of_runs / (of_runs + of_items))  # 0 / 0 counts as 0
     low, high = np.quantile(shares, _SHARE_LEVELS)
     share = float(shares.mean())
     return VarianceFrom(test_set=1 - share, runs=share, runs_low=float(low), runs_high=float(high))
 
 
 def _pulled(spec: Spec, a: Estimate, b: Estimate, numbers: Summary) -> Iterator[Finding]:
-    levels = {one.name: (one.observed, one.mean, one.sd) for one in (a, b)}
+    levels = {estimate.name: (estimate.observed, estimate.mean, estimate.sd) for estimate in (a, b)}
     difference = (a.observed - b.observed, numbers.mean, numbers.sd)
     return diagnostics.pull_findings(spec, levels, difference)
 
@@ -544,11 +552,11 @@ def compare_runs(
     groups: ColumnLike | None = None,
     sample_weight: ColumnLike | None = None,
 ) -> Comparison:
-    r"""Compare two models by several training runs of each on the same items.
+    r"""Compare two models over several training runs of each on the same items.
 
-    The difference is A − B of the means over all runs that training could give. All runs are
-    drawn from one set of weights of the items. With :math:`m` the mean of the drawn runs and
-    :math:`q_A = s_A^2 / R_A` the variance between the runs of A over their number,
+    The difference A − B is between the means over all runs that training could produce. All runs
+    share the item weights of a draw. With :math:`m` the mean of the drawn runs and
+    :math:`q_A = s_A^2 / R_A` the variance between the runs of A divided by their number,
 
     .. math::
 
@@ -556,40 +564,39 @@ def compare_runs(
         \nu\, (q_A + q_B) / Q \sim \chi^2_\nu, \quad Q \ge v,
 
     with the degrees of freedom :math:`\nu` of Welch and Satterthwaite. :math:`v` is the part of
-    :math:`Q` that comes from the items, which the draws of :math:`m` carry already. With
-    endless items that is Welch's t interval.
+    :math:`Q` that comes from the items, which the draws of :math:`m` already include. With
+    infinitely many items this is Welch's t interval.
 
     Parameters
     ----------
     y_true
-        The true labels, or :class:`Outcomes`, or :class:`Scores`; None for graded answers.
+        True labels, :class:`Outcomes`, or :class:`Scores`; None for graded answers.
     runs_a, runs_b
-        The predictions of each run of A and of B: a list of arrays, an array with a row for each
-        run, a frame with a column for each, or a mapping from names; of outcomes, the names of
-        the runs. For a metric of scores, their scores. One of the two may have a single run.
+        Predictions of each run of A and of B: a list of arrays, an array with one row per run, a
+        frame with one column per run, or a mapping by name. For a metric of scores, their scores;
+        with outcomes, the names of the runs. One of the models can have a single run.
     metric
-        By default F1 where the positive class is clear and macro-F1 where it is not. Else
         scikit-learn's scorer name, a metric object, or a function of a confusion array, or of
-        truth, score and weight.
+        truth, score and weight. Default: F1 if the positive class is clear, otherwise macro-F1.
     rope
-        The region of practical equivalence: a half-width or a pair. ±0.01 by default.
+        Region of practical equivalence: a half-width or a pair. Default: ±0.01.
     hdi_prob
         Probability mass of the HDI.
     prior
         As for :func:`rank`, with the same defaults; ``"bootstrap"`` for scores.
     n_draws
-        How many draws; 20,000 by default.
+        Number of draws. Default: 20,000.
     random_state
         None, a whole number, a SeedSequence, a Generator or a RandomState.
     n_jobs
         Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
         Results do not depend on it.
     labels
-        The classes averaged over; by default those that are ever true. No row is dropped.
+        Classes to average over. Default: all that are ever true. No row is dropped.
     pos_label
-        The positive class of a binary metric.
+        Positive class of a binary metric.
     names
-        What to call A and B; by default what the names of the runs begin with.
+        Display names of A and B. Default: the common prefixes of their run names.
     groups
         Group of each item, such as its author or prompt. Each group, not each item, is then one
         independent unit.
@@ -632,11 +639,11 @@ def compare_runs(
     return summarize_runs(spec, drawn, sides, rope=rope, prob=prob, seed=seed)
 
 
-def _ask(data: Data, **asked: Any) -> Spec:
-    spec = make_joint_spec(data, paired=True, **asked)
+def _ask(data: Data, **kwargs: Any) -> Spec:
+    spec = make_joint_spec(data, paired=True, **kwargs)
     if not spec.paired:
         raise UsageError(
-            f"prior {spec.prior.name!r} draws every run from weights of its own, so what the runs "
-            f"share would count once for each; use {param('prior=', 'unit', 'bootstrap')}"
+            f"prior {spec.prior.name!r} draws separate weights for every run, so what the runs "
+            f"share would count several times; use {param('prior=', 'unit', 'bootstrap')}"
         )
     return spec

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 from outperform.errors import UsageError, unknown_name
 
-if TYPE_CHECKING:  # so that importing it costs no numpy
+if TYPE_CHECKING:  # so the import does not load numpy
     from outperform._typing import Label, LabelsLike
     from outperform.data.outcomes import Outcomes
     from outperform.data.scores import Scores
@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # so that importing it costs no numpy
     from outperform.metrics.metric import MetricLike
 
     class Options(OfAny, total=False):
-        """What else a gate asks."""
+        """Further keyword arguments of a gate."""
 
         paired: bool
         na_values: Sequence[str] | None
@@ -42,31 +42,31 @@ def assert_not_worse(
 ) -> Gate:
     """Raise AssertionError unless the candidate is not worse than the baseline.
 
-    It is not worse if the whole HDI of candidate − baseline lies above the ROPE's
-    lower edge (for a metric where lower is better: below the upper edge).
+    It is not worse if the whole HDI of candidate − baseline lies above the lower edge of
+    the ROPE (for a metric where lower is better: below the upper edge).
 
     Parameters
     ----------
     y_true
-        The true labels, or :class:`Outcomes`.
+        True labels, or :class:`Outcomes`.
     candidate, baseline
-        Their predicted labels, or the names of two models in the outcomes.
+        Predicted labels, or the names of two models in the outcomes.
     metric
         As for :func:`compare`.
     rope
-        The region of practical equivalence: how much worse is not worse. ±0.01 by default.
+        Region of practical equivalence: a candidate inside it is not worse. Default: ±0.01.
     guards
-        Other things that must not get worse, as for :func:`gate`.
+        Additional metrics that must not get worse, as for :func:`gate`.
     undecided
         What to do if the gate is undecided: ``"fail"``, ``"warn"`` or ``"pass"``. With a serious
-        finding it fails in any case.
+        finding it always fails.
     **options
         As for :func:`gate`: ``pos_label``, ``labels``, ``prior``, ``random_state``, …
 
     Returns
     -------
     Gate
-        With the comparisons, for more assertions.
+        The gate, with its comparisons for further assertions.
 
     Examples
     --------
@@ -81,8 +81,8 @@ def assert_not_worse(
     AssertionError: Gate failed: old is worse than new in accuracy: ...
     """
     __tracebackhide__ = True
-    question = {"metric": metric, "rope": rope, "guards": guards, **options}
-    return _asserted("not_worse", (y_true, candidate, baseline), question, undecided)
+    kwargs = {"metric": metric, "rope": rope, "guards": guards, **options}
+    return _asserted("not_worse", (y_true, candidate, baseline), kwargs, undecided)
 
 
 def assert_better(
@@ -99,8 +99,8 @@ def assert_better(
     """Raise AssertionError unless the candidate is better than the baseline.
 
     It is better if the whole HDI of candidate − baseline lies above the ROPE (for
-    a metric where lower is better: below it). Guards need not get better; they must
-    not get worse.
+    a metric where lower is better: below it). Guards must not get worse, but need not
+    get better.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def assert_better(
     Returns
     -------
     Gate
-        With the comparisons, for more assertions.
+        The gate, with its comparisons for further assertions.
 
     Examples
     --------
@@ -121,48 +121,48 @@ def assert_better(
     Gate(pass: accuracy pass)
     """
     __tracebackhide__ = True
-    question = {"metric": metric, "rope": rope, "guards": guards, **options}
-    return _asserted("better", (y_true, candidate, baseline), question, undecided)
+    kwargs = {"metric": metric, "rope": rope, "guards": guards, **options}
+    return _asserted("better", (y_true, candidate, baseline), kwargs, undecided)
 
 
 def _asserted(
-    require: Any, seen: tuple[Any, Any, Any], question: dict[str, Any], undecided: Undecided
+    require: Any, data: tuple[Any, Any, Any], kwargs: dict[str, Any], undecided: Undecided
 ) -> Gate:
     __tracebackhide__ = True
     check_undecided(undecided)
-    if "require" in question:
-        raise UsageError("leave require out: assert_not_worse and assert_better are the two")
+    if "require" in kwargs:
+        raise UsageError("require is not a parameter here; use assert_not_worse or assert_better")
     from outperform.gates.api import gate
 
-    return let_through(gate(*seen, require=require, **question), undecided, callers=3)
+    return let_through(gate(*data, require=require, **kwargs), undecided, callers=3)
 
 
 def check_undecided(undecided: str) -> None:
-    """Say what may be done if it cannot be told yet, if this is none of it."""
+    """Raise an error unless this is a value of ``undecided``."""
     if undecided not in get_args(Undecided):
         raise UsageError(unknown_name("value of undecided", undecided, get_args(Undecided)))
 
 
-def let_through(found: Gate, undecided: Undecided, *, callers: int) -> Gate:
-    """Return a gate that passed, or that may be undecided; raise AssertionError for any other.
+def let_through(gate: Gate, undecided: Undecided, *, callers: int) -> Gate:
+    """Return a gate that passed, or is undecided and allowed; otherwise raise AssertionError.
 
     Parameters
     ----------
-    found
+    gate
         The gate.
     undecided
-        What to do if it cannot be told yet.
+        What to do if it is undecided.
     callers
-        How many frames up the test is, which a warning is about.
+        Number of frames between the test and this function, for the position of a warning.
     """
     __tracebackhide__ = True
-    if found.passed:
-        return found
-    if undecided == "fail" or not found.allowable:
-        raise AssertionError(found.report())
+    if gate.passed:
+        return gate
+    if undecided == "fail" or not gate.allowable:
+        raise AssertionError(gate.report())
     if undecided == "warn":
-        warnings.warn(found.report(), UserWarning, stacklevel=callers + 1)
-    return found
+        warnings.warn(gate.report(), UserWarning, stacklevel=callers + 1)
+    return gate
 
 
 def check_metric(

@@ -455,7 +455,7 @@ def test_no_finding_spells_a_parameter():
         ("compare preds.csv --truth label --a bert --b gpt --metric accuracy --prior strata",
          "unknown prior 'strata'"),
         ("runs preds.csv --truth label --a bert --b gpt --metric accuracy",
-         "or compare these two as single models"),
+         "or use compare for these two"),
         ("compare preds.csv --truth label --a times --b times2 --metric mean",
          "grades, which have no truth; leave --truth out"),
         ("rank preds.csv --truth label --of bert --of gpt --of new --prior uniform",

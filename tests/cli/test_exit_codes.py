@@ -210,10 +210,10 @@ def test_items_that_do_not_match(folder, capsys):
 @pytest.mark.parametrize(
     ("text", "word"),
     [
-        (",ham,spam\nham,-5,3\nspam,7,40\n", "'-5' for the truth 'ham'"),
-        (",ham,spam\nham,5.5,3\nspam,7,40\n", "'5.5' for the truth 'ham'"),
-        (",ham,spam\nham,5,3\nspam,7,nan\n", "'nan' for the truth 'spam'"),
-        (",ham,spam\nham,5,3\nspam,7,inf\n", "'inf' for the truth 'spam'"),
+        (",ham,spam\nham,-5,3\nspam,7,40\n", "'-5' for the true class 'ham'"),
+        (",ham,spam\nham,5.5,3\nspam,7,40\n", "'5.5' for the true class 'ham'"),
+        (",ham,spam\nham,5,3\nspam,7,nan\n", "'nan' for the true class 'spam'"),
+        (",ham,spam\nham,5,3\nspam,7,inf\n", "'inf' for the true class 'spam'"),
         (",ham,spam\nham,5,3\n", "square"),
         (",ham,eggs\nham,5,3\neggs,7,4\n", "'eggs', 'spam'"),
     ],
@@ -226,12 +226,12 @@ def test_matrices(folder, capsys, text, word):
 def test_folds(folder, capsys):
     rows = Path("folds.csv").read_text(encoding="utf-8").splitlines()
     Path("five.csv").write_text("\n".join(rows[:6] + rows[7:12]) + "\n", encoding="utf-8")
-    refused(capsys, ["bcv", "five.csv"], 3, "two rows for each repetition", "got 5")
+    refused(capsys, ["bcv", "five.csv"], 3, "two rows per repetition", "got 5")
     Path("unequal.csv").write_text(
         "\n".join(rows).replace("81,9,19", "81,9,20") + "\n", encoding="utf-8"
     )
     refused(capsys, ["bcv", "unequal.csv"], 3, "rows 3 and 4")
-    refused(capsys, ["bcv", "preds.csv"], 3, "it has id, label, bert, gpt")
+    refused(capsys, ["bcv", "preds.csv"], 3, "got id, label, bert, gpt")
 
 
 def test_an_improper_prior(folder, capsys):

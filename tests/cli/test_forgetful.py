@@ -48,7 +48,7 @@ CASES = {
         "compare --truth id --a svm_l1 --b svm_l2 --metric f1_macro", 2,
         ["no model predicts any of them", "--truth"]),
     "compare: labels as right or wrong": (
-        "compare --correct svm_l1 --correct svm_l2", 3, ["must say right or wrong", "--truth"]),
+        "compare --correct svm_l1 --correct svm_l2", 3, ["for right and wrong", "--truth"]),
     "compare: wrong id": (
         "compare --truth label --a svm_l1 --b svm_l2 --id doc", 2, ["no column 'doc'", COLUMNS]),
     "compare: options of a join": (
@@ -56,12 +56,12 @@ CASES = {
     # rank
     "rank: nothing": ("rank", 2, ["--truth label", COLUMNS]),
     "rank: no id": (
-        "rank --truth label --metric f1_macro", 2, [AN_ID, "give --id id", MODELS]),
+        "rank --truth label --metric f1_macro", 2, [AN_ID, "pass --id id", MODELS]),
     "rank: no metric": ("rank --truth label --id id", 0, []),
     "rank: no truth": ("rank --id id --metric f1_macro", 2, ["--truth label", COLUMNS]),
     "rank: one model": ("rank --truth label --of svm_l1", 2, ["at least two models"]),
     "rank: the id as the truth": (
-        "rank --truth id --metric f1_macro", 2, ["no label of 'id' is in any other column"]),
+        "rank --truth id --metric f1_macro", 2, ["no label of 'id' occurs in any other column"]),
     "rank: all there": ("rank --truth label --id id --metric accuracy", 0, []),
     # gate
     "gate: nothing": ("gate", 2, ["pass --candidate", COLUMNS]),
@@ -80,7 +80,7 @@ CASES = {
     # others that read
     "slices: no by": ("slices --truth label --a svm_l1 --b svm_l2", 2, ["pass --by", COLUMNS]),
     "estimate: no model": ("estimate --truth label", 2, ["pass --of", COLUMNS]),
-    "count: no id": ("count --truth label", 2, [AN_ID, "give --id id", MODELS]),
+    "count: no id": ("count --truth label", 2, [AN_ID, "pass --id id", MODELS]),
     "count: nothing": ("count", 2, ["--truth label", COLUMNS]),
 }  # fmt: skip
 
@@ -136,7 +136,7 @@ def test_two_columns_that_are_one_are_named():
 
 
 def test_a_file_for_each_model_holds_no_scores_that_are_read_together(news):
-    with pytest.raises(UsageError, match=r"one table with a column for each model.*correct="):
+    with pytest.raises(UsageError, match=r"one table with one column per model.*correct="):
         op.read_scores({"bert": news, "gpt": news}, models=["score"])
 
 

@@ -190,9 +190,9 @@ def test_the_exit_code_agrees_with_the_rule_in_many_random_cases(folder):
 
 def test_a_guard_with_a_class(folder, capsys):
     assert gate("pass.csv", "--guard", "recall:spam:0.02") == 0
-    assert "and the guard holds" in capsys.readouterr().out
+    assert "and the guard passes" in capsys.readouterr().out
     assert gate("pass.csv", "--guard", "recall:spam:0.02", "--guard", "f1_macro:0.01") == 0
-    assert "and 2 guards hold" in capsys.readouterr().out
+    assert "and 2 guards pass" in capsys.readouterr().out
     assert gate("fail.csv", "--rope", "0.4", "--guard", "recall:spam:0.02") == 1
     assert "Gate failed: new is worse than old in recall of spam." in capsys.readouterr().out
 
@@ -280,7 +280,7 @@ def test_missing_and_extra_items_are_refused_or_reported(folder, capsys):
     error = capsys.readouterr().err
     assert "other.csv lacks 2 ids that old.csv has, e.g. 'd0', 'd1'" in error
     assert "other.csv has 1 ids that old.csv lacks, e.g. 'x1'" in error
-    assert "keep the common ids with --on-missing drop" in error
+    assert "keep only the common ids with --on-missing drop" in error
     assert against("--on-missing", "drop", new="other.csv") == 0
     assert "898 of the 900 ids in" in re.sub(r"\s+", " ", capsys.readouterr().out)
     write_csv(folder / "none.csv", [("z", "spam", "spam")], ("id", "label", "prediction"))
@@ -294,7 +294,7 @@ def test_a_changed_truth_is_refused_and_a_gold_file_counts_for_both(folder, caps
     (folder / "relabelled.csv").write_text(lines, encoding="utf-8")
     assert against(new="relabelled.csv") == 3
     error = capsys.readouterr().err
-    assert "disagree on 'label' in 1 rows, e.g. of the ids 'd0'" in error
+    assert "disagree on 'label' in 1 rows, e.g. the ids 'd0'" in error
     for name in ("old", "new", "relabelled"):
         rows = [one.split(",") for one in (folder / f"{name}.csv").read_text("utf-8").splitlines()]
         column = 1 if name == "relabelled" else 2
@@ -346,7 +346,7 @@ def test_counts_of_models_with_one_name_are_called_like_their_files(folder, caps
         (["old.json", "new.csv"], "old.json contains counts, which cannot be joined"),
         (["old.json", "new.json", "new.json"], "old.json contains counts, which cannot be joined"),
         (["old.json", "new.json", "--truth", "label"], "old.json contains counts"),
-        (["old.json", "new.json", "--where", "label=ham"], "before outcomes are counted"),
+        (["old.json", "new.json", "--where", "label=ham"], "cannot be used with counted outcomes"),
         (["old.json", "grouped.json"], "only one file was counted with --groups"),
         (["old.json", "new.json", "--candidate", "old.json"], "unknown model 'old.json'"),
     ],

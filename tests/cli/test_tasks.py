@@ -127,7 +127,7 @@ def test_a_gate_with_a_policy(logs, capsys, policy, candidate, code):
     words = ["table.csv", *COLUMNS, *names, "--by", "task", "--policy", "policy.toml"]
     found, told = asked(capsys, "gate", *words, "--rope", "0.01", "--draws", "1000")
     assert found == code
-    assert ("Gate passed: large holds against small on all 3 tasks." in told) == (code == 0)
+    assert ("Gate passed: large passes against small on all 3 tasks." in told) == (code == 0)
 
 
 @pytest.mark.parametrize(

@@ -63,19 +63,19 @@ def test_a_refusal_says_what_to_type(days, capsys):
     run(capsys, f"count in {ASKED}")
     shutil.copy("in/mon.csv", "in/wed.csv")
     told = run(capsys, f"count in {ASKED}", 3).err
-    assert "in/wed.csv holds the same bytes as in/mon.csv, which was counted at " in told
+    assert "in/wed.csv contains the same bytes as in/mon.csv, which was counted at " in told
     Path("in/wed.csv").unlink()
     Path("in/mon.csv").write_bytes(Path("in/mon.csv").read_bytes() + b"d0,ham,ham,spam,DE\n")
     told = run(capsys, f"count in {ASKED}", 3).err
-    assert "'mon.csv' changed since it was counted at " in told
+    assert "'mon.csv' has changed since it was counted at " in told
     assert told.endswith("count it again with --recount mon.csv\n")
     assert run(capsys, f"count in {ASKED} --recount mon.csv").out.startswith("mon.csv: ")
     told = run(capsys, f"count in {ASKED} --where country=DE", 2).err
-    assert "counted without --where, and now this is asked with --where country=DE" in told
+    assert "counted without --where, and this request is with --where country=DE" in told
     told = run(capsys, "count in --truth label --of bert --update counts", 2).err
-    assert "counted with --of bert --of gpt, and now this is asked with --of bert;" in told
+    assert "counted with --of bert --of gpt, and this request is with --of bert;" in told
     told = run(capsys, "count in --no-header --truth 1 --of 2 --update counts", 2).err
-    assert "and now this is asked with --truth 1" in told
+    assert "and this request is with --truth 1" in told
     assert "with --no-header" in told
 
 
@@ -87,7 +87,7 @@ def test_a_refusal_says_what_to_type(days, capsys):
             "--recount needs --update",
         ),
         (f"in {ASKED} -o x.json", "--update writes a folder and --output a file"),
-        (f"- {ASKED}", "only files of one table are counted by partition, and '-'"),
+        (f"- {ASKED}", "only the files of one table can be counted by partition, and '-'"),
         (f"in {ASKED} --recount sun.csv", "unknown partition 'sun.csv'; did you mean"),
         (f"in/mon.csv in/none.csv {ASKED}", "no file 'in/none.csv'"),
     ],

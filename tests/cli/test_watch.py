@@ -82,7 +82,7 @@ def test_damaged_files_are_said(tmp_path, capsys):
 @each(
     ("arguments", "code", "words"),
     [
-        (["none", *ASKED, "--once"], 2, "there is no folder 'none'"),
+        (["none", *ASKED, "--once"], 2, "folder 'none' does not exist"),
         ([".", *ASKED, "--once"], 3, "no batch of 'new' and 'old' has arrived"),
         ([".", *ASKED[2:], "--once"], 2, "pass --a"),
         ([".", *ASKED, "--every", "0"], 2, "--every must be above 0"),

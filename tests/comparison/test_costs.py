@@ -88,7 +88,7 @@ def test_the_unit_is_beside_the_numbers():
         assert "(EUR per item)" in text
     assert "EUR per item" in c.plot().get_xlabel()
     assert "EUR per item" in c.plot_models().get_xlabel()
-    assert "Where the other is better, choosing new loses " in c.report()
+    assert "If the other model is better, choosing new loses " in c.report()
     assert f" EUR per item on average, choosing old {c.regret.b:.1f}" in c.report()
     assert "regret        choosing new loses " in str(c)
     facts = json.loads(json.dumps(c.to_dict()))

@@ -162,14 +162,14 @@ def test_the_sentence():
     difference, level = found.difference, found.level
     assert str(found) == (
         "In the nearest simulated setting (2 classes, after Zipf, 200 items, nearly equal models) "
-        "95% intervals of the difference in F1 of the rarer class contained the "
-        f"true value in {100 * difference.share:.1f} ± {100 * difference.error:.1f}% of 1,000 test "
-        f"sets, and intervals for a single model in {100 * level.share:.1f} ± "
-        f"{100 * level.error:.1f}%. The models are right on {100 * found.there.right:.0f}% of the "
-        "items in the simulation and 74% here."
+        "95% intervals of the difference in F1 of the rarer class contained the true value in "
+        f"{100 * difference.share:.1f} ± {100 * difference.error:.1f}% of 1,000 test sets, and "
+        f"intervals for a single model in {100 * level.share:.1f} ± {100 * level.error:.1f}%. "
+        f"The models are right on {100 * found.there.right:.0f}% of the items in the simulation "
+        "and 74% here."
     )
     even = asked(seen([100, 100]), "recall", pos_label=0).expected_coverage()
-    assert " in recall of one class held " in str(even)
+    assert " in recall of one class contained " in str(even)
 
 
 def test_few_test_sets_are_said_to_be_few():
@@ -177,7 +177,7 @@ def test_few_test_sets_are_said_to_be_few():
     found = asked(seen([100] * 20), "f1_macro").expected_coverage()
     n = found.difference.repetitions
     assert n in few
-    assert (f" of only {n} test sets;" in str(found)) == (n < 200)
+    assert (f" of only {n} test sets," in str(found)) == (n < 200)
 
 
 GROUPED = {"groups": np.arange(60) % 12}
@@ -191,18 +191,18 @@ REFUSED = {
             op.Outcomes.from_label_sets([[0], [0, 1]] * 9, {"A": [[0]] * 18, "B": [[1]] * 18}),
             "f1_macro",
         ),
-        "these are label sets",
+        "these data are label sets",
     ),
     "right and wrong": (
         lambda: asked(op.Outcomes.from_correct({"A": A == Y, "B": B == Y})),
-        "these are right and wrong alone",
+        "these data are right or wrong only",
     ),
     "groups": (lambda: asked(op.Outcomes.from_labels(Y, {"A": A, "B": B}, **GROUPED)), "groups"),
     "groups ignored": (
         lambda: asked(
             op.Outcomes.from_labels(Y, {"A": A, "B": B}, **GROUPED), prior="learned"
         ),
-        "it has no groups",
+        "it does not cover groups",
     ),
     "weights": (
         lambda: asked(op.Outcomes.from_labels(Y, {"A": A, "B": B}, sample_weight=1 + Y)),
@@ -227,23 +227,23 @@ REFUSED = {
     ),
     "label errors": (
         lambda: asked(TWO).with_label_errors(0.03),
-        r"ask with_label_errors\(None\)",
+        r"use with_label_errors\(None\)",
     ),
     "unpaired": (lambda: asked(MORE, paired=False), "not paired"),
     "two matrices": (lambda: asked(MORE.unpair()), "not paired"),
-    "another metric": (lambda: asked(MORE, "f1_micro"), "its metrics are accuracy, "),
+    "another metric": (lambda: asked(MORE, "f1_micro"), "it covers the metrics accuracy, "),
     "a metric of one's own": (
         lambda: asked(MORE, op.metrics.fbeta(2, average="macro")),
-        "its metrics are accuracy, ",
+        "it covers the metrics accuracy, ",
     ),
     "one of three classes": (
         lambda: asked(MORE, "precision", pos_label=1),
-        "precision of the rarest only; ask for f1_macro",
+        "precision of the rarest only; use f1_macro",
     ),
     "some classes": (lambda: asked(MORE, "f1_macro", labels=[0, 1]), "over some"),
-    "a prior": (lambda: asked(MORE, prior="bootstrap"), "leave prior and engine out"),
-    "the prior of two classes": (lambda: asked(MORE, prior="unit"), "leave prior and engine out"),
-    "another interval": (lambda: asked(MORE, hdi_prob=0.9), "leave hdi_prob out"),
+    "a prior": (lambda: asked(MORE, prior="bootstrap"), "omit prior and engine"),
+    "the prior of two classes": (lambda: asked(MORE, prior="unit"), "omit prior and engine"),
+    "another interval": (lambda: asked(MORE, hdi_prob=0.9), "omit hdi_prob"),
     "scores": (lambda: op.compare(None, Y + 0.5, A, metric="mean", **FEW), "metric of scores"),
     "runs": (
         lambda: op.compare_runs(

@@ -183,7 +183,7 @@ def test_the_same_model_twice_is_not_told_apart():
     c = op.compare(TRUTH, A, A, metric="roc_auc", rope=0.01, n_draws=1_000, random_state=3)
     found = c.curve("roc")
     assert not found.apart.any()
-    assert "not told apart" in str(found)
+    assert "cannot be distinguished" in str(found)
 
 
 def test_groups_widen_the_band():
@@ -233,12 +233,12 @@ def test_where_every_item_passes_equal_values_do_not_mean_equal_models():
 def test_what_cannot_be_drawn_is_refused(compared):
     with pytest.raises(UsageError, match="unknown curve"):
         compared.curve("rock")
-    with pytest.raises(UsageError, match="curves are of scores"):
+    with pytest.raises(UsageError, match="curves need scores"):
         op.compare(TRUTH, A > 0.5, B > 0.5, rope=0.01).curve("roc")
     with pytest.raises(UsageError, match="positive class"):
         op.compare(None, A, B, metric="mean", rope=0.01).curve("roc")
     margins = op.compare(TRUTH, 5 * A, B, metric="roc_auc", rope=0.01, n_draws=500)
-    with pytest.raises(UsageError, match="reads probabilities"):
+    with pytest.raises(UsageError, match="needs probabilities"):
         margins.curve("calibration")
 
 

@@ -171,7 +171,7 @@ def test_a_ratio_of_the_card_may_take_part(card):
     close = np.abs(card["mean:right"].draws) <= 0.04
     assert found.p("equivalent", "better") == (close & cheaper).mean()
     other = op.scorecard(SEEN, "small", "large", metrics=METRICS, rope=ROPES, random_state=3)
-    with pytest.raises(UsageError, match="not of a comparison of this scorecard"):
+    with pytest.raises(UsageError, match="does not belong to this scorecard"):
         other.joint("mean:right", ratio)
 
 
@@ -218,7 +218,7 @@ def test_what_cannot_be_asked_is_refused(card):
     mixed = op.scorecard(truth, truth, RANDOM.permutation(truth), metrics=["accuracy", "f1_macro"],
                          labels=[0, 1, 2], rope=0.05)  # fmt: skip
     classes = mixed["f1_macro"].by_class()
-    with pytest.raises(UsageError, match="joint ones"):
+    with pytest.raises(UsageError, match="no joint draws"):
         classes.joint(0, 1)
     with pytest.raises(UsageError, match="unknown column"):
         op.compare(SEEN, "small", "large", metric="mean:hours", rope=0.1)

@@ -108,7 +108,7 @@ def test_the_interval_covers_the_true_ratio():
 
 def test_a_denominator_around_zero_is_refused():
     c = op.compare(None, [1.0, 2.0, 3.0] * 10, [-1.0, 1.0, 0.5] * 10, metric="mean", rope=0.1)
-    with pytest.raises(DataError, match="not surely above 0"):
+    with pytest.raises(DataError, match="not certainly above 0"):
         c.ratio(rope=0.05)
     c = op.compare(None, [1.0, 2.0, 3.0] * 10, [2.0, 1.0, 3.0] * 10, metric="neg_mean", rope=0.1)
     with pytest.raises(DataError, match="mean_cost for neg_mean"):

@@ -250,20 +250,20 @@ def test_findings_speak_of_types_and_spans(seen, bare):
     assert message(ask(two, pos_label="Y"), "class_without_truth").startswith(
         "No true span is of type 'Y'; "
     )
-    assert "rests on the prior only" in message(
+    assert "come from the prior alone" in message(
         ask(two, metric="f1_macro", prior="unit", labels=["X", "Y"]), "class_without_truth"
     )
-    assert message(found, "class_never_predicted").startswith("b never predicts 'X'; ")
+    assert message(found, "class_never_predicted").startswith("b never predicts 'X'. ")
     of_type = message(ask(two, pos_label="X"), "class_never_predicted")
-    assert of_type.startswith("b never predicts a span of type 'X'; ")
+    assert of_type.startswith("b never predicts a span of type 'X'. ")
     assert of_type.endswith("and remains unknown.")
     few = Outcomes.from_spans(gold[:9] + [[(0, 1, "Z")]] * 40, {m: gold + [[]] * 9 for m in "ab"})
     assert message(ask(few, metric="f1_macro"), "sparse_classes") == (
-        "1 of 2 types have fewer than 10 true spans; averages over types rest on few true spans."
+        "1 of 2 types have fewer than 10 true spans; averages over types depend on few true spans."
     )
     assert message(ask(bare), "unpaired_outcomes") == (
-        "Which spans both models found is unknown, so the comparison is unpaired; tags or spans "
-        "of the same sentences would narrow the interval."
+        "The data do not show which spans both models found, so the comparison is unpaired. Tags "
+        "or spans for the same sentences would narrow the interval."
     )
     many = Outcomes.from_spans(
         [[(k, k + 1, f"T{k}") for k in range(5)]] * 400,

@@ -238,7 +238,7 @@ def test_many_counts_are_no_trouble(scale):
 
 @each("metric", ["accuracy", "f1_macro", "f1_micro", "matthews_corrcoef", "specificity"])
 def test_metrics_that_need_more_than_the_counts_are_refused(metric):
-    sentence = "tell precision, recall, f1, jaccard or another F-beta; got"
+    sentence = "need the metric precision, recall, f1, jaccard or another F-beta; got"
     with pytest.raises(UsageError, match=sentence):
         op.bcv_compare(A[:6], B[:6], metric=metric)
     with pytest.raises(UsageError, match=sentence):

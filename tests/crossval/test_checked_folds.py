@@ -50,7 +50,7 @@ def faults():
     yield "an even number of folds.*got 5 folds", good[:5]
     yield "an even number of folds.*got 0 folds", []
     yield "without common items.*fold 1 share 1", [(np.append(train, test[0]), test), *good[1:]]
-    yield "every item in one half.*fold 1 leaves out 1 of 40", [(train[1:], test), *good[1:]]
+    yield "every item in one half.*fold 1 lacks 1 of 40", [(train[1:], test), *good[1:]]
     yield r"pairs \(S, T\), \(T, S\).*fold 2 is not fold 1", [good[0], good[2], *good[2:]]
     yield r"fold 2 is not fold 1", list(KFold(4).split(range(N)))
     yield (
@@ -62,8 +62,8 @@ def faults():
     yield "different halves.*repetitions 1 and 2", [*good[:2], good[1], good[0]]
     yield "share 2 items, give or take 1.*1 and 2 share 4", list(by_hand(range(4), range(5)))
     yield "each item once.*fold 1 repeats 1", [(np.append(train, train[0]), test), *good[1:]]
-    yield "indices from 0 to 39.*fold 1 holds 40", [(np.append(train[1:], 40), test), *good[1:]]
-    yield "indices from 0 to 39.*fold 1 holds -1", [(np.append(train[1:], -1), test), *good[1:]]
+    yield "indices from 0 to 39.*fold 1 contains 40", [(np.append(train[1:], 40), test), *good[1:]]
+    yield "indices from 0 to 39.*fold 1 contains -1", [(np.append(train[1:], -1), test), *good[1:]]
     yield "arrays of indices.*bool", [(np.ones(N, bool), test), *good[1:]]
 
 

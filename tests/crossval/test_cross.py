@@ -311,7 +311,7 @@ def test_groups_widen_the_interval_as_they_do_in_a_test_set():
         (
             5,
             UsageError,
-            "cv must be a splitter such as op.BlockedTwoFold.*got 5; the folds of.*correlate",
+            "cv must be a splitter such as op.BlockedTwoFold.*got 5; a metric of labels needs",
         ),
         ("blocked", UsageError, "cv must be a splitter"),
         (op.BlockedTwoFold, UsageError, "cv must be a splitter"),

@@ -295,9 +295,9 @@ def test_asking_again():
         c.with_rope(0.5).to_dict()
         == op.cross_compare(logistic(), bayes(), X, Y, rope=0.5, **asked).to_dict()
     )
-    with pytest.raises(UsageError, match=r"call cross_compare\(\) with the other one"):
+    with pytest.raises(UsageError, match=r"call cross_compare\(\) with those of the other"):
         c.with_metric("roc_auc")
-    with pytest.raises(UsageError, match="cross_compare compares more than one prediction"):
+    with pytest.raises(UsageError, match="cross_compare compares several predictions"):
         c.items()
 
 
@@ -305,14 +305,14 @@ def test_asking_again():
 @each(
     ("cv", "groups", "words"),
     lambda: [
-        (TimeSeriesSplit(5), None, "folds that differ by chance.*time series.*make the folds with"),
-        (TimeSeriesSplit(5, max_train_size=30), None, "time series"),
+        (TimeSeriesSplit(5), None, "folds that differ by chance.*time-series.*make the folds with"),
+        (TimeSeriesSplit(5, max_train_size=30), None, "time-series folds"),
         (PredefinedSplit(np.arange(200) % 3), None, "at least 4 folds; got 3"),
         (LeaveOneOut(), None, "two test items or more in every fold; fold 1 tests 1"),
-        (PredefinedSplit(np.repeat([0, 1, 2, 3], [150, 20, 20, 10])), None, "about one size"),
-        (KFold(5), np.arange(200) // 3, "common groups, as GroupKFold has them; those of fold 1"),
+        (PredefinedSplit(np.repeat([0, 1, 2, 3], [150, 20, 20, 10])), None, "similar size"),
+        (KFold(5), np.arange(200) // 3, "common groups, as with GroupKFold; those of fold 1"),
         (GroupKFold(5), None, "cv cannot split these items: The 'groups'"),
-        (3, None, "cv must be 4 folds or more, or a splitter; got 3"),
+        (3, None, "cv must be at least 4 folds, or a splitter; got 3"),
         (True, None, "cv must be a splitter"),
         ("five", None, "cv must be a splitter"),
         (KFold(5), np.arange(7), "cv cannot split these items: Found input"),
@@ -343,7 +343,10 @@ class Leaking:
 
 @pytest.mark.parametrize(
     ("cv", "words"),
-    [(Fixed(), "test other items; two of these have 100%"), (Leaking(), "without common items")],
+    [
+        (Fixed(), "test different items; two of these have 100%"),
+        (Leaking(), "without common items"),
+    ],
 )
 def test_folds_that_are_none_are_refused(cv, words):
     with pytest.raises(DataError, match=words):
@@ -362,13 +365,19 @@ def test_groups_stay_together():
 @each(
     ("wrong", "words"),
     lambda: [
-        ({"metric": "mean"}, "does not know what 'mean' reads of an estimator; give its value"),
+        ({"metric": "mean"}, "does not know which estimator output 'mean' reads; pass its value"),
         ({"metric": lambda y, s, w: 0.0}, "to compare_scores"),
-        ({"prior": "unit"}, "prior= is for counted labels, and 'roc_auc' is a metric of scores"),
-        ({"correlation": "full"}, "correlation= is for counted labels"),
+        (
+            {"prior": "unit"},
+            "prior= applies to metrics of labels, and 'roc_auc' is a metric of scores",
+        ),
+        ({"correlation": "full"}, "correlation= applies to metrics of labels"),
         ({"metric": "log_loss", "rope": None}, "no default ROPE"),
         ({"y": np.sort(Y), "cv": KFold(5)}, "fold 1: roc_auc compares.*or stratify the folds"),
-        ({"y": np.r_[1, np.zeros(239, int)], "cv": KFold(5)}, "fold 1 trains on items of fewer"),
+        (
+            {"y": np.r_[1, np.zeros(239, int)], "cv": KFold(5)},
+            "training items of fold 1 lack a class",
+        ),
     ],
 )
 def test_what_cannot_be_asked_is_refused(wrong, words):
@@ -387,7 +396,7 @@ def test_what_an_estimator_lacks_is_named():
 def test_the_share_counts_the_items_of_a_fold():
     splits = list(ShuffleSplit(4, train_size=30, test_size=10, random_state=0).split(np.ones(100)))
     assert share_tested(splits, 100) == pytest.approx(0.25)
-    with pytest.raises(DataError, match="groups must have one entry for each of the 100 items"):
+    with pytest.raises(DataError, match="groups must have one entry per item, 100 in all"):
         share_tested(splits, 100, np.arange(7))
 
 
@@ -439,8 +448,8 @@ class Half:
     [
         ("mse", "mse reads numbers, and y contains 'no'; for classes .*metric='f1_macro'"),
         ("ndcg@10", "metric 'ndcg@10' cannot read these items: ValueError"),
-        ("win_rate", "does not know what 'win_rate' reads of an estimator"),
-        ("median", "does not know what 'median' reads of an estimator"),
+        ("win_rate", "does not know which estimator output 'win_rate' reads"),
+        ("median", "does not know which estimator output 'median' reads"),
     ],
 )
 def test_metrics_that_cannot_read_text_labels_say_so(metric, message):

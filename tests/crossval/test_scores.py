@@ -117,7 +117,7 @@ def test_folds_that_all_differ_by_the_same_withhold_the_decision():
 def test_scores_nobody_called_folds_are_refused():
     """Taken as folds, five seeds of equal models on one test set differ in a quarter of cases."""
     seeds = ([0.91, 0.92, 0.90, 0.93, 0.91], [0.89, 0.90, 0.90, 0.91, 0.88])
-    with pytest.raises(UsageError, match="5 scores per model must state how") as refused:
+    with pytest.raises(UsageError, match="5 scores per model need a statement") as refused:
         op.compare_scores(*seeds, rope=0.01)
     for line in ("folds=5", "test_share=0.2", "datasets=[names]", "compare_runs(y_true, runs_a"):
         assert line in str(refused.value)
@@ -130,7 +130,7 @@ def test_rows_nobody_called_data_sets_are_refused():
     a, b = (values[:3] for values in SEVERAL)
     with pytest.raises(UsageError, match="datasets=3"):
         op.compare_scores(a, b, folds=10, **FEW)
-    with pytest.raises(UsageError, match="the scores of each data set must state how"):
+    with pytest.raises(UsageError, match="the scores of each data set need a statement"):
         op.compare_scores(a, b, datasets=3, **FEW)
     column = ONE[0][:, None], ONE[1][:, None]
     with pytest.raises(UsageError, match="datasets=10"):
@@ -349,7 +349,7 @@ def test_the_seed_repeats_the_draws():
         (*ONE, {"runs": 10}, "check runs"),
         (*ONE, {"runs": 0}, "whole number"),
         (*ONE, {"folds": 3}, "10 scores cannot be 3 folds"),
-        (*ONE, {"folds": 1}, "whole number, 2 or more"),
+        (*ONE, {"folds": 1}, "whole number of at least 2"),
         (*ONE, {"folds": True}, "whole number"),
         (*ONE, {"folds": 5, "runs": 3}, "3 runs of 5 folds"),
         (*ONE, {"runs": 2, "test_share": 0.1}, "not both"),
@@ -362,7 +362,7 @@ def test_the_seed_repeats_the_draws():
          "more digits"),
         ({"x": 0.1, "y": 0.2}, {"x": 0.1, "y": 0.3}, {}, "at least 4 data sets"),
         ({k: 0.1 for k in "abcd"}, {k: 0.2 for k in "abcd"}, {"runs": 2}, "one score"),
-        ({k: 0.1 for k in "abcd"}, {k: 0.2 for k in "abcd"}, {"datasets": 4}, "leave datasets out"),
+        ({k: 0.1 for k in "abcd"}, {k: 0.2 for k in "abcd"}, {"datasets": 4}, "remove datasets"),
         (*ONE, {"datasets": 9}, "9 names for 10"),
         (*ONE, {"datasets": "mail"}, "names or their number"),
         (*ONE, {"datasets": ["x"] * 10}, "'x' twice"),

@@ -191,11 +191,11 @@ def test_balance_may_be_one_column():
 @each(
     ("balance", "said"),
     [
-        (np.ones((5, 2)), r"each of the 12 items in X; got shape \(5, 2\)"),
+        (np.ones((5, 2)), r"per item in X, 12 in all; got shape \(5, 2\)"),
         (-np.ones((12, 2)), "got -1"),
         (np.full((12, 2), np.nan), "got nan"),
-        (np.full((12, 2), "x"), "must hold numbers"),
-        (np.ones((12, 2, 2)), "one row for each"),
+        (np.full((12, 2), "x"), "must contain numbers"),
+        (np.ones((12, 2, 2)), "one row per item"),
     ],
 )
 def test_bad_balance(balance, said):
@@ -205,7 +205,7 @@ def test_bad_balance(balance, said):
 
 @each("m", [0, -1, 2.0, True, "3", None])
 def test_bad_m(m):
-    with pytest.raises(UsageError, match="m must be a whole number of repetitions"):
+    with pytest.raises(UsageError, match="m must be a whole number of at least 1"):
         op.BlockedTwoFold(m)
     with pytest.raises(UsageError, match="m must be"):
         op.BlockedTwoFold().set_params(m=m)
@@ -225,7 +225,7 @@ def test_other_bad_arguments():
     [
         ((range(3),), "m = 3 needs at least 4 items.*got 3"),
         ((range(12), None, [0, 1, 2] * 4), "m = 3 needs at least 4 groups.*got 3"),
-        ((range(12), [0, 1]), "y must have one entry for each of the 12 items in X; got 2"),
+        ((range(12), [0, 1]), "y must have one entry per item in X, 12 in all; got 2"),
         ((range(12), None, [0, 1]), "groups must have one entry"),
         ((range(12), ["a", None] * 6), "y has 6 missing"),
         (([],), "got none"),

@@ -158,5 +158,5 @@ def test_rows_of_frames_are_taken():
 
 @each("data", ["text", b"text", 3, None, np.array(3), {"a": [1]}, iter([1])])
 def test_what_holds_no_items_is_refused(data):
-    with pytest.raises(DataError, match="X must be a list, an array or a frame of items"):
+    with pytest.raises(DataError, match="X must be a list, an array or a DataFrame of items"):
         size_of(data, "X")

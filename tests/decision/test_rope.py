@@ -35,7 +35,7 @@ def test_the_default_is_named_as_such():
 
 @pytest.mark.parametrize("bounds", [None, (0.0, 2.0), (-np.inf, np.inf), (-2.0, 1.0)])
 def test_there_is_no_default_beyond_plus_and_minus_one(bounds):
-    with pytest.raises(UsageError, match=r"no default ROPE.*give rope="):
+    with pytest.raises(UsageError, match=r"no default ROPE.*set rope="):
         Rope.from_param(None, bounds=bounds)
 
 
@@ -93,7 +93,7 @@ def test_wide_ropes_that_may_be_meant_are_taken(given):
 def test_costs_have_units_of_their_own():
     assert Rope.from_param(5, bounds=(0.0, 100.0)).high == 5
     assert Rope.from_param(60, bounds=(0.0, 100.0)).high == 60
-    with pytest.raises(UsageError, match=r"wider than any difference.*metric's units$"):
+    with pytest.raises(UsageError, match=r"wider than any difference.*units of the metric$"):
         Rope.from_param(200, bounds=(0.0, 100.0))
 
 

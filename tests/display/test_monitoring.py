@@ -64,6 +64,6 @@ def test_rules_in_words(rule, at, words):
 def test_batches_without_an_answer():
     facts = {"names": ["a", "b"], "looks": [], "n_batches": 2, "findings": []}
     facts |= {"stopped": None, "comparison": None}
-    assert monitor_headline(facts) == "a − b: no answer yet"
-    assert plain(monitor_document(facts).lines(Page())) == "a − b: no answer yet"
-    assert monitor_paragraph(facts) == "a − b: no answer yet."
+    assert monitor_headline(facts) == "a − b: no result yet"
+    assert plain(monitor_document(facts).lines(Page())) == "a − b: no result yet"
+    assert monitor_paragraph(facts) == "a − b: no result yet."

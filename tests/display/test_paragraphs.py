@@ -52,12 +52,12 @@ def test_the_paragraph(facts):
         "The difference is nb_bern − nb_mult in macro-averaged F1, on 7,532 items in 20 classes "
         "(paired, prior unit, 20,000 draws). Its posterior mean is −0.1086 (sd 0.0076; observed "
         "−0.1083; Monte Carlo error 5.4e-05). The 95% highest-density interval (HDI) runs from "
-        "−0.1234 to −0.0937. The probability that the difference is above zero, that is, that "
-        "nb_bern has a higher macro-averaged F1 than nb_mult, is below 0.02%. With a region of "
+        "−0.1234 to −0.0937. The probability that nb_bern has a higher macro-averaged F1 than "
+        "nb_mult (a difference above zero) is below 0.02%. With a region of "
         "practical equivalence (ROPE) of ±0.01 (default), the probabilities that nb_bern is "
         "practically worse than, equivalent to and better than nb_mult are above 99.98%, below "
         "0.02% and below 0.02%. The HDI lies entirely below the ROPE. Decision (≪): nb_bern is "
-        "worse than nb_mult. For other widths of the ROPE the decision is: ≪ (worse) up to "
+        "worse than nb_mult. With other ROPE widths, the decision is: ≪ (worse) up to "
         "±0.0937, undecided to ±0.1234, ≈ (equivalent) from there on. Caveat: 12 cells hold "
         "nothing. "
         "Method: outperform 0.1.0 | compare | f1_macro | rope ±0.01 | seed 1"
@@ -148,9 +148,9 @@ def test_blocked_cross_validation(blocked):
     assert folds in short
     assert (
         "Without pairing: ≪ −0.1080 (95% HDI −0.2000 to −0.0200). The Bayes test of Wang and Li "
-        "(2019), which does not pair, gives a probability of 1.23% to H0 (nb_mult is no better "
-        "than nb_bern) and of 98.77% to H1 (nb_mult is better), and accepts the more probable, H1. "
-        "The decision above does not use this test." in long
+        "(2019), which is unpaired, gives a probability of 1.23% to H0 (nb_mult is no better than "
+        "nb_bern) and of 98.77% to H1 (nb_mult is better), and accepts the more probable, H1. The "
+        "decision above does not use this test." in long
     )
     assert "H1" not in short
 
@@ -190,9 +190,9 @@ def test_a_serious_finding_about_what_is_not_decided_anyway(facts):
         ((0.02, 0.03), "lies entirely above the ROPE"),
         ((-0.03, -0.02), "lies entirely below the ROPE"),
         ((-0.005, 0.01), "lies entirely inside the ROPE"),
-        ((-0.02, 0.02), "reaches beyond both edges of the ROPE"),
-        ((0.0, 0.02), "reaches over the upper edge of the ROPE"),
-        ((-0.02, 0.0), "reaches over the lower edge of the ROPE"),
+        ((-0.02, 0.02), "contains both edges of the ROPE"),
+        ((0.0, 0.02), "contains the upper edge of the ROPE"),
+        ((-0.02, 0.0), "contains the lower edge of the ROPE"),
     ],
 )
 def test_where_the_interval_lies(facts, hdi, position):

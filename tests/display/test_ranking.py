@@ -99,7 +99,9 @@ def test_the_table_names_the_leader_and_small_regret():
 def test_the_paragraph_says_what_tied_means():
     said = ranking_paragraph(make(model("gpt", p_best=0.9), model("bert", "WORSE")))
     assert "Of 2 models on 900 items in 3 classes, gpt is probably best" in said
-    assert "unless the whole 95% HDI of its difference to gpt lies beyond the ROPE (±0.01)" in said
+    assert (
+        "unless the 95% HDI of its difference to gpt lies entirely beyond the ROPE (±0.01)" in said
+    )
     assert "P(a model other than gpt is best) 0.10%" in said
     assert "So it is." in said
 
@@ -121,7 +123,7 @@ def test_a_page_has_symbols_and_a_legend():
     text = ranking_page(make(model("gpt"), model("bert", "WORSE"))).to_latex(label="tab:rank")
     assert "sideways" not in text
     assert "$\\ll$ worse" in text
-    assert "difference to the leader" in text
+    assert "compared with the leader" in text
 
 
 def test_a_screen_shows_the_gravest_findings():

@@ -152,4 +152,4 @@ def test_a_type_of_spans_is_named(facts):
 def test_hints_are_for_those_who_can_ask(facts):
     assert "explain" not in screen(facts)
     (hint,) = [line for line in screen(facts, hints=True).splitlines() if "explain" in line]
-    assert hint == "What is a ROPE? outperform explain rope hdi sparse · The rest: --verbose"
+    assert hint == "What is a ROPE? outperform explain rope hdi sparse · More: --verbose"

@@ -109,7 +109,7 @@ def test_where_undecided_is_allowed_junit_skips_it(gate):
     root = ElementTree.fromstring(gate_junit(gate, allow_undecided=True))
     assert (root.get("errors"), root.get("skipped")) == ("0", "1")
     (skipped,) = root.iter("skipped")
-    assert skipped.get("message").startswith("It cannot be told yet whether new is worse")
+    assert skipped.get("message").startswith("Not enough evidence to tell whether new is worse")
     assert "type" not in skipped.attrib
 
 

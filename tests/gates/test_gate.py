@@ -371,11 +371,11 @@ def test_an_end_of_the_interval_on_the_edge_is_undecided_for_every_seed(end):
     assert {gate.main.draws.size for gate in found} == {16_000}
     for gate in found:
         (coarse,) = [one for one in gate.findings if one.name == "monte_carlo_too_coarse"]
-        assert "of 16,000 draws" in coarse.message
+        assert "at 16,000 draws" in coarse.message
         assert coarse.mends == "n_draws"
         assert coarse.level == ("serious" if end == "high" else "warning")
         assert gate.allowable == (end == "low")
-    assert "too near to" in found[0].report()
+    assert "too close to" in found[0].report()
 
 
 def test_no_two_seeds_pass_and_fail():
@@ -467,7 +467,7 @@ def test_thin_evidence_may_be_allowed_and_nothing_else():
     ("rope", "require"), [((-1, 0.01), "not_worse"), ((-0.01, 1), "better"), ((1, 1), "not_worse")]
 )
 def test_an_edge_that_nothing_can_lie_beyond_is_refused(rope, require):
-    with pytest.raises(UsageError, match="every model would get the same answer"):
+    with pytest.raises(UsageError, match="every model would get the same result"):
         op.gate(GREATER.spec.data, "new", "old", metric="accuracy", rope=rope, require=require)
 
 
@@ -525,8 +525,8 @@ def test_the_sentences_read_well():
         "lies below −0.01, the lower edge of the ROPE."
     )
     assert said(-0.02, 0.03, mean=0.005) == (
-        "Gate undecided: it cannot be told yet whether new is worse than old in accuracy: the 95% "
-        "HDI (−0.0200 to +0.0300) reaches over −0.01, the lower edge of the ROPE. Between "
+        "Gate undecided: not enough evidence to tell whether new is worse than old in accuracy: "
+        "the 95% HDI (−0.0200 to +0.0300) contains −0.01, the lower edge of the ROPE. Between "
         "12,000 and 15,000 more items, on top of the 800 so far, would probably decide it."
     )
     assert said(-0.005, 0.005, require="better") == (
@@ -555,6 +555,6 @@ def test_a_withheld_decision_says_why():
     seen = counted(both=100_000, new=2, old=1, neither=0)
     found = op.gate(seen, "new", "old", metric="accuracy", rope=0.01, prior="bootstrap")
     assert found.report() == (
-        "Gate undecided: it cannot be told yet whether new is worse than old in accuracy: the "
-        "decision is withheld (few_disagreements)."
+        "Gate undecided: not enough evidence to tell whether new is worse than old in accuracy: "
+        "the decision is withheld (few_disagreements)."
     )

@@ -142,7 +142,7 @@ def test_a_rare_class_is_stepped_in_its_own_size():
 def test_one_model_and_the_first_two_of_many(frame, seen, grouped):
     alone = op.estimate(seen, "a", metric="accuracy", n_draws=1_000, random_state=1)
     drawn = op.estimate(grouped, "a", metric="accuracy", n_draws=8_000, random_state=1)
-    said = float(finding(alone).message.partition("the sd of a would be ")[2][:6])
+    said = float(finding(alone).message.partition("The sd of a would be ")[2][:6])
     assert said == pytest.approx(drawn.sd, rel=5 / np.sqrt(16_000) + 0.01)
     wide = frame.assign(c=frame["b"], d="x")
     many = op.read(wide, truth="label", models=["d", "c", "b", "a"])
@@ -151,7 +151,7 @@ def test_one_model_and_the_first_two_of_many(frame, seen, grouped):
     assert first.level == "warning"
     a, b = ranking.names[:2]
     pair = op.compare(many, a, b, metric="accuracy", **OPTIONS)
-    assert f"the sd of {a} − {b} would be" in first.message
+    assert f"The sd of {a} − {b} would be" in first.message
     said = first.message.partition("would be ")[2][:6]
     assert said == finding(pair).message.partition("would be ")[2][:6]
 

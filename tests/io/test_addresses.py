@@ -106,7 +106,7 @@ def test_nothing_is_shown_that_may_be_a_secret(address):
     "address", ["postgresql://u:x@[::1/db", "postgresql://u:x/y@h/db", "postgresql://u:x@h:y/db"]
 )
 def test_an_address_that_cannot_be_read_is_refused(address):
-    with pytest.raises(UsageError, match=r"^the address .* cannot be read; write .*%2F for /"):
+    with pytest.raises(UsageError, match=r"^the address .* cannot be parsed; write .*%2F for /"):
         op.read(address, table="t", truth="y", models=["m"])
 
 

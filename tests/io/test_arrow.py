@@ -112,8 +112,8 @@ def test_missing_labels_are_refused_with_their_first_row(tmp_path):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"models": ["score"]}, DataError, "'score' of .* is of type halffloat"),
-        ({"where": {"score": 1}}, DataError, "the engine knows no halffloat"),
+        ({"models": ["score"]}, DataError, "'score' of .* has type halffloat"),
+        ({"where": {"score": 1}}, DataError, "the engine does not support halffloat"),
         ({"models": ["mm"]}, UsageError, "did you mean 'm'"),
         ({"format": "csv"}, DataError, "is really an arrow file"),
     ],
@@ -138,7 +138,7 @@ def test_columns_of_one_name_are_refused(tmp_path):
         ("a.csv", b"ARROW1\0\0" + bytes(50), "is really an arrow file"),
         ("a.arrow", b"ARROW1\0\0" + bytes(50), "cannot be read as Arrow"),
         ("a.feather", b"FEA1" + bytes(50), "Feather .version 1."),
-        ("a.arrow.gz", b"\x1f\x8b" + bytes(50), "packed inside"),
+        ("a.arrow.gz", b"\x1f\x8b" + bytes(50), "compressed internally"),
         ("a.arrows", b"\xff\xff\xff\xff\0\0", "cannot be read"),
         ("a.arrows", b"\xff\xff\xff\xff\x10\0\0\0" + bytes(50), "has no end"),
     ],

@@ -164,9 +164,9 @@ CASES = {
     "39 the empty label": bad(
         "y,m\n,a\na,\n", "column 'y' has no value in 1 of 2 rows, the first in line 2"
     ),
-    "40 scores": bad("y,m\n1,0.73\n0,0.2\n", "column 'm'", "looks like scores"),
+    "40 scores": bad("y,m\n1,0.73\n0,0.2\n", "column 'm'", "looks like a score"),
     "40 scores in Parquet": bad(
-        parquet(y=[1, 0], m=[0.73, 0.2]), "column 'm'", "looks like scores", name=PQ
+        parquet(y=[1, 0], m=[0.73, 0.2]), "column 'm'", "looks like a score", name=PQ
     ),
     "41 probabilities": bad(
         parquet(y=[1, 0], m=[[0.3, 0.7], [0.6, 0.4]]), "'m'", "threshold", name=PQ,
@@ -175,7 +175,7 @@ CASES = {
     "42 times": bad(
         parquet(y=pa.array([0], pa.timestamp("s")), m=["a"]), "'y'", "TIMESTAMP", name=PQ
     ),
-    "42 lists": bad(jsonl(("a", ["a", "b"])), "'m' holds", name=JL),
+    "42 lists": bad(jsonl(("a", ["a", "b"])), "'m' contains", name=JL),
     "42 structures": bad(parquet(y=["a"], m=[{"x": 1}]), "'m'", "STRUCT", name=PQ),
     "43 numbers and text in a column": bad(jsonl(("a", 1), ("a", "a")), "mixes", name=JL),
     "44 the ends of int64": fine(
@@ -228,7 +228,7 @@ CASES = {
     "57 decimal commas": fine(
         "y;m;s\na;a;0,5\nb;a;0,7\na;b;0,1\n", USUAL, "separator_detected"
     ),
-    "57 decimal commas as scores": bad("y;m\n1;0,73\n0;0,2\n", "column 'm'", "looks like scores"),
+    "57 decimal commas as scores": bad("y;m\n1;0,73\n0;0,2\n", "column 'm'", "looks like a score"),
     "59 Parquet by another name": bad(parquet(y=["a"], m=["a"]), "really a parquet file"),
     "59 zip or xlsx": bad(b"PK\x03\x04" + bytes(60), "really a zip (or xlsx) file"),
     "59 xls": bad(b"\xd0\xcf\x11\xe0" + bytes(60), "really a xls file"),
@@ -331,7 +331,7 @@ JOIN = ["--id", "id", "--label", "label"]
     [
         (10, "12", ["bert.csv lacks 7 ids", "'3', '4', '5', '6', '7'"]),
         (10, "123456789".replace("9", "0"), ["lacks 1 ids", "has 1 ids", "'0'"]),
-        (11, "1234567899", ["bert.csv once", "'9' (2 times)"]),
+        (11, "1234567899", ["once in bert.csv", "'9' (2 times)"]),
     ],
 )
 def test_10_11_keys_that_are_missing_or_there_twice(here, capsys, number, ids, words):

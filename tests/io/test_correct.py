@@ -69,7 +69,7 @@ def test_a_list_of_files_is_a_join_if_one_column_is_named(logs):
 
 
 def test_no_model_is_taken_for_gold(logs):
-    with pytest.raises(UsageError, match="is called gold, and a model's file is never") as caught:
+    with pytest.raises(UsageError, match="is named gold, and a model's file is never") as caught:
         op.read({name: logs[name] for name in "cba"}, id="id", label="correct")
     assert "correct='correct'" in str(caught.value)
     assert "truth='c'" in str(caught.value)
@@ -102,7 +102,7 @@ def test_two_files_called_gold_are_told_apart_by_truth(tmp_path):
         rows = "".join(f"{k},{label}\n" for k, label in enumerate(labels))
         (tmp_path / f"{name}.csv").write_text("id,label\n" + rows)
     files = [tmp_path / "gold.csv", tmp_path / "labels.csv"]
-    with pytest.raises(UsageError, match="'gold' and 'labels' are both called gold"):
+    with pytest.raises(UsageError, match="'gold' and 'labels' both have names of gold files"):
         op.read(files, id="id", label="label")
     assert op.read(files, id="id", label="label", truth="gold").models == ("labels",)
 
@@ -222,7 +222,7 @@ def test_what_is_neither_right_nor_wrong_is_refused_with_its_place(tmp_path, val
     with pytest.raises(DataError) as caught:
         op.read(path, correct=["a", "b"])
     told = str(caught.value)
-    assert "column 'b' must say right or wrong" in told
+    assert "column 'b' must contain true and false, or 1 and 0" in told
     assert f"in 1 of 3 rows, the first in line 4 of {path}, e.g. '{value}'" in told
     assert hint in told
     frame = pd.DataFrame({"a": ["true", "false"], "b": ["1", value]})
@@ -230,7 +230,7 @@ def test_what_is_neither_right_nor_wrong_is_refused_with_its_place(tmp_path, val
         op.read(frame, correct=["a", "b"])
     for name in ("x", "y"):
         (tmp_path / f"{name}.csv").write_text(f"id,ok\n1,true\n2,{value}\n")
-    with pytest.raises(DataError, match=r"in 1 of 2 rows of .*x\.csv, as for the ids '2', e\.g\."):
+    with pytest.raises(DataError, match=r"in 1 of 2 rows of .*x\.csv, such as the ids '2', e\.g\."):
         op.read([tmp_path / "x.csv", tmp_path / "y.csv"], id="id", correct="ok")
 
 
@@ -243,10 +243,10 @@ def test_grades_are_no_right_or_wrong(tmp_path):
 @each(
     ("options", "message"),
     [
-        ({"correct": ["a", "b"], "truth": "c"}, "leave truth= out"),
-        ({"correct": ["a"], "models": ["b"], "truth": "c"}, "leave truth= and models= out"),
+        ({"correct": ["a", "b"], "truth": "c"}, "omit truth="),
+        ({"correct": ["a"], "models": ["b"], "truth": "c"}, "omit truth= and models="),
         ({"correct": ["a", "a"]}, "every column has one role; got correct="),
-        ({"correct": []}, "correct must name at least one column"),
+        ({"correct": []}, "correct must contain at least one column"),
         ({"correct": 3}, "correct must be a list of columns"),
         ({"correct": ["a", "d"]}, "no column 'd' in"),
         ({"correct": ["a"], "groups": "a"}, "every column has one role"),
@@ -260,7 +260,7 @@ def test_what_cannot_be_asked_together_is_refused(options, message):
 def test_a_join_needs_an_id_and_one_column(logs):
     with pytest.raises(UsageError, match="id= and correct="):
         op.read(logs, correct="correct")
-    with pytest.raises(UsageError, match=r"one column each .* e\.g\. correct='correct'"):
+    with pytest.raises(UsageError, match=r"one column of right or wrong, e\.g\. correct='correct'"):
         op.read(logs, id="id", correct=["a", "b"])
     with pytest.raises(DataError, match="lacks 1 ids"):
         op.read({**logs, "d": io.StringIO("id,correct\n" + "".join(

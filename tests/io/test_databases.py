@@ -138,7 +138,7 @@ def test_a_query_may_name_its_columns_anew(path):
         ({"query": "SELECT nonsense FROM preds"}, DataError, "cannot be read"),
         ({"query": "SELECT y, m FROM preds", "table": "preds"}, UsageError, "not both"),
         ({"query": " "}, UsageError, "must be text"),
-        ({"table": "preds", "format": "csv"}, UsageError, "are for files"),
+        ({"table": "preds", "format": "csv"}, UsageError, "can be used with files"),
     ],
 )
 def test_what_is_refused(path, options, error, message):
@@ -207,9 +207,9 @@ def test_a_query_of_duckdb_reaches_no_file(tmp_path):
 @pytest.mark.parametrize(
     ("create", "message"),
     [
-        ("y INTEGER, m TEXT", "holds whole numbers but has values of type text"),
-        ("y, m TEXT", "holds whole numbers but has values of type text"),
-        ("y REAL, m TEXT", "holds fractions but has values of type text"),
+        ("y INTEGER, m TEXT", "is declared as whole numbers but contains values of type text"),
+        ("y, m TEXT", "is declared as whole numbers but contains values of type text"),
+        ("y REAL, m TEXT", "is declared as fractions but contains values of type text"),
     ],
 )
 def test_loose_types_of_sqlite_are_refused(tmp_path, create, message):
@@ -255,5 +255,5 @@ def test_no_such_database(source, message):
 
 def test_a_file_that_is_no_database_is_refused(tmp_path):
     (tmp_path / "a.csv").write_text("y,m\na,a\n")
-    with pytest.raises(DataError, match="neither a database of SQLite nor one of DuckDB"):
+    with pytest.raises(DataError, match="neither a SQLite nor a DuckDB database"):
         op.read(tmp_path / "a.csv", table="t", truth="y", models=["m"])

@@ -294,13 +294,13 @@ def test_a_nanosecond_more_is_another_time():
 
 
 REFUSED = {
-    "a time for days": ({"day": NOON}, "'day' holds days"),
-    "a zone where there is none": ({"at": NOON.replace(tzinfo=UTC)}, "'at' holds times, so"),
-    "no zone where there is one": ({"zoned": NOON}, "'zoned' holds times with a time zone"),
+    "a time for days": ({"day": NOON}, "'day' contains days"),
+    "a zone where there is none": ({"at": NOON.replace(tzinfo=UTC)}, "'at' contains times, so"),
+    "no zone where there is one": ({"zoned": NOON}, "'zoned' contains times with a time zone"),
     "a day where there are zones": ({"zoned": date(2026, 11, 1)}, "make a column of days first"),
     "no day": ({"day": "1 November"}, "2026-11-30; got '1 November'"),
-    "a number": ({"day": 20_261_101}, "'day' holds days"),
-    "a time for text": ({"label": NOON}, "'label' holds text"),
+    "a number": ({"day": 20_261_101}, "'day' contains days"),
+    "a time for text": ({"label": NOON}, "'label' contains text"),
 }
 
 
@@ -324,7 +324,7 @@ def test_postgresql_refuses_the_same(server):
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "hive"])
 def test_text_is_compared_with_days_but_not_with_times(kind, tmp_path):
     source, options = SOURCES[kind](tmp_path)
-    with pytest.raises(UsageError, match="'day' holds text, so where cannot compare it"):
+    with pytest.raises(UsageError, match="'day' contains text, so where cannot compare it"):
         op.read(source, **READ, **options, where={"day": NOON})
 
 
@@ -332,7 +332,7 @@ def test_numbers_are_not_compared_with_days(tmp_path):
     table = pa.table({"n": [1, 2], "label": ["a", "b"], "old": ["a", "b"]})
     pq.write_table(table, tmp_path / "a.parquet")
     for source in (table, tmp_path / "a.parquet"):
-        with pytest.raises(UsageError, match="'n' holds whole numbers, so where cannot compare"):
+        with pytest.raises(UsageError, match="'n' contains whole numbers, so where cannot compare"):
             op.read(source, **READ, where={"n": date(2026, 11, 1)})
 
 

@@ -224,7 +224,7 @@ def test_items_that_only_some_models_answered():
     seen = lm_eval(HARNESS / "again", on_missing="drop", **ask)
     assert seen.n == 4
     assert names(seen) == ["unmatched_ids_dropped"]
-    assert seen.findings[0].message.startswith("4 items are counted; of 6 items")
+    assert seen.findings[0].message.startswith("Only 4 items were answered by every model")
 
 
 def test_no_item_in_common(copied):
@@ -337,11 +337,11 @@ def test_names_of_scores_are_no_sql(tmp_path):
 
 
 def test_arguments_that_belong_to_tables():
-    with pytest.raises(UsageError, match="truth= and id= cannot be asked of logs"):
+    with pytest.raises(UsageError, match="truth= and id= cannot be used with evaluation logs"):
         lm_eval(truth="target", id="doc_id")
-    with pytest.raises(UsageError, match="dialect= cannot be asked of logs"):
+    with pytest.raises(UsageError, match="dialect= cannot be used with evaluation logs"):
         lm_eval(dialect={"separator": ";"})
-    with pytest.raises(UsageError, match="score= is for joins or logs"):
+    with pytest.raises(UsageError, match="score= can be used with joins or logs"):
         op.read("x.csv", truth="y", score="acc")
     with pytest.raises(UsageError, match="unknown format 'lm_eval'; did you mean 'lm-eval'"):
         op.read("x", format="lm_eval")
@@ -602,5 +602,5 @@ def test_grades_that_are_missing_or_no_numbers(tmp_path):
 )
 def test_columns_cannot_be_asked_of_logs_of_grades(tmp_path, asked):
     graded(tmp_path, [1, 2])
-    with pytest.raises(UsageError, match="know their own columns"):
+    with pytest.raises(UsageError, match="whose columns are fixed"):
         op.read_scores(tmp_path, format="lm-eval", **asked)

@@ -221,7 +221,7 @@ def test_files_of_other_columns_are_refused(tmp_path):
 def test_files_that_disagree_on_types_are_refused(tmp_path):
     (tmp_path / "p-1.parquet").write_bytes(as_parquet(y=[1], m=[1]))
     (tmp_path / "p-2.parquet").write_bytes(as_parquet(y=["1"], m=["1"]))
-    with pytest.raises(DataError, match=r"'y' holds whole numbers in .* and text in"):
+    with pytest.raises(DataError, match=r"'y' contains whole numbers in .* and text in"):
         op.read(str(tmp_path / "p-*.parquet"), truth="y", models=["m"])
 
 
@@ -299,7 +299,7 @@ def test_missing_labels_are_dropped_and_counted_if_asked(read, name):
     assert counts(seen) == {(1, 1): 1, (1, 2): 1}
     dropped = next(finding for finding in seen.findings if finding.name == "null_rows_dropped")
     assert dropped.level == "warning"
-    assert dropped.message.startswith("2 of 4 rows")
+    assert dropped.message.startswith("Dropped 2 of 4 rows")
 
 
 def test_the_row_of_a_missing_label_is_that_of_the_file_whatever_is_chosen(read):
@@ -336,33 +336,37 @@ def test_nothing_left_is_refused(read):
         ("a.csv", "y,m\na,b\nc,d,\n", r"line 3 has 3: 'c,d,'"),
         ("a.csv", 'y,m\na,b\nc,d,""\n', r"line 3 has 3: 'c,d,'"),
         ("a.csv", 'y,m\n"a",b\nc,d,', r"line 3 has 3"),
-        ("a.csv", 'y,m\na,b\n"c\nd,e\n', r"begins in line 3 has a quote that is never closed"),
+        ("a.csv", 'y,m\na,b\n"c\nd,e\n', r"begins on line 3 has a quote that is never closed"),
         ("a.csv", 'y,m\na,b\n"c"d,e\n', r"line 3: text follows a closing quote"),
         ("a.csv", "y,m\na,b\nc\0,d\n", r"zero byte in line 3"),
-        ("a.csv", "y,m\na,b\ncaf\xe9,d\n".encode("latin-1"), r"line 3 has the byte 0xe9.*latin-1"),
+        (
+            "a.csv",
+            "y,m\na,b\ncaf\xe9,d\n".encode("latin-1"),
+            r"line 3 has the invalid byte 0xe9.*latin-1",
+        ),
         ("a.csv", as_csv(TABLE).encode("utf-16"), r"'encoding': 'utf-16'"),
         ("a.csv", as_csv(TABLE).encode("utf-16-le"), r"'encoding': 'utf-16'"),
         ("a.jsonl", as_jsonl(TABLE).encode("utf-16"), r"'encoding': 'utf-16'"),
-        ("a.jsonl", '{"y": "é", "m": 1}'.encode("latin-1"), r"line 1 has the byte 0xe9"),
+        ("a.jsonl", '{"y": "é", "m": 1}'.encode("latin-1"), r"line 1 has the invalid byte 0xe9"),
         ("a.jsonl", '{"y": 1, "m": 1}\n{"y": 1,\n', r"line 2 is not JSON"),
-        ("a.jsonl", '{"y": 1, "m": 1}\n[1]\n', r"line 2 holds '\[1\]'"),
+        ("a.jsonl", '{"y": 1, "m": 1}\n[1]\n', r"got '\[1\]' in line 2"),
         ("a.jsonl", '{"y": 1, "m": 1, "m": 2}\n', r"line 1 is not JSON: the key 'm' occurs twice"),
-        ("a.json", '[{"y": 1, "m": 1}]', "one object a line"),
-        ("a.jsonl", '{"y": 1, "m": [1]}\n', r"'m' holds \[1\]"),
+        ("a.json", '[{"y": 1, "m": 1}]', "one object per line"),
+        ("a.jsonl", '{"y": 1, "m": [1]}\n', r"'m' contains \[1\]"),
         ("a.jsonl", '{"y": 1, "m": "x"}\n{"y": 1, "m": 1}\n', "mixes labels"),
         ("a.jsonl", '{"y": 1, "m": Infinity}\n', "infinite"),
         ("a.csv", as_parquet(y=[1], m=[1]), "really a parquet file"),
         ("a.csv", b"PK\x03\x04rest", r"really a zip \(or xlsx\) file"),
-        ("a.csv", packed(b"y,m\n1,1\n"), r"really a gzip file; name it \.gz"),
+        ("a.csv", packed(b"y,m\n1,1\n"), r"really a gzip file; rename it to \.gz"),
         ("a.csv.gz", b"y,m\n1,1\n", "should be a gzip file"),
         ("a.csv.gz", packed(as_csv(TABLE * 99).encode())[:-9], "damaged gzip"),
         ("a.csv.zst", b"y,m\n1,1\n", "should be a zstd file"),
         ("a.parquet", b"y,m\n1,1\n", "should be a parquet file"),
         ("a.parquet", b"PAR1" + b"\0" * 40 + b"PAR1", "cannot be read as Parquet"),
         ("a.parquet", as_parquet(y=[1] * 99, m=[1] * 99)[:-9], "cannot be read as Parquet"),
-        ("a.parquet", as_parquet(y=[0.5], m=[1]), r"'y' holds 0\.5, which is no label.*rmse"),
+        ("a.parquet", as_parquet(y=[0.5], m=[1]), r"'y' contains 0\.5, which is no label.*rmse"),
         ("a.parquet", as_parquet(y=[1], m=[float("inf")]), "infinite"),
-        ("a.csv", "y,m\n1,0.73\n0,0.1\n", r"'m' holds '0\.\d+', which looks like scores"),
+        ("a.csv", "y,m\n1,0.73\n0,0.1\n", r"'m' contains '0\.\d+', which looks like a score"),
         ("a.parquet", as_parquet(y=pa.array([0], pa.timestamp("s")), m=[1]), "TIMESTAMP"),
         ("a.parquet", as_parquet(y=[b"a"], m=[1]), "BLOB"),
         ("a.parquet", as_parquet(y=[True], m=["yes"]), "True/False"),
@@ -387,7 +391,7 @@ def test_a_damaged_check_sum_of_gzip_is_noticed(read):
     [
         ({"truth": "Y"}, r"no column 'Y' in .*a\.csv; did you mean 'y'\? Columns: 'y', 'm'"),
         ({"truth": "label"}, r"no column 'label'.*'header': False"),
-        ({"truth": None}, "name the column of the true labels"),
+        ({"truth": None}, "pass the column of the true labels"),
         ({"models": "m"}, r"\['bert', 'gpt'\]"),
         ({"models": []}, "at least one"),
         ({"models": ["m", "m"]}, "one role"),
@@ -396,10 +400,10 @@ def test_a_damaged_check_sum_of_gzip_is_noticed(read):
         ({"where": {"n": 1}}, "no column 'n'"),
         ({"where": "n = 1"}, "values to keep"),
         ({"where": {"m": {}}}, "got dict"),
-        ({"where": {"m": True}}, "holds text"),
+        ({"where": {"m": True}}, "contains text"),
         ({"id": "n"}, "no column 'n'"),
         ({"label": "m"}, "id= and label="),
-        ({"label": "m", "id": "y"}, "for one table"),
+        ({"label": "m", "id": "y"}, "with one table"),
         ({"on_null": "ignore"}, "unknown on_null"),
         ({"on_missing": "ignore"}, "unknown on_missing"),
         ({"format": "xlsx"}, "unknown format"),
@@ -614,8 +618,8 @@ def test_a_count_of_any_size_is_kept():
     [
         (",a,b\na,1,2\n", "square; got 1 rows and 2 columns"),
         (",a,b\na,1,2\nc,3,4\n", "same classes.*'b', 'c'"),
-        (",a,a\na,1,2\nb,3,4\n", "'a' is in the first row twice"),
-        (",a,b\na,1,2\nb,3,4.5\n", "got '4.5' for the truth 'b' and the prediction 'b'"),
+        (",a,a\na,1,2\nb,3,4\n", "'a' occurs twice in the first row"),
+        (",a,b\na,1,2\nb,3,4.5\n", "got '4.5' for the true class 'b' and the predicted class 'b'"),
         (",a,b\na,1,-2\nb,3,4\n", "got '-2'"),
         (",a,b\na,1,nan\nb,3,4\n", "got 'nan'"),
         (",a,b\na,1\nb,3,4\n", "line 2 has 2"),

@@ -69,7 +69,7 @@ def test_rows_are_chosen_by_what_the_folders_say(preds, where, n):
 def test_nothing_left_is_refused(preds):
     with pytest.raises(DataError, match="no rows left after where"):
         read(preds, where={"country": "IT"})
-    with pytest.raises(UsageError, match="holds text"):
+    with pytest.raises(UsageError, match="contains text"):
         read(preds, where={"country": True})
     with pytest.raises(UsageError, match=r"no column 'contry' .* did you mean 'country'"):
         read(preds, where={"contry": "DE"})
@@ -154,11 +154,11 @@ def test_a_linked_folder_is_followed_and_a_loop_refused(tmp_path):
         ([], "has no files"),
         (["_SUCCESS", ".hidden.csv"], "has no files"),
         (["a.csv", "b.tsv"], r"of one kind, but .*a\.csv is csv and .*b\.tsv is tsv"),
-        (["a.csv", "notes.md"], r"notes\.md does not say by its name what kind"),
+        (["a.csv", "notes.md"], r"the name of .*notes\.md does not show what kind"),
         (["k=1/a.csv", "b.csv"], r"must name the same columns"),
         (["k=1/j=2/a.csv", "j=1/k=2/b.csv"], r"\['k', 'j'\]|\['j', 'k'\]"),
-        (["k=1/k=2/a.csv"], "must name a column of its own"),
-        (["=1/a.csv"], "must name a column of its own"),
+        (["k=1/k=2/a.csv"], "must name a different column"),
+        (["=1/a.csv"], "must name a different column"),
     ],
 )
 def test_folders_that_cannot_be_counted_are_refused(tmp_path, files, message):

@@ -307,19 +307,19 @@ def test_weights_say_how_much_an_item_matters(kind):
 @pytest.mark.parametrize(
     ("weights", "words"),
     [
-        ([1.0, -2.0], "none below 0.*'w'.* -2.0 in 1 rows"),
+        ([1.0, -2.0], "at least 0.*'w'.* -2.0 in 1 rows"),
         ([1.0, math.inf], "finite.* inf in 1 rows"),
         ([1.0, None], "'w' has no value in 1 of 2 rows.* a weight"),
         (["1", "much"], "'much' in 1 rows"),
         ([True, True], "True in 2 rows"),
-        ([0.0, 0.0], "zero everywhere"),
+        ([0.0, 0.0], "are zero"),
     ],
 )
 def test_weights_that_are_none_are_refused(weights, words):
     data = {"y": ["a", "b"], "m": ["a", "a"], "w": weights}
     with pytest.raises(DataError, match=words):
         op.read(pl.DataFrame(data), truth="y", models=["m"], weight="w")
-    with pytest.raises(UsageError, match="give one of them"):
+    with pytest.raises(UsageError, match="pass only one of them"):
         op.read(pl.DataFrame(data), truth="y", models=["m"], weight="w", count="w")
 
 
@@ -380,7 +380,7 @@ def test_missing_labels_are_refused_with_their_number_or_left_out_with_a_finding
     seen = op.read(table, truth="y", models=["m"], on_null="drop")
     assert counts(seen) == {("a", "a"): 1, ("a", "b"): 1}
     assert names(seen) == ["null_rows_dropped"]
-    assert "2 of 4 rows of the frame" in seen.findings[0].message
+    assert "2 of 4 rows from the frame" in seen.findings[0].message
 
 
 @light
@@ -396,7 +396,7 @@ def test_nan_is_a_missing_label(kind):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ({"y": [0, 1], "m": [0.25, 0.75]}, "looks like scores|objects of type float"),
+        ({"y": [0, 1], "m": [0.25, 0.75]}, "looks like a score|objects of type float"),
         ({"y": [0.0, 1.0], "m": [0.0, float("inf")]}, "infinite|objects of type float"),
         ({"y": [[1], [2]], "m": [1, 2]}, "labels must be"),
         ({"y": [datetime.datetime(2026, 1, 1)] * 2, "m": [1, 2]}, "labels must be|of type"),
@@ -415,7 +415,7 @@ def test_what_cannot_be_labels_is_refused(kind, data, message):
 
 def test_probabilities_are_refused_with_a_way_out():
     table = pl.DataFrame({"y": [0, 1], "m": [[0.2, 0.8], [0.5, 0.5]]})
-    with pytest.raises(UsageError, match="class of the largest"):
+    with pytest.raises(UsageError, match="most probable class"):
         op.read(table, truth="y", models=["m"])
 
 
@@ -445,12 +445,12 @@ def test_a_missing_column_is_named_with_the_nearest_one(kind):
     ids=["pandas", "pyarrow", "duckdb"],
 )
 def test_names_that_occur_twice_are_refused(table):
-    with pytest.raises(DataError, match="name of its own"):
+    with pytest.raises(DataError, match="must be unique"):
         op.read(table, truth="y", models=["m"])
 
 
 def test_columns_without_a_name_are_refused():
-    with pytest.raises(DataError, match="text as names; got 0"):
+    with pytest.raises(DataError, match="must be text; got 0"):
         op.read(pd.DataFrame([[1, 2]]), truth="0", models=["1"])
 
 
@@ -471,14 +471,14 @@ def test_ids_that_repeat_are_refused(kind):
         ([1, -1, 2], r"has -1(\.0)? in 1 rows"),
         ([1.0, 2.5, 2.0], "has 2.5 in 1 rows"),
         ([1, None, 2], "has nothing in 1 rows"),
-        (["1", "2", "3"], "has others"),
+        (["1", "2", "3"], "has other values"),
         ([0, 0, 0], "no rows"),
         ([2**62, 2**62, 2**62], "64 bits"),
     ],
 )
 def test_counts_that_are_none_are_refused(kind, weights, message):
     if kind == "pandas objects":
-        message = "has others"
+        message = "has other values"
     table = frame(kind, {**columns(ROWS[:3]), "w": weights})
     with pytest.raises(DataError, match=message):
         op.read(table, truth="y", models=["m"], count="w")
@@ -487,17 +487,17 @@ def test_counts_that_are_none_are_refused(kind, weights, message):
 @pytest.mark.parametrize("weights", [["1", "-1"], ["1", "1.5"], ["1", ""], ["1", "x"]])
 def test_counts_of_files_that_are_none_are_refused(weights):
     rows = "".join(f"a,a,{weight}\n" for weight in weights)
-    with pytest.raises(DataError, match="whole numbers, none below 0"):
+    with pytest.raises(DataError, match="whole numbers of at least 0"):
         op.read(io.StringIO("y,m,w\n" + rows), truth="y", models=["m"], count="w")
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"dialect": {"separator": ";"}}, "are for files"),
+        ({"dialect": {"separator": ";"}}, "can be used with files"),
         ({"table": "t"}, "are for databases"),
         ({"query": "SELECT 1"}, "are for databases"),
-        ({"where": {"d": "January"}}, "holds days|filter the frame"),
+        ({"where": {"d": "January"}}, "contains days|filter the frame"),
         ({"where": {"m": True}}, "compare it with text"),
         ({"models": ["d"], "where": {"y": "?"}}, "labels must be"),
         ({"weight": "v"}, "no column 'v'"),
@@ -524,7 +524,7 @@ def test_what_is_no_frame_is_refused(source):
 
 def test_frames_are_joined_before_they_are_read():
     one = pl.DataFrame({"id": [1], "y": [1]})
-    with pytest.raises(UsageError, match="joined or put under each other before"):
+    with pytest.raises(UsageError, match="join or concatenate frames before"):
         op.read({"gold": one, "m": one}, id="id", label="y")
 
 

@@ -168,7 +168,7 @@ def test_truth_and_group_may_stand_beside_the_first_models_labels(tmp_path):
     ("options", "message"),
     [
         ({"groups": "user"}, "no column 'user'.*did you mean 'user_id'"),
-        ({"groups": ["user_id"]}, "groups must name a column"),
+        ({"groups": ["user_id"]}, "groups must be a column name"),
         ({"groups": "label"}, "every column has one role"),
         ({"groups": "new"}, "every column has one role"),
         ({"weight": "user_id"}, "every column has one role"),
@@ -188,7 +188,7 @@ def test_what_was_counted_before_has_its_groups(tmp_path):
     path = tmp_path / "seen.json"
     path.write_text(expected().to_json(), "utf-8")
     assert op.read(path) == expected()
-    with pytest.raises(UsageError, match="groups= must be asked before outcomes are counted"):
+    with pytest.raises(UsageError, match="groups= cannot be used with counted outcomes"):
         op.read(path, groups="user_id")
     with pytest.raises(DataError, match="no 'doc_id', so it is no log of samples"):
         op.read(path, groups="user_id", format="lm-eval")

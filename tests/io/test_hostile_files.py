@@ -42,8 +42,11 @@ def with_label(value: str) -> str:
 @each(
     ("line", "message"),
     [
-        (with_label("[" * 100_000 + "]" * 100_000), r"jsonl: line 1101 nests too deeply"),
-        (with_label('{"a":' * 50_000 + "1" + "}" * 50_000), r"jsonl: line 1101 nests too deeply"),
+        (with_label("[" * 100_000 + "]" * 100_000), r"jsonl: line 1101 is nested too deeply"),
+        (
+            with_label('{"a":' * 50_000 + "1" + "}" * 50_000),
+            r"jsonl: line 1101 is nested too deeply",
+        ),
         (with_label("9" * 5_000), r"jsonl: line 1101 has a number of more than 4300 digits"),
         (with_label(str(2**70)), "mixes labels of types int and text"),
         (with_label(str(10**400)), "mixes labels of types int and text"),
@@ -54,8 +57,8 @@ def with_label(value: str) -> str:
         (with_label('{"a": 1}'), "labels must be text"),
         ('{"label":"x","label":"y","old":"a","new":"b"}', "line 1101.*'label' occurs twice"),
         ('{"Label":"x","old":"a","new":"b"}', "no value in 1 of 1102 rows"),
-        ('["a","a","b"]', "line 1101 holds"),
-        ("3", "line 1101 holds '3'"),
+        ('["a","a","b"]', "in line 1101"),
+        ("3", "got '3' in line 1101"),
         ("null", "no value in 1 of 1102 rows"),
         ("\ufeff" + ROW.strip(), "line 1101 is not JSON"),
         (ROW.strip() + ROW.strip(), "line 1101 is not JSON"),
@@ -90,7 +93,7 @@ def test_what_is_not_asked_for_may_be_anything(tmp_path):
 def test_half_a_character_is_no_key(tmp_path):
     path = tmp_path / "preds.jsonl"
     path.write_text('{"\\ud800":1,' + ROW[1:], encoding="utf-8")
-    with pytest.raises(DataError, match="half of a character"):
+    with pytest.raises(DataError, match="half of a surrogate pair"):
         op.read(path, **READ)
 
 

@@ -172,7 +172,7 @@ def test_failed_logs_can_be_skipped(folder):
     assert accuracies(seen) == pytest.approx(ACCURACY)
     (finding,) = seen.findings
     assert (finding.name, finding.level) == ("failed_logs_skipped", "warning")
-    assert "5 of 7 logs are left out" in finding.message
+    assert "5 of 7 logs were skipped" in finding.message
     assert "status 'cancelled'" in finding.message
     grades = op.read_scores(folder, format="inspect", score="fluency", skip_failed=True)
     assert [one.name for one in grades.findings] == ["failed_logs_skipped"]
@@ -255,7 +255,7 @@ def test_one_bad_log_of_lm_eval(tmp_path, text):
 def test_skipping_is_for_logs(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("y,a,b\n1,1,0\n")
-    with pytest.raises(UsageError, match="skip_failed= is for joins or logs"):
+    with pytest.raises(UsageError, match="skip_failed= can be used with joins or logs"):
         op.read(path, truth="y", skip_failed=True)
     with pytest.raises(UsageError, match="skip_failed= is for evaluation logs"):
         op.read_scores(path, models=["a"], skip_failed=True)

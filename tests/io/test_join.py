@@ -79,7 +79,7 @@ def test_without_gold_every_file_brings_the_truth(files):
 
 def test_files_that_disagree_on_the_truth_are_refused(files):
     paths = files(bert=BOTH, gpt="doc,truth,label\nb,x,y\na,x,x\n")
-    with pytest.raises(DataError, match=r"disagree on 'truth' in 1 rows, e\.g\. of the ids 'b'"):
+    with pytest.raises(DataError, match=r"disagree on 'truth' in 1 rows, e\.g\. the ids 'b'"):
         op.read(paths, id="doc", label="label", truth="truth")
 
 
@@ -103,8 +103,8 @@ def test_the_common_ids_are_kept_if_asked_and_the_others_counted(files):
     assert seen.n == 2
     (finding,) = seen.findings
     assert (finding.name, finding.level) == ("unmatched_ids_dropped", "warning")
-    assert finding.message.startswith("2 of 4 ids of")
-    assert "1 id that it lacks" in finding.message
+    assert finding.message.startswith("Only 2 of the 4 ids in")
+    assert "1 id missing from" in finding.message
 
 
 def test_files_without_a_common_id_are_refused_whatever_is_asked(files):
@@ -117,7 +117,7 @@ def test_files_without_a_common_id_are_refused_whatever_is_asked(files):
 def test_repeated_ids_are_refused(files, who):
     contents = {"gold": GOLD, "bert": BERT}
     contents[who] += "a,x\na,y\n"
-    with pytest.raises(DataError, match=rf"{who}.csv once, but 2 rows.*'a' \(3 times\)"):
+    with pytest.raises(DataError, match=rf"{who}.csv, but 2 rows.*'a' \(3 times\)"):
         op.read(files(**contents), id="doc", label="label", on_missing="drop")
 
 
@@ -151,8 +151,8 @@ def test_a_null_id_is_refused(tmp_path):
         (BERT, {"label": "lable"}, UsageError, "did you mean 'label'"),
         (BERT, {"id": None}, UsageError, "id= and label="),
         (BERT, {"label": None}, UsageError, "id= and label="),
-        (BERT, {"where": {"doc": "a"}}, UsageError, "for one table"),
-        (BERT, {"models": ["bert"]}, UsageError, "for one table"),
+        (BERT, {"where": {"doc": "a"}}, UsageError, "with one table"),
+        (BERT, {"models": ["bert"]}, UsageError, "with one table"),
         ("doc,label\n", {}, DataError, r"bert\.csv has no rows"),
         ("doc,label\na,0.25\nb,0.5\nc,1\nd,0\n", {}, DataError, "scores"),
         ("doc,label\na,x\nb\n", {}, DataError, r"bert\.csv.*line 3"),
@@ -176,9 +176,9 @@ def test_one_file_is_no_join_and_twins_need_names(files, tmp_path):
     (path,) = files(gold=GOLD).values()
     with pytest.raises(UsageError, match="at least one model"):
         op.read({"gold": path}, id="doc", label="label")
-    with pytest.raises(UsageError, match="need names"):
+    with pytest.raises(UsageError, match="must be unique"):
         op.read([path, path], id="doc", label="label")
-    with pytest.raises(UsageError, match="name the models"):
+    with pytest.raises(UsageError, match="pass names of models"):
         op.read([path, io.StringIO(BERT)], id="doc", label="label")
 
 

@@ -40,7 +40,7 @@ def write_delta(place: str, **options: Any) -> None:
 def refuse_update(source: str, folder: Path, kind: str, **asked: Any) -> None:
     """See that a folder of counts says what is true of a table, and takes none."""
     request = Request(**ASKED, **asked)
-    told = f"is {kind}, whose files may hold deleted rows, .* leave update= out, and write"
+    told = f"is {kind}, whose files may contain deleted rows, .* omit update=, and write"
     with pytest.raises(UsageError, match=told):
         update(folder, [source], request, version="1")
     assert not folder.exists()
@@ -62,7 +62,7 @@ def test_deleted_rows_of_delta_are_not_counted(tmp_path: Path) -> None:
     # The files still hold what was deleted, so neither they nor a folder above are taken.
     one = next(place.rglob("*.parquet"))
     for source in (f"{place}/**/*.parquet", tmp_path, f"{place}/day=*", place / "day=mon", one):
-        with pytest.raises(UsageError, match=r"is a Delta table .* name the table itself"):
+        with pytest.raises(UsageError, match=r"is a Delta table, .* pass the table itself"):
             op.read(source, **ASKED)
     refuse_update(str(place), tmp_path / "counts", "a Delta table")
     # A table that was opened is read at the version that it was opened at.
@@ -99,7 +99,7 @@ def test_deleted_rows_of_iceberg_are_not_counted(tmp_path: Path) -> None:
     refuse_update(str(place), tmp_path / "counts", "an Iceberg table")
     one = next(place.rglob("*.parquet"))
     for source in (f"{place}/**/*.parquet", place.parent, place / "data", one):
-        with pytest.raises(UsageError, match=r"is an Iceberg table .* name the table itself"):
+        with pytest.raises(UsageError, match=r"is an Iceberg table, .* pass the table itself"):
             op.read(source, **ASKED)
 
 
@@ -116,9 +116,9 @@ def test_delta_in_a_store(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
         write_delta(place, storage_options=options)
         assert op.read(place, **ASKED, storage_options=store.options).n == 98
         for source in (f"{place}/**/*.parquet", "s3://tables-of-tests"):
-            with pytest.raises(UsageError, match="name the table itself"):
+            with pytest.raises(UsageError, match="pass the table itself"):
                 op.read(source, **ASKED, storage_options=store.options)
-            with pytest.raises(UsageError, match="name the table itself"):
+            with pytest.raises(UsageError, match="pass the table itself"):
                 op.read(f"{place}/day=mon", **ASKED, storage_options=store.options)
         reaching = Storage.of(store.options)
         refuse_update(place, tmp_path / "counts", "a Delta table", storage_options=reaching)

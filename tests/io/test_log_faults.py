@@ -849,7 +849,7 @@ def test_keys_of_storage_options_occur_once(tmp_path, capsys):
     path.write_text('{"region": "a", "region": "b"}')
     asked = ["rank", "s3://bucket/a.csv", "--truth", "label", "--storage-options", str(path)]
     assert main(asked) == 2
-    assert "one object in it" in " ".join(capsys.readouterr().err.split())
+    assert "a JSON file with one object" in " ".join(capsys.readouterr().err.split())
 
 
 # Where logs of lm_eval lie, and how their models are called
@@ -929,7 +929,7 @@ def test_indented_json_is_called_what_it_is(tmp_path):
 def test_a_long_table_is_proposed(tmp_path, capsys):
     path = next(written(tmp_path, "long").glob("old*.csv"))
     assert main(["rank", str(path), "--id", "id", "--model", "model", "--score", "score"]) == 2
-    assert "say so with --read-as long" in " ".join(capsys.readouterr().err.split())
+    assert "pass --read-as long" in " ".join(capsys.readouterr().err.split())
 
 
 def test_a_model_may_be_meant_by_the_end_of_its_name(tmp_path, capsys):

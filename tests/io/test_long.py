@@ -137,7 +137,7 @@ def test_grades_are_scores(tmp_path):
         ({}, {"score": None, "id": None}, r"give id= and score="),
         ({}, {"id": "question"}, r"question_id"),
         ({}, {"by": "topic"}, r"topic"),
-        ({}, {"truth": "task"}, r"truth= cannot be asked of a table with one row"),
+        ({}, {"truth": "task"}, r"truth= cannot be used with a table with one row"),
         ({"model": ""}, {}, r"row \d+ has no model"),
         ({"question_id": ""}, {}, r"every sample needs an id in 'question_id'"),
         ({"score": "maybe"}, {}, r"'maybe' for 'q3', which is neither right nor wrong"),

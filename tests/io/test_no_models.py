@@ -54,13 +54,13 @@ def test_an_id_that_nobody_named_is_no_model(source):
     with pytest.raises(UsageError) as caught:
         op.read(source(TABLE), truth="label")
     assert UNIQUE in str(caught.value)
-    assert "give id='id'" in str(caught.value)
+    assert "pass id='id'" in str(caught.value)
     assert "models=['bert', 'gpt']" in str(caught.value)
     assert op.read(source(TABLE), truth="label", id="id").models == ("bert", "gpt")
 
 
 def test_an_id_that_was_named_is_no_model_either(source):
-    with pytest.raises(UsageError, match=f"{UNIQUE}, which a model predicts; .*give id='id'"):
+    with pytest.raises(UsageError, match=f"{UNIQUE}, which a model predicts; .*pass id='id'"):
         op.read(source(TABLE), truth="label", models=["bert", "id"])
 
 
@@ -73,7 +73,9 @@ def test_ids_that_are_numbers_like_the_classes(source):
 
 def test_a_column_without_any_label_is_no_model(source):
     table = TABLE.assign(country=np.where(np.arange(N) % 2, "DE", "FR"))
-    with pytest.raises(UsageError, match=r"'country' holds 'DE' and 'FR', no label of 'label'"):
+    with pytest.raises(
+        UsageError, match=r"'country' contains 'DE' and 'FR', none of which is a label of 'label'"
+    ):
         op.read(source(table), truth="label", id="id")
     named = op.read(source(table), truth="label", id="id", models=["bert", "gpt"])
     assert named.models == ("bert", "gpt")
@@ -83,7 +85,7 @@ def test_a_column_without_any_label_is_no_model(source):
 
 def test_a_column_of_days_is_no_model(tmp_path):
     TABLE.assign(day=DAYS).to_parquet(tmp_path / "preds.parquet")
-    told = r"'day' is of type .*\. Name the models: models=\['bert', 'gpt'\]"
+    told = r"'day' has type .*\. Pass models=\['bert', 'gpt'\]"
     for one in (TABLE.assign(day=DAYS), tmp_path / "preds.parquet"):
         with pytest.raises(UsageError, match=told):
             op.read(one, truth="label", id="id")
@@ -92,7 +94,7 @@ def test_a_column_of_days_is_no_model(tmp_path):
 def test_an_id_is_no_truth(source):
     with pytest.raises(UsageError, match=r"'id' has 300 different values .* no model predicts any"):
         op.read(source(TABLE), truth="id", models=["bert", "gpt"])
-    with pytest.raises(UsageError, match="no label of 'id' is in any other column"):
+    with pytest.raises(UsageError, match="no label of 'id' occurs in any other column"):
         op.read(source(TABLE), truth="id")
 
 

@@ -46,7 +46,7 @@ def test_groups_rows_and_ids():
 @each(
     ("asked", "error", "complaint"),
     [
-        ({"models": ["item"]}, DataError, "column 'item' must hold scores; row 1 holds 'x'"),
+        ({"models": ["item"]}, DataError, "column 'item' must contain scores; got 'x' in row 1"),
         ({"models": "a"}, UsageError, "models must be a list"),
         ({"models": []}, UsageError, "at least one column"),
         ({"models": ["a"], "truth": "a"}, UsageError, "every column has one role"),

@@ -88,7 +88,7 @@ def test_models_are_chosen_and_renamed(shards):
 
 def test_what_must_be_asked_before(shards):
     folder, _ = shards
-    with pytest.raises(UsageError, match="by= must be asked before outcomes are counted"):
+    with pytest.raises(UsageError, match="by= cannot be used with counted outcomes"):
         op.read(folder, by="day")
 
 
@@ -96,7 +96,7 @@ def test_a_shard_of_other_models_is_named(shards):
     folder, _ = shards
     other = op.Outcomes.from_labels(["ham"], {"older": ["ham"]})
     (folder / "5a.json").write_text(other.to_json(), "utf-8")
-    with pytest.raises(DataError, match=r"5a\.json does not fit the files before it"):
+    with pytest.raises(DataError, match=r"5a\.json cannot be added to the files before it"):
         op.read(folder)
 
 
@@ -120,10 +120,10 @@ def test_other_files_need_a_column_of_the_truth(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"label": "ham", "old": "ham"}\n')
     (tmp_path / "a.csv").write_text("label,old\nham,ham\n")
     for source in (tmp_path / "a.jsonl", tmp_path / "a.csv"):
-        told = r"name the column of the true labels, e\.g\. truth='label'.*: 'label', 'old'"
+        told = r"pass the column of the true labels, e\.g\. truth='label'.*: 'label', 'old'"
         with pytest.raises(UsageError, match=told):
             op.read(source)
-    with pytest.raises(UsageError, match="a list of files must name at least one"):
+    with pytest.raises(UsageError, match="a list of files must contain at least one"):
         op.read([])
     with pytest.raises(UsageError, match=r"no file .*; did you mean 'a\.jsonl'"):
         op.read(tmp_path / "a.json")

@@ -98,8 +98,8 @@ def test_a_missing_value_is_refused_or_dropped_by_count(tmp_path, kind):
         (["cuntry"], "did you mean 'country'"),
         ([], "each column once"),
         (["hour", "hour"], "each column once"),
-        (3, "must name columns"),
-        ([3], "must name columns"),
+        (3, "must be column names"),
+        ([3], "must be column names"),
     ],
 )
 def test_bad_names_are_refused(by, message):
@@ -111,5 +111,5 @@ def test_a_join_has_no_slices(tmp_path):
     pd.DataFrame({"id": [1], "label": ["a"]}).to_csv(tmp_path / "a.csv", index=False)
     pd.DataFrame({"id": [1], "label": ["a"]}).to_csv(tmp_path / "b.csv", index=False)
     paths = [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]
-    with pytest.raises(UsageError, match="by= can be given for one table"):
+    with pytest.raises(UsageError, match="by= can be used with one table"):
         op.read(paths, id="id", label="label", by="id")

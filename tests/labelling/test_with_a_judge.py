@@ -323,7 +323,7 @@ def test_the_comparison_says_what_all_labels_say():
 def test_what_cannot_be_is_refused_before_labels_are_paid_for():
     a, b, judge = [0, 1, 1, 0], [0, 1, 0, 0], [1, 1, 0, 0]
     for given, error, match in (
-        ({"judge": judge, "verdicts": True}, UsageError, "leave judge out"),
+        ({"judge": judge, "verdicts": True}, UsageError, "remove judge"),
         ({"judge": judge[:3]}, DataError, "same items"),
         ({"judge": [1, None, 0, 0]}, DataError, "judge"),
         ({"judge": [1, math.nan, 0, 0]}, DataError, "judge"),

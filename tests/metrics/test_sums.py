@@ -411,7 +411,7 @@ def test_a_judge_of_grades_that_favours_a_model_is_named():
     )
     assert c.mean == pytest.approx(plain.mean, abs=1e-6)
     (worth,) = [one for one in c.findings if one.name == "judged"]
-    assert "drawn at random. Its ratings" in worth.message
+    assert "drawn at random. Ratings" in worth.message
     assert "more items" not in str(c)
 
 
@@ -424,4 +424,4 @@ def test_people_who_looked_at_the_best_grades_are_warned_of():
     found = op.compare(op.Scores.from_judged(judge, human=human), "a", "b", rope=0.1).findings
     (said,) = [one for one in found if one.name == "chosen_by_ratings"]
     assert said.level == "warning"
-    assert "graded higher" in said.message
+    assert "items higher than the rest" in said.message

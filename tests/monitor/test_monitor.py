@@ -102,7 +102,7 @@ def test_a_batch_added_again_is_counted_once(tmp_path):
 
 def test_other_outcomes_under_the_same_key_are_refused(tmp_path):
     monitor = filled(tmp_path, 1)
-    with pytest.raises(DataError, match=r"the batch '0' is in .* already, with other outcomes"):
+    with pytest.raises(DataError, match=r"the batch '0' is already in .*, with other outcomes"):
         monitor.add(*labels(5), key=0)
     assert monitor.outcomes == outcomes(0)
 
@@ -178,15 +178,15 @@ def test_unfinished_files_are_not_counted(tmp_path):
             hostile("findings", value=[[["x"], "warning", {"a": 1}]]),
             "findings[0][0] must be text",
         ),
-        ("half.json", hostile("models", 0, value="\ud800"), "half characters"),
-        ("preds.csv", "label,new,old\n1,1,1\n", "it is no .json file"),
+        ("half.json", hostile("models", 0, value="\ud800"), "lone surrogates"),
+        ("preds.csv", "label,new,old\n1,1,1\n", "it is not a .json file"),
         (
             "other.json",
             op.Outcomes.from_labels([1, 0], {"new": [1, 0], "x": [1, 0]}).to_json(),
             "unknown model 'old'",
         ),
         ("text.json", op.Outcomes.from_labels(["p"], both(["p"])).to_json(),
-            "does not fit the batches before it"),
+            "does not fit the earlier batches"),
     ],
 )  # fmt: skip
 def test_what_is_no_batch_is_said_and_left_out(tmp_path, name, text, reason):
@@ -215,7 +215,7 @@ def test_batches_of_other_models_may_lie_in_the_same_folder(tmp_path):
 
 def test_a_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match="cannot make the folder"):
+    with pytest.raises(UsageError, match="cannot create the folder"):
         watched(tmp_path / "file").add(*labels(0), key=0)
 
 
@@ -254,7 +254,9 @@ def test_a_damaged_batch_is_mended_by_adding_it_again(tmp_path, damage, reason):
     before = filled(tmp_path, 3).looks
     path = tmp_path / "1.json"
     path.write_text(damage(path.read_text(encoding="utf-8")), encoding="utf-8")
-    with pytest.raises(DataError, match=r"1\.json in .* is not what arrived as number 2") as caught:
+    with pytest.raises(
+        DataError, match=r"1\.json in .* is not the batch that arrived as number 2"
+    ) as caught:
         _ = watched(tmp_path).looks
     assert reason in str(caught.value)
     with pytest.raises(DataError, match=reason):  # and not as if it were there
@@ -306,14 +308,14 @@ def test_when_it_returns_every_name_is_on_disk(tmp_path, monkeypatch):
 def test_a_batch_that_was_changed_is_refused(tmp_path):
     filled(tmp_path, 2)
     (tmp_path / "1.json").write_text(outcomes(9).to_json(), encoding="utf-8")
-    with pytest.raises(DataError, match=r"1\.json in .* is not what arrived as number 2"):
+    with pytest.raises(DataError, match=r"1\.json in .* is not the batch that arrived as number 2"):
         _ = watched(tmp_path).looks
 
 
 def test_a_batch_that_is_gone_is_missed(tmp_path):
     filled(tmp_path, 2)
     (tmp_path / "0.json").unlink()
-    with pytest.raises(DataError, match=r"there is no file .*0\.json"):
+    with pytest.raises(DataError, match=r"0\.json does not exist"):
         _ = watched(tmp_path).outcomes
 
 
@@ -402,15 +404,15 @@ def test_the_metric_of_the_first_batch_is_that_of_all_looks(tmp_path):
 def test_a_batch_of_other_models_is_refused_before_it_is_written(tmp_path):
     with pytest.raises(UsageError, match="unknown model 'old'"):
         watched(tmp_path / "new").add([1], {"new": [1]}, key="a")
-    with pytest.raises(UsageError, match="true labels and each model's predictions"):
+    with pytest.raises(UsageError, match="true labels with predictions by model"):
         watched(tmp_path / "new").add([1], key="a")
-    with pytest.raises(UsageError, match="leave predictions= out"):
+    with pytest.raises(UsageError, match="remove predictions="):
         watched(tmp_path / "new").add(outcomes(0), {"new": [1]}, key="a")
     assert not (tmp_path / "new").exists()
 
 
 def test_before_the_first_batch(tmp_path):
-    with pytest.raises(UsageError, match="there is no folder"):
+    with pytest.raises(UsageError, match="does not exist"):
         _ = watched(tmp_path / "none").looks
     monitor = watched(tmp_path, stop="width")
     assert monitor.looks == ()
@@ -430,7 +432,7 @@ def test_looks_without_an_answer_wait_for_the_next_batch(tmp_path):
     monitor = watched(tmp_path, metric="accuracy")
     monitor.add([1, 1], both([1, 1]), key="ones")
     assert monitor.looks == ()
-    assert "no answer yet" in repr(monitor)
+    assert "no result yet" in repr(monitor)
     monitor.add(*labels(0), key="both")
     assert [look.number for look in monitor.looks] == [2]
     (said,) = [one for one in monitor.findings if one.name == "looks_left_out"]
@@ -497,7 +499,7 @@ def test_a_decision_at_the_first_look_was_not_waited_for(tmp_path):
         later.add(*labels(number, n=size, right=(0.95, 0.6)), key=number)
     assert later.stopped.number == 2
     (said,) = [one for one in later.findings if one.name == "stopped_by_decision"]
-    assert "looked at 2 times" in said.message
+    assert "checked 2 times" in said.message
     assert "looks_after_stop" not in [one.name for one in later.findings]
 
 
@@ -567,10 +569,10 @@ def test_a_withheld_decision_never_stops(tmp_path):
     ("stop", "match"),
     [
         ("widht", "did you mean 'width'"),
-        (("width", 0), "a width to stop at must be above 0; got 0"),
+        (("width", 0), "the width to stop at must be above 0; got 0"),
         (("width", math.nan), "must be above 0; got nan"),
-        (("bayes_factor", 1), "a bayes factor to stop at must be above 1"),
-        (("decision", 1), "leave 1 out"),
+        (("bayes_factor", 1), "the bayes factor to stop at must be above 1"),
+        (("decision", 1), "remove 1"),
         (0.02, "stop must be one of width, decision, bayes_factor, a pair"),
     ],
 )
@@ -581,12 +583,12 @@ def test_rules_that_are_none(tmp_path, stop, match):
 
 def test_no_bayes_factor_no_stop_by_it(tmp_path):
     monitor = filled(tmp_path, 1, stop="bayes_factor", prior="bootstrap")
-    with pytest.raises(UsageError, match="there is no Bayes factor to stop by"):
+    with pytest.raises(UsageError, match="a Bayes factor needs a ROPE"):
         _ = monitor.looks
 
 
 def test_no_rope_no_default_width(tmp_path):
-    with pytest.raises(UsageError, match=r"and the ROPE is ±0; give one, such as \('width', 0"):
+    with pytest.raises(UsageError, match=r"and the ROPE is ±0; set a width such as \('width', 0"):
         _ = filled(tmp_path, 1, stop="width", rope=0).looks
     assert watched(tmp_path, stop=("width", 0.9), rope=0).stopped is not None
 
@@ -598,7 +600,7 @@ def test_two_different_models(tmp_path):
 
 @pytest.mark.parametrize("number", [0, 3, True, 1.0])
 def test_a_look_that_is_not_there(tmp_path, number):
-    with pytest.raises(UsageError, match="a look is a number from 1 to 2"):
+    with pytest.raises(UsageError, match="number of a look must be from 1 to 2"):
         filled(tmp_path, 2).at(number)
 
 
@@ -614,9 +616,9 @@ def test_tables_words_and_json(tmp_path):
     assert f"stopped at look {monitor.stopped.number}, when the HDI is at most 0.1 wide" in str(
         monitor
     ).replace("\n", " ")
-    assert "it was to stop when the HDI is at most 0.1 wide, as it was at look" in monitor.report()
-    assert "and no rule to stop" in watched(tmp_path).report()
-    assert "which it is not yet" in watched(tmp_path, stop=("width", 0.001)).report()
+    assert "the rule was to stop when the HDI is at most 0.1 wide, met at look" in monitor.report()
+    assert "without a stopping rule" in watched(tmp_path).report()
+    assert "which is not met yet" in watched(tmp_path, stop=("width", 0.001)).report()
     for text in (monitor.to_markdown(), monitor.to_latex(), monitor.to_html()):
         assert "400" in text
 

@@ -118,7 +118,7 @@ def test_what_does_not_add_up_is_refused(tmp_path):
     with pytest.raises(UsageError, match="a group may go on"):
         op.Monitor(tmp_path / "other", "new", "old", metric="mean", rope=1).add(grouped, key=1)
     elsewhere = op.Monitor(tmp_path / "x", "new", "old", metric="mean", rope=1, prevalence=0.1)
-    with pytest.raises(UsageError, match="no table of classes"):
+    with pytest.raises(UsageError, match="applies to labels, not to scores"):
         elsewhere.add(KINDS["grades"], key=1)
 
 

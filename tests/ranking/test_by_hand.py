@@ -152,7 +152,7 @@ def test_which_comes_first_is_open_within_six_errors_of_the_means():
         ranking = ranked("accuracy", rope=0.4, seed=seed, n_draws=200)
         pooled = ranking.draws[0] - ranking.draws[1]
         apart = abs(pooled.mean()) / (pooled.std(ddof=1) / math.sqrt(pooled.size))
-        findings = [one.message for one in ranking.findings if "which of them comes" in one.message]
+        findings = [one.message for one in ranking.findings if "Which of them comes" in one.message]
         assert len(findings) == (apart < 6)
         seen.append(apart)
     assert min(seen) < 5 < 6 < max(seen)

@@ -178,7 +178,7 @@ def test_a_file_is_replaced_only_if_asked(quick, tmp_path):
     path = tmp_path / "report.html"
     assert op.write_report(quick, path) == path
     first = path.read_bytes()
-    with pytest.raises(UsageError, match="exists; give another path, or overwrite=True"):
+    with pytest.raises(UsageError, match="already exists; choose another path, or pass overwrite"):
         op.write_report(quick.with_rope(0.1), path)
     assert path.read_bytes() == first
     assert op.write_report(quick.with_rope(0.1), str(path), overwrite=True) == path
@@ -318,7 +318,7 @@ def test_terms_are_explained_where_they_stand(pages):
 
 @each("what", [None, 3, "report", [], [None], {"a": 1}])
 def test_what_is_no_comparison_is_refused(what, tmp_path):
-    with pytest.raises(UsageError, match="a report needs a result"):
+    with pytest.raises(UsageError, match="a report needs one or more results"):
         op.write_report(what, tmp_path / "report.html")
     assert list(tmp_path.iterdir()) == []
 

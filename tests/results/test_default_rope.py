@@ -95,15 +95,15 @@ def test_findings_without_room_say_how_to_see_them():
 
     found = [("note", "A sentence.", f"name_{place}") for place in range(9)]
     page = Page(height=5)
-    assert plain(page.told(found)).endswith("and 5 more findings: .findings")
+    assert plain(page.findings(found)).endswith("and 5 more findings: .findings")
     with spelled(lambda name, *values: name):
-        assert plain(page.told(found)).endswith("and 5 more findings: --verbose")
+        assert plain(page.findings(found)).endswith("and 5 more findings: --verbose")
 
 
 def test_slices_of_which_none_is_decided_are_one_short_sentence(seen):
     slices = op.compare_slices(seen, "a", "b", metric="accuracy", rope=0.001, **FEW)
     assert not any(row.decision.decided for row in slices)
-    assert str(slices).startswith("a against b in 2 slices: none decided.\n")
+    assert str(slices).startswith("a against b in 2 slices: all undecided.\n")
 
 
 def test_items_count_what_only_one_model_got_right(compared):

@@ -155,7 +155,7 @@ def test_how_many_runs_are_few():
     assert "few_runs" not in names(compared(levels=enough, n_draws=200))
     four = enough | {"b": enough["b"][:4]}
     (said,) = [one for one in compared(levels=four, n_draws=200).findings if one.name == "few_runs"]
-    assert "only 4 runs of b;" in said.message
+    assert "only 4 runs of b," in said.message
     assert said.level == "warning"
 
 

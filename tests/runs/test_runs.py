@@ -288,10 +288,10 @@ def test_models_that_hardly_disagree_get_no_decision():
     ("a", "b", "said"),
     [
         (A[:1], B[:1], "one run of each"),
-        (A[0], B, "runs_a must hold the predictions of each run"),
-        (A, [], "runs_b must hold"),
+        (A[0], B, "runs_a must be the predictions of each run"),
+        (A, [], "runs_b must be the predictions"),
         (A, "gpt", "'gpt'"),
-        ({"x": A[0], "y": A[1]}, {"x": B[0]}, "among those of both"),
+        ({"x": A[0], "y": A[1]}, {"x": B[0]}, "belongs to both"),
     ],
 )
 def test_what_is_no_set_of_runs(a, b, said):
@@ -310,7 +310,12 @@ def test_outcomes_must_know_who_was_right_where():
     with pytest.raises(DataError, match="same items"):
         op.compare_runs(seen, ["a", "b"], ["c"], **ASKED)
     paired = op.Outcomes.from_labels(TRUTH, {"a": A[0], "b": A[1], "c": B[0]})
-    for runs, said in ((["a", "a"], "twice"), (A, "must name"), ("a", "must name"), (["z"], "'z'")):
+    for runs, said in (
+        (["a", "a"], "twice"),
+        (A, "must be names of runs"),
+        ("a", "must be names of runs"),
+        (["z"], "'z'"),
+    ):
         with pytest.raises(UsageError, match=said):
             op.compare_runs(paired, runs, ["c", "b"], **ASKED)
     with pytest.raises(UsageError, match="unit"):

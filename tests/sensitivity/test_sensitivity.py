@@ -107,7 +107,7 @@ def test_a_usual_prior_takes_the_users_name(small):
 @each(
     ("priors", "said"),
     [
-        (["unit"], "must map names to priors"),
+        (["unit"], "must be a mapping from names to priors"),
         ({"a": 2.0, "b": 2}, "'a' and 'b' are the same"),
         ({"unit": 2.0}, "'unit' is the name of another prior"),
         ({"x": "unti"}, "did you mean 'unit'"),
@@ -157,7 +157,7 @@ def test_with_much_data_all_agree(table):
     found = compared(seen, rope=0.01).sensitivity()
     assert {one.decision for one in found} == {op.Decision.BETTER}
     assert levels(found) == [("wrong_labels", "note")]
-    assert repr(found).startswith("Sensitivity(All 5 priors say ≫ better: unit, uniform")
+    assert repr(found).startswith("Sensitivity(All 5 priors give ≫ better: unit, uniform")
 
 
 def test_a_flat_prior_of_many_classes_decides_by_itself(news):
@@ -290,8 +290,8 @@ def test_scores_have_no_prior(two):
     own = op.compare(truth, a + noise[0], b + noise[1], metric="roc_auc", n_draws=N_DRAWS)
     found = own.sensitivity()
     assert found.priors == ("bootstrap",)
-    assert found.left_out == {"every prior": "scores are weighed without one"}
-    assert "there is no other prior to ask" in found.text()
+    assert found.left_out == {"every prior": "scores use the bootstrap, without a prior"}
+    assert "there are no other priors" in found.text()
     assert len(found.ropes) == 4
 
 

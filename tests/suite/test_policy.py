@@ -70,7 +70,7 @@ def test_more_tasks_need_a_surer_failure():
     assert alone.judgement is Judgement.FAIL
     many = gate({"a": near, **{f"t{place}": SAFE for place in range(19)}})
     assert many.checks[0].judgement is Judgement.UNDECIDED
-    assert "99.75% HDI, which 20 tasks need" in many.report()
+    assert "99.75% HDI, required for a failure among 20 tasks" in many.report()
 
 
 def test_the_level_of_a_failure_is_shared_among_the_tasks():
@@ -91,7 +91,7 @@ def test_a_policy_file(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[tasks", "is no TOML"),
+        ("[tasks", "is not valid TOML"),
         ("", r"one table, \[tasks\]"),
         ("[tasks]\na=1\n[other]\n", "got 'other'"),
         ("tasks = 3", r"one table, \[tasks\]"),
@@ -112,8 +112,8 @@ def test_a_bad_policy_file_is_refused(tmp_path, text, message):
         ({"a": -0.1}, "policy of 'a' must be"),
         ({"a": True}, "policy of 'a' must be"),
         ({"a": float("nan")}, "policy of 'a' must be"),
-        ({"a": "advisory"}, "nothing could decide"),
-        ("no-such-file.toml", "no policy file"),
+        ({"a": "advisory"}, "at least one must be binding"),
+        ("no-such-file.toml", "does not exist"),
     ],
 )
 def test_a_bad_policy_is_refused(policy, message):
@@ -122,9 +122,9 @@ def test_a_bad_policy_is_refused(policy, message):
 
 
 def test_guards_and_policies_do_not_mix():
-    with pytest.raises(UsageError, match="guards are for one task"):
+    with pytest.raises(UsageError, match="guards apply to a single task"):
         gate({"a": SAFE}, guards=[("accuracy", None, 0.01)])
-    with pytest.raises(UsageError, match="for a suite of tasks"):
+    with pytest.raises(UsageError, match="applies only to a suite"):
         op.gate(SAFE, "new", "old", metric="accuracy", policy={"a": 0.1})
 
 

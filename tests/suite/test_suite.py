@@ -476,7 +476,7 @@ def test_what_scores_alone_cannot_answer_is_refused():
     with pytest.raises(UsageError, match="unknown model 'D'"):
         op.compare(suite, "A", "D")
     for asked in ({"prior": "unit"}, {"paired": False}, {"rope": 0.1}):
-        with pytest.raises(UsageError, match=r"of their own|give ropes= to Suite"):
+        with pytest.raises(UsageError, match=r"use their own prior|give ropes= to Suite"):
             op.compare(suite, "A", "B", **asked)
     with pytest.raises(UsageError, match="unknown column 'set'"):
         op.Suite.from_scores(fold_table(5), by="set")

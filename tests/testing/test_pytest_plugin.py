@@ -75,7 +75,7 @@ def test_passes_failures_and_undecided_in_one_summary(run):
     found.stdout.fnmatch_lines(
         [
             "*AssertionError: Gate failed: candidate is worse than baseline in accuracy: *",
-            "*AssertionError: Gate undecided: it cannot be told yet whether candidate is worse*",
+            "*AssertionError: Gate undecided: not enough evidence to tell whether candidate*",
             "=*outperform gates: 1 passed, 1 failed, 1 undecided*=",
             "PASSED *::test_0",
             "  Gate passed: candidate is not worse than baseline in accuracy: the whole 95% HDI*",
@@ -148,8 +148,8 @@ def test_ids_find_the_rows(run, pytester):
     found.assert_outcomes(passed=1, failed=2)
     found.stdout.fnmatch_lines(
         [
-            "*DataError: shuffled.csv says that item 3 is 'ham', and the test that it is 'spam'; *",
-            "*DataError: shuffled.csv lacks 1 of the ids, e.g. '200'*",
+            "*DataError: the true label of item 3 is 'ham' in shuffled.csv, but 'spam' in *",
+            "*DataError: shuffled.csv lacks 1 of the test's ids, e.g. '200'*",
         ]
     )
 
@@ -157,10 +157,10 @@ def test_ids_find_the_rows(run, pytester):
 @pytest.mark.parametrize(
     ("header", "call", "message"),
     [
-        ("id,prediction", "TRUTH, GOOD", "*has no column 'label'*a column 'id' and give ids="),
-        ("label,prediction", "TRUTH[:8], GOOD[:8]", "*has 200 rows, and the test 8 items"),
+        ("id,prediction", "TRUTH, GOOD", "*has no column 'label'*a column 'id' and pass ids="),
+        ("label,prediction", "TRUTH[:8], GOOD[:8]", "*has 200 rows, but the test has 8 items"),
         ("label,answer", "TRUTH, GOOD", "*prediction*"),
-        ("label,answer", "TRUTH, GOOD, BAD, ids=range(200)", "*ids find the rows of a file*"),
+        ("label,answer", "TRUTH, GOOD, BAD, ids=range(200)", "*ids apply only to a file*"),
     ],
 )
 def test_a_file_that_does_not_fit_is_refused(run, pytester, header, call, message):
@@ -174,7 +174,7 @@ def test_a_file_that_does_not_fit_is_refused(run, pytester, header, call, messag
 def test_without_a_baseline_it_says_which_option(run):
     found = run(asking("TRUTH, GOOD"))
     found.assert_outcomes(failed=1)
-    found.stdout.fnmatch_lines("*run pytest with --outperform-baseline FILE, or give*")
+    found.stdout.fnmatch_lines("*run pytest with --outperform-baseline FILE, or pass*")
 
 
 def test_numbers_are_classes_in_text_files_too(run, pytester):
@@ -224,7 +224,7 @@ def test_counted(outperform_gate):
     )
     found = run(body, "--outperform-baseline=two.json")
     found.assert_outcomes(passed=2, failed=1)
-    found.stdout.fnmatch_lines(["*two.json holds v1, v0; say which is the baseline*"])
+    found.stdout.fnmatch_lines(["*two.json contains v1, v0; select the baseline*"])
     counted = "op.Outcomes.from_labels(TRUTH, {'v2': GOOD}), 'v2'"
     found = run("import outperform as op\n" + asking(counted), BASELINE)
     found.stdout.fnmatch_lines("*counted outcomes have no rows*")

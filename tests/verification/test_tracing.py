@@ -50,7 +50,7 @@ def test_every_row_of_proof_is_a_claim(page):
         for found in re.findall(table, text, re.MULTILINE)
         for row in re.findall(r"^\| [^|]+ \| ([^|]+) \|", found, re.MULTILINE)
     ]
-    assert len(rows) > 4
+    assert len(rows) > 2
     assert set(rows) <= {claim.text for claim in CLAIMS if claim.file == page}
 
 
@@ -70,8 +70,8 @@ def copy(tmp_path):
 @pytest.mark.parametrize(
     ("page", "old", "new", "fault"),
     [
-        ("README.md", "1.68 times", "1.40 times", "1.40"),
-        ("README.md", "17 planted bugs", "13 planted bugs", "13"),
+        ("README.md", "in 15.5 s", "in 11.5 s", "11.5"),
+        ("README.md", "74 of 75", "73 of 75", "73"),
         ("README.md", "which takes hours", "which takes 7 hours", "7"),
         ("README.md", "a billion rows", "3 billion rows", "3"),
         ("docs/explanation/trust.md", "81.0 ± 3.9%", "91.0 ± 3.9%", "91.0"),

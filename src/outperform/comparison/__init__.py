@@ -1,1 +1,1 @@
-"""COMPARISONS: ``compare``, ``estimate``, ``scorecard``, and the same data asked again."""
+"""COMPARISONS: ``compare``, ``estimate``, ``scorecard``, and further results for the same data."""

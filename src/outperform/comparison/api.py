@@ -59,18 +59,18 @@ class _OfTwo(OfTwo, total=False):
 
 
 class OfTwoArrays(_OfTwo, OfRows, total=False):
-    """What else may be said of two columns of predictions."""
+    """Keyword arguments of :func:`compare` for two columns of predictions."""
 
     names: tuple[str, str]
 
 
 @overload
-def estimate(y_true: Outcomes | Scores, prediction: str, **asked: Unpack[_OfOne]) -> Estimate: ...
+def estimate(y_true: Outcomes | Scores, prediction: str, **kwargs: Unpack[_OfOne]) -> Estimate: ...
 
 
 @overload
 def estimate(
-    y_true: LabelsLike | None, prediction: LabelsLike, **asked: Unpack[_OfOneArray]
+    y_true: LabelsLike | None, prediction: LabelsLike, **kwargs: Unpack[_OfOneArray]
 ) -> Estimate: ...
 
 
@@ -90,35 +90,35 @@ def estimate(
     groups: ColumnLike | None = None,
     sample_weight: ColumnLike | None = None,
 ) -> Estimate:
-    """Estimate one classifier's metric from its predictions.
+    """Estimate a classifier's metric from its predictions.
 
     Parameters
     ----------
     y_true
-        The true labels, or :class:`Outcomes`, or :class:`Scores`; None for graded answers.
+        True labels, or :class:`Outcomes`, or :class:`Scores`; None for graded answers.
     prediction
-        The predicted labels, or the name of a model in the outcomes; for a metric of scores
-        such as ``"roc_auc"``, its scores.
+        Predicted labels, or the name of a model in the outcomes. For a metric of scores such as
+        ``"roc_auc"``, the model's scores.
     metric
-        By default F1 where the positive class is clear and macro-F1 where it is not. Else
-        scikit-learn's scorer name, a metric object, or a function of a confusion array.
+        Name of a scikit-learn scorer, a metric object, or a function of a confusion array.
+        Default: F1 if the positive class is clear, macro-F1 otherwise.
     hdi_prob
         Probability mass of the HDI.
     prior
         As for :func:`compare`, with the same defaults.
     n_draws
-        How many draws; 20,000 by default.
+        Number of posterior draws. Default: 20,000.
     random_state
         None, a whole number, a SeedSequence, a Generator or a RandomState.
     n_jobs
         Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
         Results do not depend on it.
     labels
-        The classes averaged over; by default those that are ever true. No row is dropped.
+        Classes to average over. Default: those that occur as true labels. No row is dropped.
     pos_label
-        The positive class of a binary metric.
+        Positive class of a binary metric.
     name
-        What to call the classifier; outcomes know its name.
+        Display name of the classifier. Not needed for outcomes, which already name their models.
     groups
         Group of each item, such as its author or prompt. Each group, not each item, is then one
         independent unit.
@@ -129,15 +129,15 @@ def estimate(
     Examples
     --------
     >>> import outperform as op
-    >>> seen = op.Outcomes.from_confusion({"spam": [[900, 20], [10, 70]]})
-    >>> print(round(op.estimate(seen, "spam", metric="recall").mean, 4))
+    >>> outcomes = op.Outcomes.from_confusion({"spam": [[900, 20], [10, 70]]})
+    >>> print(round(op.estimate(outcomes, "spam", metric="recall").mean, 4))
     0.8704
     """
-    seen = _one_model(y_true, prediction, name, labels, sample_weight, groups, metric)
+    data = _one_model(y_true, prediction, name, labels, sample_weight, groups, metric)
     prob, n_draws = check_prob(hdi_prob), engine.check_draws(n_draws)
     seed = seed_sequence(random_state)
     spec = make_spec(
-        seen,
+        data,
         metric=metric,
         prior=prior,
         paired=False,
@@ -170,20 +170,20 @@ def _one_model(
 
 
 @overload
-def compare(y_true: ScoreSuite, a: str, b: str, **asked: Unpack[_OfTwo]) -> Comparison: ...  # type: ignore[overload-overlap]
+def compare(y_true: ScoreSuite, a: str, b: str, **kwargs: Unpack[_OfTwo]) -> Comparison: ...  # type: ignore[overload-overlap]
 
 
 @overload
-def compare(y_true: Suite, a: str, b: str, **asked: Unpack[_OfTwo]) -> SuiteComparison: ...
+def compare(y_true: Suite, a: str, b: str, **kwargs: Unpack[_OfTwo]) -> SuiteComparison: ...
 
 
 @overload
-def compare(y_true: Outcomes | Scores, a: str, b: str, **asked: Unpack[_OfTwo]) -> Comparison: ...
+def compare(y_true: Outcomes | Scores, a: str, b: str, **kwargs: Unpack[_OfTwo]) -> Comparison: ...
 
 
 @overload
 def compare(
-    y_true: LabelsLike | None, a: LabelsLike, b: LabelsLike, **asked: Unpack[OfTwoArrays]
+    y_true: LabelsLike | None, a: LabelsLike, b: LabelsLike, **kwargs: Unpack[OfTwoArrays]
 ) -> Comparison: ...
 
 
@@ -210,35 +210,34 @@ def compare(
 ) -> Comparison | SuiteComparison:
     """Compare two classifiers on the same items.
 
-    The difference is always A − B, in the metric's own units. Series and DataFrames are aligned by
+    The difference is always A − B, in units of the metric. Series and DataFrames are aligned by
     index; a mismatch raises an error. Arrays and lists are matched by position.
 
     Parameters
     ----------
     y_true
-        The true labels, or :class:`Outcomes`, or :class:`Scores`; None for graded answers. If
-        items have several labels, an indicator matrix, or a collection of labels for each. A
+        True labels, or :class:`Outcomes`, or :class:`Scores`; None for graded answers. If items
+        have several labels, an indicator matrix or one collection of labels per item. A
         :class:`Suite` has many tasks, each with its own metric and ROPE.
     a, b
-        The predicted labels of A and of B, or the names of two models in the outcomes. For a
-        metric of scores such as ``"roc_auc"`` or ``"log_loss"``, their scores; the columns of a
-        frame of probabilities are called like the classes.
+        Predicted labels of A and of B, or the names of two models in the outcomes. For a metric
+        of scores such as ``"roc_auc"`` or ``"log_loss"``, their scores; a DataFrame of
+        probabilities has one column per class, named like the class.
     metric
-        By default F1 where the positive class is clear and macro-F1 where it is not. Else
-        scikit-learn's scorer name, a metric object such as
+        Name of a scikit-learn scorer, a metric object such as
         ``op.metrics.fbeta(2, average="macro")``, or a function of a confusion array, or of
-        truth, score and weight.
+        truth, score and weight. Default: F1 if the positive class is clear, macro-F1 otherwise.
     rope
-        The region of practical equivalence: a half-width or a pair. ±0.01 by default.
+        Region of practical equivalence: a half-width or a pair. Default: ±0.01.
     hdi_prob
         Probability mass of the HDI.
     prior
-        The statistical assumption: ``"unit"``, ``"uniform"``, ``"jeffreys"``,
-        ``"hierarchical"``, ``"learned"`` or ``"bootstrap"``, an array or a :class:`Prior`; by
-        default unit for two classes and learned for more, or bootstrap where groups are known
-        or averages of several labels an item are asked for. With engine ``"pymc"`` also a
-        PyMC model of your own that has a variable ``confusion`` of shape (classifier, truth,
-        prediction). Items chosen from a pool have a prior of their own, ``strata``.
+        Statistical assumption: ``"unit"``, ``"uniform"``, ``"jeffreys"``, ``"hierarchical"``,
+        ``"learned"`` or ``"bootstrap"``, an array or a :class:`Prior`. Default: unit for two
+        classes and learned for more; bootstrap if there are groups, or for averages over several
+        labels per item. With engine ``"pymc"`` also your own PyMC model, with a variable
+        ``confusion`` of shape (classifier, truth, prediction). Items selected from a pool always
+        have the prior ``strata``.
     paired
         Whether to compare the models item by item. Ignored if the data are unpaired.
     n_draws
@@ -250,9 +249,9 @@ def compare(
         Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
         Results do not depend on it.
     labels
-        The classes averaged over; by default those that are ever true. No row is dropped.
+        Classes to average over. Default: those that occur as true labels. No row is dropped.
     pos_label
-        The positive class of a binary metric.
+        Positive class of a binary metric.
     names
         Display names of A and B. Not needed for outcomes, which already name their models.
     groups
@@ -262,11 +261,11 @@ def compare(
         Weight of each item, as in scikit-learn. If a row represents several items, use
         :meth:`Outcomes.from_counts` instead.
     never_true
-        Classes that models may predict and that are meant never to be true, such as
+        Classes that models can predict but that are never true by design, such as
         ``["refusal"]``; see :meth:`Outcomes.with_never_true`.
     engine
-        ``"direct"``: independent draws and closed forms. ``"pymc"``: a Markov chain through
-        the same model, written in PyMC; or :class:`PyMC` with its settings, such as
+        ``"direct"``: independent draws and closed forms. ``"pymc"``: a Markov chain for the same
+        model in PyMC; or :class:`PyMC` with settings, such as
         ``op.PyMC(sampler="nutpie", chains=8)``.
 
     Examples
@@ -280,9 +279,9 @@ def compare(
     >>> print(round(c.mean, 3), c.mcse < 1e-4)
     0.028 True
     """
-    chosen = get_engine(engine)
+    pymc = get_engine(engine)
     if isinstance(y_true, Suite):
-        if chosen is not None:
+        if pymc is not None:
             raise UsageError("engine 'pymc' compares one task at a time; use engine='direct'")
         refuse_declared(never_true)
         shared: dict[str, Any] = {
@@ -317,28 +316,28 @@ def compare(
         paired=paired,
         labels=labels,
         pos_label=pos_label,
-        engine=chosen,
+        engine=pymc,
     )
     region, prob, seed = rope_for(spec, rope), check_prob(hdi_prob), seed_sequence(random_state)
-    n_draws = answering.check_draws(draws_of(chosen) if n_draws is None else n_draws)
-    (answered,) = answering.answer([spec], Sampling(n_draws, seed, n_jobs))
-    return summarize_comparison(spec, answered, rope=region, prob=prob, seed=seed, verb="compare")
+    n_draws = answering.check_draws(draws_of(pymc) if n_draws is None else n_draws)
+    (answer,) = answering.answer([spec], Sampling(n_draws, seed, n_jobs))
+    return summarize_comparison(spec, answer, rope=region, prob=prob, seed=seed, verb="compare")
 
 
 def from_datatree(
     tree: DataTree, *, metric: MetricLike | None = None, prior: PyMCModel | None = None
 ) -> Comparison:
-    """Return the comparison that :meth:`Comparison.to_datatree` wrote; nothing is drawn again.
+    """Restore a comparison from :meth:`Comparison.to_datatree`, without new draws.
 
     Parameters
     ----------
     tree
-        The whole tree, also after it was saved and loaded; or ``InferenceData`` of ArviZ 0.2x
-        that was made of it.
+        The complete tree, also after saving and loading it; or ``InferenceData`` of ArviZ 0.2x
+        made from it.
     metric
-        The metric, where it is a function or costs of your own, which no file holds.
+        The metric, if it is your own function or costs, which a file cannot contain.
     prior
-        The PyMC model, where it was one.
+        The PyMC model, if the prior was one.
 
     Examples
     --------
@@ -351,6 +350,6 @@ def from_datatree(
     from outperform.comparison.datatree import check_observed, read_tree
 
     spec, answer, rope, prob, seed = read_tree(tree, metric=metric, prior=prior)
-    found = summarize_comparison(spec, answer, rope=rope, prob=prob, seed=seed)
-    check_observed(found, tree)
-    return found
+    comparison = summarize_comparison(spec, answer, rope=rope, prob=prob, seed=seed)
+    check_observed(comparison, tree)
+    return comparison

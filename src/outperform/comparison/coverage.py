@@ -1,4 +1,4 @@
-"""``c.expected_coverage()``: how often intervals hold in the nearest simulated setting."""
+"""``c.expected_coverage()``: coverage of intervals in the nearest simulated setting."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from outperform.inference.spec import LabelSpec, counted
 from outperform.results.compared import Compared, verb_of
 
 _PROB = 0.95
-_FEW = 200  # of so many, a share of 95% has a standard error of 1.5%
+_FEW_TEST_SETS = 200  # a share of 95% of them has a standard error of 1.5%
 _OF_ONE_CLASS = ("precision", "recall", "f1")
 _DEPENDENCE = {
     "typical": "typical dependence",
@@ -35,7 +35,7 @@ _OUTSIDE = {
     "many items": "so many items",
     "uneven classes": "classes so uneven",
 }
-# Beyond the ends of the map by more than about half a step of its grid, no setting is near.
+# A setting is not near if the data lie beyond the map by more than about half a step of its grid.
 _BEYOND_CLASSES, _BEYOND_ITEMS = 2, 3
 
 
@@ -46,13 +46,13 @@ class Setting(NamedTuple):
     Parameters
     ----------
     classes
-        How many classes.
+        Number of classes.
     balance
         ``"even"``, or ``"zipf"``: the j-th class is 1 / j as frequent as the first.
     items
-        How many items.
+        Number of items.
     dependence
-        Of the models' errors: ``"typical"``, ``"independent"``, ``"nearly equal"`` or
+        Dependence of the models' errors: ``"typical"``, ``"independent"``, ``"nearly equal"`` or
         ``"opposed"``.
     """
 
@@ -69,16 +69,16 @@ class Setting(NamedTuple):
 
 @written()
 class Traits(NamedTuple):
-    """What a test set looks like.
+    """Traits of a test set.
 
     Parameters
     ----------
     evenness
-        The entropy of the true classes, divided by that of classes of the same size.
+        Entropy of the true classes, divided by that of equally frequent classes.
     correlation
-        Of "A is right" and "B is right" over items.
+        Correlation of "A is right" and "B is right" over items.
     right
-        The share of items on which a model is right, the mean of both models.
+        Share of items on which a model is right, averaged over both models.
     """
 
     evenness: float
@@ -89,14 +89,14 @@ class Traits(NamedTuple):
 @written("held repetitions share error")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """How many intervals held the truth.
+    """Share of intervals that contained the true value.
 
     Parameters
     ----------
     held
-        How many did.
+        Number of intervals that contained it.
     repetitions
-        Of how many, each of another test set.
+        Number of intervals, each from another test set.
     """
 
     held: int
@@ -104,12 +104,12 @@ class Coverage:
 
     @property
     def share(self) -> float:
-        """The share that did."""
+        """Share of intervals that contained the true value."""
         return self.held / self.repetitions
 
     @property
     def error(self) -> float:
-        """The binomial standard error of the share; by Jeffreys' prior, so never zero."""
+        """Binomial standard error of the share, with Jeffreys' prior, so never zero."""
         yes, no = self.held + 0.5, self.repetitions - self.held + 0.5
         return sqrt(yes * no / (yes + no + 1)) / (yes + no)
 
@@ -120,29 +120,29 @@ class Coverage:
 @written(kind="coverage")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpectedCoverage(Plain):
-    """How often 95% intervals held the truth in the simulated setting nearest to a comparison.
+    """Coverage of 95% intervals in the simulated setting nearest to a comparison.
 
     Parameters
     ----------
     metric
-        The metric's name.
+        Name of the metric.
     setting
         The setting.
     there, here
-        What test sets of the setting look like in the mean, and the comparison's own.
+        Mean traits of the setting's test sets, and the traits of this test set.
     difference, level
-        How often the interval of A − B held, and that of one model.
+        Coverage of the intervals of A − B, and of those of a single model.
     outside
-        What no setting has: ``"many classes"``, ``"few items"``, ``"many items"`` or
-        ``"uneven classes"``, if the test set has it.
+        Traits of this test set that no setting has: ``"many classes"``, ``"few items"``,
+        ``"many items"`` or ``"uneven classes"``.
 
     Examples
     --------
     >>> import outperform as op
     >>> y = [0, 1] * 100
     >>> c = op.compare(y, y[:180] + [0] * 20, y[:150] + [1] * 50, metric="accuracy", rope=0.01)
-    >>> found = c.expected_coverage()
-    >>> found.setting.items, found.difference.repetitions, found.outside
+    >>> coverage = c.expected_coverage()
+    >>> coverage.setting.items, coverage.difference.repetitions, coverage.outside
     (200, 1000, ())
     """
 
@@ -159,22 +159,22 @@ class ExpectedCoverage(Plain):
         label = metrics.get(self.metric).label
         if self.metric in _OF_ONE_CLASS:
             label += " of one class" if self.setting.balance == "even" else " of the rarer class"
-        said = (
+        text = (
             f"In the nearest simulated setting ({self.setting}) 95% intervals of the difference in "
             f"{label} contained the true value in {self.difference} of "
-            f"{'only ' if n < _FEW else ''}{n:,} test sets, and intervals for a single model in "
-            f"{self.level}. The models are right on {100 * self.there.right:.0f}% of the items in "
-            f"the simulation and {100 * self.here.right:.0f}% here."
+            f"{'only ' if n < _FEW_TEST_SETS else ''}{n:,} test sets, and intervals for a single "
+            f"model in {self.level}. The models are right on {100 * self.there.right:.0f}% of the "
+            f"items in the simulation and {100 * self.here.right:.0f}% here."
         )
-        beyond = " or ".join(_OUTSIDE[one] for one in self.outside)
-        return f"{said} No setting has {beyond}." if beyond else said
+        beyond = " or ".join(_OUTSIDE[trait] for trait in self.outside)
+        return f"{text} No setting has {beyond}." if beyond else text
 
 
-# What a test set looks like
+# Traits of a test set
 
 
 def evenness_of(counts: AnyArray) -> float:
-    """Return the entropy of classes, divided by that of as many classes of the same size.
+    """Return the entropy of classes, divided by that of equally frequent classes.
 
     Examples
     --------
@@ -186,9 +186,9 @@ def evenness_of(counts: AnyArray) -> float:
 
 
 def correlation_of(a: AnyArray, b: AnyArray, counts: AnyArray) -> float:
-    """Return the correlation of two columns of yes and no, each row as often as it counts.
+    """Return the correlation of two Boolean columns, with a count per row.
 
-    Where one is always the same it is that of independent ones, 0; where they are equal, 1.
+    It is 1 if the columns are equal, and otherwise 0 if one of them is constant.
 
     Examples
     --------
@@ -196,7 +196,7 @@ def correlation_of(a: AnyArray, b: AnyArray, counts: AnyArray) -> float:
     >>> correlation_of(a, b, np.array([40, 10, 10, 40]))
     0.6
     """
-    n, n_a, n_b, both = (int(counts[one].sum()) for one in (a | True, a, b, a & b))
+    n, n_a, n_b, both = (int(counts[rows].sum()) for rows in (a | True, a, b, a & b))
     if n_a == n_b == both:
         return 1.0
     spread = sqrt(n_a * (n - n_a) * n_b * (n - n_b))
@@ -204,24 +204,24 @@ def correlation_of(a: AnyArray, b: AnyArray, counts: AnyArray) -> float:
 
 
 def traits_of(truth: AnyArray, a: AnyArray, b: AnyArray, counts: AnyArray, n: int) -> Traits:
-    """Return what a test set looks like.
+    """Return the traits of a test set.
 
     Parameters
     ----------
     truth, a, b
-        The codes of the true classes and of what both models predicted.
+        Codes of the true classes and of both models' predictions.
     counts
-        How often each row occurred.
+        Count of each row.
     n
-        How many classes there are; codes may be more where some are only predicted.
+        Number of classes; there may be more codes if some classes are only predicted.
     """
-    right = [one == truth for one in (a, b)]
+    right = [predicted == truth for predicted in (a, b)]
     sizes = np.bincount(truth, counts)
-    seen = sizes[sizes > 0]
+    true = sizes[sizes > 0]
     return Traits(
-        evenness=evenness_of(np.concatenate([seen, np.zeros(n - seen.size)])),
+        evenness=evenness_of(np.concatenate([true, np.zeros(n - true.size)])),
         correlation=correlation_of(right[0], right[1], counts),
-        right=float(np.mean([counts[one].sum() for one in right]) / counts.sum()),
+        right=float(np.mean([counts[rows].sum() for rows in right]) / counts.sum()),
     )
 
 
@@ -229,7 +229,7 @@ def traits_of(truth: AnyArray, a: AnyArray, b: AnyArray, counts: AnyArray, n: in
 
 
 class _Line(TypedDict):
-    """One setting of the file."""
+    """A setting in the file."""
 
     classes: int
     balance: Literal["even", "zipf"]
@@ -251,27 +251,27 @@ class _Map(TypedDict):
 @cache
 def _map() -> _Map:
     file = files("outperform.comparison").joinpath("coverage_map.json")
-    found: _Map = json.loads(file.read_text(encoding="utf-8"))
-    return found
+    content: _Map = json.loads(file.read_text(encoding="utf-8"))
+    return content
 
 
-def expected_coverage(own: Compared) -> ExpectedCoverage:
-    """Return how often intervals held the truth in the setting nearest to a comparison's."""
-    known, spec = _map(), _checked(own)
+def expected_coverage(comparison: Compared) -> ExpectedCoverage:
+    """Return the coverage of intervals in the setting nearest to a comparison."""
+    known, spec = _map(), _checked(comparison)
     table, existing = spec.data.tables[0], spec.existing
     n_classes = max(2, spec.data.n_classes if existing is None else existing.size)
     truth, a, b = table.cells.T
     here = traits_of(truth, a, b, table.counts, n_classes)
     lines, outside = _near(known["settings"], n_classes, spec.n, here.evenness)
-    line = min(lines, key=lambda one: abs(one["correlation"] - here.correlation))
-    place, n = known["metrics"].index(own.metric), line["repetitions"]
+    line = min(lines, key=lambda line: abs(line["correlation"] - here.correlation))
+    column, n = known["metrics"].index(comparison.metric), line["repetitions"]
     return ExpectedCoverage(
-        metric=own.metric,
+        metric=comparison.metric,
         setting=Setting(line["classes"], line["balance"], line["items"], line["dependence"]),
         there=Traits(line["evenness"], line["correlation"], line["right"]),
         here=here,
-        difference=Coverage(held=line["difference"][place], repetitions=n),
-        level=Coverage(held=line["level"][place], repetitions=n),
+        difference=Coverage(held=line["difference"][column], repetitions=n),
+        level=Coverage(held=line["level"][column], repetitions=n),
         outside=outside,
     )
 
@@ -279,9 +279,9 @@ def expected_coverage(own: Compared) -> ExpectedCoverage:
 def _near(
     lines: Sequence[_Line], n_classes: int, n: int, evenness: float
 ) -> tuple[list[_Line], tuple[str, ...]]:
-    """Return the nearest settings that differ in dependence only, and what none of them has."""
-    classes = sorted({one["classes"] for one in lines})
-    items = sorted({one["items"] for one in lines})
+    """Return the nearest settings, which differ only in dependence, and the traits none has."""
+    classes = sorted({line["classes"] for line in lines})
+    items = sorted({line["items"] for line in lines})
     outside = []
     if n_classes > _BEYOND_CLASSES * classes[-1]:
         outside.append("many classes")
@@ -290,62 +290,63 @@ def _near(
     if n > _BEYOND_ITEMS * items[-1]:
         outside.append("many items")
     nearest = (_nearest(classes, n_classes), _nearest(items, n))
-    there = [one for one in lines if (one["classes"], one["items"]) == nearest]
+    near = [line for line in lines if (line["classes"], line["items"]) == nearest]
     usual = {
-        balance: float(np.mean([one["evenness"] for one in there if one["balance"] == balance]))
+        balance: float(np.mean([line["evenness"] for line in near if line["balance"] == balance]))
         for balance in ("even", "zipf")
     }
-    balance = min(usual, key=lambda one: abs(usual[one] - evenness))
+    balance = min(usual, key=lambda name: abs(usual[name] - evenness))
     if evenness < 2 * usual["zipf"] - usual["even"]:
         outside.append("uneven classes")
-    return [one for one in there if one["balance"] == balance], tuple(outside)
+    return [line for line in near if line["balance"] == balance], tuple(outside)
 
 
-def _nearest(values: Sequence[int], wanted: int) -> int:
-    return min(values, key=lambda one: abs(log(one) - log(wanted)))
+def _nearest(values: Sequence[int], target: int) -> int:
+    return min(values, key=lambda value: abs(log(value) - log(target)))
 
 
-def coverage_sentence(own: Compared) -> str | None:
-    """Return the sentence of a comparison; None where the map has no setting of its kind."""
+def coverage_sentence(comparison: Compared) -> str | None:
+    """Return the coverage sentence of a comparison; None if the map does not cover its kind."""
     try:
-        return str(expected_coverage(own))
+        return str(expected_coverage(comparison))
     except UsageError:
         return None
 
 
-def _checked(own: Compared) -> LabelSpec:
-    spec, asked_by = counted(own.spec), verb_of(own.details)
+def _checked(comparison: Compared) -> LabelSpec:
+    spec, verb = counted(comparison.spec), verb_of(comparison.details)
     data, known = spec.data, _map()["metrics"]
-    several = data.n_classes > 2
+    multiclass = data.n_classes > 2
     why = None
-    if asked_by != "compare" or spec.counting.times != 1:
-        why = f"{asked_by} counts items more than once, or has more than two models"
+    if verb != "compare" or spec.counting.times != 1:
+        why = f"{verb} counts items more than once, or has more than two models"
     elif data.kind != "classes":
-        why = f"these are {_KINDS[data.kind]}"
+        why = f"these data are {_KINDS[data.kind]}"
     elif data.groups is not None or data.pool is not None or data.prevalence is not None:
-        why = "it has no groups, weights, pools, judges or other class proportions"
+        why = "it does not cover groups, weights, pools, judges or other class proportions"
     elif spec.view_errors is not None:
-        why = "it takes gold labels to be right; ask with_label_errors(None)"
+        why = "it does not cover label errors; use with_label_errors(None)"
     elif not spec.paired:
         why = "these models are not paired"
-    elif own.metric not in known or spec.metric != metrics.get(own.metric):
-        why = f"its metrics are {', '.join(known)}"
-    elif several and own.metric in _OF_ONE_CLASS:
-        why = f"of more than two classes it has {own.metric} of the rarest only; ask for f1_macro"
+    elif comparison.metric not in known or spec.metric != metrics.get(comparison.metric):
+        why = f"it covers the metrics {', '.join(known)}"
+    elif multiclass and comparison.metric in _OF_ONE_CLASS:
+        name = comparison.metric
+        why = f"for more than two classes it covers {name} of the rarest only; use f1_macro"
     elif _leaves_classes_out(spec):
-        why = "it averages over all classes, and this comparison over some"
-    elif own.chain is not None or spec.prior.name not in ("unit", "learned")[several:]:
-        why = "it is of the default prior; leave prior and engine out"
-    elif own.hdi.prob != _PROB:
-        why = "it is of 95% intervals; leave hdi_prob out"
+        why = "it covers averages over all classes, and this comparison averages over some"
+    elif comparison.chain is not None or spec.prior.name not in ("unit", "learned")[multiclass:]:
+        why = "it covers the default prior only; omit prior and engine"
+    elif comparison.hdi.prob != _PROB:
+        why = "it covers 95% intervals only; omit hdi_prob"
     if why is not None:
         raise UsageError(
-            "expected_coverage() looks up a map of two models on one test set of labels; " + why
+            "expected_coverage() uses a map for two models on one test set of labels; " + why
         )
     return spec
 
 
-_KINDS = {"correct": "right and wrong alone", "spans": "spans", "label_sets": "label sets"}
+_KINDS = {"correct": "right or wrong only", "spans": "spans", "label_sets": "label sets"}
 
 
 def _leaves_classes_out(spec: LabelSpec) -> bool:

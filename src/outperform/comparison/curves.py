@@ -1,4 +1,4 @@
-"""Curves of two models with bands that hold everywhere at once: ``c.curve``."""
+"""Curves of two models with simultaneous bands: ``c.curve``."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ Kind: TypeAlias = Literal["roc", "precision_recall", "calibration", "net_benefit
 _DRAWS = 4_000
 _STREAM = 1 << 30  # beyond the blocks of draws
 _BINS = 10
-# What a pseudo-item is worth, in items. A share of which nothing was seen has Jeffreys' prior then;
-# whole ones cover no better, and pull the means twice as far.
+# Weight of a pseudo-item, in items. Half an item gives a share without data Jeffreys' prior; one
+# item covers no better, and pulls the means twice as far.
 _PSEUDO = 0.5
 _MOST_ROWS = 12
-_LONGEST = 12  # a name in a table that 80 columns hold
-_SHOWN = {"x", "a", "b", "difference", "difference_lower", "difference_upper"}
-# A threshold that fewer items reach has a net benefit that rests on a handful.
-_LEAST_ABOVE = 10
+_LONGEST = 12  # longest name in a table of 80 columns
+_SCREEN_COLUMNS = {"x", "a", "b", "difference", "difference_lower", "difference_upper"}
+# With fewer items above a threshold, the net benefit depends on a handful of items.
+_MIN_ITEMS_ABOVE = 10
 
 
 class _Axes(NamedTuple):
-    """What the two axes of a curve show."""
+    """Labels of the axes of a curve."""
 
     x: str
     y: str
@@ -58,16 +58,16 @@ _AXES = {
 
 @written()
 class Band(NamedTuple):
-    """A curve on a grid, and a band that holds the whole of it with the given probability.
+    """A curve on a grid, with a band that contains all of it with a given probability.
 
     Parameters
     ----------
     observed
-        The curve of the data.
+        Curve of the data.
     mean, mcse
-        The posterior mean at each point, and its Monte Carlo error.
+        Posterior mean at each point, and its Monte Carlo standard error.
     lower, upper
-        The band.
+        Edges of the band.
     """
 
     observed: FloatArray
@@ -89,19 +89,19 @@ class Curve(Tabular):
     kind
         ``"roc"``, ``"precision_recall"``, ``"calibration"`` or ``"net_benefit"``.
     names
-        A and B.
+        Names of A and B.
     grid
-        Where the curves are read.
+        Points at which the curves are evaluated.
     a, b
         Each model's curve with its simultaneous band, see :class:`Band`.
     difference
-        A − B with its own band.
+        A − B with its simultaneous band.
     prob
-        The posterior probability that a whole curve lies in its band.
+        Posterior probability that an entire curve lies in its band.
     n_draws
-        How many draws.
+        Number of draws.
     signature
-        What makes the comparison repeatable.
+        One line that describes how the comparison was computed.
 
     Examples
     --------
@@ -110,8 +110,8 @@ class Curve(Tabular):
     >>> y = random.integers(2, size=300)
     >>> a, b = y + random.normal(size=300), y + 2 * random.normal(size=300)
     >>> c = op.compare(y, a, b, metric="roc_auc", rope=0.01, random_state=1)
-    >>> found = c.curve("roc")
-    >>> bool((found.a.lower < found.a.upper).all()), found.grid.size
+    >>> curve = c.curve("roc")
+    >>> bool((curve.a.lower < curve.a.upper).all()), curve.grid.size
     (True, 99)
     """
 
@@ -131,33 +131,34 @@ class Curve(Tabular):
 
     @property
     def apart(self) -> BoolArray:
-        """Where the band of the difference leaves out zero."""
+        """Points at which the band of the difference excludes zero."""
         return np.asarray((self.difference.lower > 0) | (self.difference.upper < 0))
 
     def report(self) -> str:
-        """Return where the curves differ, in one sentence."""
-        a, b = (for_text(one, limit=30) for one in self.names)
+        """Return one sentence about where the curves differ."""
+        a, b = (for_text(name, limit=30) for name in self.names)
         x, y = _AXES[self.kind]
-        of_band = f"the simultaneous {100 * self.prob:g}% band of {a} − {b}"
+        band_name = f"the simultaneous {100 * self.prob:g}% band of {a} − {b}"
         if not self.apart.any():
-            return f"The curves are not told apart: {of_band} holds 0 at every {x}."
+            return f"The curves cannot be distinguished: {band_name} contains 0 at every {x}."
         parts = []
         band = self.difference
-        for word, apart in (("above", band.lower > 0), ("below", band.upper < 0)):
-            ends: list[float] = self.grid[apart].tolist()
-            if ends:
-                where = f"at {ends[0]:g}"
-                if len(ends) > 1:
-                    where = f"at {len(ends)} points between {ends[0]:g} and {ends[-1]:g}"
+        for word, differs in (("above", band.lower > 0), ("below", band.upper < 0)):
+            points: list[float] = self.grid[differs].tolist()
+            if points:
+                where = f"at {points[0]:g}"
+                if len(points) > 1:
+                    where = f"at {len(points)} points between {points[0]:g} and {points[-1]:g}"
                 parts.append(f"{word} 0 {where}")
-        return (
-            f"The {y} differs: {of_band} lies {' and '.join(parts)} ({x}, {len(self.grid)} points)."
-        )
+        where = f"{' and '.join(parts)} ({x}, {len(self.grid)} points)"
+        return f"The {y} differs: {band_name} lies {where}."
 
     def table(self) -> Table:
-        """Return one row for each point of the grid."""
+        """Return one row per point of the grid."""
         parts = {"a": self.a, "b": self.b, "difference": self.difference}
-        names = dict(zip("ab", (for_text(one, limit=_LONGEST) for one in self.names), strict=True))
+        names = dict(
+            zip("ab", (for_text(name, limit=_LONGEST) for name in self.names), strict=True)
+        )
         names["difference"] = "difference"
         columns = [number_column("x", _AXES[self.kind][0], 2)]
         values: dict[str, list[float]] = {"x": self.grid.tolist()}
@@ -176,10 +177,10 @@ class Curve(Tabular):
         return Table(tuple(columns), tuple(rows), title=title)
 
     def _few(self) -> Table:
-        """Return some rows, with the band of the difference only: what 80 columns hold."""
+        """Return some rows, with only the band of the difference, to fit 80 columns."""
         full = self.table()
         step = -(-len(full.rows) // _MOST_ROWS)
-        columns = tuple(one for one in full.columns if one.key in _SHOWN)
+        columns = tuple(column for column in full.columns if column.key in _SCREEN_COLUMNS)
         return Table(columns, full.rows[:: max(step, 1)], title=full.title)
 
     def _document(self) -> Document:
@@ -201,9 +202,9 @@ class Curve(Tabular):
         Parameters
         ----------
         ax
-            Axes to draw into; new ones if None. They are returned.
+            Axes to draw into; new axes if None. They are returned.
         size
-            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
+            Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
         return draw_curve(self.to_dict(), title=self.report(), difference=False, ax=ax, size=size)
 
@@ -213,9 +214,9 @@ class Curve(Tabular):
         Parameters
         ----------
         ax
-            Axes to draw into; new ones if None. They are returned.
+            Axes to draw into; new axes if None. They are returned.
         size
-            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
+            Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
         return draw_curve(self.to_dict(), title=self.report(), difference=True, ax=ax, size=size)
 
@@ -223,49 +224,53 @@ class Curve(Tabular):
         return f"Curve({self.kind}: {self.report()})"
 
 
-def curve(own: Compared, kind: Kind) -> Curve:
+def curve(comparison: Compared, kind: Kind) -> Curve:
     """Draw the curves of both models from the weights of items."""
     if kind not in get_args(Kind):
         raise UsageError(unknown_name("curve", kind, get_args(Kind)))
-    spec = own.spec
-    if not isinstance(spec, ScoreSpec) or isinstance(own.details, (RunDetails, ScoreDetails)):
-        raise UsageError("curves are of scores; compare scores by a metric such as roc_auc")
+    spec = comparison.spec
+    if not isinstance(spec, ScoreSpec) or isinstance(
+        comparison.details, (RunDetails, ScoreDetails)
+    ):
+        raise UsageError("curves need scores; compare scores by a metric such as roc_auc")
     if spec.positive is None or not spec.paired:
         raise UsageError(
-            "curves need one score an item of a positive class, and models paired on the items; "
-            "compare by roc_auc or brier_score, with pos_label if there are several classes"
+            "curves need one score per item for a positive class, and paired models; compare by "
+            "roc_auc or brier_score, with pos_label if there are several classes"
         )
-    scores = [probabilities(spec.view, place, spec.positive)[1][:, 1] for place in (0, 1)]
+    scores = [probabilities(spec.view, model, spec.positive)[1][:, 1] for model in (0, 1)]
     if kind in ("calibration", "net_benefit"):
-        for name, score in zip(own.names, scores, strict=True):
+        for name, score in zip(comparison.names, scores, strict=True):
             if score.min() < 0 or score.max() > 1:
-                raise UsageError(f"a {kind} curve reads probabilities; those of {name!r} are not")
-    n_draws = min(_DRAWS, own.draws.size)
+                raise UsageError(
+                    f"a {kind} curve needs probabilities, but the scores of {name!r} are not"
+                )
+    n_draws = min(_DRAWS, comparison.draws.size)
     refuse_hours([spec], n_draws, n_jobs=-1)
     read = _READERS[kind](spec, scores)
-    values = _draw(spec, read, n_draws=n_draws, seed=child(own.seed, _STREAM))
-    prob = own.hdi.prob
+    values = _draw(spec, read, n_draws=n_draws, seed=child(comparison.seed, _STREAM))
+    prob = comparison.hdi.prob
     units = np.pad(spec.units.counts, (0, read.n_added))[:, None]
     size = 2 * read.grid.size
-    at_all = PlugIn(units, lambda one: read.evaluate(_weights(spec, one.T)).reshape(size, -1))
-    seen = at_all.observed.reshape(2, -1)
-    observed: FloatArray = np.where(np.isfinite(seen), seen, np.nan)
-    a, b = (_banded(values[place], observed[place], prob) for place in range(2))
+    plug_in = PlugIn(units, lambda each: read.evaluate(_weights(spec, each.T)).reshape(size, -1))
+    plain = plug_in.observed.reshape(2, -1)
+    observed: FloatArray = np.where(np.isfinite(plain), plain, np.nan)
+    a, b = (_banded(values[model], observed[model], prob) for model in range(2))
     return Curve(
         kind=kind,
-        names=own.names,
+        names=comparison.names,
         grid=read.grid,
         a=a,
         b=b,
         difference=_banded(values[0] - values[1], observed[0] - observed[1], prob),
         prob=prob,
         n_draws=n_draws,
-        signature=own.signature,
+        signature=comparison.signature,
     )
 
 
 class _Reader(NamedTuple):
-    """A grid, how many pseudo-items are added, and a function of weights.
+    """A grid, the number of pseudo-items to add, and a function of weights.
 
     Weights are ``(length, n_items + n_added)``, values ``(2, n_points, length)``.
     """
@@ -276,13 +281,13 @@ class _Reader(NamedTuple):
 
 
 def _weights(spec: ScoreSpec, units: FloatArray) -> FloatArray:
-    """Return the weight of each item and of the pseudo-items that were added."""
+    """Return the weight of each item and each pseudo-item."""
     if spec.units.unit is None and spec.units.times is None:
         return units
     pick = spec.units.picker(np.arange(spec.view.n_rows))
     added: FloatArray = units[:, spec.units.n :]
     weights = spec.view.weights
-    if weights is not None:  # of any scale: an effective item weighs this much
+    if weights is not None:  # on any scale: this is the weight of an effective item
         added = added * (weights @ weights / weights.sum())
     return np.concatenate([pick(units), added], axis=1)
 
@@ -316,22 +321,22 @@ def _draw(
 
 
 def _banded(values: FloatArray, observed: FloatArray, prob: float) -> Band:
-    """Return the mean, and order statistics between which a whole curve lies so probably.
+    """Return the mean, and order statistics that contain an entire curve with a probability.
 
-    The k-th smallest and the k-th largest value at every point, with k the largest for which
-    a further draw, the truth for one, would be nowhere outside with this probability: its rank
-    among all is then above k, so that the share of draws with a rank of k or less at some point
-    is counted (Besag and others, 1995, count those below k, which are fewer). That follows
-    skewed posteriors at the ends of a curve, where bands of mean ± q · sd do not.
+    The band is the k-th smallest and the k-th largest value at every point, with the largest k for
+    which a further draw, such as the truth, would lie inside everywhere with this probability.
+    Its rank among all draws is then above k, so the draws with a rank of k or less at some point
+    are counted (Besag and others, 1995, count those below k, which are fewer). The band follows
+    skewed posteriors at the ends of a curve, unlike bands of mean ± q · sd.
     """
     n_draws = values.shape[1]
-    places: IntArray = np.argsort(values, axis=1)
-    ranks: IntArray = np.empty_like(places)
-    np.put_along_axis(ranks, places, np.arange(1, n_draws + 1)[None, :], axis=1)
+    order: IntArray = np.argsort(values, axis=1)
+    ranks: IntArray = np.empty_like(order)
+    np.put_along_axis(ranks, order, np.arange(1, n_draws + 1)[None, :], axis=1)
     varies = np.ptp(values, axis=1) > 0
     extreme = np.minimum(ranks, n_draws + 1 - ranks)[varies].min(axis=0, initial=n_draws // 2)
     k = max(1, int(np.quantile(extreme, 1 - prob, method="lower")) - 1)
-    lower, upper = np.take_along_axis(values, places[:, [k - 1, n_draws - k]], axis=1).T
+    lower, upper = np.take_along_axis(values, order[:, [k - 1, n_draws - k]], axis=1).T
     return Band(
         observed=observed,
         mean=values.mean(axis=1),
@@ -344,26 +349,26 @@ def _banded(values: FloatArray, observed: FloatArray, prob: float) -> Band:
 class _Steps(NamedTuple):
     """Items of each class from the highest score to the lowest, and the corners of the curve.
 
-    Positives come first in both; pseudo-items of each class above all and below all are included.
+    Positives come first in both. Pseudo-items of each class above and below all are included.
     """
 
     order: tuple[IntArray, IntArray]
-    corners: tuple[IntArray, IntArray]  # how many items of a class are passed, from 0 on
+    corners: tuple[IntArray, IntArray]  # numbers of items passed per class, from 0 on
 
     @classmethod
     def of(cls, positive: BoolArray, score: FloatArray) -> _Steps:
-        """Sort once; of the pseudo-items two are above all others and two below."""
-        whole: FloatArray = np.append(score, [np.inf, np.inf, -np.inf, -np.inf])
+        """Sort the items once, with two pseudo-items above all others and two below."""
+        padded: FloatArray = np.append(score, [np.inf, np.inf, -np.inf, -np.inf])
         kinds: BoolArray = np.append(positive, [True, False, True, False])
-        order: IntArray = np.argsort(-whole, kind="stable")
-        ordered, is_positive = whole[order], kinds[order]
-        last: IntArray = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), len(whole) - 1)
+        order: IntArray = np.argsort(-padded, kind="stable")
+        ordered, is_positive = padded[order], kinds[order]
+        last: IntArray = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), len(padded) - 1)
         passed = [np.cumsum(kind)[last] for kind in (is_positive, ~is_positive)]
-        # A threshold between two that pass items of one and the same class is no corner.
-        up, right = (np.diff(one, prepend=0) > 0 for one in passed)
+        # A threshold between two that pass items of the same class is not a corner.
+        up, right = (np.diff(steps, prepend=0) > 0 for steps in passed)
         straight = (up[:-1] == up[1:]) & (right[:-1] == right[1:]) & (up[:-1] != right[:-1])
         bends = np.append(~straight, True)
-        hits, false = (np.append(0, one[bends]) for one in passed)
+        hits, false = (np.append(0, steps[bends]) for steps in passed)
         return cls((order[is_positive], order[~is_positive]), (hits, false))
 
     def passed(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -380,15 +385,15 @@ _GRID = np.arange(1, 100) / 100
 
 
 def _of_model(weights: FloatArray, model: int, n_added: int) -> FloatArray:
-    """Return the weights of the items and of a model's own pseudo-items.
+    """Return the weights of the items and of a model's pseudo-items.
 
-    Pseudo-items that both models shared would say that their curves end alike.
+    With shared pseudo-items, the ends of both curves would always agree.
     """
     n = weights.shape[1] - 2 * n_added
     first = n + model * n_added
-    own: FloatArray = weights[:, first : first + n_added]
+    pseudo_items: FloatArray = weights[:, first : first + n_added]
     items: FloatArray = weights[:, :n]
-    return np.concatenate([items, own], axis=1)
+    return np.concatenate([items, pseudo_items], axis=1)
 
 
 def _ranked(spec: ScoreSpec, scores: list[FloatArray], *, precision: bool) -> _Reader:
@@ -397,17 +402,17 @@ def _ranked(spec: ScoreSpec, scores: list[FloatArray], *, precision: bool) -> _R
 
     def evaluate(weights: FloatArray) -> FloatArray:
         out = np.empty((2, _GRID.size, len(weights)))
-        for model, (own, step) in enumerate(zip(out, steps, strict=True)):
-            some = _of_model(weights, model, 4)
-            share = (some @ positive) / some.sum(axis=1)
-            hits, false = step.passed(some)
+        for model, (curve, step) in enumerate(zip(out, steps, strict=True)):
+            items = _of_model(weights, model, 4)
+            share = (items @ positive) / items.sum(axis=1)
+            hits, false = step.passed(items)
             for draw in range(len(weights)):
-                if precision:  # as many false ones, in proportion, between two thresholds
+                if precision:  # false positives are interpolated between two thresholds
                     wrong = np.interp(_GRID, hits[draw], false[draw])
                     top = share[draw] * _GRID
-                    own[:, draw] = top / (top + (1 - share[draw]) * wrong)
+                    curve[:, draw] = top / (top + (1 - share[draw]) * wrong)
                 else:
-                    own[:, draw] = np.interp(_GRID, false[draw], hits[draw])
+                    curve[:, draw] = np.interp(_GRID, false[draw], hits[draw])
         return out
 
     return _Reader(_GRID, 8, evaluate)
@@ -422,49 +427,49 @@ def _precision_recall(spec: ScoreSpec, scores: list[FloatArray]) -> _Reader:
 
 
 def _calibration(spec: ScoreSpec, scores: list[FloatArray]) -> _Reader:
-    """Read the share of positives by bins of equal width that hold their upper end."""
+    """Read the share of positives in bins of equal width, each with its upper edge included."""
     inside: list[BoolArray] = [
         np.clip(np.ceil(score * _BINS).astype(int), 1, _BINS)[:, None] == np.arange(1, _BINS + 1)
         for score in scores
     ]
-    kept: IntArray = np.flatnonzero(inside[0].any(axis=0) & inside[1].any(axis=0))
-    within: list[FloatArray] = [one[:, kept].astype(np.float64) for one in inside]
+    used: IntArray = np.flatnonzero(inside[0].any(axis=0) & inside[1].any(axis=0))
+    within: list[FloatArray] = [bins[:, used].astype(np.float64) for bins in inside]
     positive, n = spec.is_positive.astype(np.float64), spec.view.n_rows
 
     def evaluate(weights: FloatArray) -> FloatArray:
-        items, found = weights[:, :n], []
-        for model, one in enumerate(within):
-            added = _of_model(weights, model, 2 * len(kept))[:, n:].reshape(len(weights), 2, -1)
-            hits = (items * positive) @ one + added[:, 0]
-            found.append((hits / (items @ one + added.sum(axis=1))).T)
-        return np.stack(found)
+        items, shares = weights[:, :n], []
+        for model, bins in enumerate(within):
+            added = _of_model(weights, model, 2 * len(used))[:, n:].reshape(len(weights), 2, -1)
+            hits = (items * positive) @ bins + added[:, 0]
+            shares.append((hits / (items @ bins + added.sum(axis=1))).T)
+        return np.stack(shares)
 
-    return _Reader((kept + 0.5) / _BINS, 4 * len(kept), evaluate)
+    return _Reader((used + 0.5) / _BINS, 4 * len(used), evaluate)
 
 
 def _net_benefit(spec: ScoreSpec, scores: list[FloatArray]) -> _Reader:
-    """Read hits less false ones at the odds of the threshold, as shares of all items."""
+    """Read hits minus false positives at the odds of the threshold, as shares of all items."""
     counts = items_of(spec.view)
     above = [score[:, None] >= _GRID for score in scores]
-    many = np.all([counts @ one >= _LEAST_ABOVE for one in above], axis=0)
+    many = np.all([counts @ passed >= _MIN_ITEMS_ABOVE for passed in above], axis=0)
     if not many.any():
         raise UsageError(
-            f"no threshold has {_LEAST_ABOVE} items above it in both models; there is no net "
-            "benefit to draw"
+            f"a net benefit curve needs a threshold with {_MIN_ITEMS_ABOVE} items above it in both "
+            "models; there is none"
         )
     grid = _GRID[many]
     odds = grid / (1 - grid)
-    worth = np.where(spec.is_positive[:, None], 1.0, -odds)
-    # Pseudo-items as of a ROC curve: of either class one above all thresholds and one below.
-    # Without them no item at an end would be taken for none in the population.
+    gain_per_item = np.where(spec.is_positive[:, None], 1.0, -odds)
+    # As for a ROC curve, each class has a pseudo-item above all thresholds and one below. Without
+    # them, a tail without items would count as empty in the population too.
     ends = np.stack([np.ones_like(grid), -odds, np.zeros_like(grid), np.zeros_like(grid)])
-    gains = [np.vstack([passed[:, many] * worth, ends]) for passed in above]
+    gains = [np.vstack([passed[:, many] * gain_per_item, ends]) for passed in above]
 
     def evaluate(weights: FloatArray) -> FloatArray:
         curves = []
         for model, gain in enumerate(gains):
-            own = _of_model(weights, model, len(ends))
-            curves.append((own @ gain).T / own.sum(axis=1))
+            items = _of_model(weights, model, len(ends))
+            curves.append((items @ gain).T / items.sum(axis=1))
         return np.stack(curves)
 
     return _Reader(grid, 2 * len(ends), evaluate)

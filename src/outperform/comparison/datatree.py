@@ -1,4 +1,4 @@
-"""A comparison as a tree of labelled arrays for ArviZ, and back."""
+"""Convert a comparison to a tree of labelled arrays for ArviZ, and back."""
 
 from __future__ import annotations
 
@@ -28,62 +28,62 @@ from outperform.posterior.rng import child
 from outperform.results.compared import Compared, verb_of
 
 _SCHEMA = 3
-_AGAIN = "compare again, with the same random_state"
+_ADVICE = "compare again with the same random_state"
 
 
 def keep(comparison: Compared) -> str:
-    """Return all that :func:`ask_again` needs, or the reason why there is no way back."""
+    """Return all that :func:`ask_again` needs, or the reason why the tree is irreversible."""
     reason = _no_way_back(comparison)
-    kept = {"reason": reason}
+    content = {"reason": reason}
     if reason is None:
-        kept = _kept(comparison, counted(comparison.spec))
-    # Labels and seeds may be numpy's numbers and arrays, which JSON does not know.
-    text = json.dumps({"schema": _SCHEMA, **kept}, default=methodcaller("tolist"))
+        content = _kept(comparison, counted(comparison.spec))
+    # Labels and seeds may be NumPy numbers and arrays, which JSON cannot encode.
+    text = json.dumps({"schema": _SCHEMA, **content}, default=methodcaller("tolist"))
     return json.dumps(signed(json.loads(text)), ensure_ascii=False)
 
 
 def _no_way_back(comparison: Compared) -> str | None:
     spec = comparison.spec
     if not isinstance(spec, LabelSpec):
-        return f"it compares scores, which are not kept; {_AGAIN}"
-    # Comparisons of runs and of folds know more than what was counted.
+        return f"scores are not stored; {_ADVICE}"
+    # Comparisons of runs and of folds need more than the counts.
     if comparison.details is not None or spec.counting != ONCE:
         verb = verb_of(comparison.details)
-        return f"what {verb}() counted is not kept; call it again, same random_state"
+        return f"the counts of {verb}() are not stored; call it again with the same random_state"
     if spec.view_errors is not None:
-        return "label errors are not kept; call with_label_errors() again"
+        return "label errors are not stored; call with_label_errors() again"
     prevalence = spec.data.prevalence
     if prevalence is not None and prevalence.distribution is not None:
-        return f"the prevalence was a distribution, which is not kept; {_AGAIN}"
+        return f"the prevalence is a distribution, which is not stored; {_ADVICE}"
     return None
 
 
 def _kept(comparison: Compared, spec: LabelSpec) -> dict[str, Any]:
-    given = spec.choices
+    choices = spec.choices
     return {
         "outcomes": spec.data.to_dict(),
         "metric": comparison.metric,
         "own_metric": not _has_a_name(spec),
-        "prior": None if given.prior is None else _of_prior(given.prior),
-        "paired": given.paired,
-        "labels": None if given.labels is None else list(given.labels),
-        "pos_label": given.pos_label,
-        "own_prior": given.prior is not None and given.prior.own is not None,
-        "engine": None if given.engine is None else asdict(given.engine),
+        "prior": None if choices.prior is None else _of_prior(choices.prior),
+        "paired": choices.paired,
+        "labels": None if choices.labels is None else list(choices.labels),
+        "pos_label": choices.pos_label,
+        "own_prior": choices.prior is not None and choices.prior.own is not None,
+        "engine": None if choices.engine is None else asdict(choices.engine),
         "rope": [comparison.rope.low, comparison.rope.high, comparison.rope.default],
         "hdi_prob": comparison.hdi.prob,
         "seed": [comparison.seed.entropy, list(comparison.seed.spawn_key)],
         "n_draws": comparison.draws.size,
         "chains": [
-            asdict(one)
-            for one in (comparison.a.chain, comparison.b.chain, comparison.chain)
-            if one is not None
+            asdict(chain)
+            for chain in (comparison.a.chain, comparison.b.chain, comparison.chain)
+            if chain is not None
         ],
     }
 
 
 def _has_a_name(spec: LabelSpec) -> bool:
-    """Return whether the metric is the one that its name stands for."""
+    """Return whether the name of the metric identifies it."""
     try:
         return called(metrics.get(spec.metric.name), spec.data) == spec.metric
     except UsageError:
@@ -101,56 +101,60 @@ def _of_prior(prior: PriorModel) -> dict[str, object] | str:
 
 
 def read_kept(text: str) -> dict[str, Any]:
-    """Return what was kept, or say why there is no way back."""
+    """Return the stored content; raise if the tree is damaged or irreversible."""
     damaged = "the attribute 'outperform' of this tree is damaged"
     try:
-        kept = parse(text, constants=True)  # a diagnostic of chains may be undefined
+        content = parse(text, constants=True)  # a diagnostic of chains may be undefined
     except DataError as error:
         raise DataError(f"{damaged}: {error}") from error
-    if not isinstance(kept, dict) or type(kept.get("schema")) is not int:
-        raise DataError(f"{damaged}: it must be an object with a schema; got {shown(kept)}")
-    if kept["schema"] != _SCHEMA:
+    if not isinstance(content, dict) or type(content.get("schema")) is not int:
+        raise DataError(f"{damaged}: it must be an object with a schema; got {shown(content)}")
+    if content["schema"] != _SCHEMA:
         raise DataError(
-            f"a tree of schema {shown(kept['schema'])} cannot be taken back; known: {_SCHEMA}"
+            f"a tree of schema {shown(content['schema'])} cannot be read; known: {_SCHEMA}"
         )
-    if not is_signed(kept):
-        raise DataError(f"{damaged}: its content does not fit its checksum, so it was changed")
-    if "reason" in kept:
-        raise DataError(f"this DataTree cannot be converted back to a Comparison: {kept['reason']}")
-    return kept
+    if not is_signed(content):
+        raise DataError(f"{damaged}: its content does not match its checksum, so it was changed")
+    if "reason" in content:
+        raise DataError(
+            f"this DataTree cannot be converted back to a Comparison: {content['reason']}"
+        )
+    return content
 
 
-def ask_again(kept: dict[str, Any], *, metric: MetricLike | None, prior: PyMCModel | None) -> Any:
-    """Return the spec that was asked."""
-    if kept["own_metric"] and metric is None:
+def ask_again(
+    content: dict[str, Any], *, metric: MetricLike | None, prior: PyMCModel | None
+) -> Any:
+    """Return the spec of the stored comparison."""
+    if content["own_metric"] and metric is None:
         raise UsageError(
-            f"the metric {kept['metric']!r} is your own, which a tree does not hold; give it "
+            f"the metric {content['metric']!r} is your own, which a tree does not contain; pass it "
             "again: from_datatree(tree, metric=...)"
         )
-    if kept["own_prior"] != (prior is not None):
+    if content["own_prior"] != (prior is not None):
         raise UsageError(
-            "the prior is a PyMC model of your own, which a tree does not hold; give it again: "
+            "the prior is your own PyMC model, which a tree does not contain; pass it again: "
             "from_datatree(tree, prior=...)"
-            if kept["own_prior"]
-            else "the tree knows its prior; leave prior= out"
+            if content["own_prior"]
+            else "the tree contains its prior; omit prior="
         )
     return make_spec(
-        Outcomes.from_dict(kept["outcomes"]),
-        metric=kept["metric"] if metric is None else metric,
-        prior=_prior(kept["prior"]) if prior is None else prior,
-        paired=kept["paired"],
-        labels=kept["labels"],
-        pos_label=kept["pos_label"],
-        engine=None if kept["engine"] is None else PyMC(**kept["engine"]),
+        Outcomes.from_dict(content["outcomes"]),
+        metric=content["metric"] if metric is None else metric,
+        prior=_prior(content["prior"]) if prior is None else prior,
+        paired=content["paired"],
+        labels=content["labels"],
+        pos_label=content["pos_label"],
+        engine=None if content["engine"] is None else PyMC(**content["engine"]),
     )
 
 
-def _prior(kept: dict[str, Any] | str | None) -> PriorModel | None:
-    if isinstance(kept, dict):
-        return get_prior(Prior(**kept))
-    if kept == STRATA.name:
+def _prior(stored: dict[str, Any] | str | None) -> PriorModel | None:
+    if isinstance(stored, dict):
+        return get_prior(Prior(**stored))
+    if stored == STRATA.name:
         return STRATA
-    return None if kept is None else get_prior(kept)
+    return None if stored is None else get_prior(stored)
 
 
 _KEPT = "outperform"
@@ -164,7 +168,7 @@ _LARGEST = 2**63
 def to_datatree(comparison: Compared) -> DataTree:
     """Return groups posterior, prior and observed_data with labelled coordinates.
 
-    Independent draws are dealt out to four chains, which ArviZ's diagnostics ask for.
+    Independent draws are divided into four chains, which ArviZ's diagnostics need.
     """
     xr = require("xarray", extra="pymc", purpose="to_datatree")
     values = np.stack([comparison.a.draws, comparison.b.draws])
@@ -182,7 +186,7 @@ def to_datatree(comparison: Compared) -> DataTree:
 
 
 def _of_two(comparison: Compared) -> LabelSpec | None:
-    """Return the spec if it is one about labels of A and B, and not of several runs of each."""
+    """Return the spec if it compares labels of A and B, without several runs of each."""
     spec = comparison.spec
     if isinstance(spec, LabelSpec) and spec.view.models == comparison.names:
         return spec
@@ -203,7 +207,7 @@ def _drawn(
     return xr.Dataset(
         {
             "value": (("chain", "draw", "classifier"), np.moveaxis(by_chain, 0, -1)),
-            # Not always A's draw less B's: those of several runs are drawn apart.
+            # This is not always A's draw minus B's: those of several runs are drawn separately.
             "difference": (("chain", "draw"), differences.reshape(n_chains, -1)),
         },
         coords={
@@ -219,29 +223,30 @@ def _observed(xr: Any, comparison: Compared, spec: LabelSpec | None) -> object:
     arrays: dict[str, object] = {"value": ("classifier", values)}
     coords: dict[str, object] = {"classifier": list(comparison.names)}
     if spec is not None and _has_confusion(spec.data):
-        seen = spec.data
-        tables = np.stack([seen.confusion(one) for one in seen.models])
+        data = spec.data
+        tables = np.stack([data.confusion(model) for model in data.models])
         exact = tables.dtype != object or tables.max() < _LARGEST
         counts = tables.astype(np.int64 if exact else np.float64)
         arrays["confusion"] = (("classifier", "truth", "prediction"), counts)
-        outside: list[Label] = ["(no span)"] if seen.kind == "spans" else []
-        coords["truth"] = coords["prediction"] = _coordinate([*seen.labels, *outside])
+        outside: list[Label] = ["(no span)"] if data.kind == "spans" else []
+        coords["truth"] = coords["prediction"] = _coordinate([*data.labels, *outside])
     return xr.Dataset(arrays, coords=coords)
 
 
-def _has_confusion(seen: Outcomes) -> bool:
-    return seen.kind != "label_sets" and seen.n_classes <= _MOST_CLASSES
+def _has_confusion(data: Outcomes) -> bool:
+    return data.kind != "label_sets" and data.n_classes <= _MOST_CLASSES
 
 
 def _coordinate(labels: list[Label]) -> AnyArray:
-    """Return labels as a coordinate that any file holds; as text where numpy has no type."""
+    """Return labels as a coordinate for any file format, as text if NumPy has no type for them."""
     same = len({type(label) for label in labels}) == 1
-    found = np.array(labels if same else [str(label) for label in labels])
-    return found if found.dtype != object else np.array([str(label) for label in labels])
+    texts = [str(label) for label in labels]
+    values = np.array(labels if same else texts)
+    return values if values.dtype != object else np.array(texts)
 
 
 class Tree(NamedTuple):
-    """What a tree says of a comparison."""
+    """Content of a tree."""
 
     spec: LabelSpec
     answer: Answer
@@ -251,16 +256,16 @@ class Tree(NamedTuple):
 
 
 def read_tree(tree: object, *, metric: MetricLike | None, prior: PyMCModel | None) -> Tree:
-    """Return what :func:`to_datatree` wrote."""
-    kept = read_kept(_text(tree))
-    spec = ask_again(kept, metric=metric, prior=prior)
-    low, high, default = kept["rope"]
-    entropy, key = kept["seed"]
+    """Return the content of a tree from :func:`to_datatree`."""
+    content = read_kept(_text(tree))
+    spec = ask_again(content, metric=metric, prior=prior)
+    low, high, default = content["rope"]
+    entropy, key = content["seed"]
     return Tree(
         spec=spec,
-        answer=_answer(spec, _values(tree, kept), kept["chains"]),
+        answer=_answer(spec, _values(tree, content), content["chains"]),
         rope=Rope(low=low, high=high, default=default),
-        prob=kept["hdi_prob"],
+        prob=content["hdi_prob"],
         seed=np.random.SeedSequence(entropy, spawn_key=tuple(key)),
     )
 
@@ -269,45 +274,46 @@ def _text(tree: object) -> str:
     text = getattr(tree, "attrs", {}).get(_KEPT)
     if not isinstance(text, str):
         raise DataError(
-            "this is no tree of a comparison; give the whole of what Comparison.to_datatree() "
-            f"returned, whose attribute {_KEPT!r} says what was compared; got {type(tree).__name__}"
+            "this is not the tree of a comparison; pass the complete result of "
+            f"Comparison.to_datatree(), with its attribute {_KEPT!r}; got {type(tree).__name__}"
         )
     return text
 
 
-def _values(tree: Any, kept: dict[str, Any]) -> FloatArray:
-    """Return draws ``(n_models, n_draws)`` in the order that was written."""
-    names = kept["outcomes"]["models"]
+def _values(tree: Any, content: dict[str, Any]) -> FloatArray:
+    """Return draws ``(n_models, n_draws)`` in their original order."""
+    names = content["outcomes"]["models"]
     try:
-        found = tree["posterior"]["value"].sel(classifier=names)
-        found = found.transpose("classifier", "chain", "draw")
-        values = np.asarray(found.values, dtype=np.float64).reshape(len(names), -1)
+        array = tree["posterior"]["value"].sel(classifier=names)
+        array = array.transpose("classifier", "chain", "draw")
+        values = np.asarray(array.values, dtype=np.float64).reshape(len(names), -1)
     except (KeyError, ValueError) as error:
         raise DataError(
             "the tree must still have its group 'posterior' with 'value' by chain, draw and "
             f"classifier, {' and '.join(map(repr, names))}: {error}"
         ) from error
-    if values.shape[1] != kept["n_draws"] or not np.isfinite(values).all():
+    if values.shape[1] != content["n_draws"] or not np.isfinite(values).all():
         raise DataError(
-            f"the tree must hold all {kept['n_draws']:,} draws that were written; "
-            f"got {np.isfinite(values).all(axis=0).sum():,}. Thin a copy of it"
+            f"the tree must contain all {content['n_draws']:,} original draws; got "
+            f"{np.isfinite(values).all(axis=0).sum():,}; thin only a copy of it"
         )
     return np.ascontiguousarray(values)
 
 
 def _answer(spec: LabelSpec, values: FloatArray, chains: list[dict[str, Any]]) -> Answer:
     if chains:
-        found = tuple(Chain(**one) for one in chains)
-        return Answer(values=values, of_models=(None, None), of_difference=None, chains=found)
+        stored = tuple(Chain(**chain) for chain in chains)
+        return Answer(values=values, of_models=(None, None), of_difference=None, chains=stored)
     return engine.with_forms(spec, values)
 
 
-def check_observed(found: Compared, tree: Any) -> None:
-    """Refuse another metric than the one that was drawn."""
-    written = tree["observed_data"]["value"].sel(classifier=list(found.names)).values
-    if not np.allclose([found.a.observed, found.b.observed], written, rtol=1e-9, equal_nan=True):
+def check_observed(comparison: Compared, tree: Any) -> None:
+    """Reject a metric other than the one that was drawn."""
+    written = tree["observed_data"]["value"].sel(classifier=list(comparison.names)).values
+    observed = [comparison.a.observed, comparison.b.observed]
+    if not np.allclose(observed, written, rtol=1e-9, equal_nan=True):
         raise DataError(
-            f"metric= must be the one whose draws the tree holds; {found.metric!r} is "
-            f"{found.a.observed:.6g} and {found.b.observed:.6g} on its outcomes, and the tree has "
+            f"metric= must be the metric of the tree's draws; {comparison.metric!r} is "
+            f"{observed[0]:.6g} and {observed[1]:.6g} on its outcomes, but the tree has "
             f"{written[0]:.6g} and {written[1]:.6g}"
         )

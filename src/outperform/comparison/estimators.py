@@ -1,4 +1,4 @@
-"""Estimators are trained and asked, and a comparison is drawn as scikit-learn's displays are."""
+"""Training and prediction of estimators, and a display in the style of scikit-learn."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 PREDICT = ("predict",)
-# By what a metric of scores reads, in the order in which scikit-learn's scorers ask.
+# Methods by the scores that a metric reads, in the order in which scikit-learn's scorers try them.
 _METHODS = {
     "ranking": ("decision_function", "predict_proba"),
     "classes": ("predict_proba",),
@@ -31,7 +31,7 @@ _METHODS = {
 
 
 def methods_for(metric: MetricLike | None) -> tuple[str, ...]:
-    """Return the methods of an estimator that say what a metric reads; none if nobody knows.
+    """Return the methods of an estimator that a metric can use; none if they are unknown.
 
     Examples
     --------
@@ -44,44 +44,44 @@ def methods_for(metric: MetricLike | None) -> tuple[str, ...]:
 
 
 def check_estimator(estimator: object, name: str, methods: tuple[str, ...] = PREDICT) -> None:
-    """Refuse what cannot be trained, or has none of the methods that are asked."""
+    """Reject an object that cannot be trained, or has none of the required methods."""
     if isinstance(estimator, type):
         raise UsageError(
             f"{name} must be an estimator, not the class {estimator.__name__}; "
             f"e.g. {estimator.__name__}()"
         )
-    for wanted in (("fit",), methods):
-        if not any(callable(getattr(estimator, method, None)) for method in wanted):
+    for required in (("fit",), methods):
+        if not any(callable(getattr(estimator, method, None)) for method in required):
             raise UsageError(
                 f"{name} must have fit and {' or '.join(methods)}; {type(estimator).__name__} has "
-                f"no {' or '.join(wanted)}"
+                f"no {' or '.join(required)}"
             )
 
 
 def respond(estimator: object, x: object, methods: tuple[str, ...]) -> object:
-    """Return what an estimator says of items by the first of some methods that it has.
+    """Return an estimator's predictions, by the first of some methods that it has.
 
-    Scores of classes come as a mapping from each class to its column.
+    Scores of classes are returned as a mapping from each class to its column.
     """
-    method = next(one for one in methods if callable(getattr(estimator, one, None)))
-    said: object = getattr(estimator, method)(x)
+    method = next(name for name in methods if callable(getattr(estimator, name, None)))
+    predicted: object = getattr(estimator, method)(x)
     classes: object = getattr(estimator, "classes_", None)
     if method in PREDICT or classes is None:
-        return said
-    columns = np.array(said, dtype=np.float64)
+        return predicted
+    columns = np.array(predicted, dtype=np.float64)
     names: list[Label] = np.asarray(classes).tolist()
-    if columns.ndim == 1:  # margins are those of the second class
+    if columns.ndim == 1:  # margins refer to the second class
         columns = np.stack([-columns, columns], axis=1)
     if columns.ndim != 2 or columns.shape[1] != len(names):
         raise DataError(
-            f"{method} of {type(estimator).__name__} must have one column a class; it has shape "
-            f"{columns.shape}, and there are {len(names)} classes"
+            f"{method} of {type(estimator).__name__} must return one column per class; it returned "
+            f"shape {columns.shape} for {len(names)} classes"
         )
     return dict(zip(names, columns.T, strict=True))
 
 
 class Task(NamedTuple):
-    """One training: which estimator, on which fold."""
+    """Training of one estimator on one fold."""
 
     model: int
     fold: int
@@ -97,7 +97,7 @@ def predict_folds(
     progress: Progress | None,
     methods: tuple[str, ...] = PREDICT,
 ) -> list[list[Any]]:
-    """Return what each estimator says of the test items of each fold, see :func:`respond`."""
+    """Return each estimator's predictions for the test items of each fold; see :func:`respond`."""
     joblib = require("joblib", extra="sklearn", purpose="training on several cores")
     clone = require("sklearn.base", extra="sklearn", purpose="copying estimators").clone
     tasks = [Task(model, fold) for fold in range(len(splits)) for model in range(len(estimators))]
@@ -113,13 +113,13 @@ def predict_folds(
         for task in tasks
     )
     parallel = joblib.Parallel(n_jobs=n_workers(n_jobs), return_as="generator_unordered")
-    found: list[list[Any]] = [[None] * len(splits) for _ in estimators]
+    predictions: list[list[Any]] = [[None] * len(splits) for _ in estimators]
     made: Iterator[tuple[Task, object]] = parallel(jobs)
     for done, (task, predicted) in enumerate(made, start=1):
-        found[task.model][task.fold] = predicted
+        predictions[task.model][task.fold] = predicted
         if progress is not None:
             progress(done, len(tasks))
-    return found
+    return predictions
 
 
 def _train(
@@ -130,39 +130,39 @@ def _train(
 
 
 def size_of(data: object, name: str) -> int:
-    """Return how many items there are."""
+    """Return the number of items."""
     shape = getattr(data, "shape", None)
     if shape:
         return int(shape[0])
     if shape == () or isinstance(data, (str, bytes, dict)) or not hasattr(data, "__len__"):
-        raise DataError(f"{name} must be a list, an array or a frame of items")
+        raise DataError(f"{name} must be a list, an array or a DataFrame of items")
     return len(data)
 
 
 def check_jobs(n_jobs: int | None) -> None:
-    """Refuse, before anything is trained, what would fail in the midst of it."""
+    """Reject an invalid number of jobs before the training starts."""
     n_workers(n_jobs)
 
 
-def take(data: Any, places: IntArray) -> object:
-    """Return the items at some places, as the kind of container that they came in."""
+def take(data: Any, indices: IntArray) -> object:
+    """Return the items at some positions, in the same kind of container."""
     if hasattr(data, "iloc"):
-        return data.iloc[places]
+        return data.iloc[indices]
     if hasattr(data, "tocsr"):
         data = data.tocsr()  # not every sparse format can be indexed
     if hasattr(data, "shape"):
-        return data[places]
-    return [data[place] for place in np.asarray(places).tolist()]
+        return data[indices]
+    return [data[index] for index in np.asarray(indices).tolist()]
 
 
 def class_names(a: object, b: object) -> tuple[str, str]:
-    """Return what two estimators are called after their classes."""
-    names = [type(_last_step(one)).__name__ for one in (a, b)]
+    """Return names of two estimators, after their classes."""
+    names = [type(_last_step(estimator)).__name__ for estimator in (a, b)]
     return ("A", "B") if names[0] == names[1] else (names[0], names[1])
 
 
 def _last_step(estimator: object) -> object:
-    """Return the last step of a pipeline; any other estimator as it is."""
+    """Return the last step of a pipeline, or any other estimator unchanged."""
     steps = getattr(estimator, "steps", None)
     return steps[-1][-1] if isinstance(steps, list) and steps else estimator
 
@@ -175,24 +175,24 @@ class SupportsPredict(Protocol):
 
 
 class ComparisonDisplay:
-    """The posterior of A − B as a display of scikit-learn.
+    """Posterior of A − B as a scikit-learn display.
 
-    Make one with :meth:`from_predictions`, :meth:`from_estimator` or :meth:`from_comparison`,
-    which draw it too.
+    Create and draw one with :meth:`from_predictions`, :meth:`from_estimator` or
+    :meth:`from_comparison`.
 
     Parameters
     ----------
     comparison
-        What :func:`outperform.compare` returned.
+        Result of :func:`outperform.compare`.
 
     Attributes
     ----------
     comparison : Comparison
-        The comparison that is drawn.
+        The comparison to draw.
     ax_ : matplotlib Axes
-        Where it was drawn last.
+        Axes of the last drawing.
     figure_ : matplotlib Figure
-        The figure of these axes.
+        Figure of these axes.
 
     Examples
     --------
@@ -219,14 +219,14 @@ class ComparisonDisplay:
         return f"ComparisonDisplay({self.comparison!r})"
 
     def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> ComparisonDisplay:
-        """Draw the posterior, into these axes or into new ones.
+        """Draw the posterior into existing or new axes.
 
         Parameters
         ----------
         ax
-            Axes to draw into; new ones if None.
+            Axes to draw into; new axes if None.
         size
-            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
+            Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
         self.ax_ = self.comparison.plot(ax, size=size)
         self.figure_ = self.ax_.figure
@@ -236,12 +236,12 @@ class ComparisonDisplay:
     def from_comparison(
         cls, comparison: Comparison, *, ax: Axes | None = None, size: FigureSize = "text"
     ) -> ComparisonDisplay:
-        """Draw a comparison that there is.
+        """Draw an existing comparison.
 
         Parameters
         ----------
         comparison
-            What :func:`outperform.compare` returned.
+            Result of :func:`outperform.compare`.
         ax, size
             As for :meth:`plot`.
         """
@@ -256,9 +256,9 @@ class ComparisonDisplay:
         *,
         ax: Axes | None = None,
         size: FigureSize = "text",
-        **asked: Unpack[OfTwoArrays],
+        **kwargs: Unpack[OfTwoArrays],
     ) -> ComparisonDisplay:
-        """Compare two columns of predictions and draw it.
+        """Compare two columns of predictions and draw the result.
 
         Parameters
         ----------
@@ -266,10 +266,10 @@ class ComparisonDisplay:
             As for :func:`outperform.compare`.
         ax, size
             As for :meth:`plot`.
-        **asked
+        **kwargs
             As for :func:`outperform.compare`.
         """
-        return cls(compare(y_true, a, b, **asked)).plot(ax, size=size)
+        return cls(compare(y_true, a, b, **kwargs)).plot(ax, size=size)
 
     @classmethod
     def from_estimator(
@@ -281,21 +281,21 @@ class ComparisonDisplay:
         *,
         ax: Axes | None = None,
         size: FigureSize = "text",
-        **asked: Unpack[OfTwoArrays],
+        **kwargs: Unpack[OfTwoArrays],
     ) -> ComparisonDisplay:
-        """Let two trained estimators predict, compare them and draw it.
+        """Compare the predictions of two trained estimators and draw the result.
 
         Parameters
         ----------
         a, b
-            Trained estimators, called after their classes unless ``names`` says otherwise.
+            Trained estimators, named after their classes unless ``names`` is passed.
         X, y
-            The test set, which neither was trained on. For a metric that ranks items their
-            ``decision_function`` is asked, or their ``predict_proba``; for one of probabilities
-            the latter.
+            Test set, on which neither was trained. Metrics that rank items use
+            ``decision_function`` or else ``predict_proba``; metrics of probabilities use
+            ``predict_proba``.
         ax, size
             As for :meth:`plot`.
-        **asked
+        **kwargs
             As for :func:`outperform.compare`.
 
         Examples
@@ -313,24 +313,25 @@ class ComparisonDisplay:
         >>> display.comparison.names
         ('GaussianNB', 'DecisionTreeClassifier')
         """
-        methods = methods_for(asked.get("metric")) or _METHODS["ranking"]
-        answers = [_response(one, X, asked.get("pos_label"), methods) for one in (a, b)]
-        if "names" not in asked:
-            asked["names"] = class_names(a, b)
-        return cls.from_predictions(y, *answers, ax=ax, size=size, **asked)
+        methods = methods_for(kwargs.get("metric")) or _METHODS["ranking"]
+        pos_label = kwargs.get("pos_label")
+        predictions = [_response(estimator, X, pos_label, methods) for estimator in (a, b)]
+        if "names" not in kwargs:
+            kwargs["names"] = class_names(a, b)
+        return cls.from_predictions(y, *predictions, ax=ax, size=size, **kwargs)
 
 
 def _response(estimator: Any, X: object, pos_label: object, methods: tuple[str, ...]) -> Any:
     """Return the labels that a trained estimator predicts, or its scores."""
-    known = any(callable(getattr(estimator, one, None)) for one in methods)
+    known = any(callable(getattr(estimator, name, None)) for name in methods)
     if not known or isinstance(estimator, type):
         raise UsageError(
-            f"{estimator!r} must be a trained estimator with {' or '.join(methods)}; give "
-            "predictions to from_predictions otherwise"
+            f"{estimator!r} must be a trained estimator with {' or '.join(methods)}; otherwise "
+            "pass predictions to from_predictions"
         )
-    found = respond(estimator, X, methods)
-    if not isinstance(found, Mapping):
-        return found
-    if len(found) == 2:
-        return found.get(pos_label, list(found.values())[1])
-    return np.stack(list(found.values()), axis=1)
+    predicted = respond(estimator, X, methods)
+    if not isinstance(predicted, Mapping):
+        return predicted
+    if len(predicted) == 2:
+        return predicted.get(pos_label, list(predicted.values())[1])
+    return np.stack(list(predicted.values()), axis=1)

@@ -1,4 +1,4 @@
-"""Two metrics at once, such as quality and cost: ``card.joint``."""
+"""Two metrics jointly, such as quality and cost: ``card.joint``."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ EVENTS: tuple[Event, ...] = get_args(Event)
 
 @written("metric=of.metric contrast rope=of.rope mean=of.mean hdi=of.hdi decision=of.decision")
 class JointPart(NamedTuple):
-    """One of two metrics that are asked jointly.
+    """One of two metrics that are evaluated jointly.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class JointPart(NamedTuple):
 
     @property
     def contrast(self) -> Literal["difference", "ratio"]:
-        """Whether it is A − B or A / B."""
+        """``"difference"`` for A − B, ``"ratio"`` for A / B."""
         return "ratio" if isinstance(self.of, Ratio) else "difference"
 
 
@@ -58,29 +58,29 @@ class JointPart(NamedTuple):
 )
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Joint(Tabular):
-    """How probable it is that A is better, equivalent or worse in two metrics at once.
+    """Probabilities that A is better, equivalent or worse in two metrics jointly.
 
     Parameters
     ----------
     one, other
-        What is looked at together: comparisons, or ratios of them, each with its ROPE.
+        The two comparisons, or ratios of them, each with its ROPE.
     probabilities
         ``(3, 3)``: A is better, equivalent or worse in the first metric (rows) and in the second
         (columns).
     draws
         Joint draws of both differences or ratios, ``(2, n_draws)``.
     prob
-        The probability from which on a claim is made.
+        Probability required for a decision.
     findings
-        The findings about both metrics, each once.
+        Findings about both metrics, without repetitions.
 
     Examples
     --------
     >>> import outperform as op
     >>> card = op.scorecard([1, 0, 1, 0] * 50, [1, 0, 1, 1] * 50, [1, 1, 0, 0] * 50,
     ...                     metrics=["recall", "precision"], rope=0.05, random_state=1)
-    >>> found = card.joint("recall", "precision")
-    >>> found.decision, found.p("better", "better") > 0.9
+    >>> joint = card.joint("recall", "precision")
+    >>> joint.decision, joint.p("better", "better") > 0.9
     ('dominates', True)
     """
 
@@ -93,12 +93,12 @@ class Joint(Tabular):
 
     @property
     def metrics(self) -> tuple[str, str]:
-        """The names of the two metrics."""
+        """Names of the two metrics."""
         return self.one.metric, self.other.metric
 
     @property
     def names(self) -> tuple[str, str]:
-        """The names of A and of B."""
+        """Names of A and B."""
         return self.one.names
 
     @property
@@ -108,27 +108,27 @@ class Joint(Tabular):
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """What rows and columns of the probabilities stand for."""
+        """Meaning of the rows and columns of the probabilities."""
         return EVENTS
 
     @property
     def n_draws(self) -> int:
-        """The number of draws."""
+        """Number of draws."""
         return int(self.draws.shape[1])
 
     @property
     def mcse(self) -> tuple[tuple[float, ...], ...]:
-        """The Monte Carlo error of each probability."""
+        """Monte Carlo standard error of each probability."""
         table = self.probabilities.tolist()
         return tuple(tuple(probability_error(p, self.n_draws) for p in row) for row in table)
 
     @property
     def signature(self) -> str:
-        """What makes the result repeatable."""
+        """One line that describes how the result was computed."""
         return _comparison(self.one).signature
 
     def p(self, one: Event, other: Event) -> float:
-        """Return the probability that A is so in the one metric and so in the other.
+        """Return the probability of an event in the first metric and one in the second.
 
         Parameters
         ----------
@@ -142,52 +142,52 @@ class Joint(Tabular):
 
     @property
     def p_better_in_both(self) -> float:
-        """The probability that A is better in both metrics."""
+        """Probability that A is better in both metrics."""
         return self.p("better", "better")
 
     @property
     def p_dominates(self) -> float:
-        """The probability that A is better in one metric and not worse in the other."""
+        """Probability that A is better in one metric and not worse in the other."""
         return float(self.probabilities[:2, :2].sum() - self.probabilities[1, 1])
 
     @property
     def p_equivalent(self) -> float:
-        """The probability that A and B are equivalent in both metrics."""
+        """Probability that A and B are equivalent in both metrics."""
         return self.p("equivalent", "equivalent")
 
     @property
     def p_trade_off(self) -> float:
-        """The probability that A is better in one metric and worse in the other."""
+        """Probability that A is better in one metric and worse in the other."""
         return self.p("better", "worse") + self.p("worse", "better")
 
     @property
     def p_dominated(self) -> float:
-        """The probability that A is worse in one metric and not better in the other."""
+        """Probability that A is worse in one metric and not better in the other."""
         return float(self.probabilities[1:, 1:].sum() - self.probabilities[1, 1])
 
     @property
     def p_not_worse(self) -> float:
-        """The probability that A is worse in neither metric."""
+        """Probability that A is worse in neither metric."""
         return float(self.probabilities[:2, :2].sum())
 
     @property
     def errors(self) -> dict[str, float]:
-        """The Monte Carlo errors of the probabilities."""
+        """Monte Carlo standard errors of the probabilities."""
         n = self.draws.shape[1]
         named = ("better_in_both", "dominates", "equivalent", "trade_off", "dominated", "not_worse")
         return {f"p_{name}": probability_error(getattr(self, f"p_{name}"), n) for name in named}
 
     @property
     def decision(self) -> Verdict:
-        """What is at least as probable as claims must be; ``"undecided"`` if nothing is.
+        """The case with at least the required probability; ``"undecided"`` if there is none.
 
-        Exactly one of four holds: A dominates, is equivalent in both, is dominated, or trades one
-        metric for the other. A serious finding about either metric withholds it.
+        Exactly one of four cases is true: A dominates, is equivalent in both, is dominated, or
+        trades one metric for the other. A serious finding about either metric withholds it.
         """
         if is_serious(self.findings):
             return "undecided"
-        found = {one: chance for one, chance in self._chances.items() if chance >= self.prob}
-        return next(iter(found), "undecided")
+        probable = (case for case, chance in self._chances.items() if chance >= self.prob)
+        return next(probable, "undecided")
 
     @property
     def _chances(self) -> dict[Verdict, float]:
@@ -203,31 +203,32 @@ class Joint(Tabular):
         return self._sentence()
 
     def _sentence(self) -> str:
-        (a, b), n = (for_text(one, limit=LONGEST) for one in self.names), self.draws.shape[1]
-        one, two = (for_text(name, limit=LONGEST) for name in self.metrics)
+        (a, b), n = (for_text(name, limit=LONGEST) for name in self.names), self.draws.shape[1]
+        first, second = (for_text(name, limit=LONGEST) for name in self.metrics)
         chances = {key: probability(chance, n) for key, chance in self._chances.items()}
         if self.decision == "undecided":
             return (
-                f"Undecided in {one} and {two}: {a} dominates {b} with probability "
+                f"Undecided in {first} and {second}: {a} dominates {b} with probability "
                 f"{chances['dominates']}, is equivalent with {chances['equivalent']}, trades one "
                 f"for the other with {chances['trade_off']}, is dominated with "
                 f"{chances['dominated']}."
             )
-        said = {
-            "dominates": f"{a} dominates {b}: better in {one} or {two} and worse in neither",
-            "equivalent": f"{a} and {b} are equivalent in {one} and in {two}",
-            "trade_off": f"{a} trades one for the other: better in {self._better_in(one, two)}",
-            "dominated": f"{b} dominates {a}: better in {one} or {two} and worse in neither",
+        texts = {
+            "dominates": f"{a} dominates {b}: better in {first} or {second} and worse in neither",
+            "equivalent": f"{a} and {b} are equivalent in {first} and in {second}",
+            "trade_off": f"{a} trades one for the other: {self._trade(first, second)}",
+            "dominated": f"{b} dominates {a}: better in {first} or {second} and worse in neither",
         }
-        return f"{said[self.decision]} (probability {chances[self.decision]})."
+        return f"{texts[self.decision]} (probability {chances[self.decision]})."
 
-    def _better_in(self, one: str, two: str) -> str:
-        first = self.p("better", "worse") > self.p("worse", "better")
-        return f"{one}, worse in {two}" if first else f"{two}, worse in {one}"
+    def _trade(self, first: str, second: str) -> str:
+        swap = self.p("better", "worse") <= self.p("worse", "better")
+        better, worse = (second, first) if swap else (first, second)
+        return f"better in {better}, worse in {worse}"
 
     def table(self) -> Table:
         """Return the nine probabilities: the first metric downwards, the second across."""
-        one, two = (for_text(name, limit=LONGEST) for name in self.metrics)
+        first, second = (for_text(name, limit=LONGEST) for name in self.metrics)
         n = self.draws.shape[1]
         chances: list[list[float]] = self.probabilities.tolist()
         rows = tuple(
@@ -235,12 +236,12 @@ class Joint(Tabular):
             for event, row in zip(EVENTS, chances, strict=True)
         )
         columns: tuple[Column, ...] = (
-            text_column("first", one),
+            text_column("first", first),
             *(probability_column(event, event, n) for event in EVENTS),
         )
         a, b = (for_text(name, limit=LONGEST) for name in self.names)
         ropes = " and ".join(_rope_of(part) for part in (self.one, self.other))
-        title = f"{a} against {b}, {one} downwards and {two} across (ROPE {ropes})"
+        title = f"{a} against {b}, {first} downwards and {second} across (ROPE {ropes})"
         return Table(columns, rows, title=title)
 
     def _document(self) -> Document:
@@ -251,7 +252,7 @@ class Joint(Tabular):
             tone=colours.get(self.decision, ""),
             screen=[Rows(table=table, labels=["first"])],
             table=table,
-            findings=[(one.level, one.message, one.name) for one in self.findings],
+            findings=[(each.level, each.message, each.name) for each in self.findings],
             caption=table.title or "",
             signature=_comparison(self.one).signature,
         )
@@ -260,17 +261,17 @@ class Joint(Tabular):
         return latex_label(*self.names, *self.metrics)
 
     def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
-        """Draw the joint posterior: a dot a draw, in the colour of who dominates, and both ROPEs.
+        """Draw the joint posterior, one dot per draw, coloured by who dominates, and both ROPEs.
 
         Parameters
         ----------
         ax
-            Axes to draw into; new ones if None. They are returned.
+            Axes to draw into; new axes if None. They are returned.
         size
-            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
+            Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
         parts, decided = (self.one, self.other), self.decision != "undecided"
-        events = [_events(self.draws[place], one) for place, one in enumerate(parts)]
+        events = [_events(values, part) for values, part in zip(self.draws, parts, strict=True)]
         return draw_joint(
             self.draws,
             events=np.stack(events),
@@ -299,21 +300,21 @@ def _comparison(part: Compared | Ratio) -> Compared:
 
 
 def joint(one: Compared | Ratio, other: Compared | Ratio, *, what: str) -> Joint:
-    """Count the draws of two metrics of a scorecard together."""
+    """Return the joint probabilities of two metrics of a scorecard."""
     parts = (one, other)
     first, second = (_comparison(part) for part in parts)
     if first is second:
-        raise UsageError(f"joint() takes two different metrics; got {first.metric!r} twice")
+        raise UsageError(f"joint() needs two different metrics; got {first.metric!r} twice")
     if first.spec.drawn_with != second.spec.drawn_with or what != "metric":
         raise UsageError(
-            f"{first.metric!r} and {second.metric!r} do not look at the same table under the same "
-            f"prior, so that their draws are not joint ones; give {param('prior=', 'bootstrap')}, "
-            "or what each item contributes to Outcomes.from_statistics"
+            f"{first.metric!r} and {second.metric!r} do not share a table and a prior, so they "
+            f"have no joint draws; set {param('prior=', 'bootstrap')}, or pass the contribution of "
+            "each item to Outcomes.from_statistics"
         )
     draws = np.stack(
         [_divided(part, values) for part, values in zip(parts, _values(first, second), strict=True)]
     )
-    events = [_events(draws[place], part) for place, part in enumerate(parts)]
+    events = [_events(values, part) for values, part in zip(draws, parts, strict=True)]
     counts = np.bincount(3 * events[0] + events[1], minlength=9).reshape(3, 3)
     return Joint(
         one=parts[0],
@@ -321,34 +322,34 @@ def joint(one: Compared | Ratio, other: Compared | Ratio, *, what: str) -> Joint
         probabilities=counts / draws.shape[1],
         draws=draws,
         prob=first.hdi.prob,
-        findings=tuple(dict.fromkeys(found for part in parts for found in _findings(part))),
+        findings=tuple(dict.fromkeys(each for part in parts for each in _findings(part))),
     )
 
 
 def _findings(part: Compared | Ratio) -> Iterator[Finding]:
-    """Yield the findings about one metric, and what would withhold a firm decision on it."""
+    """Yield the findings about one metric, and those that would withhold a firm decision."""
     yield from part.findings
     for firm in (Decision.BETTER, Decision.EQUIVALENT):
-        few = disagreements.disagreement_finding(_comparison(part).spec, firm, part.hdi)
-        if few is not None and few.level == "serious":
-            yield few
+        few_finding = disagreements.disagreement_finding(_comparison(part).spec, firm, part.hdi)
+        if few_finding is not None and few_finding.level == "serious":
+            yield few_finding
 
 
-def _values(one: Compared, two: Compared) -> list[FloatArray]:
-    """Return both models' draws in both metrics; drawn again where each has weights of its own.
+def _values(first: Compared, second: Compared) -> list[FloatArray]:
+    """Return both models' draws in both metrics, with new draws if the metrics differ in weights.
 
-    Metrics that groups, or few items, carry unevenly have weights of other shapes, each its own;
-    together they get those of the one that fewer carry.
+    If few items or groups dominate a metric, it has weights with other gamma shapes. Jointly, both
+    metrics get the weights of the metric that depends on fewer.
     """
-    if not any(c.spec.weighs_units for c in (one, two)):
-        return [np.stack([c.a.draws, c.b.draws]) for c in (one, two)]
-    specs = [spec for spec in (one.spec, two.spec) if isinstance(spec, ScoreSpec)]
+    if not any(c.spec.weighs_units for c in (first, second)):
+        return [np.stack([c.a.draws, c.b.draws]) for c in (first, second)]
+    specs = [spec for spec in (first.spec, second.spec) if isinstance(spec, ScoreSpec)]
     if len(specs) < 2:
         raise UsageError(
-            "metrics of grouped labels are drawn one by one; give what each item contributes, "
+            "metrics of grouped labels are drawn separately; pass the contribution of each item, "
             "such as right or wrong, to Outcomes.from_statistics with groups"
         )
-    return draw_scores(specs, Sampling(one.draws.size, one.seed, -1))
+    return draw_scores(specs, Sampling(first.draws.size, first.seed, -1))
 
 
 def _divided(part: Compared | Ratio, values: FloatArray) -> FloatArray:
@@ -357,7 +358,7 @@ def _divided(part: Compared | Ratio, values: FloatArray) -> FloatArray:
 
 
 def _events(draws: FloatArray, part: Compared | Ratio) -> FloatArray:
-    """Return 0 where a draw is better, 1 where it lies in the ROPE, 2 where it is worse."""
+    """Return 0 for each draw that is better, 1 for each in the ROPE, 2 for each that is worse."""
     side = (draws > part.rope.high).astype(np.int64) - (draws < part.rope.low)
     better = _comparison(part).spec.metric.greater_is_better
     return np.asarray(1 - side if better else 1 + side)

@@ -1,4 +1,4 @@
-"""Per cent instead of differences: ``c.ratio``."""
+"""The ratio A / B instead of the difference: ``c.ratio``."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ from outperform.results.compared import Compared
 from outperform.results.details import RunDetails
 
 LONGEST = 30
-_SAID = {"metric", "sd", "decision"}  # the sentence has them, or the interval
-# What is said of the interval of a difference and of its ROPE.
+_IN_SENTENCE = {"metric", "sd", "decision"}  # the sentence or the interval shows them
+# Findings about the interval and the ROPE of the difference do not apply to the ratio.
 _OF_DIFFERENCE = {
     "default_rope", "zero_width_rope", "monte_carlo_too_coarse", "few_disagreements",
     "hdi_and_equal_tails_disagree",
@@ -58,22 +58,24 @@ _OF_DIFFERENCE = {
 )
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Ratio(Summary, Tabular):
-    """The posterior of A / B in a metric, and what it says; see :class:`Summary`.
+    """Posterior of A / B in a metric, with the decision, interval and probabilities.
+
+    The mean, sd, HDI and their Monte Carlo errors are those of :class:`Summary`.
 
     Parameters
     ----------
     of
         The comparison whose draws are divided.
     observed
-        The ratio of the plug-in values.
+        Ratio of the plug-in values.
     rope
-        The ratios that do not matter, such as 0.95 to 1.05.
+        Ratios too close to 1 to matter, such as 0.95 to 1.05.
     decision
         The decision.
     draws
         Draws of A / B.
     findings
-        Findings.
+        Findings about data and result.
 
     Examples
     --------
@@ -94,44 +96,45 @@ class Ratio(Summary, Tabular):
 
     @property
     def metric(self) -> str:
-        """The metric's name."""
+        """Name of the metric."""
         return self.of.metric
 
     @property
     def names(self) -> tuple[str, str]:
-        """The names of A and of B."""
+        """Names of A and B."""
         return self.of.names
 
     @property
     def p_worse(self) -> float:
-        """The probability that A is worse than B by more than the ROPE."""
+        """Probability that A is worse than B by more than the ROPE."""
         return self._masses.below if self._greater else self._masses.above
 
     @property
     def p_equivalent(self) -> float:
-        """The probability that the ratio lies in the ROPE."""
+        """Probability that the ratio lies in the ROPE."""
         return self._masses.inside
 
     @property
     def p_better(self) -> float:
-        """The probability that A is better than B by more than the ROPE."""
+        """Probability that A is better than B by more than the ROPE."""
         return self._masses.above if self._greater else self._masses.below
 
     @property
     def p_greater(self) -> float:
-        """The probability that A / B is above one."""
+        """Probability that A / B is above 1."""
         return self._masses.greater
 
     @property
     def errors(self) -> dict[str, float]:
-        """The Monte Carlo errors of the mean and of each probability."""
-        worth = self.of.n_effective
-        chances = ("p_worse", "p_equivalent", "p_better", "p_greater")
-        found = {name: probability_error(getattr(self, name), worth) for name in chances}
-        return {"mean": self.mcse, **found}
+        """Monte Carlo standard errors of the mean and of each probability."""
+        names = ("p_worse", "p_equivalent", "p_better", "p_greater")
+        n = self.of.n_effective
+        return {"mean": self.mcse} | {
+            name: probability_error(getattr(self, name), n) for name in names
+        }
 
     def rope_curve(self) -> tuple[CurveStep, ...]:
-        """Return the decision for every half-width of the ROPE around one."""
+        """Return the decision for every half-width of the ROPE around 1."""
         hdi, rope = _from_one(self.hdi), _from_one(self.rope)
         steps = rope_curve(hdi, rope, np.sort(self.draws - 1), greater_is_better=self._greater)
         withheld = self.decision is Decision.UNDECIDED and is_serious(self.findings)
@@ -150,9 +153,9 @@ class Ratio(Summary, Tabular):
     def _sentence(self) -> str:
         way = "higher" if self.mean > 1 else "lower"
         low, high = (true_minus(f"{end - 1:+.1%}") for end in (self.hdi.low, self.hdi.high))
-        told = {"names": self.names, "decision": {"name": self.decision.name}}
+        fields = {"names": self.names, "decision": {"name": self.decision.name}}
         return (
-            f"{answer(told, limit=LONGEST)}: {for_text(self.of.spec.metric.label)} "
+            f"{answer(fields, limit=LONGEST)}: {for_text(self.of.spec.metric.label)} "
             f"{abs(self.mean - 1):.1%} {way} ({100 * self.hdi.prob:g}% HDI {low} to {high}), "
             f"ROPE {per_cent(self.rope)}."
         )
@@ -171,7 +174,7 @@ class Ratio(Summary, Tabular):
             "p_better": self.p_better,
             "decision": f"{self.decision.symbol} {self.decision.words}",
         }
-        n, (a, b) = self.draws.size, (for_text(one, limit=LONGEST) for one in self.names)
+        n, (a, b) = self.draws.size, (for_text(name, limit=LONGEST) for name in self.names)
         hdi = f"{100 * self.hdi.prob:g}% HDI"
         columns = (
             text_column("metric"),
@@ -199,11 +202,11 @@ class Ratio(Summary, Tabular):
         return Document(
             headline=self._sentence(),
             tone=tone(self.decision.symbol),
-            screen=[Rows(table=table.only([key for key in table.keys if key not in _SAID]))],
+            screen=[Rows(table=table.only([key for key in table.keys if key not in _IN_SENTENCE]))],
             table=table,
             spans=[span],
             zero=False,
-            findings=[(one.level, one.message, one.name) for one in self.findings],
+            findings=[(each.level, each.message, each.name) for each in self.findings],
             caption=table.title or "",
             signature=self.of.signature,
         )
@@ -217,9 +220,9 @@ class Ratio(Summary, Tabular):
         Parameters
         ----------
         ax
-            Axes to draw into; new ones if None. They are returned.
+            Axes to draw into; new axes if None. They are returned.
         size
-            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
+            Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
         facts: dict[str, Any] = {
             **self.to_dict(),
@@ -236,38 +239,40 @@ class Ratio(Summary, Tabular):
         return f"Ratio({self.decision.symbol} {self._sentence()})"
 
 
-def ratio(own: Compared, *, rope: RopeLike) -> Ratio:
+def ratio(comparison: Compared, *, rope: RopeLike) -> Ratio:
     """Divide the draws of A by those of B."""
-    if isinstance(own.details, RunDetails):
-        raise UsageError("a comparison of training runs has no ratio; compare the runs one by one")
-    top, bottom = own.a.draws, own.b.draws
-    if bottom.min() <= 0:
+    if isinstance(comparison.details, RunDetails):
+        raise UsageError("training runs cannot be compared by a ratio; compare single runs")
+    a, b = comparison.a.draws, comparison.b.draws
+    if b.min() <= 0:
         raise DataError(
-            f"{own.metric} of {own.names[1]!r} is not surely above 0 (its draws run from "
-            f"{bottom.min():.3g} to {bottom.max():.3g}), so a ratio has no meaning; use the "
-            "difference, or a metric that is positive, such as mean_cost for neg_mean"
+            f"{comparison.metric} of {comparison.names[1]!r} is not certainly above 0 (its draws "
+            f"range from {b.min():.3g} to {b.max():.3g}), so a ratio is meaningless; use the "
+            "difference, or a positive metric, such as mean_cost for neg_mean"
         )
-    draws = top / bottom
+    draws = a / b
     region, ordered = _around_one(rope), np.sort(draws)
-    numbers = summarize(ordered, None, own.hdi.prob, chain=own.chain)
-    better = own.spec.metric.greater_is_better
+    numbers = summarize(ordered, None, comparison.hdi.prob, chain=comparison.chain)
+    better = comparison.spec.metric.greater_is_better
     change = _from_one(region)
     masses = masses_from_draws(ordered - 1, change)
     decision = decide(numbers.hdi, region, masses, greater_is_better=better)
-    decision, few = disagreements.allow(own.spec, decision, _from_one(numbers.hdi))
+    decision, few_finding = disagreements.allow(comparison.spec, decision, _from_one(numbers.hdi))
     findings = (
-        *(one for one in own.findings if one.name not in _OF_DIFFERENCE),
-        *([] if few is None else [few]),
-        *interval_findings(own.spec, numbers, region, masses, n_draws=own.n_effective),
+        *(each for each in comparison.findings if each.name not in _OF_DIFFERENCE),
+        *([] if few_finding is None else [few_finding]),
+        *interval_findings(
+            comparison.spec, numbers, region, masses, n_draws=comparison.n_effective
+        ),
     )
-    spelled = any(one.name == SPELLED and one.level == "serious" for one in own.findings)
-    vague = _vague(own, decision)
+    spelled = any(each.name == SPELLED and each.level == "serious" for each in comparison.findings)
+    vague = _vague(comparison, decision)
     withheld = vague is not None and vague.level == "serious"
-    if spelled or withheld or (own.chain is not None and not own.chain.converged):
+    if spelled or withheld or (comparison.chain is not None and not comparison.chain.converged):
         decision = Decision.UNDECIDED
     return Ratio(
-        of=own,
-        observed=own.a.observed / own.b.observed,
+        of=comparison,
+        observed=comparison.a.observed / comparison.b.observed,
         **numbers._fields(),
         rope=region,
         _masses=masses,
@@ -277,48 +282,52 @@ def ratio(own: Compared, *, rope: RopeLike) -> Ratio:
     )
 
 
-# A count of k, such as errors, is known to about 1 / √k of itself. In simulations of rates, 95%
-# intervals of a ratio hold in 92% where the rarer count is 10 to 15, and in less than 90% below.
+# A count of k, such as errors, has a relative standard error of about 1 / √k. In simulations of
+# rates, 95% intervals of a ratio contain the true value in 92% if the rarer count is 10 to 15, and
+# in less than 90% below.
 _VAGUE, _VERY_VAGUE = 1 / 4, 1 / 3
 
 
-def _vague(own: Compared, decision: Decision) -> Finding | None:
-    """Return ``uncertain_ratio`` where one of the values is hardly known on its own scale."""
-    spreads = {one.name: one.sd / one.mean if one.mean > 0 else np.inf for one in (own.a, own.b)}
-    name = max(spreads, key=lambda one: spreads[one])
+def _vague(comparison: Compared, decision: Decision) -> Finding | None:
+    """Return ``uncertain_ratio`` if the relative sd of one of the values is large."""
+    models = (comparison.a, comparison.b)
+    spreads = {each.name: each.sd / each.mean if each.mean > 0 else np.inf for each in models}
+    name = max(spreads, key=lambda name: spreads[name])
     if spreads[name] <= _VAGUE:
         return None
     if spreads[name] > _VERY_VAGUE and decision.decided:
         return finding(
             "uncertain_ratio/withheld",
-            metric=own.metric,
+            metric=comparison.metric,
             model=name,
             spread=spreads[name],
             symbol=decision.symbol,
         )
-    return finding("uncertain_ratio/warned", metric=own.metric, model=name, spread=spreads[name])
+    return finding(
+        "uncertain_ratio/warned", metric=comparison.metric, model=name, spread=spreads[name]
+    )
 
 
 def _around_one(rope: RopeLike) -> Rope:
-    """Take a half-width around one, or the two ends of the ratio."""
-    given = Rope.from_param(rope, bounds=None)
-    if given.symmetric and given.high < 1:
-        return Rope(low=1 + given.low, high=1 + given.high)
-    if not 0 < given.low <= 1 <= given.high:
+    """Convert a half-width around 1, or the two ends of the ratio."""
+    region = Rope.from_param(rope, bounds=None)
+    if region.symmetric and region.high < 1:
+        return Rope(low=1 + region.low, high=1 + region.high)
+    if not 0 < region.low <= 1 <= region.high:
         raise UsageError(
-            f"{param('rope')} of a ratio is a half-width below 1, such as 0.05, or a pair around "
-            f"1, such as (0.95, 1.05); got {rope!r}"
+            f"{param('rope')} of a ratio must be a half-width below 1, such as 0.05, or a pair "
+            f"around 1, such as (0.95, 1.05); got {rope!r}"
         )
-    return given
+    return region
 
 
 def _from_one(region: Any, *, per: float = 1) -> Any:
-    """Return an interval or a ROPE of ratios as one of changes, per 100 if in per cent."""
+    """Return an interval or a ROPE of ratios as one of changes, in per cent with per=100."""
     return replace(region, low=per * (region.low - 1), high=per * (region.high - 1))
 
 
 def per_cent(rope: Rope) -> str:
-    """Return a ROPE of ratios in words."""
+    """Return a ROPE of ratios as text."""
     low, high = (100 * (end - 1) for end in (rope.low, rope.high))
     text = f"±{high:g}%" if np.isclose(low, -high) else f"{low:+.3g}% to {high:+.3g}%"
     return true_minus(text)

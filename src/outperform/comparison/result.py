@@ -1,4 +1,4 @@
-"""``Comparison``: numbers, decision, findings, what it can be asked; and how draws become one."""
+"""``Comparison``: numbers, decision, findings and methods; and how draws are summarized."""
 
 from __future__ import annotations
 
@@ -120,9 +120,9 @@ class FoldTest(NamedTuple):
     Parameters
     ----------
     p_h0, p_h1
-        The probability that B is no better than A, and that it is better.
+        Probability that B is no better than A, and that it is better.
     accepted
-        The likelier of ``"H0"`` and ``"H1"``.
+        The more probable of ``"H0"`` and ``"H1"``.
     """
 
     p_h0: float
@@ -140,35 +140,37 @@ class FoldTest(NamedTuple):
 )
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Comparison(Summary, Tabular):
-    """The posterior of A − B in a metric, and what it says; see :class:`Summary`.
+    """Posterior of A − B in a metric, with the decision, intervals and probabilities.
+
+    The mean, sd, HDI and their Monte Carlo errors are those of :class:`Summary`.
 
     Parameters
     ----------
     spec
-        What was asked of which outcomes.
+        The data with the metric, prior and other choices.
     a, b
-        Each classifier's own posterior.
+        Posterior of each classifier's metric.
     observed
-        The plug-in difference, equal to scikit-learn's; at other class proportions that at these.
+        Plug-in difference, equal to scikit-learn's; at other class proportions, the one there.
     rope
-        The region of practical equivalence.
+        Region of practical equivalence.
     decision
         The decision.
     draws
-        Draws of A − B, independent unless a chain drew them.
+        Draws of A − B, independent unless from a chain.
     distribution
-        The closed form, where there is one.
+        The closed form, if there is one.
     findings
-        Findings.
+        Findings about data and result.
     signature
-        What makes the result repeatable.
+        One line that describes how the result was computed.
     seed
-        The seed of the draws.
+        Seed of the draws.
     chain
-        What the chain says of itself that drew; None where the draws are independent.
+        Diagnostics of the Markov chain; None if the draws are independent.
     details
-        What folds (:class:`FoldDetails`, :class:`CrossDetails`), training runs
-        (:class:`RunDetails`) or scores of folds (:class:`ScoreDetails`) know more; None for any
+        Further fields of a comparison by folds (:class:`FoldDetails`, :class:`CrossDetails`),
+        training runs (:class:`RunDetails`) or fold scores (:class:`ScoreDetails`); None for any
         other comparison.
     """
 
@@ -186,24 +188,24 @@ class Comparison(Summary, Tabular):
     seed: np.random.SeedSequence
     chain: Chain | None = None
     details: ComparisonDetails | None = None
-    # What would be said if predictions that are never true were right.
+    # The results if predictions that are never true counted as right.
     _as_right: tuple[AsRight, ...] = ()
 
-    # What the posterior says
+    # Numbers of the posterior
 
     @property
     def metric(self) -> str:
-        """The metric's name."""
+        """Name of the metric."""
         return self.spec.metric.name
 
     @property
     def names(self) -> tuple[str, str]:
-        """The names of A and of B."""
+        """Names of A and B."""
         return self.a.name, self.b.name
 
     @property
     def n(self) -> int:
-        """The number of items."""
+        """Number of items."""
         return self.spec.n
 
     @property
@@ -213,40 +215,40 @@ class Comparison(Summary, Tabular):
 
     @property
     def p_worse(self) -> float:
-        """The probability that A is worse than B by more than the ROPE."""
+        """Probability that A is worse than B by more than the ROPE."""
         return self._masses.below if self.spec.metric.greater_is_better else self._masses.above
 
     @property
     def p_equivalent(self) -> float:
-        """The probability that the difference lies in the ROPE."""
+        """Probability that the difference lies in the ROPE."""
         return self._masses.inside
 
     @property
     def p_better(self) -> float:
-        """The probability that A is better than B by more than the ROPE."""
+        """Probability that A is better than B by more than the ROPE."""
         return self._masses.above if self.spec.metric.greater_is_better else self._masses.below
 
     @property
     def p_greater(self) -> float:
-        """The probability that A − B is above zero."""
+        """Probability that A − B is above zero."""
         return self._masses.greater
 
     @property
     def n_effective(self) -> float:
-        """How many independent draws the draws are worth."""
+        """Number of independent draws that the draws are worth."""
         return n_effective(self.draws, self.chain)
 
     @property
     def errors(self) -> dict[str, float]:
         """Monte Carlo standard errors of the mean, sd, probabilities and regret; 0 if exact."""
-        of_probability = {
+        probabilities = {
             name: 0.0 if self.exact else probability_error(getattr(self, name), self.n_effective)
             for name in ("p_worse", "p_equivalent", "p_better", "p_greater")
         }
-        of_sd = 0.0 if self.exact else sd_error(self.draws, self.n_effective)
-        lost = Regret(a=0.0, b=0.0) if self.exact else self.regret
-        of_regret = {"regret_a": lost.mcse_a, "regret_b": lost.mcse_b}
-        return {"mean": self.mcse, "sd": of_sd, **of_probability, **of_regret}
+        sd = 0.0 if self.exact else sd_error(self.draws, self.n_effective)
+        regret = Regret(a=0.0, b=0.0) if self.exact else self.regret
+        regrets = {"regret_a": regret.mcse_a, "regret_b": regret.mcse_b}
+        return {"mean": self.mcse, "sd": sd, **probabilities, **regrets}
 
     @cached_property
     def regret(self) -> Regret:
@@ -264,8 +266,8 @@ class Comparison(Summary, Tabular):
         Examples
         --------
         >>> import outperform as op
-        >>> seen = op.Outcomes.from_correct({"a": [1] * 90 + [0] * 10, "b": [1] * 60 + [0] * 40})
-        >>> c = op.compare(seen, "a", "b", metric="accuracy", rope=0.01)
+        >>> right = {"a": [1] * 90 + [0] * 10, "b": [1] * 60 + [0] * 40}
+        >>> c = op.compare(op.Outcomes.from_correct(right), "a", "b", rope=0.01)
         >>> [step.decision.symbol for step in c.rope_curve()]
         ['≫', '>', '?', '~', '≈']
         """
@@ -275,11 +277,11 @@ class Comparison(Summary, Tabular):
         return _merged(replace(step, decision=self._allowed(step.decision)) for step in steps)
 
     def _allowed(self, decision: Decision) -> Decision:
-        """Return a decision as far as data and chain allow it, whatever the interval says."""
+        """Return a decision, or undecided if the data or the chain do not support it."""
         chains = (self.a.chain, self.b.chain, self.chain)
-        if any(one is not None and not one.converged for one in chains):
+        if any(chain is not None and not chain.converged for chain in chains):
             return Decision.UNDECIDED
-        if any(one.name == SPELLED for one in self.findings if one.level == "serious"):
+        if any(finding.name == SPELLED for finding in self.findings if finding.level == "serious"):
             return Decision.UNDECIDED
         if batches_differ(self.findings):
             return Decision.UNDECIDED
@@ -291,28 +293,28 @@ class Comparison(Summary, Tabular):
 
     @cached_property
     def bayes_factor(self) -> BayesFactor | None:
-        """The Bayes factor of the interval null; None without a proper prior or a ROPE of width."""
-        if self._runs is not None:  # the prior of how far runs spread is improper
+        """Bayes factor of the interval null; None with an improper prior or a ROPE of width 0."""
+        if self._runs is not None:  # the prior of the run-to-run variance is improper
             return None
         n_draws = None if self.exact else int(self.n_effective)
         return interval_factor(self.spec, self.rope, self._masses, n_draws=n_draws)
 
     def point_null(self, *, method: Literal["exact", "kde"] = "exact") -> BayesFactor:
-        """Return the Bayes factor of "no difference at all", where it exists.
+        """Return the Bayes factor of "no difference at all", if it exists.
 
         Parameters
         ----------
         method
-            ``"exact"``: a ratio of exact densities. ``"kde"``: as the papers
-            published it, from kernel density estimates of the draws.
+            ``"exact"``: a ratio of exact densities. ``"kde"``: from kernel density estimates of
+            the draws, as published in the papers.
 
         Examples
         --------
         >>> import outperform as op
-        >>> counts = [12, 5, 83]
-        >>> seen = op.Outcomes.from_counts([1, 1, 1], {"a": [1, 0, 1], "b": [0, 1, 1]}, counts)
-        >>> asked = {"metric": "recall", "rope": 0.01, "pos_label": 1}
-        >>> c = op.compare(seen, "a", "b", prior="uniform", **asked)
+        >>> outcomes = op.Outcomes.from_counts(
+        ...     [1, 1, 1], {"a": [1, 0, 1], "b": [0, 1, 1]}, [12, 5, 83])
+        >>> c = op.compare(outcomes, "a", "b", metric="recall", pos_label=1, rope=0.01,
+        ...                prior="uniform")
         >>> print(round(c.point_null().bf01, 6))
         1.6209
         """
@@ -322,19 +324,19 @@ class Comparison(Summary, Tabular):
     def _refuse_factor_of_runs(self) -> None:
         if self._runs is not None:
             raise UndefinedBayesFactor(
-                "the prior of how far runs spread is improper, so a comparison of runs has no "
+                "the prior of the run-to-run variance is improper, so a comparison of runs has no "
                 "Bayes factor"
             )
 
     @property
     def p_h0(self) -> float:
-        """The probability that B is no better than A, H₀ of the Bayes test of folds."""
+        """Probability that B is no better than A, H₀ of the Bayes test of folds."""
         self._refuse_without_folds("p_h0")
         return self._masses.greater
 
     @property
     def p_h1(self) -> float:
-        """The probability that B is better than A, H₁ of the Bayes test of folds."""
+        """Probability that B is better than A, H₁ of the Bayes test of folds."""
         self._refuse_without_folds("p_h1")
         if self.distribution is not None:
             return self.distribution.cdf(0.0)
@@ -348,19 +350,19 @@ class Comparison(Summary, Tabular):
     def _refuse_without_folds(self, name: str) -> None:
         if self._folds is None:
             raise UsageError(
-                f"{name} belongs to the Bayes test of blocked cross-validation, see bcv_compare "
-                "and cross_compare; p_greater is the probability that A − B is above zero"
+                f"{name} belongs to the Bayes test of blocked cross-validation (bcv_compare, "
+                "cross_compare); use p_greater, the probability that A − B is above zero"
             )
 
     def confusions(self) -> tuple[AnyArray, AnyArray]:
         """Return the confusion matrices of A and of B, true classes as rows."""
-        seen = counted(self.spec).data
-        if seen.pool is not None:  # the labelled items stand for the pool
-            seen = in_weights(seen)
-        a, b = (seen.confusion(name) for name in seen.models)
+        data = counted(self.spec).data
+        if data.pool is not None:  # the labelled items represent the pool
+            data = in_weights(data)
+        a, b = (data.confusion(name) for name in data.models)
         return a, b
 
-    # What is written besides
+    # Further fields of to_dict()
 
     @property
     def _defined(self) -> bool:
@@ -369,7 +371,7 @@ class Comparison(Summary, Tabular):
 
     @cached_property
     def _needed(self) -> Needed | None:
-        """About how many more items would decide, by normal theory; None if that is not known."""
+        """Approximate number of further items to decide, by normal theory; None if unknown."""
         from outperform.planning.more_data import needed_to_decide
 
         return needed_to_decide(self)
@@ -380,7 +382,7 @@ class Comparison(Summary, Tabular):
         factor = self.bayes_factor
         return self.findings if factor is None else (*self.findings, *factor.findings)
 
-    # Comparisons by folds, runs and scores of folds have their own.
+    # Comparisons by folds, runs and fold scores override these.
 
     @property
     def _runs(self) -> RunDetails | None:
@@ -402,7 +404,7 @@ class Comparison(Summary, Tabular):
     def _fold_test(self) -> FoldTest | None:
         return None if self._folds is None else FoldTest(self.p_h0, self.p_h1, self.accepted)
 
-    # Words, tables, pictures
+    # Texts, tables and figures
 
     def report(self, *, length: Length = "medium") -> str:
         """Return a paragraph for a paper.
@@ -412,12 +414,12 @@ class Comparison(Summary, Tabular):
         length
             ``"medium"``: estimate, interval, direction, practical significance, caveats and
             method. ``"long"``: the Bayes factor too. ``"short"``: the estimate, its interval, the
-            decision, and what stands against it.
+            decision and its caveats.
         """
         return paragraph(self.to_dict(), length=length)
 
     def table(self) -> Table:
-        """Return the comparison as a table of one row with the papers' columns."""
+        """Return the comparison as a one-row table with the papers' columns."""
         return results_table([self.to_dict()])
 
     def to_markdown(self) -> str:
@@ -446,22 +448,22 @@ class Comparison(Summary, Tabular):
         Parameters
         ----------
         ax
-            Axes to draw into; new ones if None. They are returned.
+            Axes to draw into; new axes if None. They are returned.
         size
-            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
+            Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
         shape = outline(self.draws, self.distribution)
         return plot_posterior(shape, facts=to_json(self, facts.FIGURE), ax=ax, size=size)
 
     def plot_factor(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
-        """Draw prior and posterior of the difference, and what that does to both nulls.
+        """Draw prior and posterior of the difference, and their mass or density at both nulls.
 
         Parameters
         ----------
         ax
-            Axes to draw into; new ones if None. They are returned.
+            Axes to draw into; new axes if None. They are returned.
         size
-            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
+            Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
         self._refuse_factor_of_runs()
         return facts.plot_factor(self, ax, size)
@@ -472,36 +474,38 @@ class Comparison(Summary, Tabular):
         Parameters
         ----------
         ax
-            Axes to draw into; new ones if None. They are returned.
+            Axes to draw into; new axes if None. They are returned.
         size
-            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
+            Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
         return facts.plot_rope_curve(self, ax, size)
 
     def plot_models(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
-        """Draw each classifier's own posterior with HDI and observed value.
+        """Draw the posterior of each classifier's metric, with HDI and observed value.
 
         Parameters
         ----------
         ax
-            Axes to draw into; new ones if None. They are returned.
+            Axes to draw into; new axes if None. They are returned.
         size
-            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
+            Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
         return facts.plot_models(self, ax, size)
 
     def plot_runs(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
-        """Draw the observed value of each training run under the posterior of its model's mean.
+        """Draw the observed value of each training run below the posterior of its model's mean.
 
         Parameters
         ----------
         ax
-            Axes to draw into; new ones if None. They are returned.
+            Axes to draw into; new axes if None. They are returned.
         size
-            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
+            Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
         if self._runs is None:
-            raise UsageError("there are no training runs to draw, see compare_runs; use plot()")
+            raise UsageError(
+                "there are no training runs to draw; use plot(), or compare runs by compare_runs()"
+            )
         return facts.plot_models(self, ax, size)
 
     def plot_confusion(
@@ -512,25 +516,25 @@ class Comparison(Summary, Tabular):
         labels: Sequence[Label] | None = None,
         size: FigureSize = "text",
     ) -> Sequence[Axes]:
-        """Draw both confusion matrices and, as a third panel, where they differ.
+        """Draw both confusion matrices and, in a third panel, their difference.
 
         Parameters
         ----------
         axes
-            Three axes to draw into; new ones if None. They are returned.
+            Three axes to draw into; new axes if None. They are returned.
         normalise
-            Whether each row is shown as per cent of its sum over the classes shown.
+            Whether to show each row as a percentage of its sum over the classes shown.
         labels
-            The classes to show; all if None.
+            Classes to show; all if None.
         size
-            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
+            Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
         return facts.plot_confusion(self, axes, normalise=normalise, labels=labels, size=size)
 
-    # The same data, asked again
+    # Further results for the same data
 
     def _under(self, rope: Rope) -> Comparison:
-        """Judge the same draws under another ROPE."""
+        """Summarize the same draws under another ROPE."""
         chains = (self.a.chain, self.b.chain, self.chain)
         answer = Answer(
             values=np.stack([self.a.draws, self.b.draws]),
@@ -543,17 +547,17 @@ class Comparison(Summary, Tabular):
         )
 
     def _ask(self, spec: Spec, *, rope: Rope, seed: np.random.SeedSequence) -> Comparison:
-        """Answer another question about the same data."""
+        """Compute another comparison of the same data."""
         (answer,) = self._ask_together([spec], rope=rope, seed=seed)
         return answer
 
     def _ask_together(
         self, specs: Sequence[Spec], *, rope: Rope, seed: np.random.SeedSequence
     ) -> tuple[Comparison, ...]:
-        """Answer questions about one table of the same data from the same draws."""
-        chosen, n_draws = specs[0].choices.engine, self.draws.size
-        if chosen is not None and chosen != self.spec.choices.engine:
-            n_draws = chosen.n_draws
+        """Compute several comparisons of the same table of data from the same draws."""
+        pymc, n_draws = specs[0].choices.engine, self.draws.size
+        if pymc is not None and pymc != self.spec.choices.engine:
+            n_draws = pymc.n_draws
         answers = engine.answer(specs, Sampling(n_draws, seed, -1))
         return tuple(
             self._conclude(spec, answer, rope=rope, seed=seed)
@@ -569,7 +573,7 @@ class Comparison(Summary, Tabular):
         seed: np.random.SeedSequence,
         as_right: tuple[AsRight, ...] | None = None,
     ) -> Comparison:
-        """Conclude from draws as this comparison did; folds and runs have their own ways."""
+        """Summarize draws as for this comparison; folds and runs override this."""
         return summarize_comparison(
             spec,
             answer,
@@ -581,12 +585,12 @@ class Comparison(Summary, Tabular):
         )
 
     @classmethod
-    def _from(cls, plain: Comparison, **known: Any) -> Self:
-        """Return a comparison of this kind that says what another says, and what is known more."""
-        return cls(**{each.name: getattr(plain, each.name) for each in fields(plain)} | known)
+    def _from(cls, plain: Comparison, **further: Any) -> Self:
+        """Return a comparison of this class with the fields of another, and further ones."""
+        return cls(**{item.name: getattr(plain, item.name) for item in fields(plain)} | further)
 
     def with_rope(self, rope: RopeLike | None) -> Comparison:
-        """Return the same comparison under another ROPE; nothing is drawn again.
+        """Return the same comparison with another ROPE, from the same draws.
 
         Parameters
         ----------
@@ -596,60 +600,62 @@ class Comparison(Summary, Tabular):
         return self._under(rope if isinstance(rope, Rope) else rope_for(self.spec, rope))
 
     def with_metric(self, metric: MetricLike, *, rope: RopeLike | None = None) -> Comparison:
-        """Return the same comparison in another metric; nothing is counted again.
+        """Return the same comparison in another metric, without reading the data again.
 
         Parameters
         ----------
         metric
             A name, a metric object or a function of a confusion array.
         rope
-            The ROPE; by default that of this comparison, unless one of the metrics is a cost.
+            The ROPE. Default: the ROPE of this comparison, unless one of the metrics is a cost.
         """
         if self._scores is not None:
             raise UsageError(
-                f"these are scores of one metric; call {verb_of(self.details)}() with the other one"
+                f"these scores are values of one metric; call {verb_of(self.details)}() with "
+                "those of the other metric"
             )
         spec = again(self.spec, metric=metric)
-        priced = [each.costs is not None for each in (self.spec, spec)]
+        priced = [either.costs is not None for either in (self.spec, spec)]
         if rope is None and not self.rope.default and not any(priced):
             rope = self.rope
         return self._ask(spec, rope=rope_for(spec, rope), seed=self.seed)
 
     def at_prevalence(self, shares: PrevalenceLike) -> Comparison:
-        """Return the same comparison at other class proportions; nothing is counted again.
+        """Return the same comparison at other class proportions, without reading the data again.
 
         Parameters
         ----------
         shares
-            The share of the positive class, a mapping from classes to shares or to counts, a
+            Share of the positive class, a mapping from classes to shares or counts, a
             distribution, or None for the proportions of the data; as for
             :meth:`Outcomes.at_prevalence`.
 
         Examples
         --------
         >>> import outperform as op
-        >>> seen = op.Outcomes.from_confusion(
+        >>> outcomes = op.Outcomes.from_confusion(
         ...     {"a": [[95, 5], [30, 70]], "b": [[80, 20], [10, 90]]}, labels=["ok", "fraud"])
-        >>> c = op.compare(seen, "a", "b", pos_label="fraud", rope=0.01, random_state=0)
+        >>> c = op.compare(outcomes, "a", "b", pos_label="fraud", rope=0.01, random_state=0)
         >>> c.decision.symbol, c.at_prevalence(0.02).decision.symbol
         ('<', '≫')
         """
-        spec, asked_by = counted(self.spec), verb_of(self.details)
-        if asked_by != "compare":
+        spec, verb = counted(self.spec), verb_of(self.details)
+        if verb != "compare":
             raise UsageError(
-                f"{asked_by} answers at the class proportions of the data; at others, compare "
-                "outcomes at_prevalence()"
+                f"{verb} uses the class proportions of the data; for other proportions, pass "
+                "outcomes.at_prevalence()"
             )
         return self._ask(elsewhere(spec, shares), rope=self.rope, seed=self.seed)
 
     def with_label_errors(self, rates: LabelErrorsLike | None) -> Comparison:
-        """Return the same comparison if some gold labels are wrong; nothing is counted again.
+        """Return the same comparison assuming that some gold labels are wrong.
 
         Parameters
         ----------
         rates
-            The share that is wrong, a mapping from true classes to shares, or a matrix P(gold |
-            truth); None if all are right. Given the truth, errors and predictions are independent.
+            Share of wrong labels, a mapping from true classes to shares, or a matrix P(gold |
+            truth); None if all are right. Errors are assumed independent of the predictions,
+            given the truth.
 
         Examples
         --------
@@ -659,11 +665,11 @@ class Comparison(Summary, Tabular):
         >>> print(round(c.a.observed, 3), round(c.with_label_errors(0.05).a.observed, 3))
         0.9 0.944
         """
-        spec, asked_by = counted(self.spec), verb_of(self.details)
-        if asked_by != "compare":
+        spec, verb = counted(self.spec), verb_of(self.details)
+        if verb != "compare":
             raise UsageError(
-                f"{asked_by} believes the gold labels; compare two models on one test set to state "
-                "label errors"
+                f"{verb} takes the gold labels as right; label errors need compare(), with two "
+                "models on one test set"
             )
         data, named = spec.data, spec.choices.labels or ()
         errors = None
@@ -686,27 +692,25 @@ class Comparison(Summary, Tabular):
         random_state: Seed = None,
         n_jobs: int | None = None,
     ) -> Plan:
-        """Return how many more items would probably decide: from face value to the safe number.
+        """Return how many more items would probably decide, as a range up to a safe number.
 
-        Every simulated future draws a world from the posterior and items from that world,
-        adds them to those that are there, and decides again. What an undecided comparison prints
-        is the same range by normal theory, which takes no time and is not corrected by
-        simulations. :func:`plan` is about new items that are analysed alone, so its numbers
-        differ from these.
+        Each simulation draws true values from the posterior and new items from them, adds these
+        to the existing items, and decides again. The range that an undecided comparison prints
+        comes from normal theory instead: it takes no time and is not corrected by simulation.
+        :func:`plan` analyses new items without the existing ones, so its numbers differ.
 
         Parameters
         ----------
         goal
             ``"decided"``, a firm decision such as ``"≫"``, or ``"not_worse"``.
         target
-            The wanted probability.
+            Required probability of reaching the goal.
         most
-            No more items than this are considered; a hundred times those that there are by
-            default.
+            Largest number of items to consider. Default: a hundred times the existing number.
         n_simulations
-            The most futures that are simulated.
+            Maximum number of simulations.
         n_draws
-            Draws of each.
+            Number of posterior draws per simulation.
         random_state
             None, a whole number, a SeedSequence, a Generator or a RandomState.
         n_jobs
@@ -716,9 +720,9 @@ class Comparison(Summary, Tabular):
         Examples
         --------
         >>> import outperform as op
-        >>> counts = [12, 5, 83]
-        >>> seen = op.Outcomes.from_counts([1, 1, 1], {"a": [1, 0, 1], "b": [0, 1, 1]}, counts)
-        >>> c = op.compare(seen, "a", "b", metric="recall", rope=0.01, pos_label=1)
+        >>> outcomes = op.Outcomes.from_counts(
+        ...     [1, 1, 1], {"a": [1, 0, 1], "b": [0, 1, 1]}, [12, 5, 83])
+        >>> c = op.compare(outcomes, "a", "b", metric="recall", rope=0.01, pos_label=1)
         >>> more = c.more_data(random_state=0)
         >>> more.seen, more.least is not None
         (100, True)
@@ -737,9 +741,9 @@ class Comparison(Summary, Tabular):
         )
 
     def by_class(self) -> ComparisonTable:
-        """Return one comparison per class, each class against the rest: the papers' table.
+        """Return one comparison per class, each class against the rest, as in the papers.
 
-        A class that is never true has no row, unless it was named in ``labels``.
+        A class that is never true has no row, unless ``labels`` includes it.
 
         Examples
         --------
@@ -749,12 +753,13 @@ class Comparison(Summary, Tabular):
         ('a', 'b', 'c')
         """
         spec = counted(self.spec)
-        metric, given = of_one_class(spec.metric), spec.choices.labels
-        # A class that is never true has nothing to find, unless somebody named it.
-        named = () if given is None else given
+        # A class that is never true has no recall, so it has a row only if requested.
+        metric, requested = of_one_class(spec.metric), spec.choices.labels or ()
         true = set(true_codes(spec.data).tolist()) or set(range(spec.data.n_classes))
         labels = tuple(
-            label for code, label in enumerate(spec.data.labels) if code in true or label in named
+            label
+            for code, label in enumerate(spec.data.labels)
+            if code in true or label in requested
         )
         specs = [
             again(spec, metric=metric, labels=None, pos_label=label, engine=None)
@@ -763,17 +768,19 @@ class Comparison(Summary, Tabular):
         return ComparisonTable(what="class", keys=labels, comparisons=self._by_class(specs))
 
     def _by_class(self, specs: Sequence[LabelSpec]) -> tuple[Comparison, ...]:
-        """Answer one spec per class; those that tell all classes apart share their draws."""
+        """Compute one comparison per class; those that distinguish all classes share draws."""
         answers: dict[int, Comparison] = {}
-        whole = [code for code, spec in enumerate(specs) if spec.view.n_classes > 2]
-        if whole:
-            together = self._ask_together(
-                [specs[code] for code in whole], rope=self.rope, seed=child(self.seed, whole[0])
+        multiclass = [code for code, spec in enumerate(specs) if spec.view.n_classes > 2]
+        if multiclass:
+            shared = self._ask_together(
+                [specs[code] for code in multiclass],
+                rope=self.rope,
+                seed=child(self.seed, multiclass[0]),
             )
-            answers.update(zip(whole, together, strict=True))
+            answers.update(zip(multiclass, shared, strict=True))
         for code, spec in enumerate(specs):
             if code not in answers:
-                # One stream per class, so that a class's row does not depend on the others.
+                # With one stream per class, a row does not depend on the other classes.
                 answers[code] = self._ask(spec, rope=self.rope, seed=child(self.seed, code))
         return tuple(answers[code] for code in range(len(specs)))
 
@@ -786,26 +793,26 @@ class Comparison(Summary, Tabular):
     ) -> Sensitivity[Comparison]:
         """Return the decision and the interval under other priors, ROPEs and label errors.
 
-        The draws come from the same seed. A finding says if the decision depends on the prior.
+        All draws come from the same seed. A finding reports if the decision depends on the prior.
 
         Parameters
         ----------
         priors
-            Besides the usual ones, names and priors as for :func:`compare`, PyMC models too.
+            Further priors by name, as for :func:`compare`, including PyMC models.
         ropes
-            Half-widths or pairs; by default half, once, twice and four times the ROPE.
+            Half-widths or pairs. Default: half, once, twice and four times the ROPE.
         label_errors
             Rates of wrong gold labels, each as for :meth:`with_label_errors`.
 
         Examples
         --------
         >>> import outperform as op
-        >>> seen = op.Outcomes.from_correct({"a": [1] * 90 + [0] * 10, "b": [1] * 60 + [0] * 40})
-        >>> c = op.compare(seen, "a", "b", metric="accuracy", rope=0.01, random_state=0)
-        >>> found = c.sensitivity(priors={"strong": 5.0}, ropes=[0.05, 0.2])
-        >>> print("".join(decision.symbol for decision in found.decisions[0]))
+        >>> right = {"a": [1] * 90 + [0] * 10, "b": [1] * 60 + [0] * 40}
+        >>> c = op.compare(op.Outcomes.from_correct(right), "a", "b", rope=0.01, random_state=0)
+        >>> sensitivity = c.sensitivity(priors={"strong": 5.0}, ropes=[0.05, 0.2])
+        >>> print("".join(decision.symbol for decision in sensitivity.decisions[0]))
         ≫≫≫
-        >>> found["strong"].decision
+        >>> sensitivity["strong"].decision
         <Decision.BETTER: '≫'>
         """
         from outperform.sensitivity.api import sensitivity
@@ -813,11 +820,11 @@ class Comparison(Summary, Tabular):
         return sensitivity(self, priors=priors, ropes=ropes, label_errors=label_errors)
 
     def to_datatree(self) -> DataTree:
-        """Return the draws as ArviZ takes them: an xarray ``DataTree``.
+        """Return the draws as an xarray ``DataTree`` for ArviZ.
 
         Its groups are ``posterior`` with ``value`` and ``difference``, ``prior`` with the same
-        where the prior is proper, and ``observed_data`` with ``value`` and, of up to 1,000
-        classes, ``confusion``; :func:`from_datatree` takes it back.
+        variables if the prior is proper, and ``observed_data`` with ``value`` and, for up to 1,000
+        classes, ``confusion``. :func:`from_datatree` restores the comparison.
         """
         from outperform.comparison.datatree import to_datatree
 
@@ -838,19 +845,19 @@ class Comparison(Summary, Tabular):
         Parameters
         ----------
         which
-            ``"flips"``: the items that only one of the models got right. ``"all"``: every item.
+            ``"flips"``: items that only one of the models got right. ``"all"``: every item.
         top
-            How many at most; all if None.
+            Maximum number of items; all if None.
         columns
-            What else to show, by name: a mapping from ids to values; or, of items without ids,
-            a value for each in the order of the rows.
+            Further columns by name: a mapping from ids to values or, for items without ids, one
+            value per row, in order.
 
         Examples
         --------
         >>> import outperform as op
         >>> c = op.compare([1, 0, 1, 0], [1, 0, 1, 1], [1, 1, 0, 0], metric="accuracy", rope=0.05)
-        >>> for one in c.items(columns={"text": ["hi", "buy", "yo", "win"]}):
-        ...     print(one.id, one.right, round(one.influence, 3), one.columns["text"])
+        >>> for item in c.items(columns={"text": ["hi", "buy", "yo", "win"]}):
+        ...     print(item.id, item.right, round(item.influence, 3), item.columns["text"])
         3 B -0.417 win
         1 A 0.25 buy
         2 A 0.25 yo
@@ -862,21 +869,21 @@ class Comparison(Summary, Tabular):
     def fragility(self) -> Fragility:
         """Return how many gold labels would have to be wrong to change the decision.
 
-        It is the fewest if they are wrong in the most adverse way, every other thing being as it
-        is: a new gold label is one of the classes that are ever true, and the classes that are
-        averaged over stay the same. Where only right or wrong is known, a wrong label makes
-        whoever was right wrong, and may make right whoever was wrong.
+        This is the smallest number, for the most adverse errors. A corrected label is one of the
+        classes that occur as true labels, and the classes averaged over stay the same. If the
+        data only record right or wrong, correcting a label makes a right model wrong, and may
+        make a wrong model right.
 
-        For accuracy with a closed form every table with fewer changes is asked, if there are at
-        most 100 of them, and the number is exact. Else each label that is changed is the one
-        that moves the observed difference most, and the number is one that does.
+        For accuracy with a closed form, the number is exact if at most 100 tables have fewer
+        changes, because each of them is checked. Otherwise labels are changed one by one, each
+        time the one that moves the observed difference most, and the number is an upper bound.
 
         Examples
         --------
         >>> import outperform as op
         >>> new, old = [1] * 90 + [0] * 10, [1] * 70 + [0] * 30
-        >>> seen = op.Outcomes.from_correct({"new": new, "old": old})
-        >>> op.compare(seen, "new", "old", rope=0.01).fragility().n
+        >>> outcomes = op.Outcomes.from_correct({"new": new, "old": old})
+        >>> op.compare(outcomes, "new", "old", rope=0.01).fragility().n
         6
         """
         from outperform.sensitivity.fragility import fragility
@@ -884,21 +891,21 @@ class Comparison(Summary, Tabular):
         return fragility(self)
 
     def expected_coverage(self) -> ExpectedCoverage:
-        """Return how often 95% intervals held the truth in the nearest simulated setting.
+        """Return how often 95% intervals contained the true value in the nearest simulated setting.
 
-        The coverage map of the documentation is looked up: the number of classes and of items
-        that are nearest on the log scale, then how even the classes are, then how far right
-        answers of both models are correlated. Nothing is simulated, and how often models are
-        right is not looked at. Refused where no setting is of this kind: the map is of two
-        models on one test set of labels, paired, with the default prior, in twelve metrics.
+        The setting comes from the coverage map of the documentation: the nearest numbers of
+        classes and of items on the log scale, then the nearest class balance, then the nearest
+        correlation of the models' right answers. The models' accuracy is not considered, and
+        nothing is simulated. The map covers two paired models on one test set of labels, with the
+        default prior, in twelve metrics; any other comparison raises an error.
 
         Examples
         --------
         >>> import outperform as op
-        >>> seen = op.Outcomes.from_counts(
+        >>> outcomes = op.Outcomes.from_counts(
         ...     [0, 0, 0, 1, 1, 1], {"new": [0, 0, 1, 1, 1, 0], "old": [0, 1, 1, 1, 0, 0]},
         ...     [75, 5, 20, 70, 8, 22])
-        >>> c = op.compare(seen, "new", "old", metric="accuracy", rope=0.01)
+        >>> c = op.compare(outcomes, "new", "old", metric="accuracy", rope=0.01)
         >>> print(c.expected_coverage().setting)
         2 classes, even, 200 items, nearly equal models
         """
@@ -907,23 +914,23 @@ class Comparison(Summary, Tabular):
         return expected_coverage(self)
 
     def ratio(self, *, rope: RopeLike) -> Ratio:
-        """Return the same comparison as A / B, in per cent; nothing is drawn again.
+        """Return the same comparison as the ratio A / B, from the same draws.
 
-        Refused where B is not surely above 0.
+        B must be above 0 in every draw; otherwise an error is raised.
 
         Parameters
         ----------
         rope
-            The ratios that do not matter: a half-width around one such as 0.05, or a pair such
-            as (0.9, 1.1).
+            Ratios too close to 1 to matter: a half-width around 1 such as 0.05, or a pair such as
+            (0.9, 1.1).
 
         Examples
         --------
         >>> import outperform as op
         >>> old, new = [2.0, 3.0, 7.0, 4.0] * 25, [1.0, 2.0, 4.0, 3.0] * 25
         >>> c = op.compare(None, new, old, metric="mean_cost", rope=0.1, random_state=1)
-        >>> found = c.ratio(rope=0.05)
-        >>> found.decision.symbol, round(found.mean, 2)
+        >>> ratio = c.ratio(rope=0.05)
+        >>> ratio.decision.symbol, round(ratio.mean, 2)
         ('≫', 0.63)
         """
         from outperform.comparison.ratio import ratio
@@ -931,10 +938,10 @@ class Comparison(Summary, Tabular):
         return ratio(self, rope=rope)
 
     def curve(self, kind: Kind) -> Curve:
-        """Return a curve of both models, and of A − B, with simultaneous bands.
+        """Return a curve of both models and of A − B, with simultaneous bands.
 
-        Drawn from 4,000 weightings of the items; half an item of each class is added above all
-        scores and below all (in each bin of a calibration curve), so that no band has zero width.
+        The bands come from 4,000 weightings of the items. Half an item of each class is added
+        above and below all scores (in each bin of a calibration curve), so no band has zero width.
 
         Parameters
         ----------
@@ -961,14 +968,14 @@ class Comparison(Summary, Tabular):
 @written("by=what keys comparisons", kind="comparisons")
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class ComparisonTable(Tabular):
-    """Comparisons with a key each, as a table with the papers' columns.
+    """Comparisons by key, as a table with the papers' columns.
 
     Parameters
     ----------
     what
-        What the keys are: ``"class"`` or ``"metric"``.
+        Type of the keys: ``"class"`` or ``"metric"``.
     keys
-        One for each comparison.
+        One key per comparison.
     comparisons
         The comparisons.
 
@@ -1011,16 +1018,16 @@ class ComparisonTable(Tabular):
     ) -> str:
         """Return the rows as a LaTeX table, with symbols for decisions and letters for findings.
 
-        All columns together lie on their side; a few of them stand upright.
+        A table of all columns is set in landscape, a table of a few columns in portrait.
 
         Parameters
         ----------
         columns
-            The columns to show, by their names in a data frame; all if None.
+            Columns to show, by their names in a data frame; all if None.
         caption
-            Plain text for the caption; by default what is compared, with which prior and ROPE.
+            Caption as plain text. Default: the models, the metric, the prior and the ROPE.
         label
-            What the paper's references call the table; made of the names if None.
+            LaTeX label of the table. Default: made from the names.
         """
         table = rows.compact_table(self.table(), columns)
         return captioned(table, caption).to_latex(label=label or self._latex_label())
@@ -1029,21 +1036,21 @@ class ComparisonTable(Tabular):
         return rows.document(self.what, self.table(), self.comparisons)
 
     def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
-        """Draw one interval a comparison, in the order of the keys, with its decision.
+        """Draw one interval per comparison, in the order of the keys, with its decision.
 
         Parameters
         ----------
         ax
-            Axes to draw into; new ones if None. They are returned.
+            Axes to draw into; new axes if None. They are returned.
         size
-            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
+            Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
         return plot_forest(self.what, self.keys, self.comparisons, ax, size=size)
 
     def joint(self, one: str | Ratio, other: str | Ratio) -> Joint:
-        """Return how probable it is that A is better, equivalent or worse in two metrics at once.
+        """Return the probabilities that A is better, equivalent or worse in two metrics jointly.
 
-        Both are read off the same weights of the items, so that what they share counts.
+        Both metrics use the same weights of the items, so their correlation is accounted for.
 
         Parameters
         ----------
@@ -1054,13 +1061,14 @@ class ComparisonTable(Tabular):
         Examples
         --------
         >>> import outperform as op
-        >>> seen = op.Outcomes.from_statistics({
+        >>> outcomes = op.Outcomes.from_statistics({
         ...     "small": {"right": [1, 1, 0, 1] * 50, "cents": [1, 2, 1, 2] * 50},
         ...     "large": {"right": [1, 1, 1, 0] * 50, "cents": [4, 3, 5, 4] * 50}})
-        >>> card = op.scorecard(seen, "small", "large", metrics=["mean:right", "mean_cost:cents"],
-        ...                     rope={"mean:right": 0.2, "mean_cost:cents": 0.5}, random_state=1)
-        >>> found = card.joint("mean:right", "mean_cost:cents")
-        >>> found.decision, found.p("equivalent", "better") > 0.99
+        >>> ropes = {"mean:right": 0.2, "mean_cost:cents": 0.5}
+        >>> card = op.scorecard(
+        ...     outcomes, "small", "large", metrics=[*ropes], rope=ropes, random_state=1)
+        >>> joint = card.joint("mean:right", "mean_cost:cents")
+        >>> joint.decision, joint.p("equivalent", "better") > 0.99
         ('dominates', True)
         """
         from outperform.comparison.joint import joint
@@ -1073,9 +1081,7 @@ class ComparisonTable(Tabular):
         if not isinstance(metric, Ratio):
             return self[metric]
         if not any(metric.of is each for each in self):
-            raise UsageError(
-                "this ratio is not of a comparison of this scorecard; use card[…].ratio()"
-            )
+            raise UsageError("this ratio does not belong to this scorecard; use card[…].ratio()")
         return metric
 
     def __repr__(self) -> str:
@@ -1104,24 +1110,24 @@ def summarize_comparison(
 ) -> Comparison:
     """Turn draws and closed forms into numbers, a decision and findings.
 
-    ``as_right`` is what would be said if predictions that are never true were right, where that
-    is known from another ROPE.
+    ``as_right`` has the results if predictions that are never true counted as right, if they are
+    known from another ROPE.
     """
     n_draws = answered.values.shape[1]
     signature = sign(verb, spec, rope=str(rope), prob=prob, n_draws=n_draws, seed=seed_name(seed))
     a, b = (
-        one_estimate(spec, answered, place, observed=seen, prob=prob, signature=signature)
-        for place, seen in enumerate(spec.observed)
+        one_estimate(spec, answered, index, observed=observed, prob=prob, signature=signature)
+        for index, observed in enumerate(spec.observed)
     )
     draws = answered.values[0] - answered.values[1]
     ordered, exact = np.sort(draws), answered.of_difference
     chain = answered.chains[-1] if answered.chains else None
     numbers = summarize(ordered, exact, prob, signed=True, chain=chain)
     masses = masses_of(ordered if exact is None else exact, rope)
-    worth = n_effective(ordered, chain) if exact is None else None
+    n_independent = n_effective(ordered, chain) if exact is None else None
     decision = decide(numbers.hdi, rope, masses, greater_is_better=spec.metric.greater_is_better)
-    decision, few = disagreements.allow(spec, decision, numbers.hdi)
-    if not all(one.converged for one in answered.chains):
+    decision, few_finding = disagreements.allow(spec, decision, numbers.hdi)
+    if not all(chain.converged for chain in answered.chains):
         decision = Decision.UNDECIDED
     if as_right is None:
         interpret = interpret_two(prob=prob, n_draws=n_draws, seed=seed)
@@ -1131,7 +1137,7 @@ def summarize_comparison(
         decision = Decision.UNDECIDED
     stated = spec.label_errors is not None
     uneven = uneven_findings(spec, decision, numbers.hdi, rope) if stated else ()
-    levels = {one.name: (one.observed, one.mean, one.sd) for one in (a, b)}
+    levels = {model.name: (model.observed, model.mean, model.sd) for model in (a, b)}
     difference = (a.observed - b.observed, numbers.mean, numbers.sd)
     findings = (
         *diagnostics.rope_findings(rope),
@@ -1139,8 +1145,8 @@ def summarize_comparison(
         *unless_told(diagnostics.table_findings(spec), spelled),
         *spelled,
         *diagnostics.pull_findings(spec, levels, difference),
-        *([] if few is None else [few]),
-        *diagnostics.interval_findings(spec, numbers, rope, masses, n_draws=worth),
+        *([] if few_finding is None else [few_finding]),
+        *diagnostics.interval_findings(spec, numbers, rope, masses, n_draws=n_independent),
         *uneven,
         *repeated_findings(spec, numbers.sd),
     )
@@ -1173,16 +1179,16 @@ def answer_spec(
     n_jobs: int | None,
     verb: str = "compare",
 ) -> Comparison:
-    """Draw, and conclude."""
+    """Draw and summarize."""
     (answered,) = engine.answer([spec], Sampling(engine.check_draws(n_draws), seed, n_jobs))
     return summarize_comparison(spec, answered, rope=rope, prob=prob, seed=seed, verb=verb)
 
 
 def _merged(steps: Iterable[CurveStep]) -> tuple[CurveStep, ...]:
-    found: list[CurveStep] = []
+    merged: list[CurveStep] = []
     for step in steps:
-        if found and found[-1].decision is step.decision:
-            found[-1] = replace(found[-1], stop=step.stop)
+        if merged and merged[-1].decision is step.decision:
+            merged[-1] = replace(merged[-1], stop=step.stop)
         else:
-            found.append(step)
-    return tuple(found)
+            merged.append(step)
+    return tuple(merged)

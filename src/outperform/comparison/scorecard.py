@@ -39,7 +39,7 @@ def scorecard(
     b: str,
     *,
     metrics: Sequence[MetricLike],
-    **asked: Unpack[_OfCard],
+    **kwargs: Unpack[_OfCard],
 ) -> ComparisonTable: ...
 
 
@@ -50,7 +50,7 @@ def scorecard(
     b: LabelsLike,
     *,
     metrics: Sequence[MetricLike],
-    **asked: Unpack[_OfArrays],
+    **kwargs: Unpack[_OfArrays],
 ) -> ComparisonTable: ...
 
 
@@ -75,40 +75,40 @@ def scorecard(
 ) -> ComparisonTable:
     """Compare two classifiers in several metrics from one set of draws.
 
-    Metrics that look at the same table under the same prior share every draw, and all metrics of
-    the same scores do.
+    Metrics of the same table under the same prior share every draw, and so do all metrics of the
+    same scores.
 
     Parameters
     ----------
     y_true
-        The true labels, or :class:`Outcomes`, or :class:`Scores`; None for graded answers.
+        True labels, or :class:`Outcomes`, or :class:`Scores`; None for graded answers.
     a, b
-        The predicted labels of A and of B, or the names of two models in the outcomes; for
-        metrics of scores, their scores.
+        Predicted labels of A and of B, or the names of two models in the outcomes. For metrics
+        of scores, their scores.
     metrics
-        The metrics, as :func:`compare` takes them.
+        The metrics, each as for :func:`compare`.
     rope
-        The region of practical equivalence of every metric, or a mapping from the names of
-        metrics; those that it does not name have the default.
+        Region of practical equivalence of every metric, or a mapping from metric names; metrics
+        that are not in the mapping have the default.
     hdi_prob
         Probability mass of the HDI.
     prior
         As for :func:`compare`.
     paired
-        Whether to use that the items are the same.
+        Whether to compare the models item by item. Ignored if the data are unpaired.
     n_draws
-        How many draws; 20,000 by default.
+        Number of posterior draws. Default: 20,000.
     random_state
         None, a whole number, a SeedSequence, a Generator or a RandomState.
     n_jobs
         Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
         Results do not depend on it.
     labels
-        The classes averaged over; by default those that are ever true.
+        Classes to average over. Default: those that occur as true labels.
     pos_label
-        The positive class of binary metrics.
+        Positive class of binary metrics.
     names
-        What to call A and B.
+        Display names of A and B. Not needed for outcomes, which already name their models.
     groups
         Group of each item, such as its author or prompt. Each group, not each item, is then one
         independent unit.
@@ -126,7 +126,7 @@ def scorecard(
     """
     if isinstance(metrics, str) or not metrics:
         raise UsageError(f"metrics must be a list such as ['f1', 'recall']; got {metrics!r}")
-    seen = two_models(
+    data = two_models(
         y_true,
         a,
         b,
@@ -139,7 +139,7 @@ def scorecard(
     prob, seed = check_prob(hdi_prob), seed_sequence(random_state)
     specs = [
         make_spec(
-            seen,
+            data,
             metric=metric,
             prior=prior,
             paired=paired,
@@ -151,12 +151,12 @@ def scorecard(
     specs = _in_one_order(specs)
     ropes = _ropes(specs, rope)
     answers = _answer_together(specs, Sampling(engine.check_draws(n_draws), seed, n_jobs))
-    found = tuple(
+    comparisons = tuple(
         summarize_comparison(spec, answered, rope=region, prob=prob, seed=seed)
         for spec, answered, region in zip(specs, answers, ropes, strict=True)
     )
     return ComparisonTable(
-        what="metric", keys=tuple(spec.metric.name for spec in specs), comparisons=found
+        what="metric", keys=tuple(spec.metric.name for spec in specs), comparisons=comparisons
     )
 
 
@@ -173,18 +173,18 @@ def _ropes(
 
 
 def _in_one_order(specs: Sequence[Spec]) -> list[Spec]:
-    """Return specs of scores that weigh the same items in the same order.
+    """Return specs whose views of scores have the same items in the same order.
 
-    Some metrics sort the rows or merge equal ones, and others need them as they came; a weight
-    must be that of the same item for all.
+    Some metrics sort the rows or merge equal ones, and others need the original rows; a weight
+    must belong to the same item in all of them.
     """
-    of_scores = [one for one in specs if isinstance(one, ScoreSpec)]
-    alike = len({adds_up(one.metric, one.data) for one in of_scores}) < 2
-    if alike and all(one.view is not one.data for one in of_scores):
+    score_specs = [spec for spec in specs if isinstance(spec, ScoreSpec)]
+    alike = len({adds_up(spec.metric, spec.data) for spec in score_specs}) < 2
+    if alike and all(spec.view is not spec.data for spec in score_specs):
         return list(specs)
     return [
-        replace(one, view=one.data, repeats=None) if isinstance(one, ScoreSpec) else one
-        for one in specs
+        replace(spec, view=spec.data, repeats=None) if isinstance(spec, ScoreSpec) else spec
+        for spec in specs
     ]
 
 
@@ -193,11 +193,10 @@ def _answer_together(
     sampling: Sampling,
 ) -> list[Answer]:
     groups: dict[tuple[object, ...], list[int]] = {}
-    for place, spec in enumerate(specs):
-        groups.setdefault(spec.drawn_with, []).append(place)
+    for index, spec in enumerate(specs):
+        groups.setdefault(spec.drawn_with, []).append(index)
     answers: dict[int, Answer] = {}
-    for places in groups.values():
-        together = [specs[place] for place in places]
-        answered = engine.answer(together, sampling)
-        answers.update(zip(places, answered, strict=True))
-    return [answers[place] for place in range(len(specs))]
+    for indices in groups.values():
+        group = [specs[index] for index in indices]
+        answers.update(zip(indices, engine.answer(group, sampling), strict=True))
+    return [answers[index] for index in range(len(specs))]

@@ -1,4 +1,4 @@
-"""``bcv_compare`` and ``bcv_estimate``: the Bayes test from fold counts."""
+"""``bcv_compare`` and ``bcv_estimate``: comparison and estimate from fold counts."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ from outperform.results.estimate import Estimate, answer_one
 def stability_findings(
     spec: LabelSpec, folds: Folds, correlation: Correlation
 ) -> tuple[Finding, ...]:
-    """Return ``unstable_learner`` where the repetitions differ more than they should."""
+    """Return ``unstable_learner`` if repetitions differ more than the correlation implies."""
     if folds.m < 2:
         return (finding("stability_unchecked"),)
     spread = spread_of_repetitions(folds.repetition_counts(spec))
-    # Whoever takes the counts to be worth less has allowed for more spread.
+    # A correlation under which counts are worth less allows for more spread.
     limit = Correlation().worth(folds.m) / correlation.worth(folds.m)
     if spread <= limit:
         return ()
@@ -59,7 +59,7 @@ def stability_findings(
 
 
 def spread_of_repetitions(counts: FloatArray) -> float:
-    """Return D of one model or of the difference of two, 1 being what the formula implies.
+    """Return D of one model or of the difference of two; the formula implies D = 1.
 
     ``counts  # (n_models, n_classes, 3, m)`` are tp, fp and fn.
 
@@ -72,13 +72,13 @@ def spread_of_repetitions(counts: FloatArray) -> float:
     difference: FloatArray = counts[0] - counts[1] if len(counts) == 2 else counts[0]
     expected: FloatArray = counts.mean(axis=3).sum(axis=0)  # (n_classes, 3)
     squares: FloatArray = np.square(difference - difference.mean(axis=2, keepdims=True)).sum(axis=2)
-    seen = expected > 0
-    n_classes, m = max(int(seen.any(axis=1).sum()), 1), counts.shape[3]
-    return float((squares[seen] / expected[seen]).sum() / (n_classes * (m - 1)))
+    occurring = expected > 0
+    n_classes, m = max(int(occurring.any(axis=1).sum()), 1), counts.shape[3]
+    return float((squares[occurring] / expected[occurring]).sum() / (n_classes * (m - 1)))
 
 
 class FoldComparison(Comparison):
-    """A comparison by counts of folds, which asks again by the same folds."""
+    """A comparison from fold counts; derived comparisons use the same folds."""
 
     __slots__ = ()
     details: FoldDetails
@@ -96,14 +96,14 @@ class FoldComparison(Comparison):
         seed: np.random.SeedSequence,
         as_right: tuple[AsRight, ...] | None = None,
     ) -> Comparison:
-        # How far the folds spread does not depend on the metric.
+        # The spread of the folds does not depend on the metric.
         spec = replace(spec, findings=self.spec.findings)
         plain = Comparison._conclude(self, spec, answer, rope=rope, seed=seed, as_right=as_right)
         return blocked(plain, self.details.folds, self.details.correlation)
 
 
 def blocked(plain: Comparison, folds: Folds, correlation: Correlation) -> Comparison:
-    """Add the folds to a comparison, and withhold ≫ and ≪ where they spread too much."""
+    """Add the folds to a comparison, and withhold ≫ and ≪ if they spread too much."""
     unstable = stability_findings(counted(plain.spec), folds, correlation)
     return FoldComparison._from(
         plain,
@@ -137,40 +137,39 @@ def bcv_compare(
     random_state: Seed = None,
     names: tuple[str, str] = ("A", "B"),
 ) -> Comparison:
-    """Compare two models by the counts of m×2 blocked cross-validation.
+    """Compare two models from the fold counts of m×2 blocked cross-validation.
 
-    Every item is tested once in each of m repetitions, so the summed counts
-    are worth ``w`` times as many independent ones. Precision and recall then are
-    Beta distributed and F1 is ``2 / (2 + X)`` with ``X`` beta-prime, for each model
-    by itself; the difference comes from quadrature, without draws. The decision is
-    that of interval and ROPE; the paper's probabilities are ``p_h0`` and ``p_h1``
+    Every item is tested once in each of m repetitions, so the summed counts are worth ``w`` times
+    as many independent ones. For each model, precision and recall are then Beta distributed and F1
+    is ``2 / (2 + X)`` with ``X`` beta-prime. The difference comes from quadrature, without draws,
+    and the decision from the HDI and the ROPE. The paper's probabilities are ``p_h0`` and ``p_h1``
     (H₁: B is better).
 
     Parameters
     ----------
     folds_a, folds_b
-        The counts of A and of B: two rows for each repetition, ``(S₁,T₁), (T₁,S₁), (S₂,T₂), …``.
+        Counts of A and of B, two rows per repetition: ``(S₁,T₁), (T₁,S₁), (S₂,T₂), …``.
     metric
         ``"precision"``, ``"recall"``, ``"f1"``, ``"jaccard"`` or another F-beta.
     counts
-        What the columns are: ``"tp_fp_fn"`` or ``"gold_predicted_correct"``.
+        Meaning of the columns: ``"tp_fp_fn"`` or ``"gold_predicted_correct"``.
     correlation
-        Of the folds: ``"averaged"`` (the paper's w), ``"integrated"`` (a mixture over ρ₁ and ρ₂),
-        ``"full"`` (w = 1/2m), a pair ``(rho1, rho2)``, or a :class:`Correlation`.
+        Correlation of the folds: ``"averaged"`` (the paper's w), ``"integrated"`` (a mixture over
+        ρ₁ and ρ₂), ``"full"`` (w = 1/2m), a pair ``(rho1, rho2)``, or a :class:`Correlation`.
     rope
-        The region of practical equivalence: a half-width or a pair. ±0.01 by default.
+        Region of practical equivalence: a half-width or a pair. Default: ±0.01.
     hdi_prob
         Probability mass of the HDI.
     prior
-        λ, the prior count of true positives, false positives and false negatives: a number, or
-        ``"uniform"`` for 1, the default, and ``"jeffreys"`` for a half; or ``"unit"`` or
+        λ, the prior count of true positives, false positives and false negatives: a number,
+        ``"uniform"`` (1, the default) or ``"jeffreys"`` (one half); or ``"unit"`` or
         ``"bootstrap"``.
     n_draws
-        How many draws to keep along with the exact numbers.
+        Number of draws to store with the exact numbers.
     random_state
         None, a whole number, a SeedSequence, a Generator or a RandomState.
     names
-        What to call A and B.
+        Display names of A and B.
 
     References
     ----------
@@ -192,13 +191,13 @@ def bcv_compare(
         for rows, name in zip((folds_a, folds_b), names, strict=True)
     ]
     check_same_gold(read[0], read[1], names)
-    asked, counted = get_labels(metric), dict(zip(names, read, strict=True))
+    measured, counted = get_labels(metric), dict(zip(names, read, strict=True))
     return compare_counts(
         counted,
-        metric=asked,
+        metric=measured,
         correlation=Correlation.from_param(correlation),
         prior=prior,
-        rope=Rope.from_param(rope, bounds=asked.bounds),
+        rope=Rope.from_param(rope, bounds=measured.bounds),
         prob=check_prob(hdi_prob),
         n_draws=n_draws,
         seed=seed_sequence(random_state),
@@ -220,7 +219,7 @@ def compare_counts(
     n_jobs: int | None,
     findings: tuple[Finding, ...] = (),
 ) -> Comparison:
-    """Compare two models by tp, fp and fn of each fold, ``(3, 2m)``, each on its own."""
+    """Compare two models, unpaired, from tp, fp and fn of each fold, ``(3, 2m)``."""
     folds = folds_of_counts(np.stack(list(counted.values())))
     plain = answer_spec(
         _ask(counted, metric, prior, correlation, folds, findings),
@@ -251,25 +250,25 @@ def bcv_estimate(
     Parameters
     ----------
     folds
-        The counts: two rows for each repetition.
+        Counts, two rows per repetition.
     metric
         ``"precision"``, ``"recall"``, ``"f1"``, ``"jaccard"`` or another F-beta.
     counts
-        What the columns are: ``"tp_fp_fn"`` or ``"gold_predicted_correct"``.
+        Meaning of the columns: ``"tp_fp_fn"`` or ``"gold_predicted_correct"``.
     correlation
-        Of the folds, as for :func:`bcv_compare`.
+        Correlation of the folds, as for :func:`bcv_compare`.
     hdi_prob
-        The mass of both intervals, ``hdi`` and the equal-tailed ``eti``.
+        Probability mass of both intervals, ``hdi`` and the equal-tailed ``eti``.
     prior
-        λ, the prior count of true positives, false positives and false negatives: a number, or
-        ``"uniform"`` for 1, the default, and ``"jeffreys"`` for a half; or ``"unit"`` or
+        λ, the prior count of true positives, false positives and false negatives: a number,
+        ``"uniform"`` (1, the default) or ``"jeffreys"`` (one half); or ``"unit"`` or
         ``"bootstrap"``.
     n_draws
-        How many draws to keep along with the exact numbers.
+        Number of draws to store with the exact numbers.
     random_state
         None, a whole number, a SeedSequence, a Generator or a RandomState.
     name
-        What to call the model.
+        Display name of the model.
 
     Examples
     --------
@@ -294,39 +293,41 @@ def bcv_estimate(
 
 
 def _repeated(counted: Mapping[str, AnyArray]) -> tuple[Finding, ...]:
-    """Return findings about rows that somebody may have entered twice."""
-    return tuple(one for name, counts in counted.items() for one in repeated_rows(counts, name))
+    """Return findings about rows that may have been entered twice."""
+    return tuple(
+        finding for name, counts in counted.items() for finding in repeated_rows(counts, name)
+    )
 
 
 def _ask(
     counted: Mapping[str, AnyArray],
-    asked: Metric,
+    metric: Metric,
     prior: PriorLike | None,
     correlation: Correlation,
     folds: Folds,
     findings: tuple[Finding, ...],
 ) -> LabelSpec:
-    if asked.score not in SCORES_OF_COUNTS or asked.average != "binary":
+    if metric.score not in SCORES_OF_COUNTS or metric.average != "binary":
         raise UsageError(
-            f"counts of true positives, false positives and false negatives tell precision, "
-            f"recall, f1, jaccard or another F-beta; got {asked.name!r}"
+            "fold counts of tp, fp and fn need the metric precision, recall, f1, jaccard or "
+            f"another F-beta; got {metric.name!r}"
         )
     sums = {name: counts.sum(axis=1) for name, counts in counted.items()}
     spec = make_spec(
         Outcomes.from_tp_fp_fn(sums),
-        metric=asked,
+        metric=metric,
         prior="uniform" if prior is None else prior,
         paired=False,
         counting=correlation.counting(folds.m),
     )
-    # Counts of folds may be of items or of spans; which, nobody has said.
-    kept = tuple(one for one in spec.findings if one.name != "independent_spans")
-    return replace(spec, findings=findings + kept)
+    # It is unknown whether fold counts are of items or of spans.
+    others = tuple(finding for finding in spec.findings if finding.name != "independent_spans")
+    return replace(spec, findings=findings + others)
 
 
-def compare_score_suite(suite: ScoreSuite, a: object, b: object, **asked: Any) -> Comparison:
-    """Compare two models of which a suite knows only scores, as ``compare_scores`` does."""
-    shared = shared_question(asked)
+def compare_score_suite(suite: ScoreSuite, a: object, b: object, **kwargs: Any) -> Comparison:
+    """Compare two models of a suite of scores, as ``compare_scores`` does."""
+    shared = shared_question(kwargs)
     if shared != {"prior": None, "paired": True, "pos_label": None}:
         raise UsageError(
             "fold scores use their own prior and are always paired; remove prior, "
@@ -337,11 +338,11 @@ def compare_score_suite(suite: ScoreSuite, a: object, b: object, **asked: Any) -
             raise UsageError(unknown_name("model", model, suite.models))
     of_a, of_b = (
         {
-            key: one.values[suite.models.index(model)]
-            for key, one in suite.tasks.items()
-            if isinstance(one, Scores)  # as all are
+            key: task.values[suite.models.index(model)]
+            for key, task in suite.tasks.items()
+            if isinstance(task, Scores)  # as all are
         }
         for model in (a, b)
     )
-    own = {name: asked[name] for name in ("hdi_prob", "n_draws", "random_state")}
-    return compare_scores(of_a, of_b, names=(str(a), str(b)), **suite.design, **own)
+    settings = {name: kwargs[name] for name in ("hdi_prob", "n_draws", "random_state")}
+    return compare_scores(of_a, of_b, names=(str(a), str(b)), **suite.design, **settings)

@@ -1,4 +1,4 @@
-"""``cross_compare``: two estimators by cross-validation."""
+"""``cross_compare``: compare two estimators by cross-validation."""
 
 from __future__ import annotations
 
@@ -99,57 +99,57 @@ def cross_compare(
     """Compare two estimators, or taggers, by cross-validation.
 
     Clones of both are trained and tested on the same folds. For a metric of labels these are m×2
-    blocked ones: what both predicted for the same items makes one paired table; every item was
-    counted m times, so the table is scaled by w. ``details.unpaired`` holds the paper's
+    blocked folds: the predictions of both models for the same items form one paired table. Every
+    item is counted m times, so the table is scaled by w. ``details.unpaired`` contains the paper's
     comparison of the same folds.
 
-    For a metric of scores, such as ROC AUC, log loss or RMSE, each fold gives one value a model,
-    and these are compared as by :func:`compare_scores`, which knows that folds overlap.
+    For a metric of scores, such as ROC AUC, log loss or RMSE, each fold gives one value per model.
+    These are compared as by :func:`compare_scores`, which allows for the overlap of folds.
 
-    Every argument is checked before the first training.
+    All arguments are checked before training starts.
 
     Parameters
     ----------
     estimator_a, estimator_b
-        Anything with ``fit`` and ``predict``, for ROC AUC and the like ``decision_function`` or
-        ``predict_proba``; they are cloned and stay as they are.
+        Objects with ``fit`` and ``predict``, or for metrics of scores ``decision_function`` or
+        ``predict_proba``. They are cloned and not changed.
     X
-        The items: an array, a frame or a list.
+        Items: an array, a frame or a list.
     y
-        The true label of each item, or its number, its text or its list of tags (with ``scheme``).
+        True label, number, text or list of tags (with ``scheme``) of each item.
     cv
-        A splitter of m×2 blocked folds; ``BlockedTwoFold(3)`` by default. For a metric of scores
-        any splitter whose folds differ by chance, or a number of folds, as scikit-learn takes it.
+        Splitter of m×2 blocked folds. Default: ``BlockedTwoFold(3)``. For a metric of scores,
+        any splitter whose folds differ by chance, or a number of folds, as in scikit-learn.
     metric
-        As for :func:`compare`; of tags precision, recall, F1 and their averages over types.
+        As for :func:`compare`. With tags: precision, recall, F1 and their averages over types.
     scheme
-        Of tags: ``"IOB2"`` and so on, see :mod:`outperform.data.spans`.
+        Tag scheme, such as ``"IOB2"``; see :mod:`outperform.data.spans`.
     correlation
-        Of folds of labels, as for :func:`bcv_compare`.
+        Correlation of folds with a metric of labels, as for :func:`bcv_compare`.
     rope
-        The region of practical equivalence: a half-width or a pair. ±0.01 by default.
+        Region of practical equivalence: a half-width or a pair. Default: ±0.01.
     hdi_prob
         Probability mass of the HDI.
     prior
-        Of the paired comparison of labels, as for :func:`compare`.
+        Prior of the paired comparison of labels, as for :func:`compare`.
     n_draws
-        How many draws; 20,000 by default.
+        Number of draws. Default: 20,000.
     random_state
-        Of the draws, and of the folds where ``cv`` is left out.
+        Seed of the draws, and of the folds if ``cv`` is None.
     n_jobs
         Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
-        Results do not depend on it. Starting processes takes seconds, so several pay where training
-        is slow.
+        Results do not depend on it. Starting processes takes seconds, so several jobs pay off only
+        if training is slow.
     labels
-        The classes averaged over; by default those that are ever true.
+        Classes to average over. Default: all that are ever true.
     pos_label
-        The positive class of a binary metric.
+        Positive class of a binary metric.
     names
-        What to call A and B; by default their classes, of a pipeline that of its last step, and
-        ``"A"`` and ``"B"`` where these are the same.
+        Display names of A and B. Default: their classes (for a pipeline, that of its last step), or
+        ``"A"`` and ``"B"`` if these are the same.
     groups
-        Which items belong together: they stay in one half, and each group rather than each
-        item gets one weight. For a metric of scores the splitter must keep them together.
+        Group of each item. A group stays in one half, and each group, not each item, is one
+        independent unit. For a metric of scores the splitter must keep groups together.
 
     Examples
     --------
@@ -189,11 +189,11 @@ def cross_compare(
             "random_state": seed,
         }
         with in_steps() as progress:
-            told: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress, "methods": methods}
-            said = predict_folds((estimator_a, estimator_b), X, y, splits, **told)
-        return asking.compare(said, **design)
+            settings: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress, "methods": methods}
+            scores = predict_folds((estimator_a, estimator_b), X, y, splits, **settings)
+        return asking.compare(scores, **design)
     m = check_blocked(splits, n, tolerance=_tolerance(groups, splitter))
-    asked: dict[str, object] = {
+    kwargs: dict[str, object] = {
         "metric": metric,
         "defaults": ("unit", "unit"),
         "prior": prior,
@@ -206,12 +206,12 @@ def cross_compare(
     prob, n_draws = check_prob(hdi_prob), engine.check_draws(n_draws)
     truths = [take(y, test) for _, test in splits]
     with in_steps() as progress:
-        _rehearse(_count(y, splits, (truths, truths), **counted), rope, asked, seed)
+        _rehearse(_count(y, splits, (truths, truths), **counted), rope, kwargs, seed)
         predicted = predict_folds(
             (estimator_a, estimator_b), X, y, splits, n_jobs=n_jobs, progress=progress
         )
         outcomes = _count(y, splits, predicted, **counted)
-        spec, region = _ask(outcomes, rope, asked)
+        spec, region = _ask(outcomes, rope, kwargs)
         plain = answer_spec(
             spec,
             rope=region,
@@ -225,26 +225,26 @@ def cross_compare(
         return beside_unpaired(blocked(plain, folds, treatment), folds, treatment, outcomes)
 
 
-def _refuse_scored(metric: metrics.Metric, **given: object) -> None:
-    """Refuse metrics of which nobody knows what they read, and what is for counted labels."""
+def _refuse_scored(metric: metrics.Metric, **arguments: object) -> None:
+    """Raise an error for metrics that read unknown columns, and for arguments of labels."""
     basis = metric.basis
     of_others = basis.read is None and basis.names not in ((), TARGETS)
     if not methods_for(metric) or of_others:
         raise UsageError(
-            f"cross_compare does not know what {metric.name!r} reads of an estimator; give its "
+            f"cross_compare does not know which estimator output {metric.name!r} reads; pass its "
             "value in each fold, e.g. from cross_val_score, to compare_scores"
         )
-    for name, value in given.items():
+    for name, value in arguments.items():
         if value is not None:
             raise UsageError(
-                f"{param(f'{name}=')} is for counted labels, and {metric.name!r} is a metric of "
-                "scores; leave it out"
+                f"{param(f'{name}=')} applies to metrics of labels, and {metric.name!r} is a "
+                "metric of scores; remove it"
             )
 
 
 @dataclass(frozen=True, kw_only=True)
 class _ScoredFolds:
-    """Folds, each of which a metric of scores is asked of."""
+    """Folds, each with one value of a metric of scores per model."""
 
     metric: metrics.Metric
     y: object
@@ -254,79 +254,85 @@ class _ScoredFolds:
 
     @cached_property
     def truth(self) -> tuple[IntArray, tuple[Label, ...]] | None:
-        """The code of each item's class, and the classes; None where the truth is no class."""
+        """The code of each item's class, and the classes; None if the truth is not a class."""
         if self.metric.reads == "statistics":
             self._refuse_texts()
             return None
         return read_truth(_unindexed(self.y), None)[:2]
 
     def _refuse_texts(self) -> None:
-        """Say which metrics take texts, if this one reads numbers."""
+        """Raise an error if the metric reads numbers and y contains text."""
         values = np.asarray(_unindexed(self.y))
         if self.metric.basis.read is None and values.dtype.kind not in "biuf":
-            odd = next((one for one in values.ravel().tolist() if isinstance(one, str)), None)
-            if odd is not None:
+            text = next(
+                (value for value in values.ravel().tolist() if isinstance(value, str)), None
+            )
+            if text is not None:
                 raise DataError(
-                    f"{self.metric.name} reads numbers, and y contains {odd!r}; for classes use a "
+                    f"{self.metric.name} reads numbers, and y contains {text!r}; for classes use a "
                     f"metric of labels, e.g. {param('metric=', 'f1_macro')}"
                 )
 
     @cached_property
-    def whole(self) -> ScoreSpec:
-        """What is asked, of all items."""
+    def overall(self) -> ScoreSpec:
+        """The spec of all items."""
         return self._ask_knowing(np.arange(size_of(self.y, "y")))
 
     def rehearse(self, rope: RopeLike | None) -> Rope:
-        """Ask as if both models knew the truth, to see before hours of training what is wrong."""
-        region = Rope.from_param(rope, bounds=self.whole.metric.bounds)
+        """Compare two perfect models, to find errors before hours of training."""
+        region = Rope.from_param(rope, bounds=self.overall.metric.bounds)
         for fold, (train, test) in enumerate(self.splits, start=1):
             if self.truth is not None:
                 codes, _ = self.truth
-                if self.whole.positive is not None:
-                    codes = np.equal(codes, self.whole.positive).astype(np.int64)
+                if self.overall.positive is not None:
+                    codes = np.equal(codes, self.overall.positive).astype(np.int64)
                 if np.unique(codes[train]).size < np.unique(codes).size:
                     raise DataError(
-                        f"fold {fold} trains on items of fewer classes than there are; stratify "
-                        "the folds, e.g. by StratifiedKFold"
+                        f"the training items of fold {fold} lack a class; stratify the folds, "
+                        "e.g. with StratifiedKFold"
                     )
             try:
                 values = _values(self._ask_knowing(test))
             except OutperformError as error:
-                raise DataError(f"fold {fold}: {error}; or stratify the folds") from error
+                raise DataError(f"fold {fold}: {error}, or stratify the folds") from error
             if not np.isfinite(values).all():
                 raise DataError(
-                    f"{self.metric.name} of the {len(test)} test items of fold {fold} is not "
-                    "defined; make larger folds"
+                    f"{self.metric.name} of the {len(test)} test items of fold {fold} is "
+                    "undefined; use larger folds"
                 )
         return region
 
-    def compare(self, said: Sequence[Sequence[object]], **design: Any) -> Comparison:
-        """Compare the values that the folds have given what two models said of their items."""
+    def compare(self, scores: Sequence[Sequence[object]], **design: Any) -> Comparison:
+        """Compare the metric values of the folds, from the scores of both models."""
         a, b = np.transpose(
             [
-                _values(self._ask(test, [self._column(one[fold]) for one in said]))
+                _values(
+                    self._ask(test, [self._column(model_scores[fold]) for model_scores in scores])
+                )
                 for fold, (_, test) in enumerate(self.splits)
             ]
         )
         mean = "mean" if self.metric.greater_is_better else "mean_cost"
-        found = compare_scores(a, b, metric=mean, names=self.names, **design)
-        assert isinstance(found.details, ScoreDetails)
-        assert isinstance(found.spec, ScoreSpec)
-        asked = self.whole.metric
-        metric = replace(found.spec.metric, name=asked.name, label=asked.label, bounds=asked.bounds)
+        comparison = compare_scores(a, b, metric=mean, names=self.names, **design)
+        assert isinstance(comparison.details, ScoreDetails)
+        assert isinstance(comparison.spec, ScoreSpec)
+        measured = self.overall.metric
+        metric = replace(
+            comparison.spec.metric, name=measured.name, label=measured.label, bounds=measured.bounds
+        )
         return summarize_scores(
-            replace(found.spec, metric=metric),
-            found.details.drawn._replace(verb="cross_compare"),
-            rope=found.rope,
-            prob=found.hdi.prob,
-            seed=found.seed,
-            findings=found.details.noticed,
+            replace(comparison.spec, metric=metric),
+            comparison.details.drawn._replace(verb="cross_compare"),
+            rope=comparison.rope,
+            prob=comparison.hdi.prob,
+            seed=comparison.seed,
+            findings=comparison.details.noticed,
         )
 
-    def _ask(self, test: IntArray, said: Sequence[object]) -> ScoreSpec:
+    def _ask(self, test: IntArray, columns: Sequence[object]) -> ScoreSpec:
         data = data_of(
             _unindexed(take(self.y, test)),
-            dict(zip(self.names, said, strict=True)),
+            dict(zip(self.names, columns, strict=True)),
             metric=self.metric,
             labels=None if self.truth is None else self.truth[1],
             sample_weight=None,
@@ -344,31 +350,31 @@ class _ScoredFolds:
             known = codes[test].astype(np.float64) if ranks else np.eye(len(labels))[codes[test]]
         return self._ask(test, [known, known])
 
-    def _column(self, said: object) -> object:
-        """Return what the metric reads of what an estimator said."""
-        if self.truth is None or not isinstance(said, Mapping):
-            return _unindexed(said)
-        labels, positive = self.truth[1], self.whole.positive
+    def _column(self, scores: object) -> object:
+        """Return the column that the metric reads from an estimator's output."""
+        if self.truth is None or not isinstance(scores, Mapping):
+            return _unindexed(scores)
+        labels, positive = self.truth[1], self.overall.positive
         ranks = self.metric.reads == "ranking"
-        wanted = [labels[positive]] if ranks and positive is not None else labels
-        lacking = [label for label in wanted if label not in said]
-        if lacking:
+        required = [labels[positive]] if ranks and positive is not None else labels
+        missing = [label for label in required if label not in scores]
+        if missing:
             raise DataError(
-                f"an estimator's classes_ must be those of y; {lacking[0]!r} is none of {[*said]}"
+                f"an estimator's classes_ must be those of y; {missing[0]!r} is not in {[*scores]}"
             )
-        columns: list[FloatArray] = [said[label] for label in wanted]
+        columns: list[FloatArray] = [scores[label] for label in required]
         return columns[0] if ranks else np.stack(columns, axis=1)
 
 
 def _values(spec: ScoreSpec) -> tuple[float, ...]:
-    with np.errstate(invalid="ignore", divide="ignore"):  # few items may leave it undefined
+    with np.errstate(invalid="ignore", divide="ignore"):  # it may be undefined with few items
         return spec.observed
 
 
 def _ask(
-    outcomes: Sequence[Outcomes], rope: RopeLike | None, asked: dict[str, Any]
+    outcomes: Sequence[Outcomes], rope: RopeLike | None, kwargs: dict[str, Any]
 ) -> tuple[LabelSpec, Rope]:
-    spec = make_spec(reduce(add, outcomes), **asked)
+    spec = make_spec(reduce(add, outcomes), **kwargs)
     _refuse_functions(spec)
     return spec, rope_for(spec, rope)
 
@@ -376,17 +382,17 @@ def _ask(
 def _rehearse(
     outcomes: Sequence[Outcomes],
     rope: RopeLike | None,
-    asked: dict[str, object],
+    kwargs: dict[str, object],
     seed: np.random.SeedSequence,
 ) -> None:
-    """Ask as if both models were always right, to see before hours of training what is wrong."""
-    spec, _ = _ask(outcomes, rope, asked)
-    if asked["prior"] is None:
+    """Compare two perfect models, to find errors before hours of training."""
+    spec, _ = _ask(outcomes, rope, kwargs)
+    if kwargs["prior"] is None:
         return
-    # Whether an array fits the table shows when it is used, in the unpaired comparison too.
+    # An array prior is checked against the table when it is used, unpaired too.
     engine.draw_view(spec, spec.view, Sampling(1, seed))
     if _folds(spec, outcomes).triples(spec) is None:
-        alone, _ = _ask(outcomes, rope, {**asked, "paired": False})
+        alone, _ = _ask(outcomes, rope, {**kwargs, "paired": False})
         engine.draw_view(alone, alone.view, Sampling(1, seed))
 
 
@@ -400,17 +406,17 @@ def _size(x: object, y: object) -> int:
 def _splitter(
     cv: object, y: object, scored: metrics.Metric | None, seed: np.random.SeedSequence
 ) -> object:
-    """Return what makes the folds; a number of them only for a metric of scores."""
+    """Return the splitter; a number of folds is allowed only for a metric of scores."""
     of_classes = scored is None or scored.reads != "statistics"
     if cv is None:
         return BlockedTwoFold(3, stratify=of_classes, random_state=seed)
     if scored is None or isinstance(cv, bool) or not isinstance(cv, (int, np.integer)):
         return cv
     if cv < FEWEST_FOLDS:
-        raise UsageError(f"cv must be {FEWEST_FOLDS} folds or more, or a splitter; got {cv}")
+        raise UsageError(f"cv must be at least {FEWEST_FOLDS} folds, or a splitter; got {cv}")
     selection = require("sklearn.model_selection", extra="sklearn", purpose="making folds")
-    found: object = selection.check_cv(int(cv), y, classifier=of_classes)
-    return found
+    folds: object = selection.check_cv(int(cv), y, classifier=of_classes)
+    return folds
 
 
 def _splits(cv: object, x: object, y: object, groups: ColumnLike | None) -> list[tuple[Any, Any]]:
@@ -418,9 +424,9 @@ def _splits(cv: object, x: object, y: object, groups: ColumnLike | None) -> list
         brief = isinstance(cv, (int, np.integer, str, type))
         came = repr(cv) if brief else f"a {type(cv).__name__}"
         why = (
-            "; the folds of predicted labels must be blocked two-fold ones, because how far the "
-            "counts of k folds correlate is not known. With a metric of scores, such as roc_auc, "
-            f"cv={cv} is taken"
+            "; a metric of labels needs blocked two-fold cross-validation, because the correlation "
+            "of counts from k folds is unknown. With a metric of scores, such as roc_auc, "
+            f"cv={cv} is valid"
             if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool)
             else ""
         )
@@ -434,11 +440,11 @@ def _splits(cv: object, x: object, y: object, groups: ColumnLike | None) -> list
 
 
 def _tolerance(groups: ColumnLike | None, cv: object) -> float | None:
-    """Let halves and shared parts differ by the largest group, which cannot be split."""
+    """Return the tolerance for groups: the size of the largest one, which cannot be split."""
     if groups is None:
         return None
     if isinstance(cv, BlockedTwoFold):
-        return float("inf")  # it has made them as equal as the groups allow
+        return float("inf")  # its halves are as equal as the groups allow
     codes, _ = group_codes(groups, len(groups))  # type: ignore[arg-type]
     return float(np.bincount(codes).max())
 
@@ -452,46 +458,48 @@ def _count(
     scheme: Any,
     groups: ColumnLike | None,
 ) -> tuple[Outcomes, ...]:
-    found = []
+    fold_outcomes = []
     for fold, (_, test) in enumerate(splits):
         truth = _unindexed(take(y, test))
         answers = {name: _unindexed(predicted[model][fold]) for model, name in enumerate(names)}
-        own = None if groups is None else _unindexed(take(groups, test))
+        fold_groups = None if groups is None else _unindexed(take(groups, test))
         if scheme is None:
-            found.append(Outcomes.from_labels(truth, answers, groups=own))
+            fold_outcomes.append(Outcomes.from_labels(truth, answers, groups=fold_groups))
         else:
-            found.append(Outcomes.from_tags(truth, answers, scheme=scheme, groups=own))
-    labels = reduce(add, found).labels
-    return tuple(one.with_labels(labels) for one in found)
+            fold_outcomes.append(
+                Outcomes.from_tags(truth, answers, scheme=scheme, groups=fold_groups)
+            )
+    labels = reduce(add, fold_outcomes).labels
+    return tuple(outcomes.with_labels(labels) for outcomes in fold_outcomes)
 
 
 def _unindexed(values: object) -> Any:
-    """Forget the index of pandas: what an estimator predicts is in the order of its rows."""
+    """Drop the pandas index, because predictions are in the order of the rows."""
     return values.reset_index(drop=True) if hasattr(values, "reset_index") else values
 
 
 def _folds(spec: LabelSpec, outcomes: Sequence[Outcomes]) -> Folds:
-    return folds_of_outcomes([one.with_labels(spec.data.labels) for one in outcomes])
+    return folds_of_outcomes([fold.with_labels(spec.data.labels) for fold in outcomes])
 
 
 def _refuse_functions(spec: LabelSpec) -> None:
     if spec.metric.needs == "confusion":
         raise UsageError(
-            f"{spec.metric.name} reads the whole confusion matrix, of which folds keep the "
-            "margins only; use one of the named metrics"
+            f"{spec.metric.name} reads the whole confusion matrix, but folds only have its "
+            "margins; use one of the named metrics"
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrossDetails(FoldDetails):
-    """The folds on which ``cross_compare`` compared two estimators; see :class:`FoldDetails`.
+    """Folds on which ``cross_compare`` compared two estimators; see :class:`FoldDetails`.
 
     Parameters
     ----------
     unpaired
-        The same folds as the paper compares them: as if each model had its own items.
+        The paper's comparison of the same folds, as if each model had its own items.
     outcomes
-        What was seen in each fold.
+        Outcomes of each fold.
     """
 
     unpaired: Comparison
@@ -499,12 +507,12 @@ class CrossDetails(FoldDetails):
 
     @property
     def verb(self) -> str:
-        """The verb that makes such comparisons."""
+        """Name of the function that returns such comparisons."""
         return "cross_compare"
 
 
 class CrossComparison(FoldComparison):
-    """A comparison of two estimators by the same folds, which asks again by these folds."""
+    """A comparison of two estimators on the same folds, which derived comparisons use too."""
 
     __slots__ = ()
     details: CrossDetails
@@ -534,7 +542,7 @@ def beside_unpaired(
     correlation: Correlation,
     outcomes: tuple[Outcomes, ...],
 ) -> Comparison:
-    """Put the paper's unpaired comparison of the same folds beside the paired one."""
+    """Add the paper's unpaired comparison of the same folds to the paired one."""
     details = CrossDetails(
         folds=folds,
         correlation=correlation,

@@ -1,4 +1,4 @@
-"""Fold counts, and the design that they must follow."""
+"""Fold counts, and checks of the cross-validation design."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ COUNTS = ("tp_fp_fn", "gold_predicted_correct")
 
 
 def read_folds(rows: object, *, counts: str, name: str) -> AnyArray:
-    """Return tp, fp and fn of each fold, ``(3, 2m)``, or say what is wrong with the rows."""
+    """Return tp, fp and fn of each fold, ``(3, 2m)``; wrong rows raise an error."""
     if counts not in COUNTS:
         raise UsageError(unknown_name("counts", counts, COUNTS))
     table = as_counts(rows, name=f"folds of {name}")
     if table.ndim != 2 or table.shape[1] != 3:
         raise DataError(
             f"folds of {name} must have three columns, {counts.replace('_', ', ')}, and one row "
-            f"for each fold; got shape {table.shape}"
+            f"per fold; got shape {table.shape}"
         )
     if len(table) % 2 or not len(table):
         raise DataError(
-            f"folds of {name} must have two rows for each repetition of two-fold "
-            f"cross-validation; got {len(table)}"
+            f"folds of {name} must have two rows per repetition of two-fold cross-validation; "
+            f"got {len(table)}"
         )
     if counts == "gold_predicted_correct":
         table = _from_gold(table, name)
@@ -57,19 +57,19 @@ def _from_gold(table: AnyArray, name: str) -> AnyArray:
 
 
 def _check_repetitions(gold: AnyArray, name: str) -> None:
-    """Every repetition tests every item once, so its two folds hold all the gold."""
+    """Check that the two folds of every repetition contain all gold items."""
     totals: AnyArray = gold[0::2] + gold[1::2]
     for repetition, total in enumerate(totals):
         if total != totals[0]:
             raise DataError(
                 f"folds of {name}: repetition {repetition + 1} (rows {2 * repetition + 1} and "
-                f"{2 * repetition + 2}) holds {total} gold items, repetition 1 holds {totals[0]}; "
-                "the two halves of every repetition must hold the whole data, tp + fn, once"
+                f"{2 * repetition + 2}) has {total} gold items, repetition 1 has {totals[0]}; "
+                "the two halves of every repetition must contain every gold item (tp + fn) once"
             )
 
 
 def check_same_gold(a: AnyArray, b: AnyArray, names: tuple[str, str]) -> None:
-    """Refuse folds of two models that were not the same folds."""
+    """Raise an error if two models were not tested on the same folds."""
     if a.shape != b.shape:
         raise DataError(
             f"{names[0]} has {a.shape[1]} folds and {names[1]} has {b.shape[1]}; both models must "
@@ -77,9 +77,9 @@ def check_same_gold(a: AnyArray, b: AnyArray, names: tuple[str, str]) -> None:
         )
     gold_a: AnyArray = a[0] + a[2]
     gold_b: AnyArray = b[0] + b[2]
-    apart = np.flatnonzero(gold_a != gold_b)
-    if apart.size:
-        row = int(apart[0])
+    differing = np.flatnonzero(gold_a != gold_b)
+    if differing.size:
+        row = int(differing[0])
         raise DataError(
             f"row {row + 1}: {names[0]} was tested on {gold_a[row]} gold items and {names[1]} on "
             f"{gold_b[row]}; both models must be tested on the same folds in the same order"
@@ -87,12 +87,12 @@ def check_same_gold(a: AnyArray, b: AnyArray, names: tuple[str, str]) -> None:
 
 
 def repeated_rows(counts: AnyArray, name: str) -> tuple[Finding, ...]:
-    """Return a finding if two folds of a model have the same counts to the last one."""
+    """Return a finding if two folds of a model have exactly the same counts."""
     rows = [tuple(row) for row in counts.T.tolist()]
     twice = [row for row in dict.fromkeys(rows) if rows.count(row) > 1]
     if not twice:
         return ()
-    places = listed(str(place) for place, row in enumerate(rows, 1) if row == twice[0])
+    places = listed(str(number) for number, row in enumerate(rows, 1) if row == twice[0])
     return (finding("repeated_fold", model=name, rows=places),)
 
 
@@ -105,7 +105,7 @@ def folds_of_counts(counts: AnyArray) -> Folds:
 def folds_of_outcomes(outcomes: list[Outcomes]) -> Folds:
     """Return the folds of outcomes that share their models and classes."""
     sums = [
-        [one.margins(model) for one in outcomes] for model in outcomes[0].models
+        [fold_outcomes.margins(model) for fold_outcomes in outcomes] for model in outcomes[0].models
     ]  # (n_models, 2m)
     return Folds(
         **{
@@ -118,12 +118,11 @@ def folds_of_outcomes(outcomes: list[Outcomes]) -> Folds:
 
 
 def blocks(m: int, n: int) -> IntArray:
-    """Return the signs ``(n_blocks, m)`` of a blocked design: +1 where a block is in the half.
+    """Return the signs ``(n_blocks, m)`` of a blocked design: +1 if a block is in the half.
 
-    Each column has as many +1 as −1, and each two columns have each pair of
-    signs ``n_blocks / 4`` times, so that two training halves share a quarter of
-    the blocks. Where several numbers of blocks would do, one that divides ``n``
-    makes the blocks equal.
+    Each column has as many +1 as −1, and any two columns have each pair of signs ``n_blocks / 4``
+    times, so two training halves share a quarter of the blocks. If several numbers of blocks are
+    possible, one that divides ``n`` makes the blocks equal.
 
     Examples
     --------
@@ -134,7 +133,7 @@ def blocks(m: int, n: int) -> IntArray:
            [-1, -1, -1]])
     """
     signs = _hadamard(n_blocks(m, n))
-    signs = signs * signs[:, :1]  # the first column is constant and makes no halves
+    signs = signs * signs[:, :1]  # the first column is constant
     signs = signs[:, 1:] * -signs[-1, 1:]  # the last block is never in the first half
     columns = np.lexsort(-signs[::-1])
     return signs[:, columns[:m]]
@@ -143,9 +142,8 @@ def blocks(m: int, n: int) -> IntArray:
 def n_blocks(m: int, n: int) -> int:
     """Return the number of blocks for ``m`` repetitions on ``n`` units.
 
-    That is the smallest order above ``m`` that divides ``n``, unless it is far
-    larger than the smallest one of all: more blocks leave less of each class in
-    every block.
+    This is the smallest order above ``m`` that divides ``n``, unless it is much larger than the
+    smallest order: with more blocks, each block has fewer items of each class.
 
     Examples
     --------
@@ -158,7 +156,7 @@ def n_blocks(m: int, n: int) -> int:
 
 @cache
 def _is_order(order: int) -> bool:
-    """Say whether one of the constructions gives a Hadamard matrix of this order."""
+    """Whether one of the constructions gives a Hadamard matrix of this order."""
     if order in (1, 2):
         return True
     if order % 4:
@@ -206,10 +204,10 @@ Mask = NDArray[np.bool_]
 
 
 class _Design(NamedTuple):
-    """A kind of cross-validation, and how to come by its folds."""
+    """A kind of cross-validation, and how to get its folds."""
 
     name: str
-    mend: str
+    fix: str
 
 
 _BLOCKED = _Design("blocked cross-validation", "make the folds with op.BlockedTwoFold")
@@ -219,26 +217,26 @@ _RANDOM = _Design(
     "op.BlockedTwoFold",
 )
 FEWEST_FOLDS = 4  # with fewer the posterior has no standard deviation
-# The largest training set over the smallest, above which folds do not train alike.
+# Limit of the ratio of the largest training set to the smallest.
 _MOST_UNEQUAL = 2
 
 
 def share_tested(
     splits: Sequence[tuple[object, object]], n: int, groups: ColumnLike | None = None
 ) -> float:
-    """Return the share of its items that a fold tests, or refuse folds that none corrects.
+    """Return the share of its items that a fold tests; folds that cannot be corrected raise.
 
     The correction of Nadeau and Bengio is for folds that differ by chance: their training sets
-    are about as large, and two of them test as many items in common as chance has it, or none.
+    have about the same size, and two test sets share no items, or as many as by chance.
 
     Parameters
     ----------
     splits
         Training and test indices of each fold.
     n
-        The number of items.
+        Number of items.
     groups
-        Which items belong together.
+        Group of each item.
 
     Examples
     --------
@@ -252,16 +250,16 @@ def share_tested(
     if groups is not None:
         codes = group_codes(groups, len(groups))[0]  # type: ignore[arg-type]
     if codes is not None and len(codes) != n:
-        raise DataError(f"groups must have one entry for each of the {n} items; got {len(codes)}")
+        raise DataError(f"groups must have one entry per item, {n} in all; got {len(codes)}")
     train: Mask = np.zeros((len(splits), n), dtype=np.bool_)
     test = np.zeros_like(train)
-    held: IntArray = np.arange(n) if codes is None else codes
+    units: IntArray = np.arange(n) if codes is None else codes
     for index, (learnt, tested) in enumerate(splits):
         name = f"fold {index + 1}"
         train[index], test[index] = _mask(learnt, n, name, _RANDOM), _mask(tested, n, name, _RANDOM)
-        shared = np.intersect1d(held[train[index]], held[test[index]]).size
+        shared = np.intersect1d(units[train[index]], units[test[index]]).size
         if shared:
-            what = "items" if codes is None else "groups, as GroupKFold has them"
+            what = "items" if codes is None else "groups, as with GroupKFold"
             came = f"those of {name} share {shared}"
             _refuse(f"training and test sets without common {what}", came, _RANDOM)
     _check_chance(train, test)
@@ -271,45 +269,45 @@ def share_tested(
 
 
 def _check_chance(train: Mask, test: Mask) -> None:
-    """Refuse folds ``(n_folds, n_items)`` that follow an order, or test the same items."""
+    """Raise an error if folds ``(n_folds, n_items)`` are ordered in time or test the same items."""
     learnt: IntArray = train.sum(axis=1)
     tested: IntArray = test.sum(axis=1)
     smallest, least, most = int(tested.min()), int(learnt.min()), int(learnt.max())
-    if smallest < 2:  # many a metric of one item is another one, or none
+    if smallest < 2:  # many metrics of a single item are different or undefined
         came = f"fold {int(tested.argmin()) + 1} tests {smallest}"
         _refuse("two test items or more in every fold", came, _RANDOM)
     last: IntArray = train.shape[1] - 1 - train[:, ::-1].argmax(axis=1)
     if bool((last < test.argmax(axis=1)).all()):
-        came = "these train on what comes before their test items, as folds of a time series do"
+        came = "these train only on items before their test items, like time-series folds"
         _refuse("folds that differ by chance", came, _RANDOM)
     if most > _MOST_UNEQUAL * least:
-        _refuse("training sets of about one size", f"these have {least} to {most} items", _RANDOM)
+        _refuse("training sets of similar size", f"these have {least} to {most} items", _RANDOM)
     times: FloatArray = test.sum(axis=0, dtype=np.float64)
-    # How much of what one fold tests another one tests too.
+    # The mean share of a test set that another fold tests too.
     common = float(times @ (times - 1)) / (len(test) - 1) / float(times.sum())
     if common > (1 + float(tested.mean()) / float((tested + learnt).mean())) / 2:
         came = f"two of these have {common:.0%} of them in common"
-        _refuse("folds that test other items", came, _RANDOM)
+        _refuse("folds that test different items", came, _RANDOM)
 
 
 def check_blocked(
     splits: Sequence[tuple[object, object]], n: int, *, tolerance: float | None = None
 ) -> int:
-    """Return the number of repetitions, or refuse folds that are not those of a blocked design.
+    """Return the number of repetitions; folds without a blocked design raise an error.
 
-    Folds come in pairs ``(S, T)``, ``(T, S)`` of two halves, and every two training halves
-    share a quarter of the items.
+    Folds come in pairs ``(S, T)``, ``(T, S)`` of two halves, and any two training halves share a
+    quarter of the items.
 
     Parameters
     ----------
     splits
         Training and test indices of each fold.
     n
-        The number of items.
+        Number of items.
     tolerance
-        By how many items a half may differ from ``n / 2`` and a shared part from ``n / 4``.
-        None allows one item for each block that makes them up. With groups, whose sizes
-        cannot be chosen, pass the size of the largest one.
+        Largest deviation of a half from ``n / 2`` and of a shared part from ``n / 4``, in items.
+        Default: one item per block. With groups, whose sizes are fixed, pass the size of the
+        largest group.
 
     Examples
     --------
@@ -317,7 +315,7 @@ def check_blocked(
     1
     """
     if not len(splits) or len(splits) % 2:
-        _refuse("an even number of folds, two for each repetition", f"got {len(splits)} folds")
+        _refuse("an even number of folds, two per repetition", f"got {len(splits)} folds")
     m = len(splits) // 2
     halves = [_half(splits[2 * index], splits[2 * index + 1], n, index) for index in range(m)]
     order = n_blocks(m, n)
@@ -327,11 +325,11 @@ def check_blocked(
 
 
 def _refuse(must: str, came: str, design: _Design = _BLOCKED) -> NoReturn:
-    raise DataError(f"{design.name} needs {must}; {came}. To mend it, {design.mend}")
+    raise DataError(f"{design.name} needs {must}; {came}. To fix it, {design.fix}")
 
 
 def _half(first: tuple[object, object], second: tuple[object, object], n: int, index: int) -> Mask:
-    """Return where the first training half of a repetition lies."""
+    """Return a mask of the first training half of a repetition."""
     name = f"fold {2 * index + 1}"
     train, test = _mask(first[0], n, name), _mask(first[1], n, name)
     shared = np.count_nonzero(train & test)
@@ -342,13 +340,13 @@ def _half(first: tuple[object, object], second: tuple[object, object], n: int, i
         )
     outside = n - np.count_nonzero(train | test)
     if outside:
-        _refuse("every item in one half or the other", f"{name} leaves out {outside} of {n}")
+        _refuse("every item in one half or the other", f"{name} lacks {outside} of {n}")
     after = f"fold {2 * index + 2}"
     again = _mask(second[0], n, after), _mask(second[1], n, after)
     if (again[0] != test).any() or (again[1] != train).any():
         _refuse(
             "folds in pairs (S, T), (T, S)",
-            f"{after} is not {name} with training and test exchanged",
+            f"{after} is not {name} with training and test swapped",
         )
     return train
 
@@ -356,10 +354,10 @@ def _half(first: tuple[object, object], second: tuple[object, object], n: int, i
 def _mask(indices: object, n: int, name: str, design: _Design = _BLOCKED) -> Mask:
     array: IntArray = np.asarray(indices)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        _refuse("arrays of indices", f"{name} holds {array.dtype} of shape {array.shape}", design)
+        _refuse("arrays of indices", f"{name} has {array.dtype} of shape {array.shape}", design)
     if array.size and not (array.min() >= 0 and array.max() < n):
         wrong = array[(array < 0) | (array >= n)][0]
-        _refuse(f"indices from 0 to {n - 1}", f"{name} holds {wrong}", design)
+        _refuse(f"indices from 0 to {n - 1}", f"{name} contains {wrong}", design)
     mask = np.zeros(n, dtype=np.bool_)
     mask[array.astype(np.int64)] = True
     twice = array.size - np.count_nonzero(mask)
@@ -379,12 +377,12 @@ def _check_sizes(halves: Sequence[Mask], n: int, tolerance: float) -> None:
 
 
 def _check_overlaps(halves: Sequence[Mask], n: int, tolerance: float) -> None:
-    for (one, left), (other, right) in combinations(enumerate(halves, 1), 2):
+    for (first, left), (second, right) in combinations(enumerate(halves, 1), 2):
         shared = np.count_nonzero(left & right)
         if (left == right).all() or (left != right).all():
-            _refuse("different halves", f"repetitions {one} and {other} have the same two")
+            _refuse("different halves", f"repetitions {first} and {second} have the same two")
         if abs(shared - n / 4) > tolerance:
             _refuse(
                 f"training halves that share {n / 4:g} items, give or take {tolerance:g}",
-                f"those of repetitions {one} and {other} share {shared}",
+                f"those of repetitions {first} and {second} share {shared}",
             )

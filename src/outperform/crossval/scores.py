@@ -1,4 +1,4 @@
-"""``compare_scores``: two models by their scores, per fold or per data set."""
+"""``compare_scores``: compare two models by their scores, per fold or per data set."""
 
 from __future__ import annotations
 
@@ -58,21 +58,21 @@ from outperform.results.details import DatasetDifference, Drawn, NextDataset, Sc
 from outperform.results.estimate import Estimate
 
 FoldsLike: TypeAlias = "ColumnLike | ModelsLike | Sequence[ColumnLike] | AnyArray"
-"""Scores: a vector of folds, a row for each data set, or a mapping from data sets."""
+"""Scores: a vector of folds, a row per data set, or a mapping from data set names."""
 
 _METRICS = ("mean", "mean_cost")
-# Folds also show how sure each score is; without them more data sets are needed.
+# Folds also show the uncertainty of each score; without them more data sets are needed.
 _FEW_DATASETS, _FEW_SCORES = 5, 10
 _MIDDLE = (0.025, 0.975)
 _NEXT_STREAM = 2**31 + 2
 _SEEDS = (
-    "scores of seeds on one test set do not show what other items would change, so give their "
+    "scores of seeds on one test set do not show the effect of other items; pass their "
     "predictions to compare_runs(y_true, runs_a, runs_b)"
 )
 
 
 def _no_posterior(*_: object) -> NoReturn:
-    raise UsageError("scores of folds have no table of classes to build a posterior from")
+    raise UsageError("fold scores have no table of classes to build a posterior from")
 
 
 CORRELATED = PriorModel(name="correlated t", build=_no_posterior, proper=False)
@@ -82,11 +82,11 @@ SIGNED_RANK = PriorModel(name="signed rank", build=_no_posterior, proper=False)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FoldSpec(ScoreSpec):
-    """What is asked of the scores of folds; see :class:`ScoreSpec`."""
+    """Spec of a comparison of fold scores; see :class:`ScoreSpec`."""
 
     @property
     def unit(self) -> str:
-        """What the number of items counts, in words."""
+        """Name of the units that the number of items counts."""
         return "data sets" if self.prior.name == SIGNED_RANK.name else "folds"
 
 
@@ -105,61 +105,61 @@ def compare_scores(
     random_state: Seed = None,
     names: tuple[str, str] = ("A", "B"),
 ) -> Comparison:
-    r"""Compare two models by their scores, per fold or per data set, without any predictions.
+    r"""Compare two models by their scores, per fold or per data set, without predictions.
 
-    On one data set the folds of a cross-validation overlap in training, so they correlate by
-    the share :math:`\rho` of the items that a fold tests. The mean difference then has
-    Nadeau and Bengio's correlated t of :math:`n - 1` degrees of freedom and squared scale
+    On one data set the folds of a cross-validation share training items, so their scores have a
+    correlation of :math:`\rho`, the share of the items that a fold tests. The mean difference then
+    has Nadeau and Bengio's correlated t with :math:`n - 1` degrees of freedom and squared scale
     :math:`(1/n + \rho / (1 - \rho))\, s^2`, a closed form.
 
-    On several data sets the difference on each is drawn from Student's t around
-    :math:`\delta_0`, the mean over data sets like these, about which the comparison speaks.
-    ``details.datasets`` has the difference on each data set, which learns from the others, and
-    ``details.next_dataset`` what to expect on one more.
+    On several data sets the difference on each comes from a Student t around :math:`\delta_0`, the
+    mean over data sets like these, which the comparison is about. ``details.datasets`` has the
+    partially pooled difference on each data set, and ``details.next_dataset`` the prediction for
+    another one.
 
-    With one score for each data set the differences are weighed at random, as the Bayesian
-    signed-rank test does, and the comparison speaks about their pseudo-median. Its distance from
-    the observed one is widened to that of Student's t.
+    With one score per data set the differences get random weights, as in the Bayesian signed-rank
+    test, and the comparison is about their pseudo-median. Its distance from the observed one is
+    widened to that of Student's t.
 
-    Numbers do not show where they come from, so it must be stated: the folds of a
-    cross-validation by ``folds``, ``runs`` or ``test_share``, data sets by their names or
-    ``datasets``. Scores of several seeds on one test set are refused: they do not show what
-    other items would change. :func:`compare_runs` takes the predictions of each seed.
+    State where the numbers come from: the folds of a cross-validation with ``folds``, ``runs`` or
+    ``test_share``, data sets with their names or ``datasets``. Scores of several seeds on one test
+    set raise an error, because they do not show the effect of other items. :func:`compare_runs`
+    takes the predictions of each seed.
 
-    Whoever has the predictions knows more than the folds' means: see :func:`compare` and
-    :func:`cross_compare`.
+    If you have the predictions, use :func:`compare` or :func:`cross_compare`: predictions contain
+    more information than fold means.
 
     Parameters
     ----------
     a, b
-        The scores of A and of B in the same folds. One data set: a vector. Several: a mapping from
-        their names, a frame with a column for each, or an array with a row for each and
-        ``datasets``; they may have different numbers of folds. Series are aligned by their index.
-        One score for each data set: a mapping from names to numbers, or a vector and ``datasets``.
+        Scores of A and of B in the same folds. One data set: a vector. Several: a mapping by
+        name, a frame with one column per data set, or an array with one row per data set and
+        ``datasets``. Numbers of folds may differ. Series are aligned by index. One score per data
+        set: a mapping from names to numbers, or a vector and ``datasets``.
     folds
-        The number of folds of the cross-validation. If it was repeated, the scores of all
-        repetitions are in one vector.
+        Number of folds of the cross-validation. If it was repeated, pass the scores of all
+        repetitions in one vector.
     runs
-        How often the cross-validation was repeated, instead of ``folds``; 1 if it was not.
+        Number of repetitions of the cross-validation, instead of ``folds``; 1 if not repeated.
     test_share
-        The share of the items that a fold tests, where it is not one over the number of folds:
-        0.2 for repeated splits of 80 and 20 per cent.
+        Share of the items that a fold tests, if it is not one over the number of folds: 0.2 for
+        repeated splits of 80% and 20%.
     datasets
-        The names of the data sets, or their number, if a and b are no mappings: each row of an
-        array, or each number of a vector, is then a data set.
+        Names of the data sets or their number, if a and b are not mappings: each row of an array,
+        or each number of a vector, is then a data set.
     metric
-        ``"mean"``, or ``"mean_cost"`` for scores of which less is better.
+        ``"mean"``, or ``"mean_cost"`` if lower scores are better.
     rope
-        The region of practical equivalence: a half-width or a pair. ±0.01 by default.
+        Region of practical equivalence: a half-width or a pair. Default: ±0.01.
     hdi_prob
         Probability mass of the HDI.
     n_draws
-        How many draws; 20,000 by default. One data set needs none for its numbers. Folds of several
-        data sets get more, up to 160,000, until their chains have converged.
+        Number of draws. Default: 20,000. The numbers of a single data set do not depend on it.
+        Folds of several data sets get up to 160,000, until their chains converge.
     random_state
         None, a whole number, a SeedSequence, a Generator or a RandomState.
     names
-        What to call A and B.
+        Display names of A and B.
 
     References
     ----------
@@ -191,7 +191,7 @@ def compare_scores(
 
 
 class _Design(NamedTuple):
-    """How the scores were made, as the caller states it."""
+    """The caller's statement of how the scores were made."""
 
     folds: int | None
     runs: int | None
@@ -203,29 +203,33 @@ class _Design(NamedTuple):
         return not self.folds is self.runs is self.test_share is None
 
     def check_no_folds(self) -> None:
-        """Refuse what says how folds were made where there are none."""
+        """Raise an error if fold arguments were passed but there are no folds."""
         if self.has_folds:
             raise UsageError(
-                "folds, runs and test_share are for scores of folds; there is one score for each "
-                "data set"
+                "folds, runs and test_share apply to fold scores, but there is one score per data "
+                "set; remove them"
             )
 
     def names(self, n: int) -> tuple[str, ...]:
-        """Return the names of so many data sets."""
-        given = self.datasets
-        if isinstance(given, (int, np.integer)) and not isinstance(given, bool):
-            names = tuple(str(k) for k in range(1, int(given) + 1))
-        elif given is None or isinstance(given, (str, bytes, int)) or not hasattr(given, "__len__"):
-            raise UsageError(f"datasets must be names or their number, e.g. {n}; got {given!r}")
+        """Return the names of ``n`` data sets."""
+        datasets = self.datasets
+        if isinstance(datasets, (int, np.integer)) and not isinstance(datasets, bool):
+            names = tuple(str(k) for k in range(1, int(datasets) + 1))
+        elif (
+            datasets is None
+            or isinstance(datasets, (str, bytes, int))
+            or not hasattr(datasets, "__len__")
+        ):
+            raise UsageError(f"datasets must be names or their number, e.g. {n}; got {datasets!r}")
         else:
-            names = tuple(map(str, given))
+            names = tuple(map(str, datasets))
         if len(names) != n:
             raise DataError(
-                f"datasets has {len(names)} names for {n} scores or rows; give a name to each"
+                f"datasets has {len(names)} names for {n} scores or rows; pass one name for each"
             )
         if len(set(names)) < n:
             twice = next(name for name in names if names.count(name) > 1)
-            raise UsageError(f"datasets names {twice!r} twice; give each data set its own name")
+            raise UsageError(f"datasets has {twice!r} twice; use a different name for each")
         return names
 
     def share(self, n: int, key: str) -> float:
@@ -233,21 +237,23 @@ class _Design(NamedTuple):
         if self.test_share is not None:
             return self._checked_share()
         for name, value, least in (("folds", self.folds, 2), ("runs", self.runs, 1)):
-            whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-            if value is not None and not (whole and value >= least):
-                raise UsageError(f"{name} must be a whole number, {least} or more; got {value!r}")
+            is_int = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+            if value is not None and not (is_int and value >= least):
+                raise UsageError(
+                    f"{name} must be a whole number of at least {least}; got {value!r}"
+                )
         if self.folds is None:
             runs = 1 if self.runs is None else self.runs
             if n % runs or n == runs:
                 raise DataError(
                     f"{key}{n} scores cannot be {counted(runs, 'runs')} of at least two folds "
-                    "each; check runs, or give test_share"
+                    "each; check runs, or pass test_share"
                 )
             return runs / n
         if n % self.folds or self.runs not in (None, n // self.folds):
             repeated = "" if self.runs is None else f"{counted(self.runs, 'runs')} of "
             raise DataError(
-                f"{key}{n} scores cannot be {repeated}{self.folds} folds; check folds, or give "
+                f"{key}{n} scores cannot be {repeated}{self.folds} folds; check folds, or pass "
                 "test_share"
             )
         return 1 / self.folds
@@ -256,7 +262,7 @@ class _Design(NamedTuple):
         share = self.test_share
         if self.runs is not None or self.folds is not None:
             raise UsageError(
-                "give test_share, or folds or runs, not both: one over folds is the share"
+                "pass test_share, or folds or runs, but not both; folds and runs imply the share"
             )
         if not isinstance(share, Real) or not 0 < share < 1:
             raise UsageError(f"test_share must lie strictly between 0 and 1; got {share!r}")
@@ -264,21 +270,21 @@ class _Design(NamedTuple):
 
 
 def _check_stated(design: _Design, n: int, *, several: bool) -> None:
-    """Refuse scores of which nobody has stated how they were made."""
+    """Raise an error if the arguments do not state how the scores were made."""
     if design.has_folds:
         return
     alone = "" if several else ", datasets=[names] for one score per data set"
     raise UsageError(
-        f"{'the scores of each data set' if several else f'{n} scores per model'} must state how "
-        f"they were made; type folds={n} for the folds of one cross-validation, folds=10 for a "
-        f"repeated 10-fold one, test_share=0.2 for random splits of 80% and 20%{alone}; {_SEEDS}"
+        f"{'the scores of each data set' if several else f'{n} scores per model'} need a statement "
+        f"of how they were made; pass folds={n} for the folds of one cross-validation, folds=10 "
+        f"for repeated 10-fold, test_share=0.2 for random splits of 80% and 20%{alone}; {_SEEDS}"
     )
 
 
 def _read(
     a: FoldsLike, b: FoldsLike, names: tuple[str, str], design: _Design
 ) -> tuple[dict[str, FoldScores], tuple[Finding, ...]]:
-    """Return the scores of each data set, and what was noticed."""
+    """Return the scores of each data set, and findings."""
     noticed: list[Finding] = []
     if design.datasets is not None and all(_is_vector(values) for values in (a, b)):
         vectors: Any = {names[0]: a, names[1]: b}
@@ -291,19 +297,23 @@ def _read(
             _by_dataset(values, name, design) for values, name in zip((a, b), names, strict=True)
         )
     refuse_seed_names(of_a)
-    for own, other, name in ((of_a, of_b, names[1]), (of_b, of_a, names[0])):
-        lacking = [key for key in own if key not in other]
-        if lacking:
-            raise DataError(f"{name} has no scores of {_called(quoted(lacking))}")
+    for scores, other, name in ((of_a, of_b, names[1]), (of_b, of_a, names[0])):
+        missing = [key for key in scores if key not in other]
+        if missing:
+            raise DataError(f"{name} has no scores of {_called(quoted(missing))}")
     read: dict[str, FoldScores] = {}
-    alone = all(np.size(unmasked(values)) == 1 for own in (of_a, of_b) for values in own.values())
+    alone = all(
+        np.size(unmasked(values)) == 1 for scores in (of_a, of_b) for values in scores.values()
+    )
     if alone:
         design.check_no_folds()
-        of_a, of_b = ({key: np.reshape(one, 1) for key, one in by.items()} for by in (of_a, of_b))
+        of_a, of_b = (
+            {key: np.reshape(score, 1) for key, score in by.items()} for by in (of_a, of_b)
+        )
         if len(of_a) < FEWEST_FOLDS:
             raise DataError(
-                f"one score on each of {counted(len(of_a), 'data sets')} is too little, at least "
-                f"{FEWEST_FOLDS} data sets are needed; give the scores of all folds"
+                f"one score on each of {counted(len(of_a), 'data sets')} is not enough; use at "
+                f"least {FEWEST_FOLDS} data sets, or pass the scores of all folds"
             )
     for key in of_a:
         where = "" if len(of_a) == 1 else f"data set {key!r}: "
@@ -318,7 +328,7 @@ def _read(
         if pair.n < FEWEST_FOLDS:
             raise DataError(
                 f"{where}{counted(pair.n, 'scores')} are too few, at least {FEWEST_FOLDS} are "
-                "needed; repeat the cross-validation and give all scores"
+                "needed; repeat the cross-validation and pass all scores"
             )
         _check_stated(design, pair.n, several=len(of_a) > 1)
         read[key] = FoldScores(np.stack(pair.values), design.share(pair.n, where))
@@ -332,66 +342,68 @@ def _called(keys: str) -> str:
 def _is_vector(values: Any) -> bool:
     if is_frame(values) or isinstance(values, (str, bytes, Mapping)):
         return False
-    return hasattr(values, "__len__") and all(np.ndim(one) == 0 for one in values)
+    return hasattr(values, "__len__") and all(np.ndim(value) == 0 for value in values)
 
 
 def _by_dataset(values: Any, name: str, design: _Design) -> dict[str, Any]:
-    """Return the scores by data set; of one data set under no name."""
+    """Return the scores by data set; a single data set has an empty name."""
     if is_frame(values) or isinstance(values, Mapping):
         if design.datasets is not None:
-            raise UsageError(f"the scores of {name!r} name their data sets; leave datasets out")
+            raise UsageError(
+                f"the scores of {name!r} already name their data sets; remove datasets"
+            )
         by = frame_columns(values, name=name) if is_frame(values) else values
-        return {str(key): one for key, one in by.items()}
+        return {str(key): folds for key, folds in by.items()}
     if isinstance(values, (str, bytes)) or not hasattr(values, "__len__") or not len(values):
         raise UsageError(
-            f"scores of {name!r} must be one vector, or one for each data set: an array of rows, "
-            f"a mapping or a frame; got {type(values).__name__}"
+            f"scores of {name!r} must be one vector, or one per data set: an array of rows, a "
+            f"mapping or a frame; got {type(values).__name__}"
         )
-    if all(np.ndim(one) == 1 for one in values):
+    if all(np.ndim(row) == 1 for row in values):
         if design.datasets is None:
             raise UsageError(
-                f"the {len(values)} rows of {name!r} must state what they are; type "
-                f"datasets={len(values)}, or their names, if each row is a data set, and give all "
-                "scores in one vector if the rows are repetitions of a cross-validation"
+                f"the meaning of the {len(values)} rows of {name!r} is unclear; pass "
+                f"datasets={len(values)}, or their names, if each row is a data set, or all scores "
+                "in one vector if the rows are repetitions of a cross-validation"
             )
         return dict(zip(design.names(len(values)), values, strict=True))
     return {"": values}
 
 
 def _spec(datasets: Mapping[str, FoldScores], names: tuple[str, str], metric: str) -> FoldSpec:
-    values = np.concatenate([one.values for one in datasets.values()], axis=1)
+    values = np.concatenate([folds.values for folds in datasets.values()], axis=1)
     scores = Scores.from_values(dict(zip(names, values, strict=True)))
     made = make_score_spec(scores, metric, Choices())
-    own = {one.name: getattr(made, one.name) for one in fields(made)}
+    shared = {field.name: getattr(made, field.name) for field in fields(made)}
     prior = CORRELATED if len(datasets) == 1 else HIERARCHICAL
     if scores.n == len(datasets):
         prior = SIGNED_RANK
-    return FoldSpec(**own | {"prior": prior})
+    return FoldSpec(**shared | {"prior": prior})
 
 
 def _draw(datasets: Mapping[str, FoldScores], n_draws: int, seed: np.random.SeedSequence) -> Drawn:
     folds, hierarchy = tuple(datasets.values()), None
     rng = np.random.default_rng(seed)
     if folds[0].n == 1:
-        values = np.concatenate([one.values for one in folds], axis=1)
+        values = np.concatenate([data_set.values for data_set in folds], axis=1)
         ranks = draw_ranks(FoldScores(values, float("nan")).differences, n_draws, rng)
         observed = values.mean(axis=1, keepdims=True)
         means = observed + ranks.widening * (values @ ranks.own.T - observed)
         return Drawn(datasets, means, ranks=ranks)
     if len(folds) > 1:
-        if not any(np.ptp(one.differences) for one in folds):
+        if not any(np.ptp(data_set.differences) for data_set in folds):
             raise DataError(
-                "on every data set all folds have the same difference, so nothing is known of how "
-                "far folds spread; give scores with more digits"
+                "on every data set all folds have the same difference, so the spread of folds is "
+                "unknown; pass scores with more digits"
             )
         hierarchy = draw_hierarchical(folds, n_draws, rng)
         n_draws = hierarchy.centre.size
-    means = sum(draw_means(one, n_draws, rng) for one in folds) / len(folds)
+    means = sum(draw_means(data_set, n_draws, rng) for data_set in folds) / len(folds)
     return Drawn(datasets, np.asarray(means), hierarchy=hierarchy)
 
 
 def _findings(drawn: Drawn) -> Iterator[Finding]:
-    """Yield what is noticed about the folds, whatever the ROPE."""
+    """Yield findings about the folds that do not depend on the ROPE."""
     if len(drawn.folds) == 1:
         if drawn.constant:
             yield finding("constant_folds/one")
@@ -406,7 +418,7 @@ def _findings(drawn: Drawn) -> Iterator[Finding]:
 
 
 class ScoreComparison(Comparison):
-    """A comparison by scores of folds, whose draws are kept for other ROPEs."""
+    """A comparison of fold scores; other ROPEs use the same draws."""
 
     __slots__ = ()
     details: ScoreDetails
@@ -439,7 +451,7 @@ def summarize_scores(
     seed: np.random.SeedSequence,
     findings: tuple[Finding, ...],
 ) -> Comparison:
-    """Turn draws and closed forms into numbers, a decision and findings."""
+    """Summarize draws and closed forms as a comparison."""
     better, folds = spec.metric.greater_is_better, drawn.folds
     exact: Distribution | None = None
     chain: Chain | None = None
@@ -455,17 +467,17 @@ def summarize_scores(
     worth = n_effective(ordered, chain) if exact is None else None
     decision = decide(numbers.hdi, rope, masses, greater_is_better=better)
     lost = chain is not None and not chain.converged
-    if lost or any(one.level == "serious" for one in findings):
+    if lost or any(finding.level == "serious" for finding in findings):
         decision = Decision.UNDECIDED
     signed = sign(
         drawn.verb, spec, rope=str(rope), prob=prob, n_draws=draws.size, seed=seed_name(seed)
     )
     signature = f"{signed} | datasets={len(folds)}"
     if drawn.ranks is None:
-        shares = [one.share for one in folds]
-        shown = "–".join(dict.fromkeys(f"{one:.4g}" for one in (min(shares), max(shares))))
-        signature += f" | test_share={shown}"
-    a, b = (_estimate(spec, drawn, place, prob, signature) for place in range(2))
+        shares = [data_set.share for data_set in folds]
+        text = "–".join(dict.fromkeys(f"{share:.4g}" for share in (min(shares), max(shares))))
+        signature += f" | test_share={text}"
+    a, b = (_estimate(spec, drawn, model, prob, signature) for model in range(2))
     return ScoreComparison(
         spec=spec,
         a=a,
@@ -496,15 +508,15 @@ def summarize_scores(
     )
 
 
-def _estimate(spec: ScoreSpec, drawn: Drawn, place: int, prob: float, signature: str) -> Estimate:
-    """Wrap the posterior of one model's mean over these very data sets."""
-    draws, folds = drawn.means[place], drawn.folds
-    exact = t_of_mean(folds[0].values[place], folds[0]) if len(folds) == 1 else None
+def _estimate(spec: ScoreSpec, drawn: Drawn, model: int, prob: float, signature: str) -> Estimate:
+    """Return the posterior of one model's mean over exactly these data sets."""
+    draws, folds = drawn.means[model], drawn.folds
+    exact = t_of_mean(folds[0].values[model], folds[0]) if len(folds) == 1 else None
     numbers = summarize(np.sort(draws), exact, prob)
     return Estimate(
-        name=spec.data.models[place],
+        name=spec.data.models[model],
         spec=spec,
-        observed=float(np.mean([one.values[place].mean() for one in folds])),
+        observed=float(np.mean([data_set.values[model].mean() for data_set in folds])),
         **numbers._fields(),
         draws=draws,
         distribution=exact,
@@ -516,14 +528,14 @@ def _estimate(spec: ScoreSpec, drawn: Drawn, place: int, prob: float, signature:
 def _differences(
     drawn: Drawn, numbers: Summary, masses: Masses, rope: Rope, prob: float, better: bool
 ) -> Iterator[DatasetDifference]:
-    """Yield the difference on each data set, shrunk where there are several."""
-    if drawn.ranks is not None:  # one score does not say how sure it is
+    """Yield the difference on each data set, partially pooled if there are several."""
+    if drawn.ranks is not None:  # a single score does not show its uncertainty
         return
-    for place, (key, folds) in enumerate(drawn.datasets.items()):
+    for index, (key, folds) in enumerate(drawn.datasets.items()):
         worth = None
         if drawn.hierarchy is not None:
-            own = drawn.hierarchy.differences[:, :, place]
-            chain, ordered = diagnose_many(own), np.sort(own, axis=None)
+            differences = drawn.hierarchy.differences[:, :, index]
+            chain, ordered = diagnose_many(differences), np.sort(differences, axis=None)
             worth = chain.n_effective
             numbers = summarize(ordered, None, prob, signed=True, chain=chain)
             masses = masses_from_draws(ordered, rope)
@@ -551,18 +563,18 @@ def _three(below: float, inside: float, above: float, better: bool) -> tuple[flo
 def _next(
     drawn: Drawn, rope: Rope, prob: float, better: bool, seed: np.random.SeedSequence
 ) -> NextDataset | None:
-    """Return what to expect on one more data set; None with one alone."""
+    """Return the prediction for another data set; None if there is only one."""
     rng, chain = np.random.default_rng(child(seed, _NEXT_STREAM)), None
     if drawn.ranks is not None:
         masses = drawn.ranks.next_masses(rope.low, rope.high)
-        shares = [(float(one.mean()), mean_error(float(one.std()), one.size)) for one in masses]
-        points, own = drawn.ranks.next_points(), drawn.ranks.own
-        chosen = (own.cumsum(axis=1) < rng.random((len(own), 1))).sum(axis=1)
-        last = own.shape[1] - 1  # sums of weights may end just below one
-        deltas = points[np.arange(len(own)), np.minimum(chosen, last)]
+        shares = [(float(mass.mean()), mean_error(float(mass.std()), mass.size)) for mass in masses]
+        points, weights = drawn.ranks.next_points(), drawn.ranks.own
+        chosen = (weights.cumsum(axis=1) < rng.random((len(weights), 1))).sum(axis=1)
+        last = weights.shape[1] - 1  # by rounding, sums of weights may end below 1
+        deltas = points[np.arange(len(weights)), np.minimum(chosen, last)]
     elif drawn.hierarchy is not None:
         masses = drawn.hierarchy.next_masses(rope.low, rope.high)
-        shares = [mean_with_error(one) for one in masses]
+        shares = [mean_with_error(mass) for mass in masses]
         deltas = drawn.hierarchy.next_draws(rng)
         chain = diagnose_many(deltas)
     else:
@@ -587,7 +599,7 @@ def _signed_rank(drawn: Drawn, rope: Rope, better: bool) -> tuple[float, float, 
 
 
 def _likeliest(masses: FloatArray, better: bool) -> tuple[float, float, float]:
-    """Return how often each of three masses is the largest one."""
+    """Return how often each of three masses is the largest."""
     largest = np.bincount(masses.argmax(axis=0).ravel(), minlength=3) / masses[0].size
     below, inside, above = map(float, largest)
     return _three(below, inside, above, better)

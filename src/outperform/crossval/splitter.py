@@ -1,4 +1,4 @@
-"""``BlockedTwoFold``: the splitter, and balanced blocks."""
+"""``BlockedTwoFold``: a splitter with balanced blocks."""
 
 from __future__ import annotations
 
@@ -29,22 +29,21 @@ if TYPE_CHECKING:
     from sklearn.utils.metadata_routing import MetadataRequest
 
 
-# How much weight size, class counts and balance have when whole groups move.
+# Weights of size, class counts and balance when whole groups move.
 _IMPORTANCE = (4.0, 2.0, 1.0)
 _POOL = 300
 _MOST_SWAPS = 1_000
 _CHUNK = 1 << 20
-# Rounded, equal costs are equal on every machine, and so are the folds of a seed.
+# With rounding, equal costs are equal on every machine, and so are the folds of a seed.
 _DIGITS = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Units:
-    """What is dealt out: items, or whole groups of them.
+    """Units to assign to blocks: items, or whole groups of items.
 
-    ``strata`` must agree between blocks within one unit, ``features`` as well
-    as possible. Items have one size, so that they may only change places;
-    groups may also move alone.
+    Blocks must agree in ``strata`` to within one unit, and in ``features`` as well as possible.
+    Items have the same size, so they can only be exchanged; groups can also be moved.
     """
 
     strata: IntArray  # (n_units,)
@@ -53,12 +52,12 @@ class Units:
 
 
 def item_units(classes: IntArray, balance: SparseFloats) -> Units:
-    """Return units that are single items: classes agree within one, balance as well as it can."""
+    """Return single items as units; their classes are strata, their balance features."""
     return Units(strata=classes, features=_scaled(balance), movable=False)
 
 
 def group_units(groups: IntArray, classes: IntArray, balance: SparseFloats) -> Units:
-    """Return units that are whole groups, with their sizes, class counts and balance added up."""
+    """Return whole groups as units; features are their sizes, class counts and total balance."""
     from scipy import sparse
 
     n, every = len(groups), np.ones(len(groups))
@@ -73,12 +72,12 @@ def group_units(groups: IntArray, classes: IntArray, balance: SparseFloats) -> U
 
 
 def assign(units: Units, n_blocks: int, generator: np.random.Generator) -> IntArray:
-    """Return a block for each unit; blocks of items have equal sizes within one.
+    """Return a block for each unit; sizes of blocks of items differ by at most one.
 
-    Items that look the same form a run. Each run goes round the blocks as often
-    as it fills all of them; what is left goes in rounds, the largest first, and
-    each round to the blocks that have least of what it brings. Groups go one by
-    one. Then units change places while that makes the blocks more alike.
+    Identical items form a run. Each run is dealt to all blocks in turn as long as it fills a round.
+    The remaining items are dealt in rounds, the largest first, to the blocks that have least of
+    their features. Groups are dealt one at a time. Finally, units are exchanged while this makes
+    the blocks more alike.
 
     Examples
     --------
@@ -91,22 +90,22 @@ def assign(units: Units, n_blocks: int, generator: np.random.Generator) -> IntAr
     order, run = _runs(units, generator)
     first = np.flatnonzero(np.diff(run, prepend=-1))
     length = np.diff(first, append=len(run))
-    place = np.arange(len(run)) - first[run]
-    whole = (place < (length - length % n_blocks)[run]) & (not units.movable)
-    found = np.empty(len(run), dtype=np.int64)
-    found[order[whole]] = place[whole] % n_blocks
-    left = order[~whole]
+    position = np.arange(len(run)) - first[run]
+    full_rounds = (position < (length - length % n_blocks)[run]) & (not units.movable)
+    block_of = np.empty(len(run), dtype=np.int64)
+    block_of[order[full_rounds]] = position[full_rounds] % n_blocks
+    left = order[~full_rounds]
     width = 1 if units.movable else n_blocks
-    found[left] = _deal(units.strata[left], units.features[left], n_blocks, width, generator)
+    block_of[left] = _deal(units.strata[left], units.features[left], n_blocks, width, generator)
     if units.features.shape[1]:
         alike = np.empty_like(run)
         alike[order] = run
-        _settle(units, alike, found, n_blocks, generator)
-    return found
+        _settle(units, alike, block_of, n_blocks, generator)
+    return block_of
 
 
 def _scaled(matrix: object) -> SparseFloats:
-    """Return sparse columns of one length whose squares add up to 1 together."""
+    """Return sparse columns of equal length whose squares add up to 1 in total."""
     from scipy import sparse
 
     features: SparseFloats = sparse.csr_array(matrix, dtype=np.float64, copy=True)
@@ -119,10 +118,10 @@ def _scaled(matrix: object) -> SparseFloats:
 
 
 def _runs(units: Units, generator: np.random.Generator) -> tuple[IntArray, IntArray]:
-    """Return the units in the order of dealing, and the number of the run that each belongs to.
+    """Return the units in dealing order, and the run number of each.
 
-    A run has one stratum and equal features, which a random projection tells;
-    within a run the order is random.
+    A run has one stratum and equal features, as identified by a random projection. Within a run
+    the order is random.
     """
     shuffled = generator.permutation(len(units.strata))
     keys: list[AnyArray] = [units.strata]
@@ -144,29 +143,29 @@ def _deal(
     width: int,
     generator: np.random.Generator,
 ) -> IntArray:
-    """Deal units, which come by strata, in rounds of so many units for different blocks."""
+    """Deal units, ordered by stratum, in rounds of ``width`` units to different blocks."""
     from scipy.optimize import linear_sum_assignment
 
-    found = np.empty(len(strata), dtype=np.int64)
+    dealt = np.empty(len(strata), dtype=np.int64)
     sums = np.zeros((n_blocks, features.shape[1]))
-    stratum, seen = -1, np.zeros(n_blocks)
+    stratum, received = -1, np.zeros(n_blocks)
     for start, bring in _rounds(features, width):
         here = strata[start : start + width]
         cost = (bring @ sums.T).round(_DIGITS)
-        if width > 1:  # the stratum that the last round left unfinished fills up first
-            cost += np.outer(here == stratum, seen) * (1 + np.ptp(cost) * width)
-        blocks = generator.permutation(n_blocks)  # so that ties fall at random
+        if width > 1:  # first complete the stratum that the last round began
+            cost += np.outer(here == stratum, received) * (1 + np.ptp(cost) * width)
+        blocks = generator.permutation(n_blocks)  # ties are broken at random
         blocks = blocks[linear_sum_assignment(cost[:, blocks])[1]]
-        found[start : start + width] = blocks
+        dealt[start : start + width] = blocks
         sums[blocks] += bring
         if here[-1] != stratum:
-            stratum, seen = here[-1], np.zeros(n_blocks)
-        seen[blocks[here == stratum]] += 1
-    return found
+            stratum, received = here[-1], np.zeros(n_blocks)
+        received[blocks[here == stratum]] += 1
+    return dealt
 
 
 def _rounds(features: SparseFloats, width: int) -> Iterator[tuple[int, FloatArray]]:
-    """Yield the features of each round as dense rows; a chunk bounds the memory they take."""
+    """Yield the features of each round as dense rows, in chunks to limit memory."""
     chunk = width * max(1, _CHUNK // (width * max(features.shape[1], 1)))
     for start in range(0, features.shape[0], chunk):
         dense = features[start : start + chunk].toarray()
@@ -175,39 +174,39 @@ def _rounds(features: SparseFloats, width: int) -> Iterator[tuple[int, FloatArra
 
 
 def _settle(
-    units: Units, alike: IntArray, found: IntArray, n_blocks: int, generator: np.random.Generator
+    units: Units, alike: IntArray, block_of: IntArray, n_blocks: int, generator: np.random.Generator
 ) -> None:
-    """Exchange units between blocks as long as the sums of squares over the blocks fall."""
-    # Of the items that look the same in one block, one can stand for all.
-    kind = np.arange(len(found)) if units.movable else alike * n_blocks + found
+    """Exchange units between blocks as long as the sums of squares over the blocks decrease."""
+    # One of several identical items in a block represents them all.
+    kind = np.arange(len(block_of)) if units.movable else alike * n_blocks + block_of
     pool = generator.permutation(np.unique(kind, return_index=True)[1])[:_POOL]
     rows = units.features[pool].toarray()
-    strata, where = units.strata[pool], found[pool]
-    if units.movable:  # to move is to change places with nothing
+    strata, where = units.strata[pool], block_of[pool]
+    if units.movable:  # a move is an exchange with an empty unit
         rows = np.vstack([rows, np.zeros((n_blocks, rows.shape[1]))])
         strata = np.concatenate([strata, np.zeros(n_blocks, dtype=np.int64)])
         where = np.concatenate([where, np.arange(n_blocks)])
-    sums = _block_sums(units.features, found, n_blocks)
+    sums = _block_sums(units.features, block_of, n_blocks)
     inner = rows @ rows.T
     for _ in range(_MOST_SWAPS):
         change = np.where(strata[:, None] == strata, _changes(rows @ sums.T, inner, where), 0.0)
-        one, other = sorted(np.unravel_index(np.argmin(change), change.shape))
-        if change[one, other] >= 0:
+        first, second = sorted(np.unravel_index(np.argmin(change), change.shape))
+        if change[first, second] >= 0:
             break
-        step = rows[one] - rows[other]
-        sums[where[other]] += step
-        sums[where[one]] -= step
-        if other < len(pool):
-            where[[one, other]] = where[[other, one]]
+        step = rows[first] - rows[second]
+        sums[where[second]] += step
+        sums[where[first]] -= step
+        if second < len(pool):
+            where[[first, second]] = where[[second, first]]
         else:
-            where[one] = where[other]
-    found[pool] = where[: len(pool)]
+            where[first] = where[second]
+    block_of[pool] = where[: len(pool)]
 
 
 def _changes(towards: FloatArray, inner: FloatArray, where: IntArray) -> FloatArray:
-    """Return half of what each exchange of two units adds to the sums of squares.
+    """Return half the change of the sums of squares for each exchange of two units.
 
-    Taking ``x``, the difference of the two, from block ``a`` to ``b`` adds
+    Moving ``x``, the difference of the two, from block ``a`` to ``b`` adds
     ``2 x·(sum_b − sum_a) + 2 |x|²``.
     """
     gain = towards[:, where] - towards[np.arange(len(where)), where][:, None]
@@ -217,11 +216,11 @@ def _changes(towards: FloatArray, inner: FloatArray, where: IntArray) -> FloatAr
     return change.round(_DIGITS)
 
 
-def _block_sums(features: object, found: IntArray, n_blocks: int) -> FloatArray:
+def _block_sums(features: object, block_of: IntArray, n_blocks: int) -> FloatArray:
     from scipy import sparse
 
-    n = len(found)
-    member = sparse.csr_array((np.ones(n), (found, np.arange(n))), shape=(n_blocks, n))
+    n = len(block_of)
+    member = sparse.csr_array((np.ones(n), (block_of, np.arange(n))), shape=(n_blocks, n))
     return np.asarray((member @ features).toarray())
 
 
@@ -238,35 +237,34 @@ _PARAMETERS = tuple(SplitterParameters.__annotations__)
 
 
 class BlockedTwoFold:
-    """Repeat two-fold cross-validation so that every two training halves share ``n / 4`` items.
+    """Repeated two-fold cross-validation in which any two training halves share ``n / 4`` items.
 
-    The data are dealt into blocks that are alike. Each repetition takes half of
-    the blocks as ``S`` and the others as ``T``, chosen by the columns of a
-    two-level orthogonal array, and yields the folds ``(S, T)`` and ``(T, S)``
-    as pairs of training and test indices. With ``m = 3`` there are four blocks
-    and the halves are B1 B2, B1 B3 and B2 B3. It goes wherever scikit-learn
-    takes ``cv=``.
+    The data are divided into similar blocks. Each repetition takes half of the blocks as ``S`` and
+    the others as ``T``, according to the columns of a two-level orthogonal array, and yields the
+    folds ``(S, T)`` and ``(T, S)`` as pairs of training and test indices. With ``m = 3`` there are
+    four blocks, and the halves are B1 B2, B1 B3 and B2 B3. Use it wherever scikit-learn takes
+    ``cv=``.
 
     Parameters
     ----------
     m
-        The number of repetitions; there are ``2 m`` folds.
+        Number of repetitions; there are ``2 m`` folds.
     stratify
-        Whether each class of ``y`` has as many items in every block, within one.
-        It needs one label per item; for a ``y`` of tag sequences or of several
-        columns there is nothing to stratify on, so pass ``balance``.
+        Whether every block has the same number of items of each class of ``y``, to within one.
+        This needs one label per item. If ``y`` has tag sequences or several columns, it has no
+        effect; pass ``balance`` instead.
     balance
-        What else the blocks should have equally much of: a matrix ``(n_items, n_units)``
-        of counts that are not negative, such as how many entities of each type a
-        sentence has. An array, a sparse matrix or a frame.
+        Further counts to balance between blocks: a non-negative matrix ``(n_items, n_units)``,
+        such as the number of entities of each type per sentence. An array, a sparse matrix or a
+        frame.
     random_state
-        None, a whole number, a SeedSequence, a Generator or a RandomState. None makes new
-        folds at each call, a whole number the same folds.
+        None, a whole number, a SeedSequence, a Generator or a RandomState. With None each call
+        makes new folds, with a whole number the same folds.
 
     Notes
     -----
-    With ``groups``, whole groups are dealt out and never split. Sizes, class counts and
-    balance then agree only as well as the groups allow.
+    With ``groups``, groups are never split. Sizes, class counts and balance then agree only as well
+    as the groups allow.
 
     References
     ----------
@@ -289,7 +287,7 @@ class BlockedTwoFold:
         balance: MatrixLike | ColumnLike | None = None,
         random_state: Seed = None,
     ) -> None:
-        # Kept as they came: scikit-learn's clone checks that nothing was changed.
+        # Stored unchanged, because scikit-learn's clone checks that.
         self.m = m
         self.stratify = stratify
         self.balance = balance
@@ -307,11 +305,11 @@ class BlockedTwoFold:
         Parameters
         ----------
         X
-            The items; only their number matters.
+            Items; only their number matters.
         y
-            One label per item, to stratify on; or anything if there is nothing to stratify on.
+            One label per item, to stratify on; other values are ignored.
         groups
-            One label per item; items of one group stay together.
+            Group of each item; a group stays in one half.
         """
         n = _length(X)
         classes = self._classes(y, n)
@@ -348,7 +346,7 @@ class BlockedTwoFold:
         return 2 * int(self.m)
 
     def get_params(self, deep: bool = True) -> SplitterParameters:
-        """Return the parameters by name, as scikit-learn asks for them.
+        """Return the parameters by name, as scikit-learn requires.
 
         Parameters
         ----------
@@ -386,19 +384,19 @@ class BlockedTwoFold:
         return request
 
     def __repr__(self) -> str:
-        shown = [f"m={self.m}"]
+        arguments = [f"m={self.m}"]
         if not self.stratify:
-            shown.append("stratify=False")
+            arguments.append("stratify=False")
         if self.balance is not None:
             shape = np.shape(cast(ArrayLike, self.balance))
-            shown.append(f"balance=<{type(self.balance).__name__} of shape {shape}>")
+            arguments.append(f"balance=<{type(self.balance).__name__} of shape {shape}>")
         if self.random_state is not None:
-            shown.append(f"random_state={self.random_state!r}")
-        return f"BlockedTwoFold({', '.join(shown)})"
+            arguments.append(f"random_state={self.random_state!r}")
+        return f"BlockedTwoFold({', '.join(arguments)})"
 
     def _check(self) -> None:
         if not isinstance(self.m, (int, np.integer)) or isinstance(self.m, bool) or self.m < 1:
-            raise UsageError(f"m must be a whole number of repetitions, 1 or more; got {self.m!r}")
+            raise UsageError(f"m must be a whole number of at least 1; got {self.m!r}")
         if not isinstance(self.stratify, (bool, np.bool_)):
             raise UsageError(f"stratify must be True or False; got {self.stratify!r}")
 
@@ -409,8 +407,8 @@ class BlockedTwoFold:
         for value in column.values:
             if column.kind == "float" and not value.is_integer():
                 raise DataError(
-                    f"y must hold classes to stratify on; got {value!r}, which is not a whole "
-                    "number. Pass stratify=False for a target that is measured"
+                    f"y must contain classes to stratify on; got {value!r}, which is not a whole "
+                    "number. For regression targets, pass stratify=False"
                 )
         return column.codes
 
@@ -418,27 +416,27 @@ class BlockedTwoFold:
         signs = blocks(int(self.m), n)
         if n < len(signs):
             raise DataError(
-                f"m = {self.m} needs at least {len(signs)} {what}, one for each block; "
-                f"got {n}. Use fewer repetitions or more data"
+                f"m = {self.m} needs at least {len(signs)} {what}, one per block; got {n}. Use "
+                "fewer repetitions or more data"
             )
         return signs
 
 
 def _folds(signs: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
     for column in signs.T:
-        one, other = np.flatnonzero(column > 0), np.flatnonzero(column < 0)
-        yield one, other
-        # Arrays of their own, so that whoever sorts one in place changes no other fold.
-        yield other.copy(), one.copy()
+        first, second = np.flatnonzero(column > 0), np.flatnonzero(column < 0)
+        yield first, second
+        # Copies, so that sorting one fold in place does not change another.
+        yield second.copy(), first.copy()
 
 
 def _length(X: Any) -> int:
     shape = getattr(X, "shape", None)
     if shape is None and not hasattr(X, "__len__"):
-        raise DataError(f"X must be the items, one a row; got {type(X).__name__}")
+        raise DataError(f"X must have one row per item; got {type(X).__name__}")
     n = int(shape[0]) if shape else len(X)
     if n == 0:
-        raise DataError("X must hold items to split; got none")
+        raise DataError("X must contain items; got none")
     return n
 
 
@@ -456,37 +454,37 @@ def _column(values: object, n: int, *, name: str) -> Column:
     column = read_column(values, name=name)
     if len(column.codes) != n:
         raise DataError(
-            f"{name} must have one entry for each of the {n} items in X; got {len(column.codes)}"
+            f"{name} must have one entry per item in X, {n} in all; got {len(column.codes)}"
         )
-    # Codes in the order of the labels, so that a list and an array make the same folds.
+    # With codes in the order of the labels, a list and an array give the same folds.
     order = sorted(range(len(column.values)), key=column.values.__getitem__)
     codes = np.argsort(order)[column.codes]
     return replace(column, values=tuple(column.values[code] for code in order), codes=codes)
 
 
 def _read_balance(balance: MatrixLike | ColumnLike | None, n: int) -> SparseFloats:
-    """Return the balance matrix as a sparse one, with no columns if there is none."""
+    """Return the balance as a sparse matrix, with no columns if it is None."""
     from scipy import sparse
 
     empty: SparseFloats = sparse.csr_array((n, 0))
     if balance is None:
         return empty
-    # scipy has no types that would tell its matrices from other values.
-    given = (
+    # SciPy has no types that distinguish its matrices from other values.
+    values = (
         cast(SparseFloats, balance) if sparse.issparse(balance) else np.asarray(unmasked(balance))
     )
-    if isinstance(given, np.ndarray) and given.ndim == 1:
-        given = given[:, None]
-    if len(given.shape) != 2 or given.shape[0] != n:
+    if isinstance(values, np.ndarray) and values.ndim == 1:
+        values = values[:, None]
+    if len(values.shape) != 2 or values.shape[0] != n:
         raise DataError(
-            f"balance must have one row for each of the {n} items in X; got shape {given.shape}"
+            f"balance must have one row per item in X, {n} in all; got shape {values.shape}"
         )
-    if given.dtype.kind not in "biuf":
-        raise DataError(f"balance must hold numbers; got values of type {given.dtype}")
-    matrix: SparseFloats = sparse.csr_array(given, dtype=np.float64)
+    if values.dtype.kind not in "biuf":
+        raise DataError(f"balance must contain numbers; got values of type {values.dtype}")
+    matrix: SparseFloats = sparse.csr_array(values, dtype=np.float64)
     bad = matrix.data[~(np.isfinite(matrix.data) & (matrix.data >= 0))]
     if bad.size:
         raise DataError(
-            f"balance must hold counts or frequencies, none missing or negative; got {bad[0]}"
+            f"balance must contain counts or frequencies, not missing or negative; got {bad[0]}"
         )
     return matrix

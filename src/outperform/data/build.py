@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Sized
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -122,12 +123,13 @@ def of_label_sets(
     labels: Sequence[Label] | None,
     weights: ColumnLike | None,
     groups: ColumnLike | None,
+    by: Mapping[str, object] | None = None,
     ids: ColumnLike | None = None,
     missing: MissingTexts = UNDECLARED,
 ) -> Fields:
     """Count items with several labels each."""
     predictions = named(predictions)
-    beside = {"groups": groups, "sample_weight": weights, "ids": ids}
+    beside = {"groups": groups, "sample_weight": weights, "ids": ids, **_slices_beside(by)}
     rows = align(predictions, truth=y_true, beside=beside)
     columns = {"y_true": rows.truth}
     columns |= {f"predictions of {m!r}": values for m, values in rows.models.items()}
@@ -135,13 +137,24 @@ def of_label_sets(
         columns, labels=None if labels is None else check_labels(labels)
     )
     importance = read_weights(rows.beside["sample_weight"], len(codes[0]))
-    groups = rows.beside["groups"]
-    table = _counted(codes, n_labels=len(sets), importance=importance, groups=groups)
+    groups, n_sets, slices = rows.beside["groups"], len(sets), None
+    if by:
+        slices = _sliced(
+            _columns_of(by, rows.beside, len(codes[0])),
+            codes,
+            n_labels=n_sets,
+            counts=None,
+            importance=importance,
+            groups=groups,
+        )
+        table = slices.whole(n_labels=n_sets)
+    else:
+        table = _counted(codes, n_labels=n_sets, importance=importance, groups=groups)
     meant = [frozenset(known[code] for code in one) for one in sets]
     items = keep_items(
         tuple(predictions), meant, codes, table.cells, ids=rows.beside["ids"], weights=importance
     )
-    tables, sets = prune_sets((table,), sets)
+    tables, sets, slices = prune_sets((table,), sets, slices)
     found = label_findings(known) + label_findings_of(known, tables, tuple(predictions), sets)
     fields = {
         "models": tuple(predictions),
@@ -150,6 +163,7 @@ def of_label_sets(
         "kind": "label_sets",
         "findings": missing.undeclared(found),
         "sets": sets,
+        "slices": slices,
         "_items": items,
     }
     return _of_rows(fields, rows.findings)
@@ -305,14 +319,30 @@ def of_spans(
     predictions: Mapping[str, object],
     *,
     groups: ColumnLike | None,
+    by: Mapping[str, object] | None = None,
     ids: ColumnLike | None = None,
 ) -> Fields:
     """Count spans that agree to the letter."""
-    beside = {"groups": groups, "ids": ids}
+    beside = {"groups": groups, "ids": ids, **_slices_beside(by)}
     rows = align(named(predictions), truth=gold, first="gold", what="spans", beside=beside)
-    labels, table, items = count_spans(rows.truth, rows.models, **rows.beside)
-    fields = _of_spans(tuple(rows.models), labels, (table,))
-    return _of_rows({**fields, "_items": items}, rows.findings)
+    labels, table, items, spans = count_spans(
+        rows.truth, rows.models, groups=rows.beside["groups"], ids=rows.beside["ids"]
+    )
+    fields = {**_of_spans(tuple(rows.models), labels, (table,)), "_items": items}
+    if by:
+        columns = _columns_of(by, rows.beside, len(rows.truth))
+        fields["slices"] = _sliced(
+            {
+                name: replace(column, codes=column.codes[spans.document])
+                for name, column in columns.items()
+            },
+            spans.codes,
+            n_labels=len(labels) + 1,
+            counts=None,
+            importance=None,
+            groups=spans.group,
+        )
+    return _of_rows(fields, rows.findings)
 
 
 def of_tags(
@@ -322,10 +352,11 @@ def of_tags(
     scheme: Scheme,
     strict: bool,
     groups: ColumnLike | None,
+    by: Mapping[str, object] | None = None,
     ids: ColumnLike | None = None,
 ) -> Fields:
     """Read tag sequences into spans and count these."""
-    beside = {"groups": groups, "ids": ids}
+    beside = {"groups": groups, "ids": ids, **_slices_beside(by)}
     rows = align(named(predictions), truth=gold, first="gold", what="tags", beside=beside)
     check_tag_lengths(rows.truth, rows.models)
     truth, *findings = read_tags(rows.truth, name="gold", scheme=scheme, strict=strict)
@@ -336,7 +367,9 @@ def of_tags(
         )
         findings.append(found)
     noticed = tuple(one for one in findings if one is not None)
-    fields = of_spans(truth, spans, **rows.beside)
+    aligned = None if by is None else {name: rows.beside[f"by[{name!r}]"] for name in by}
+    known = {name: rows.beside[name] for name in ("groups", "ids")}
+    fields = of_spans(truth, spans, **known, by=aligned)
     return _with_findings(fields, rows.findings + noticed)
 
 
@@ -545,6 +578,20 @@ def _slices_beside(by: Mapping[str, object] | None) -> dict[str, Any]:
             f"{param('by')} must give the slices' columns by name, {{'day': …}}; got {by!r}"
         )
     return {f"by[{name!r}]": values for name, values in (by or {}).items()}
+
+
+def _columns_of(
+    by: Mapping[str, object], aligned: Mapping[str, object], n_rows: int
+) -> dict[str, Column]:
+    """Return the columns that divide so many items or documents."""
+    columns = _slice_columns(by, aligned)
+    for name, column in columns.items():
+        if len(column.codes) != n_rows:
+            raise DataError(
+                f"{param('by')} must have a value for each of {n_rows} rows; {name!r} has "
+                f"{len(column.codes)}"
+            )
+    return columns
 
 
 def _slice_columns(

@@ -325,6 +325,7 @@ class Constructors(FromAnnotators):
         labels: Sequence[Label] | None = None,
         groups: ColumnLike | None = None,
         sample_weight: ColumnLike | None = None,
+        by: Mapping[str, ColumnLike] | None = None,
         ids: ColumnLike | None = None,
     ) -> Self:
         """Count items that have several labels, or none.
@@ -346,7 +347,7 @@ class Constructors(FromAnnotators):
         groups
             The group of each item, such as its author, if groups rather than items
             should get one weight each.
-        sample_weight, ids
+        sample_weight, by, ids
             As in :meth:`from_labels`.
 
         Examples
@@ -365,6 +366,7 @@ class Constructors(FromAnnotators):
             labels=labels,
             weights=sample_weight,
             groups=groups,
+            by=by,
             ids=ids,
         )
         return cls(**fields)
@@ -378,6 +380,7 @@ class Constructors(FromAnnotators):
         scheme: SchemeLike,
         strict: bool = False,
         groups: ColumnLike | None = None,
+        by: Mapping[str, ColumnLike] | None = None,
         ids: ColumnLike | None = None,
     ) -> Self:
         """Count the spans of tag sequences, such as named entities or words.
@@ -401,6 +404,8 @@ class Constructors(FromAnnotators):
         groups
             The document (or author, or prompt) of each sentence, if these rather
             than sentences should get one weight each.
+        by
+            The columns that divide the sentences into slices, by name.
         ids
             The name of each sentence, for ``c.items()``. Default: its number, from 0.
 
@@ -421,6 +426,7 @@ class Constructors(FromAnnotators):
                 scheme=get_scheme(scheme),
                 strict=strict,
                 groups=groups,
+                by=by,
                 ids=ids,
             )
         )
@@ -432,6 +438,7 @@ class Constructors(FromAnnotators):
         predictions: Mapping[str, SpansLike],
         *,
         groups: ColumnLike | None = None,
+        by: Mapping[str, ColumnLike] | None = None,
         ids: ColumnLike | None = None,
     ) -> Self:
         """Count spans given as (start, end, type); whether the end is inclusive is yours.
@@ -444,6 +451,8 @@ class Constructors(FromAnnotators):
             The predicted spans of each model, by name.
         groups
             What should get one weight each, if not the documents themselves.
+        by
+            The columns that divide the documents into slices, by name.
         ids
             The name of each document, for ``c.items()``. Default: its number, from 0.
 
@@ -454,7 +463,7 @@ class Constructors(FromAnnotators):
         >>> op.Outcomes.from_spans(gold, {"crf": [[(0, 2, "PER")], []]}).margins("crf").predicted
         array([0, 1])
         """
-        return cls(**build.of_spans(gold, predictions, groups=groups, ids=ids))
+        return cls(**build.of_spans(gold, predictions, groups=groups, by=by, ids=ids))
 
     @classmethod
     def from_span_counts(

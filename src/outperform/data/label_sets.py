@@ -19,6 +19,7 @@ from outperform.data.labels import (
     is_indicator,
     sort_labels,
 )
+from outperform.data.pool import Slices
 from outperform.data.table import ClassCounts, Table
 from outperform.errors import DataError, UsageError, param
 
@@ -297,15 +298,18 @@ def _refuse_other_columns(matrices: Mapping[str, SetColumn]) -> None:
             )
 
 
-def prune_sets(tables: Sequence[Table], sets: Sets) -> tuple[tuple[Table, ...], Sets]:
-    """Leave out sets that do not occur in any table."""
+def prune_sets(
+    tables: Sequence[Table], sets: Sets, slices: Slices | None = None
+) -> tuple[tuple[Table, ...], Sets, Slices | None]:
+    """Leave out sets that do not occur in any table, of which slices are parts."""
     kept = np.unique(np.concatenate([table.cells.ravel() for table in tables]))
     if len(kept) == len(sets):
-        return tuple(tables), sets
+        return tuple(tables), sets, slices
     places = np.zeros(len(sets), dtype=np.int64)
     places[kept] = np.arange(len(kept))
     moved = tuple(table.recode(places, n_labels=len(kept)) for table in tables)
-    return moved, tuple(sets[code] for code in kept)
+    divided = None if slices is None else slices.recode(places, n_labels=len(kept))
+    return moved, tuple(sets[code] for code in kept), divided
 
 
 class Held(NamedTuple):

@@ -282,9 +282,10 @@ class Outcomes(Constructors):
             return self
         if self.pool is not None:
             return self._reordered(places)
-        slices = (
-            None if self.slices is None else self.slices.columns(places, n_labels=n_codes(self))
-        )
+        slices = self.slices
+        if slices is not None:
+            slices = slices.columns(places, n_labels=n_codes(self))
+            slices = slices.without_code(self.n_classes) if self.kind == "spans" else slices
         selected = replace(
             self, models=tuple(models), tables=(self._columns(places),), slices=slices
         )
@@ -362,9 +363,13 @@ class Outcomes(Constructors):
         >>> seen.split_labels("|").margins("m").actual
         array([1, 1])
         """
-        if self.kind != "classes" or self.slices is not None:
-            raise UsageError("only classes that are not sliced can be split into labels")
-        refuse_pool(self, "items with several labels cannot be chosen in this way yet")
+        if self.kind != "classes":
+            raise UsageError("only classes can be split into labels")
+        refuse_pool(
+            self,
+            "hardly two items have the same label sets, so labelled items would represent no "
+            "others; choose the items by one label, or label a random sample",
+        )
         refuse_lost_prevalence(self, "split_labels()")
         labels, sets, codes = split_texts(self.labels, separator)
         findings = tuple(one for one in self.findings if one.name not in LABEL_FINDINGS)
@@ -406,6 +411,8 @@ class Outcomes(Constructors):
             raise UsageError(f"these outcomes have no slices; divide them with {param('by=')}")
         table = self.slices.at(self.slices.place(*key))
         own = replace(self, tables=(table,), slices=None, _repeated=(), sources=(), _items=None)
+        if self.kind == "label_sets":
+            own = own._over(self.labels, self.sets, np.arange(len(self.sets)))
         return own._looked_over()
 
     def with_labels(self, labels: Sequence[Label]) -> Outcomes:
@@ -481,8 +488,8 @@ class Outcomes(Constructors):
     def _over(self, labels: tuple[Label, ...], sets: Sets, codes: IntArray) -> Outcomes:
         """Give every label set a new code, and leave out sets that do not occur."""
         moved = self._recoded(codes, labels, n_codes=len(sets))
-        tables, kept = prune_sets(moved.tables, sets)
-        return replace(moved, tables=tables, sets=kept)
+        tables, kept, slices = prune_sets(moved.tables, sets, moved.slices)
+        return replace(moved, tables=tables, sets=kept, slices=slices)
 
     def _recoded(
         self, codes: IntArray, labels: tuple[Label, ...], *, n_codes: int | None = None
@@ -628,7 +635,7 @@ def refuse_pool(outcomes: Outcomes, why: str) -> None:
 
 
 def refuse_proportions(outcomes: Outcomes) -> None:
-    """Refuse other class proportions where there are no classes, or some items were chosen."""
+    """Refuse other class proportions where there are no classes."""
     why = {
         "spans": "spans have no true negatives, so their classes have no proportions",
         "correct": "only right or wrong is known of these outcomes, not the classes",
@@ -636,11 +643,6 @@ def refuse_proportions(outcomes: Outcomes) -> None:
     if outcomes.kind != "classes":
         reason = why.get(outcomes.kind, "these outcomes have no classes")
         raise UsageError(f"{reason}; leave prevalence out")
-    if outcomes.pool is not None:
-        raise UsageError(
-            "the class proportions of a pool of which some items were chosen cannot be "
-            "replaced yet; leave prevalence out"
-        )
 
 
 def refuse_lost_prevalence(outcomes: Outcomes, method: str) -> None:

@@ -276,6 +276,15 @@ class Slices:
         cells = self.table.cells
         return self._moved([cells[:, 1], *(cells[:, 2 + one] for one in kept)], n_labels=n_labels)
 
+    def without_code(self, code: int) -> Slices:
+        """Leave out cells of which truth and predictions all have one code, such as no span."""
+        table = self.table.without((self.table.cells[:, 1:] == code).all(axis=1))
+        occurring = np.unique(table.cells[:, 0])
+        places = np.searchsorted(occurring, table.cells[:, 0])
+        cells = np.column_stack([places, table.cells[:, 1:]])
+        keys = tuple(self.keys[place] for place in occurring)
+        return replace(self, keys=keys, table=replace(table, cells=cells))
+
     def _moved(self, columns: Sequence[IntArray], *, n_labels: int) -> Slices:
         columns = [self.table.cells[:, 0], *columns]
         table = self.table._moved(columns, n_labels=max(n_labels, len(self.keys)))

@@ -48,11 +48,16 @@ def taken_as_right(outcomes: Outcomes, meant: Mapping[int, Meant]) -> Outcomes:
     if outcomes.kind == "label_sets":
         return _label_sets(bare, meant)
     if outcomes.kind == "spans":
-        tables = list(outcomes.tables)
+        tables, slices = list(outcomes.tables), outcomes.slices
         for place, codes in meant.items():
             number, column = (0, 1 + place) if outcomes.paired else (place, 1)
             tables[number] = _spans(tables[number], column, codes, outside=outcomes.n_classes)
-        return replace(bare, tables=tuple(tables))
+            if slices is not None:
+                table = _spans(
+                    slices.table, 1 + column, codes, outside=outcomes.n_classes, n_before=1
+                )
+                slices = replace(slices, table=table)
+        return replace(bare, tables=tuple(tables), slices=slices)
     if outcomes.pool is not None:
         return _of_pool(bare, meant)
     tables = []
@@ -94,10 +99,13 @@ def _of_pool(outcomes: Outcomes, meant: Mapping[int, Meant]) -> Outcomes:
 def _label_sets(outcomes: Outcomes, meant: Mapping[int, Meant]) -> Outcomes:
     known = list(outcomes.sets)
     place_of = {one: code for code, one in enumerate(known)}
-    moved = []
-    for number, table in enumerate(outcomes.tables):
+    moved, slices = [], outcomes.slices
+    cells = [table.cells for table in outcomes.tables]
+    if slices is not None:
+        cells.append(slices.table.cells[:, 1:])
+    for number, rows in enumerate(cells):
         own = meant if outcomes.paired else {0: meant.get(number, {})}
-        columns = list(table.cells.T)
+        columns = list(rows.T)
         for place, codes in own.items():
             column = columns[1 + place].copy()
             for row, (truth, predicted) in enumerate(
@@ -115,10 +123,13 @@ def _label_sets(outcomes: Outcomes, meant: Mapping[int, Meant]) -> Outcomes:
     codes_of[order] = np.arange(len(known))
     tables = tuple(
         table._moved([codes_of[column] for column in columns], n_labels=len(known))
-        for table, columns in zip(outcomes.tables, moved, strict=True)
+        for table, columns in zip(outcomes.tables, moved, strict=False)
     )
+    if slices is not None:
+        columns = [codes_of[column] for column in moved[-1]]
+        slices = slices._moved(columns, n_labels=len(known))
     sets = tuple(known[code] for code in order)
-    found = replace(outcomes, tables=tables, sets=sets)
+    found = replace(outcomes, tables=tables, sets=sets, slices=slices)
     return found._over(found.labels, sets, np.arange(len(sets)))
 
 
@@ -132,8 +143,11 @@ def _as_right(truth: tuple[int, ...], predicted: tuple[int, ...], codes: Meant) 
     return tuple(sorted({*predicted} - {*odd} | {*lacking[: len(odd)]}))
 
 
-def _spans(table: Table, column: int, codes: Meant, *, outside: int) -> Table:
-    """Match spans of such types with spans that the model missed in the same group."""
+def _spans(table: Table, column: int, codes: Meant, *, outside: int, n_before: int = 0) -> Table:
+    """Match spans of such types with spans that the model missed in the same group.
+
+    The truth comes after ``n_before`` other codes, such as that of a slice, which must be the same.
+    """
     groups = table.groups
     patterns: list[dict[tuple[int, ...], Any]] = []
     rows = [tuple(row) for row in table.cells.tolist()]
@@ -146,7 +160,7 @@ def _spans(table: Table, column: int, codes: Meant, *, outside: int) -> Table:
         )
         for pattern, cell, times in entries:
             patterns[pattern][rows[cell]] = times
-    matched = [_matched(one, column, codes, outside) for one in patterns]
+    matched = [_matched(one, column, codes, outside, n_before) for one in patterns]
     cells = np.array(sorted({row for one in matched for row in one}), dtype=np.int64)
     place_of = {tuple(row): place for place, row in enumerate(cells.tolist())}
     entries_of = [
@@ -172,10 +186,10 @@ def _spans(table: Table, column: int, codes: Meant, *, outside: int) -> Table:
 
 
 def _matched(
-    held: Mapping[tuple[int, ...], Any], column: int, codes: Meant, outside: int
+    held: Mapping[tuple[int, ...], Any], column: int, codes: Meant, outside: int, n_before: int
 ) -> Mapping[tuple[int, ...], Any]:
     """Return what one group holds after as many missed spans are found as there are odd ones."""
-    odd = [row for row in held if row[column] in codes and row[0] == outside]
+    odd = [row for row in held if row[column] in codes and row[n_before] == outside]
     if not odd:
         return held
     found = Counter(held)
@@ -183,10 +197,11 @@ def _matched(
         like = codes[row[column]]
         for missed in sorted(other for other in found if other[column] == outside):
             n = min(found[row], found[missed])
-            wanted = missed[0] != outside and (like is None or missed[0] == like)
-            if n > 0 and wanted:
-                _move(found, missed, column, missed[0], n, outside)
-                _move(found, row, column, outside, n, outside)
+            truth = missed[n_before]
+            wanted = truth != outside and (like is None or truth == like)
+            if n > 0 and wanted and missed[:n_before] == row[:n_before]:
+                _move(found, missed, column, truth, n, outside, n_before)
+                _move(found, row, column, outside, n, outside, n_before)
     return {row: n for row, n in found.items() if n > 0}
 
 
@@ -197,9 +212,10 @@ def _move(
     code: int,
     n: Any,
     outside: int,
+    n_before: int,
 ) -> None:
     """Let n of a cell have another prediction; what nobody has any more is no span."""
     changed = (*row[:column], code, *row[column + 1 :])
     found[row] -= n
-    if any(one != outside for one in changed):
+    if any(one != outside for one in changed[n_before:]):
         found[changed] += n

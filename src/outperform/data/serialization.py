@@ -380,8 +380,8 @@ def _fields(
         raise DataError("all tables must have groups, or none")
     if kind == "spans":
         _check_spans(counted, n_codes - 1)
-    if prevalence is not None and (kind != "classes" or pool is not None):
-        raise DataError("only classes that are not of a pool have other proportions")
+    if prevalence is not None and kind != "classes":
+        raise DataError("only classes have other proportions")
     return {
         "models": tuple(models),
         "labels": tuple(labels),
@@ -407,9 +407,15 @@ def _slices(data: Mapping[str, object], tables: Sequence[Table], n_codes: int) -
         table = _with_groups(slices.table, cast("IntArray", data["cells"]), groups)
         slices = replace(slices, table=table)
     whole = slices.whole(n_labels=n_codes)
-    if len(tables) != 1 or to_json(whole) != to_json(tables[0]):
+    if len(tables) != 1 or to_json(_occurring(whole)) != to_json(_occurring(tables[0])):
         raise DataError("the slices do not add up to the whole")
     return slices
+
+
+def _occurring(table: Table) -> Table:
+    """Return a table without groups in which nothing was counted, such as sentences of no span."""
+    groups = table.groups
+    return table if groups is None else replace(table, groups=groups.occurring())
 
 
 def _pool(data: Mapping[str, object], tables: Sequence[Table], kind: str, n_codes: int) -> Pool:

@@ -104,6 +104,15 @@ class Counted(NamedTuple):
     labels: tuple[Label, ...]
     table: Table
     items: Items | None
+    spans: CountedSpans
+
+
+class CountedSpans(NamedTuple):
+    """The spans that anybody has, one row each: codes, document and group."""
+
+    codes: list[IntArray]
+    document: IntArray
+    group: IntArray
 
 
 def count_spans(
@@ -150,7 +159,8 @@ def count_spans(
         SpanRows(document=document, start=start, end=end, n=len(gold)),
         ids=ids,
     )
-    return Counted(labels, Table(cells, counts, together), items)
+    counted_spans = CountedSpans(list(codes.T), document, group[document])
+    return Counted(labels, Table(cells, counts, together), items, counted_spans)
 
 
 def _checked(spans: Iterable[Any], name: str, number: int) -> list[Span]:

@@ -121,7 +121,7 @@ def only(outcomes: Outcomes, labels: Sequence[Label]) -> Outcomes:
         recoded = table.recode(codes, n_labels=2)
         tables.append(recoded.without((recoded.cells == 1).all(axis=1)))
     name = labels[0] if len(labels) == 1 else "span"
-    return replace(outcomes, labels=(name,), tables=tuple(tables), sources=())
+    return replace(outcomes, labels=(name,), tables=tuple(tables), slices=None, sources=())
 
 
 def matches(outcomes: Outcomes) -> Outcomes:
@@ -137,7 +137,8 @@ def matches(outcomes: Outcomes) -> Outcomes:
     if outcomes.kind != "label_sets":
         raise UsageError("only label sets match or not; classes are right or wrong as they are")
     tables = tuple(table.matched() for table in outcomes.tables)
-    return replace(outcomes, kind="correct", labels=(False, True), tables=tables, sets=())
+    bare = replace(outcomes, slices=None, sets=())
+    return replace(bare, kind="correct", labels=(False, True), tables=tables)
 
 
 _NO_ERRORS = {

@@ -1,1 +1,1 @@
-"""FROM DRAWS TO A DECISION: intervals, the ROPE, Bayes factors, the rule, ranks."""
+"""FROM DRAWS TO A DECISION: intervals, the ROPE, Bayes factors, the decision rule, ranks."""

@@ -1,4 +1,4 @@
-"""Bayes factors, each with its kind, its direction and what limits it."""
+"""Bayes factors, each with its kind, direction and limits."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from outperform.findings import Finding, finding
 
 Findings = tuple[Finding, ...]
 
-# A mass or a density below this may have lost its digits, or all of itself, to underflow.
+# A mass or a density below this may have lost its digits, or everything, to underflow.
 _SMALLEST = 1e-300
 
-# A factor within so many Monte Carlo errors of 1 favours nothing.
+# A factor within so many Monte Carlo errors of 1 favours neither hypothesis.
 _CLEAR_ERRORS = 2.0
 
 KDE_FINDING = finding("kde_bayes_factor")
@@ -33,17 +33,17 @@ class BayesFactor:
     Parameters
     ----------
     log_bf01
-        The natural logarithm of the factor in favour of the null.
+        Natural logarithm of the factor in favour of the null.
     kind
         ``"interval"``: the difference lies in the ROPE; ``"point"``: it is exactly zero.
     method
         ``"exact"``, ``"draws"`` or ``"kde"``.
     bound
-        ``"upper"`` or ``"lower"`` where bf01 is only known to be below or above the value.
+        ``"upper"`` or ``"lower"`` if bf01 is only known to be below or above the value.
     mcse
-        The Monte Carlo error of ``log_bf01``.
+        Monte Carlo standard error of ``log_bf01``.
     findings
-        Findings about it.
+        Findings about the factor.
 
     Examples
     --------
@@ -63,17 +63,17 @@ class BayesFactor:
 
     @property
     def bf01(self) -> float:
-        """The factor in favour of the null."""
+        """Factor in favour of the null."""
         return _exp(self.log_bf01)
 
     @property
     def bf10(self) -> float:
-        """The factor in favour of the alternative."""
+        """Factor in favour of the alternative."""
         return _exp(-self.log_bf01)
 
     @property
     def log10_bf10(self) -> float:
-        """The decimal logarithm of the factor in favour of the alternative."""
+        """Decimal logarithm of the factor in favour of the alternative."""
         return -self.log_bf01 / math.log(10) + 0.0
 
     def __str__(self) -> str:
@@ -92,20 +92,20 @@ _FROM = {"exact": "exact", "draws": "from draws", "kde": "from a kernel density"
 
 
 def _power_of_ten(size: float, relation: str) -> str:
-    """Write 10**size with three figures; a bound is rounded to the side on which it holds."""
+    """Write 10**size with three digits; a bound is rounded to its safe side."""
     if not math.isfinite(size):
         return "infinity" if size > 0 else "undefined"
     exponent = math.floor(size)
     if exponent >= 300:
         return f"1e+{exponent + (relation == '<')}"
     hundreds = 100 * 10 ** (size - exponent)
-    # The logarithm's own rounding must not push a bound to the next figure.
-    figures = {
+    # The rounding of the logarithm must not push a bound to the next digit.
+    digits = {
         "=": round(hundreds),
         ">": math.floor(hundreds + 1e-7),
         "<": math.ceil(hundreds - 1e-7),
     }[relation]
-    return f"{float(f'{figures}e{exponent - 2}'):.3g}"
+    return f"{float(f'{digits}e{exponent - 2}'):.3g}"
 
 
 def _exp(value: float) -> float:
@@ -114,7 +114,7 @@ def _exp(value: float) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inside:
-    """Mass inside and outside a ROPE; ``n_draws`` is None where it is exact."""
+    """Mass inside and outside a ROPE; ``n_draws`` is None if it is exact."""
 
     inside: float
     outside: float
@@ -122,10 +122,10 @@ class Inside:
 
 
 def interval_null(posterior: Inside, prior: Inside) -> BayesFactor | None:
-    """Return posterior odds of the ROPE over its prior odds; None if the prior rules it out.
+    """Return the posterior odds of the ROPE over its prior odds; None if the prior rules it out.
 
-    Odds beyond what the draws can resolve become a bound at three draws, exact
-    odds beyond what floats can hold a bound at 10⁻³⁰⁰.
+    Odds that the draws cannot resolve become a bound at three draws, and exact odds beyond the
+    range of floats a bound at 10⁻³⁰⁰.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def interval_null(posterior: Inside, prior: Inside) -> BayesFactor | None:
 
 
 def _against_probability(posterior: Inside, prior: Inside) -> Findings:
-    """Return why a factor favours what is less probable; nothing where it does not."""
+    """Return a finding if a factor favours the less probable hypothesis."""
     before, after = prior.inside, posterior.inside
     if (after > before) is (after > 0.5):
         return ()
@@ -200,7 +200,7 @@ def point_null(posterior: Distribution | None, prior: Distribution | None) -> Ba
 
 
 def point_null_kde(posterior: FloatArray, prior: FloatArray) -> BayesFactor:
-    """Return the ratio of kernel density estimates at zero, as the papers did."""
+    """Return the ratio of kernel density estimates at zero, as in the papers."""
     from scipy.stats import gaussian_kde
 
     densities = []

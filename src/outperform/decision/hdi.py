@@ -13,24 +13,23 @@ from scipy.special import ndtri
 from outperform._typing import Distribution, FloatArray, IntArray
 from outperform.decision.intervals import Ends, Interval, check_prob, less_sure, quantile_errors
 
-# The fit looks at a quarter of the possible positions to each side of the minimum:
-# wide enough to average noise away, narrow enough for a quartic to follow the curve.
+# The fit uses a quarter of the possible positions on each side of the minimum: enough to average
+# out the noise, and few enough for a quartic to follow the curve.
 _HALF_WINDOW = 0.25
 _KNOTS = 64
 _DEGREE = 4
 
-# An end of the plain shortest interval is this much noisier than a quantile.
+# An end of the plain shortest interval has so many times the error of a quantile.
 _SHORTEST_NOISE = 2.4
 
 
 def narrowest(ordered: FloatArray, prob: float, n_effective: float | None = None) -> Interval:
     """Return the narrowest interval (HDI) of sorted draws.
 
-    The width ``q(p + prob) − q(p)`` is fitted with a quartic in ``p`` near its
-    minimum and that is minimised, which takes about 40% off the error of the
-    plain sample minimum. The ends then are smooth functionals of the quantile
-    process, whose covariance gives their error: that of ``n_effective`` independent draws,
-    by default all.
+    The width ``q(p + prob) − q(p)`` is fitted with a quartic in ``p`` near its minimum, and the
+    quartic is minimized. This reduces the error of the plain sample minimum by about 40%. The ends
+    are then smooth functionals of the quantile process, whose covariance gives their errors, for
+    ``n_effective`` independent draws. Default: all draws.
 
     Examples
     --------
@@ -41,21 +40,21 @@ def narrowest(ordered: FloatArray, prob: float, n_effective: float | None = None
     """
     n = ordered.size
     span = int(prob * n)
-    room = n - 1 - span
-    if room < 4 * _KNOTS or ordered[0] == ordered[-1]:
+    last_start = n - 1 - span
+    if last_start < 4 * _KNOTS or ordered[0] == ordered[-1]:
         return less_sure(narrowest_rows(ordered[None], prob).interval(0, prob), n, n_effective)
     widths = ordered[span:] - ordered[: n - span]
     centre = float(widths.argmin())
     for _ in range(2):
-        fit = _fit(ordered, span, centre, room)
-        centre = fit.centre + fit.scale * fit.place
+        fit = _fit(ordered, span, centre, last_start)
+        centre = fit.centre + fit.scale * fit.position
     return less_sure(fit.interval(prob, n, span), n, n_effective)
 
 
 def narrowest_ends(ordered: FloatArray, prob: float) -> tuple[float, float]:
-    """Return the ends of the narrowest interval that holds ``prob`` of the sorted draws.
+    """Return the ends of the narrowest interval that contains ``prob`` of the sorted draws.
 
-    The plain sample version, for simulations that need millions of them.
+    This is the plain sample version, for simulations that need millions of intervals.
 
     Examples
     --------
@@ -69,7 +68,7 @@ def narrowest_ends(ordered: FloatArray, prob: float) -> tuple[float, float]:
 def narrowest_rows(ordered: FloatArray, prob: float) -> Ends:
     """Return the narrowest interval of each row of sorted draws ``(n_rows, n_draws)``.
 
-    The plain sample version, as one comparison of so few draws takes it.
+    This is the plain sample version, which a comparison with few draws uses too.
 
     Examples
     --------
@@ -87,7 +86,7 @@ def narrowest_rows(ordered: FloatArray, prob: float) -> Ends:
 
 
 def _shortest(ordered: FloatArray, prob: float) -> tuple[IntArray, int]:
-    """Return the place where each row's shortest interval begins, and how many places it spans."""
+    """Return the index where each row's shortest interval begins, and the number of indices."""
     n = ordered.shape[1]
     span = min(int(np.ceil(prob * n)), n) - 1
     return (ordered[:, span:] - ordered[:, : n - span]).argmin(axis=1), span
@@ -111,10 +110,10 @@ class _Fit:
     scale: float
     low: FloatArray  # (5,) coefficients
     high: FloatArray
-    place: float  # of the minimum width, in [-1, 1]
+    position: float  # of the minimum width, in [-1, 1]
 
     def interval(self, prob: float, n: int, span: int) -> Interval:
-        powers = _powers(self.place)
+        powers = _powers(self.position)
         error_low, error_high = self._errors(powers, n, span)
         return Interval(
             low=float(powers @ self.low),
@@ -128,9 +127,9 @@ class _Fit:
     def _errors(self, powers: FloatArray, n: int, span: int) -> tuple[float, float]:
         _, solve, slopes = _design(self.ranks.size)
         derivative = np.arange(_DEGREE + 1) * np.concatenate([[0.0], powers[:-1]])
-        curvature = _second_derivative(self.high - self.low, self.place)
+        curvature = _second_derivative(self.high - self.low, self.position)
         value, shift = powers @ solve, np.zeros(self.ranks.size)
-        if abs(self.place) < 1 and curvature > 0:
+        if abs(self.position) < 1 and curvature > 0:
             shift = derivative @ solve / curvature
         slope_low, slope_high = derivative @ self.low, derivative @ self.high
         on_low = np.concatenate([value + slope_low * shift, -slope_low * shift])
@@ -147,22 +146,22 @@ class _Fit:
         return errors[0], errors[1]
 
 
-def _fit(ordered: FloatArray, span: int, centre: float, room: int) -> _Fit:
-    half = _HALF_WINDOW * room
-    # Keep clear of the extremes, where the tails bend faster than a quartic.
+def _fit(ordered: FloatArray, span: int, centre: float, last_start: int) -> _Fit:
+    half = _HALF_WINDOW * last_start
+    # The extremes are avoided, because the tails bend faster there than a quartic.
     first = max(centre - half, 0.25 * centre)
-    last = min(centre + half, room - 0.25 * (room - centre))
+    last = min(centre + half, last_start - 0.25 * (last_start - centre))
     ranks = np.round(np.linspace(first, last, _KNOTS))
     _, solve, _ = _design(_KNOTS)
-    places = ranks.astype(np.int64)
-    low, high = solve @ ordered[places], solve @ ordered[places + span]
+    indices = ranks.astype(np.int64)
+    low, high = solve @ ordered[indices], solve @ ordered[indices + span]
     return _Fit(
         ranks=ranks,
         centre=(first + last) / 2,
         scale=(last - first) / 2,
         low=low,
         high=high,
-        place=_minimum(high - low),
+        position=_minimum(high - low),
     )
 
 
@@ -173,55 +172,63 @@ def _grid() -> tuple[FloatArray, FloatArray]:
 
 
 def _minimum(coefficients: FloatArray) -> float:
-    """Return where on [-1, 1] a quartic is smallest."""
+    """Return the position of the minimum of a quartic on [-1, 1]."""
     grid, powers = _grid()
-    place = float(grid[(powers @ coefficients).argmin()])
+    position = float(grid[(powers @ coefficients).argmin()])
     for _ in range(4):
-        curvature = _second_derivative(coefficients, place)
-        if abs(place) == 1 or curvature <= 0:
+        curvature = _second_derivative(coefficients, position)
+        if abs(position) == 1 or curvature <= 0:
             break
-        slope = (np.arange(1, _DEGREE + 1) * coefficients[1:]) @ place ** np.arange(_DEGREE)
-        place = float(np.clip(place - slope / curvature, -1.0, 1.0))
-    return place
+        slope = (np.arange(1, _DEGREE + 1) * coefficients[1:]) @ position ** np.arange(_DEGREE)
+        position = float(np.clip(position - slope / curvature, -1.0, 1.0))
+    return position
 
 
-def _powers(place: float) -> FloatArray:
-    powers: FloatArray = np.float64(place) ** np.arange(_DEGREE + 1)
+def _powers(position: float) -> FloatArray:
+    powers: FloatArray = np.float64(position) ** np.arange(_DEGREE + 1)
     return powers
 
 
-def _second_derivative(coefficients: FloatArray, place: float) -> float:
+def _second_derivative(coefficients: FloatArray, position: float) -> float:
     orders = np.arange(2, _DEGREE + 1)
-    return float((orders * (orders - 1) * coefficients[2:]) @ place ** (orders - 2))
+    return float((orders * (orders - 1) * coefficients[2:]) @ position ** (orders - 2))
 
 
 _MASS_ERROR = 1e-11
 _DENSITY_ERROR = 1e-9
-_NUDGE = 1e-4  # of the width, for the slope of the log density
+_NUDGE = 1e-4  # share of the width, for the slope of the log density
 _TIE = 1e-9
-_SHARES = (0.02, 0.1, 0.25, 0.4, 0.55, 0.7, 0.85, 0.98)  # of an interval, to see its shape
+_SHARES = (
+    0.02,
+    0.1,
+    0.25,
+    0.4,
+    0.55,
+    0.7,
+    0.85,
+    0.98,
+)  # positions in an interval, to check its shape
 
 
 def exact_hdi(
     distribution: Distribution, prob: float, *, equal_tailed: tuple[float, float] | None = None
 ) -> tuple[float, float]:
-    """Return the ends of the narrowest interval that holds ``prob``.
+    """Return the ends of the narrowest interval that contains ``prob``.
 
-    Of all intervals ``[q(p), q(p + prob)]`` it is the one of least width. Inside the
-    support its ends have equal density. A density that is highest at one end of the
-    support has its interval there. A U-shaped density has two candidates, one at each
-    end, and the narrower of them is returned; where neither is narrower, as for a
-    uniform or a symmetric U, it is the equal-tailed interval, which mirrors with the
-    distribution.
+    It is the narrowest of all intervals ``[q(p), q(p + prob)]``. Inside the support, its ends have
+    equal density. If the density is highest at an end of the support, the interval lies there. A
+    U-shaped density has two candidates, one at each end, and the narrower is returned. If they are
+    equally wide, as for a uniform or a symmetric U, the equal-tailed interval is returned, which
+    mirrors with the distribution.
 
     Parameters
     ----------
     distribution
         Any distribution with finite support, or a symmetric one.
     prob
-        The mass between the ends.
+        Mass between the ends.
     equal_tailed
-        The equal-tailed interval, if it is known, to start from.
+        The equal-tailed interval as a starting point, if known.
 
     Examples
     --------
@@ -249,20 +256,20 @@ def exact_hdi(
 
 
 def _at_the_ends(distribution: Distribution, prob: float) -> list[tuple[float, float]]:
-    """Return the intervals at an end of the support that gain nothing by moving inwards."""
+    """Return the intervals at an end of the support that do not get narrower by moving inwards."""
     lowest, highest = distribution.support
-    found = []
+    intervals = []
     density = distribution.pdf(lowest)
     if density > 0.0:
         inner = distribution.quantile(prob)
         if density >= distribution.pdf(inner):
-            found.append((lowest, inner))
+            intervals.append((lowest, inner))
     density = distribution.pdf(highest)
     if density > 0.0:
         inner = distribution.quantile(1.0 - prob)
         if density >= distribution.pdf(inner):
-            found.append((inner, highest))
-    return found
+            intervals.append((inner, highest))
+    return intervals
 
 
 def _narrower(
@@ -276,7 +283,7 @@ def _narrower(
 
 
 def _one_mode(distribution: Distribution, low: float, high: float) -> bool:
-    """Say whether the density, once it falls from one end to the other, never rises again."""
+    """Return whether the density never rises again once it falls from one end to the other."""
     heights = [distribution.pdf(low + share * (high - low)) for share in _SHARES]
     if high == distribution.support[1]:
         heights.reverse()
@@ -286,7 +293,7 @@ def _one_mode(distribution: Distribution, low: float, high: float) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """One end of the interval, on the scale ``z = log[(t - lowest) / (highest - t)]``."""
+    """An end of the interval, on the scale ``z = log[(t - lowest) / (highest - t)]``."""
 
     z: float
     value: float
@@ -301,10 +308,10 @@ class _End:
 def _inside(
     distribution: Distribution, prob: float, start: tuple[float, float]
 ) -> tuple[float, float] | None:
-    """Newton's method for equal densities at both ends and the right mass between them."""
-    low = _end(distribution, _place(distribution, start[0]))
-    high = _end(distribution, _place(distribution, start[1]))
-    if low.z == high.z:  # all mass is where no float tells two values apart
+    """Find equal densities at both ends and the right mass between them by Newton's method."""
+    low = _end(distribution, _position(distribution, start[0]))
+    high = _end(distribution, _position(distribution, start[1]))
+    if low.z == high.z:  # all mass is between two neighbouring floats
         return _on_the_edge(distribution, prob, low, high)
     nudge = _NUDGE * (high.z - low.z)
     up = _slope(low, _end(distribution, low.z + nudge))
@@ -328,7 +335,7 @@ def _inside(
 def _on_the_edge(
     distribution: Distribution, prob: float, low: _End, high: _End
 ) -> tuple[float, float] | None:
-    """Return the interval at an end of the support that no float separates from the place."""
+    """Return the interval at an end of the support if floats cannot separate it from the end."""
     lowest, highest = distribution.support
     if high.value >= highest:
         return distribution.quantile(1.0 - prob), highest
@@ -338,7 +345,7 @@ def _on_the_edge(
 def _step(
     low: _End, high: _End, up: float, down: float, excess: float, gap: float
 ) -> tuple[float, float]:
-    """Solve the two linear equations; where an end is past the mode, walk it outwards."""
+    """Solve the two linear equations; an end beyond the mode moves outwards."""
     limit = 0.4 * (high.z - low.z)
     if up <= 0.0 or down >= 0.0:
         return (-limit if up <= 0.0 else 0.0), (limit if down >= 0.0 else 0.0)
@@ -353,11 +360,11 @@ def _slope(first: _End, second: _End) -> float:
 
 
 def _secant(before: _End, after: _End, slope: float) -> float:
-    """Return the slope of the log density between two places, or the old one if too close."""
+    """Return the slope of the log density between two points, or the old one if too close."""
     if abs(after.z - before.z) < 1e-6 * (1.0 + abs(after.z)) * min(1.0, 1.0 / abs(slope or 1.0)):
         return slope
-    found = _slope(before, after)
-    return found if math.isfinite(found) else slope
+    secant = _slope(before, after)
+    return secant if math.isfinite(secant) else slope
 
 
 def _end(distribution: Distribution, z: float) -> _End:
@@ -373,7 +380,7 @@ def _end(distribution: Distribution, z: float) -> _End:
     return _End(z, value, log_density, near / (1.0 + odds))
 
 
-def _place(distribution: Distribution, value: float) -> float:
+def _position(distribution: Distribution, value: float) -> float:
     lowest, highest = distribution.support
     tiny = 1e-300
     return math.log(max(value - lowest, tiny)) - math.log(max(highest - value, tiny))
@@ -399,19 +406,19 @@ def _start(
 
 
 def _search(distribution: Distribution, prob: float) -> tuple[float, float]:
-    """Look at the width of every interval, for densities of no simple shape."""
+    """Search the widths of all intervals, for densities without a simple shape."""
     low, high = 0.0, 1.0 - prob
     best = 0.0
-    for round_ in range(7):  # each narrows the places left to a third
-        places = [float(place) for place in np.linspace(low, high, 7)]
-        ends = [_between(distribution, prob, place) for place in places]
+    for round_ in range(7):  # each round reduces the range to a third
+        starts = [float(p) for p in np.linspace(low, high, 7)]
+        ends = [_between(distribution, prob, p) for p in starts]
         widths = [end - start for start, end in ends]
         k = int(np.argmin(widths))
-        if round_ == 1 and 0.0 < places[k] < 1.0 - prob:
-            found = _inside(distribution, prob, ends[k])
-            if found and found[1] - found[0] <= widths[k]:
-                return found
-        best, step = places[k], places[1] - places[0]
+        if round_ == 1 and 0.0 < starts[k] < 1.0 - prob:
+            solution = _inside(distribution, prob, ends[k])
+            if solution and solution[1] - solution[0] <= widths[k]:
+                return solution
+        best, step = starts[k], starts[1] - starts[0]
         low, high = max(best - step, 0.0), min(best + step, 1.0 - prob)
     return _between(distribution, prob, best)
 

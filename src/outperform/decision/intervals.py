@@ -21,15 +21,15 @@ class Interval:
     Parameters
     ----------
     low, high
-        The ends.
+        Ends of the interval.
     prob
-        The posterior mass between them.
+        Posterior mass between the ends.
     mcse_low, mcse_high
-        The Monte Carlo errors of the ends; 0 where they are exact.
+        Monte Carlo standard errors of the ends; 0 if exact.
     kind
-        How it prints: ``"HDI"`` for the narrowest, ``"ETI"`` for the equal-tailed one.
+        Printed name: ``"HDI"`` for the narrowest interval, ``"ETI"`` for the equal-tailed one.
     signed
-        Whether it prints signs, as an interval of differences does.
+        Whether to print signs, as for an interval of differences.
 
     Examples
     --------
@@ -50,19 +50,19 @@ class Interval:
 
     @property
     def midpoint(self) -> float:
-        """Half-way between the ends."""
+        """Midpoint of the ends."""
         return (self.low + self.high) / 2
 
     @property
     def width(self) -> float:
-        """From end to end."""
+        """Distance between the ends."""
         return self.high - self.low
 
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
 
     def __neg__(self) -> Interval:
-        """Return the interval of the negative, as that of B − A is of A − B."""
+        """Return the interval of the negative, such as B − A for A − B."""
         return replace(
             self,
             low=-self.high,
@@ -72,11 +72,11 @@ class Interval:
         )
 
     def __str__(self) -> str:
-        low, high = (self._shown(end) for end in (self.low, self.high))
+        low, high = (self._format(end) for end in (self.low, self.high))
         return f"{100 * self.prob:.6g}% {self.kind} {low} to {high}"
 
-    def _shown(self, end: float) -> str:
-        """Write an end with as many decimals as the width needs; zero has no sign."""
+    def _format(self, end: float) -> str:
+        """Write an end with enough decimals for the width; zero has no sign."""
         narrow = 0 < self.width < 1
         digits = min(max(4, 2 - floor(log10(self.width))), 12) if narrow else 4
         rounded = round(end, digits) or 0.0
@@ -88,7 +88,7 @@ class Interval:
 
 
 def check_prob(prob: float) -> float:
-    """Return a probability strictly between 0 and 1, or say how to mend it."""
+    """Return a probability strictly between 0 and 1; raise an error otherwise."""
     number = isinstance(prob, (int, float, np.floating)) and not isinstance(prob, bool)
     if number and 1 < prob < 100:
         raise UsageError(
@@ -103,7 +103,7 @@ def check_prob(prob: float) -> float:
 def equal_tailed(ordered: FloatArray, prob: float, n_effective: float | None = None) -> Interval:
     """Return the interval between two quantiles of sorted draws.
 
-    Its errors are those of ``n_effective`` independent draws; by default all are.
+    Its errors are those of ``n_effective`` independent draws. Default: all draws.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def equal_tailed(ordered: FloatArray, prob: float, n_effective: float | None = N
 
 
 class Ends(NamedTuple):
-    """Intervals, one a row, and the Monte Carlo errors of their ends."""
+    """Intervals, one per row, and the Monte Carlo standard errors of their ends."""
 
     low: FloatArray
     high: FloatArray
@@ -126,7 +126,7 @@ class Ends(NamedTuple):
     def interval(
         self, row: int, prob: float, kind: Literal["HDI", "ETI"] = "HDI", *, signed: bool = False
     ) -> Interval:
-        """Return one of them as a value."""
+        """Return the interval of a row."""
         low, high, mcse_low, mcse_high = (float(column[row]) for column in self)
         return Interval(
             low=low,
@@ -158,7 +158,7 @@ def equal_tailed_rows(ordered: FloatArray, prob: float) -> Ends:
 
 
 def less_sure(interval: Interval, n_draws: int, n_effective: float | None) -> Interval:
-    """Widen the errors of independent draws to those of draws that are worth fewer."""
+    """Scale the errors of independent draws to a smaller number of effective draws."""
     if n_effective is None or n_effective == n_draws:
         return interval
     factor = (n_draws / n_effective) ** 0.5
@@ -167,7 +167,7 @@ def less_sure(interval: Interval, n_draws: int, n_effective: float | None) -> In
 
 
 def quantiles(ordered: FloatArray, levels: FloatArray) -> FloatArray:
-    """Return a quantile of each row of sorted draws ``(n_rows, n_draws)``.
+    """Return one quantile of each row of sorted draws ``(n_rows, n_draws)``.
 
     Examples
     --------
@@ -179,12 +179,12 @@ def quantiles(ordered: FloatArray, levels: FloatArray) -> FloatArray:
     below = ranks.astype(np.int64)
     rows = np.arange(len(ordered))
     low, high = ordered[rows, below], ordered[rows, np.minimum(below + 1, last)]
-    found: FloatArray = low + (ranks - below) * (high - low)
-    return found
+    interpolated: FloatArray = low + (ranks - below) * (high - low)
+    return interpolated
 
 
 def quantile_errors(ordered: FloatArray, levels: FloatArray) -> FloatArray:
-    """Return the standard error of each row's quantile: half of what one sd of its rank spans."""
+    """Return the standard error of each row's quantile: half its range over ±1 sd of its rank."""
     spread = np.sqrt(levels * (1 - levels) / ordered.shape[1])
     high = quantiles(ordered, np.minimum(levels + spread, 1.0))
     return (high - quantiles(ordered, np.maximum(levels - spread, 0.0))) / 2

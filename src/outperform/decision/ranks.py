@@ -1,4 +1,4 @@
-"""Ranks and P(best) of many models, expected loss, and decisions row by row."""
+"""Ranks and P(best) of many models, expected losses, and masses of many posteriors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def rank_probabilities(values: FloatArray, *, greater_is_better: bool = True) ->
     """Return P(model has rank r), ``(n_models, n_models)``, from ``(n_models, n_draws)``.
 
     Rank 1, the best, comes first. Models with the same value in a draw share
-    the ranks between them evenly, so every row and every column sums to 1.
+    their ranks evenly, so every row and every column sums to 1.
 
     Examples
     --------
@@ -39,10 +39,10 @@ def rank_probabilities(values: FloatArray, *, greater_is_better: bool = True) ->
 
 
 def _steps(rows: FloatArray) -> FloatArray:
-    """Add up where ranks begin and end, the least value of each row having rank 1.
+    """Sum the steps of rank shares; the smallest value of each row has rank 1.
 
     A run of equal values adds 1 / length to each of its ranks: a step up before them and
-    a step down behind.
+    a step down after them.
     """
     n_models = rows.shape[1]
     order = np.argsort(rows, axis=1, kind="stable")
@@ -50,27 +50,27 @@ def _steps(rows: FloatArray) -> FloatArray:
     share = (1.0 / (1 + last - first)).ravel()
     size = n_models * (n_models + 1)
     up, down = (
-        np.bincount((order * (n_models + 1) + place).ravel(), share, minlength=size)
-        for place in (first, last + 1)
+        np.bincount((order * (n_models + 1) + position).ravel(), share, minlength=size)
+        for position in (first, last + 1)
     )
     return np.asarray(up - down, dtype=np.float64).reshape(n_models, n_models + 1)
 
 
 def _runs(ordered: FloatArray) -> tuple[AnyArray, AnyArray]:
-    """Return the first and the last place of the run of equal values at each place of a row."""
-    places = np.arange(ordered.shape[1])
+    """Return the first and last position of the run of equal values at each position of a row."""
+    positions = np.arange(ordered.shape[1])
     starts = np.ones(ordered.shape, dtype=bool)
     np.not_equal(ordered[:, 1:], ordered[:, :-1], out=starts[:, 1:])
     stops = np.ones(ordered.shape, dtype=bool)
     stops[:, :-1] = starts[:, 1:]
-    first = np.maximum.accumulate(np.where(starts, places, 0), axis=1)
-    ends = np.where(stops, places, ordered.shape[1])
+    first = np.maximum.accumulate(np.where(starts, positions, 0), axis=1)
+    ends = np.where(stops, positions, ordered.shape[1])
     last = np.minimum.accumulate(ends[:, ::-1], axis=1)[:, ::-1]
     return first, last
 
 
 class RankMoments(NamedTuple):
-    """The expected rank of each model, counted from 1, and its Monte Carlo error."""
+    """Expected rank of each model, counted from 1, and its Monte Carlo standard error."""
 
     mean: FloatArray
     mcse: FloatArray
@@ -79,8 +79,8 @@ class RankMoments(NamedTuple):
 def expected_ranks(probabilities: FloatArray, n_draws: int) -> RankMoments:
     """Return expected ranks from the probabilities of ranks.
 
-    A rank that is the same in all draws is known as well as a probability of 0 out of so many:
-    another draw may be one rank off.
+    The error of a rank that is the same in all draws is that of a probability of 0 in as many
+    draws, as another draw may be one rank off.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def rank_error(sd: float, n_draws: int) -> float:
 
 
 def losses(values: FloatArray, *, greater_is_better: bool = True) -> FloatArray:
-    """Return what each model falls short of the best one of the same draw; never negative.
+    """Return the loss of each model against the best of the same draw; never negative.
 
     Examples
     --------
@@ -121,8 +121,8 @@ def losses(values: FloatArray, *, greater_is_better: bool = True) -> FloatArray:
 def loss_errors(values: FloatArray, *, greater_is_better: bool = True) -> FloatArray:
     """Return the Monte Carlo errors of the mean losses of values ``(n_models, n_draws)``.
 
-    A model that is ahead in every draw loses nothing in any, and another draw may still put it
-    behind. So the error is that of 0 out of so many draws at least, times the sd of the lead.
+    A model that leads in every draw has no loss, but may be behind in another draw. So its error is
+    at least that of a probability of 0 in as many draws, times the sd of the lead.
 
     Examples
     --------
@@ -136,14 +136,14 @@ def loss_errors(values: FloatArray, *, greater_is_better: bool = True) -> FloatA
     gains = values if greater_is_better else -values
     second, first = np.partition(gains, n_models - 2, axis=0)[-2:]
     errors = np.empty(n_models)
-    for model, own in enumerate(gains):
-        lead = own - np.where(own == first, second, first)
+    for model, gain in enumerate(gains):
+        lead = gain - np.where(gain == first, second, first)
         errors[model] = loss_error(np.maximum(-lead, 0.0), float(lead.std(ddof=1)), n_draws)
     return errors
 
 
 def loss_error(lost: FloatArray, sd: float, n_draws: float) -> float:
-    """Return the Monte Carlo error of a mean loss; ``sd`` is that of the lead before it is cut."""
+    """Return the Monte Carlo error of a mean loss; ``sd`` is that of the lead, with its sign."""
     drawn = mean_error(float(lost.std(ddof=1)), n_draws)
     return max(drawn, sd * probability_error(0.0, n_draws))
 
@@ -160,11 +160,11 @@ class Regret:
     Parameters
     ----------
     a
-        E[max(0, how much worse A is than B)].
+        E[max(0, loss of A against B)].
     b
-        E[max(0, how much worse B is than A)].
+        E[max(0, loss of B against A)].
     mcse_a, mcse_b
-        Their Monte Carlo errors; 0 if exact.
+        Monte Carlo standard errors; 0 if exact.
     """
 
     a: float
@@ -176,31 +176,31 @@ class Regret:
 def regret_from_draws(
     draws: FloatArray, *, greater_is_better: bool = True, n_effective: float | None = None
 ) -> Regret:
-    """Return the regrets from draws of A − B, which may be worth fewer independent ones.
+    """Return the regrets from draws of A − B, with their effective number if not independent.
 
     Examples
     --------
-    >>> found = regret_from_draws(np.array([0.2, 0.2, 0.2, -0.2]))
-    >>> round(found.a, 4), round(found.b, 4)
+    >>> regret = regret_from_draws(np.array([0.2, 0.2, 0.2, -0.2]))
+    >>> round(regret.a, 4), round(regret.b, 4)
     (0.05, 0.15)
     """
-    worth = draws.size if n_effective is None else n_effective
+    n = draws.size if n_effective is None else n_effective
     gains = draws if greater_is_better else -draws
     lost_a, lost_b = np.maximum(-gains, 0.0), np.maximum(gains, 0.0)
     sd = float(gains.std(ddof=1))
     return Regret(
         a=float(lost_a.mean()),
         b=float(lost_b.mean()),
-        mcse_a=loss_error(lost_a, sd, worth),
-        mcse_b=loss_error(lost_b, sd, worth),
+        mcse_a=loss_error(lost_a, sd, n),
+        mcse_b=loss_error(lost_b, sd, n),
     )
 
 
 def regret_from_distribution(difference: Distribution, *, greater_is_better: bool = True) -> Regret:
     """Return the exact regrets of a closed form of A − B.
 
-    E[δ₊] = ∫₀ P(δ > x) dx, and E[δ₊] − E[(−δ)₊] is the mean, so the smaller of the two is
-    integrated and keeps its digits.
+    E[δ₊] = ∫₀ P(δ > x) dx, and E[δ₊] − E[(−δ)₊] is the mean. The smaller of the two is integrated,
+    which keeps its digits.
     """
     mean, (low, high) = difference.mean, difference.support
     reach = high if math.isinf(high) else _reach(abs(mean), difference.sd)
@@ -214,15 +214,15 @@ def regret_from_distribution(difference: Distribution, *, greater_is_better: boo
 
 
 def _reach(mean: float, sd: float) -> float:
-    """Return how far beyond zero there is anything: twice as far as a normal has e⁻³⁶ of it."""
+    """Return the range of integration beyond zero: twice that up to e⁻³⁶ of a normal density."""
     return 2.0 * (math.hypot(mean, _FAR * sd) - mean)
 
 
 def _integral(tail: Callable[[float], float], stop: float) -> float:
-    """Integrate a tail from zero on; it is smooth and falls, so few nodes do."""
+    """Integrate a tail from zero on; it is smooth and decreasing, so few nodes are enough."""
     if stop <= 0:
         return 0.0
-    if math.isinf(stop):  # a tail that reaches further than any normal's
+    if math.isinf(stop):  # a tail that is heavier than a normal one
         from scipy.integrate import quad
 
         return float(quad(tail, 0.0, stop)[0])
@@ -232,7 +232,7 @@ def _integral(tail: Callable[[float], float], stop: float) -> float:
 
 
 class Spreads(NamedTuple):
-    """Mean and sd, one posterior a row, and the Monte Carlo error of the sd."""
+    """Mean and sd, one posterior per row, and the Monte Carlo standard error of the sd."""
 
     mean: FloatArray
     sd: FloatArray
@@ -261,21 +261,21 @@ def spreads_rows(draws: FloatArray) -> Spreads:
 
 
 class MassRows(NamedTuple):
-    """Mass below, inside and above the ROPE, and above zero, one posterior a row."""
+    """Mass below, inside and above the ROPE, and above zero, one posterior per row."""
 
     below: FloatArray
     inside: FloatArray
     above: FloatArray
     greater: FloatArray
 
-    def row(self, place: int) -> Masses:
+    def row(self, index: int) -> Masses:
         """Return the masses of one posterior."""
-        below, inside, above, greater = (float(column[place]) for column in self)
+        below, inside, above, greater = (float(column[index]) for column in self)
         return Masses(below=below, inside=inside, above=above, greater=greater)
 
 
 def masses_rows(draws: FloatArray, rope: Rope) -> MassRows:
-    """Count the draws ``(n_rows, n_draws)``; a draw at zero counts half for either side.
+    """Return the masses of draws ``(n_rows, n_draws)``; a draw at 0 counts half for either side.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The ROPE, the probabilities against it, and the rule that makes the decision."""
+"""The ROPE, the posterior masses around it, and the decision rule."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from outperform.decision.intervals import Interval
 from outperform.errors import UsageError, param
 
 DEFAULT_HALF_WIDTH = 0.01
-# Of a metric from 0 to 1 nobody means half of it by "too small to matter", but perhaps per cent.
+# Half of the range of a metric is never "too small to matter"; the ROPE was probably meant in per
+# cent.
 _TOO_WIDE, _TOO_WIDE_BOTH_WAYS = 0.5, 0.25
 
 
@@ -27,16 +28,16 @@ RopeLike: TypeAlias = "float | Sequence[float] | Rope"
 @written()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rope:
-    """Differences between ``low`` and ``high`` are too small to matter.
+    """Region of practical equivalence: differences from ``low`` to ``high`` do not matter.
 
     Parameters
     ----------
     low
-        The lower end.
+        Lower end.
     high
-        The upper end.
+        Upper end.
     default
-        Whether nobody chose it.
+        Whether it is the default, not chosen by the user.
 
     Examples
     --------
@@ -58,50 +59,50 @@ class Rope:
         bounds: tuple[float, float] | None = (-1.0, 1.0),
         name: str | None = None,
     ) -> Rope:
-        """Take a half-width, a pair of ends, a rope, or None for the default.
+        """Convert a half-width, a pair of ends, a ROPE, or None for the default.
 
         Parameters
         ----------
         rope
-            What the user gave.
+            Value from the user.
         bounds
-            The smallest and largest value of the metric; None if unknown.
+            Smallest and largest value of the metric; None if unknown.
         name
-            What an error calls it; by default the parameter ``rope``.
+            Name of the parameter in error messages. Default: ``rope``.
         """
-        called = name or param("rope")
+        parameter = name or param("rope")
         if isinstance(rope, Rope):
             if bounds is not None and not rope.default:
-                _refuse_wide(called, rope, rope.low, rope.high, bounds)
+                _refuse_wide(parameter, rope, rope.low, rope.high, bounds)
             return rope
         if rope is None:
             if bounds is None or bounds[0] < -1 or bounds[1] > 1:
                 raise UsageError(
-                    "this metric is not within [-1, 1], so there is no default ROPE; give "
-                    f"{param('rope=')}, the largest difference that does not matter, in the "
-                    "metric's units"
+                    "this metric is not within [-1, 1], so there is no default ROPE; set "
+                    f"{param('rope=')} to the largest difference that does not matter, in units "
+                    "of the metric"
                 )
             return cls(low=-DEFAULT_HALF_WIDTH, high=DEFAULT_HALF_WIDTH, default=True)
-        low, high = _ends(rope, called)
+        low, high = _ends(rope, parameter)
         if not (math.isfinite(low) and math.isfinite(high)) or low > high:
-            raise UsageError(f"{called} must be finite and go from low to high; got {rope!r}")
+            raise UsageError(f"{parameter} must be finite and go from low to high; got {rope!r}")
         if bounds is not None:
-            _refuse_wide(called, rope, low, high, bounds)
+            _refuse_wide(parameter, rope, low, high, bounds)
         return cls(low=low, high=high)
 
     @property
     def midpoint(self) -> float:
-        """Half-way between the ends."""
+        """Midpoint of the ends."""
         return (self.low + self.high) / 2
 
     @property
     def width(self) -> float:
-        """From end to end."""
+        """Distance between the ends."""
         return self.high - self.low
 
     @property
     def symmetric(self) -> bool:
-        """Whether it is ± one number."""
+        """Whether the ends are ± the same number."""
         return self.low == -self.high
 
     def __str__(self) -> str:
@@ -112,32 +113,33 @@ class Rope:
 
 
 def _refuse_wide(
-    called: str, rope: RopeLike | None, low: float, high: float, bounds: tuple[float, float]
+    parameter: str, rope: RopeLike | None, low: float, high: float, bounds: tuple[float, float]
 ) -> None:
-    """Refuse a ROPE that holds nearly every difference; perhaps it was meant in per cent."""
+    """Reject a ROPE that contains nearly every difference; it may have been meant in per cent."""
     span, (narrow, wide) = bounds[1] - bounds[0], sorted((abs(low), abs(high)))
     in_units = bounds[0] >= -1 and bounds[1] <= 1
-    hint = "give it in the metric's units"
+    hint = "set it in units of the metric"
     if in_units:
         ends = [f"{end / 100:g}" for end in (low, high)]
         meant = ends[1] if low == -high else f"({', '.join(ends)})"
         hint += f"; did you mean {meant}?"
     if wide > span:
         raise UsageError(
-            f"{called} {rope!r} is wider than any difference of this metric (at most "
+            f"{parameter} {rope!r} is wider than any difference of this metric (at most "
             f"{span:g}); {hint}"
         )
     both_ways = low < 0 < high and narrow >= _TOO_WIDE_BOTH_WAYS
     if in_units and both_ways and wide >= _TOO_WIDE:
         raise UsageError(
-            f"{called} {rope!r} holds nearly every difference of a metric from "
+            f"{parameter} {rope!r} contains nearly every difference of a metric from "
             f"{bounds[0]:g} to {bounds[1]:g}, so any two models would be equivalent; {hint}"
         )
 
 
-def _ends(rope: Any, called: str) -> tuple[float, float]:
+def _ends(rope: Any, parameter: str) -> tuple[float, float]:
     message = (
-        f"{called} must be a half-width such as 0.01 or a pair such as (-0.02, 0.01); got {rope!r}"
+        f"{parameter} must be a half-width such as 0.01 or a pair such as (-0.02, 0.01); "
+        f"got {rope!r}"
     )
     if isinstance(rope, (str, bytes, bool)):
         raise UsageError(message)
@@ -150,7 +152,7 @@ def _ends(rope: Any, called: str) -> tuple[float, float]:
         raise UsageError(message) from error
     if half < 0:
         raise UsageError(
-            f"{called} as one number is a half-width and must not be negative; got {rope!r}"
+            f"{parameter} as one number is a half-width and must not be negative; got {rope!r}"
         )
     return -half, half
 
@@ -162,9 +164,9 @@ class Masses:
     Parameters
     ----------
     below, inside, above
-        The ROPE; they sum to 1.
+        Mass relative to the ROPE; the three sum to 1.
     greater
-        Than zero.
+        Mass above zero.
     """
 
     below: float
@@ -174,7 +176,7 @@ class Masses:
 
 
 def masses_from_draws(ordered: FloatArray, rope: Rope) -> Masses:
-    """Count sorted draws; a draw at zero counts half for either side.
+    """Return the masses of sorted draws; a draw at zero counts half for either side.
 
     Examples
     --------
@@ -197,7 +199,7 @@ def masses_from_draws(ordered: FloatArray, rope: Rope) -> Masses:
 def masses_from_distribution(distribution: Distribution, rope: Rope) -> Masses:
     """Return the exact masses of a closed form."""
     below, above = distribution.cdf(rope.low), distribution.sf(rope.high)
-    # Subtract in the tail that the ROPE lies in, so that tiny masses keep their digits.
+    # Subtracting in the tail that contains the ROPE keeps the digits of tiny masses.
     if distribution.mean > rope.high:
         inside = distribution.cdf(rope.high) - below
     elif distribution.mean < rope.low:
@@ -229,7 +231,7 @@ def sd_error(draws: FloatArray, n_effective: float | None = None) -> float:
     """Return the Monte Carlo standard error of the standard deviation.
 
     The variance of ``s²`` is ``(μ₄ − σ⁴) / S``, whatever the distribution; S is the number
-    of draws, or how many independent ones they are worth.
+    of draws, or the number of independent draws that they are worth.
 
     Examples
     --------
@@ -245,7 +247,7 @@ def sd_error(draws: FloatArray, n_effective: float | None = None) -> float:
 
 
 def chances_of(masses: Masses, *, greater_is_better: bool) -> dict[str, float]:
-    """Return the probabilities of worse, equivalent, better and greater, by their names.
+    """Return the probabilities of worse, equivalent, better and greater, by name.
 
     Examples
     --------
@@ -264,7 +266,7 @@ def chances_of(masses: Masses, *, greater_is_better: bool) -> dict[str, float]:
 def probability_error(probability: float, n_draws: float) -> float:
     """Return the Monte Carlo standard error of a probability.
 
-    Half a draw is added on either side so that 0 out of S is not certain.
+    Half a draw is added on either side, so 0 out of S is not certain.
 
     Examples
     --------
@@ -276,16 +278,16 @@ def probability_error(probability: float, n_draws: float) -> float:
 
 
 TWO_THIRDS = 2 / 3
-"""The posterior mass from which on a result that is not firm leans to a side."""
+"""Posterior mass from which on an undecided result leans to a side."""
 
 
 @written("name symbol words")
 class Decision(Enum):
-    """What the posterior and the region of practical equivalence say together.
+    """Decision from comparing the HDI with the region of practical equivalence.
 
-    ≫, ≈ and ≪ are firm: the HDI lies above, inside or below the ROPE. Of what is not firm,
-    >, ~ and < lean to the side with at least two thirds of the posterior mass. Everything else,
-    and every decision that is withheld, is ?.
+    ≫, ≈ and ≪ are firm: the HDI lies above, inside or below the ROPE. Otherwise >, ~ and < lean
+    to the part with at least two thirds of the posterior mass. Everything else, and every
+    withheld decision, is ?.
 
     Examples
     --------
@@ -303,22 +305,22 @@ class Decision(Enum):
 
     @property
     def symbol(self) -> str:
-        """The sign for it."""
+        """Symbol of the decision."""
         return self.value
 
     @property
     def words(self) -> str:
-        """The same in words."""
+        """The decision in words."""
         return _WORDS[self.name]
 
     @property
     def decided(self) -> bool:
-        """Whether it is one of the three firm answers."""
+        """Whether the decision is firm: ≫, ≈ or ≪."""
         return self in (Decision.BETTER, Decision.EQUIVALENT, Decision.WORSE)
 
     @property
     def mirrored(self) -> Decision:
-        """The same answer seen from the other model."""
+        """The decision on B − A."""
         return _MIRROR.get(self, self)
 
 
@@ -374,11 +376,11 @@ def firm_decision(hdi: Interval, rope: Rope) -> Decision | None:
     return Decision.WORSE if hdi.high < rope.low else None
 
 
-def supported(decision: Decision, own: Decision) -> Decision:
-    """Return a decision that was made with the help of other data, as far as the own bear it out.
+def supported(decision: Decision, unpooled: Decision) -> Decision:
+    """Return a pooled decision as far as the unpooled decision supports it.
 
-    A firm decision stays firm where the own data alone decide or lean the same way; elsewhere the
-    others' data carry it, and it only leans.
+    A firm decision stays firm if the unpooled data decide or lean the same way. Otherwise it comes
+    from the other data, and only leans.
 
     Examples
     --------
@@ -388,7 +390,7 @@ def supported(decision: Decision, own: Decision) -> Decision:
     '~'
     """
     weaker = _LEANING.get(decision, decision)
-    return decision if own in (decision, weaker) else weaker
+    return decision if unpooled in (decision, weaker) else weaker
 
 
 _LEANING = {
@@ -418,31 +420,31 @@ def leaning(masses: Masses) -> Decision:
 def margin(hdi: Interval, rope: Rope) -> tuple[float, float]:
     """Return how far an HDI end is from the ROPE edge whose crossing would change the decision.
 
-    With it comes that end's error: how much the draws may be off before the
-    decision turns firm, or stops being so.
+    With it comes the Monte Carlo error of that end: together they show how far off the draws may
+    be before the decision becomes firm, or stops being firm.
     """
-    here, gaps = firm_decision(hdi, rope), []
+    current, gaps = firm_decision(hdi, rope), []
     for end in ("low", "high"):
-        place, error = getattr(hdi, end), getattr(hdi, f"mcse_{end}")
+        bound, error = getattr(hdi, end), getattr(hdi, f"mcse_{end}")
         for edge in (rope.low, rope.high):
-            beyond = math.nextafter(edge, math.inf if place <= edge else -math.inf)
+            beyond = math.nextafter(edge, math.inf if bound <= edge else -math.inf)
             moved: dict[str, Any] = {end: beyond}
-            if firm_decision(replace(hdi, **moved), rope) is not here:
-                gaps.append((abs(place - edge), error))
+            if firm_decision(replace(hdi, **moved), rope) is not current:
+                gaps.append((abs(bound - edge), error))
     return min(gaps, key=lambda gap: gap[0] / gap[1] if gap[1] > 0 else math.inf)
 
 
 @written("decision=decision.name symbol=decision.symbol from=start to=stop")
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class CurveStep:
-    """One stretch of ROPE half-widths that share a decision.
+    """A range of ROPE half-widths with the same decision.
 
     Parameters
     ----------
     decision
         The decision.
     start, stop
-        The first and the last half-width; no last one if None.
+        First and last half-width; ``stop`` is None if there is no last one.
 
     Examples
     --------
@@ -471,8 +473,7 @@ def rope_curve(
 ) -> tuple[CurveStep, ...]:
     """Return the decision for every half-width of the ROPE, from 0 on.
 
-    For a ROPE that is not symmetric both ends are scaled together and the
-    widths are multiples of the given one.
+    For an asymmetric ROPE, both ends are scaled together, and the widths are multiples of it.
 
     Parameters
     ----------
@@ -481,9 +482,9 @@ def rope_curve(
     rope
         The ROPE.
     posterior
-        The closed form of A − B, or its sorted draws.
+        Closed form of A − B, or its sorted draws.
     greater_is_better
-        Whether more of the metric is better.
+        Whether higher values of the metric are better.
 
     Examples
     --------
@@ -516,7 +517,7 @@ def rope_curve(
 
 
 _GRID = 65
-# The edges between decisions that lean are as exact as this share of the widest ROPE that leans.
+# Precision of the edges between leaning decisions, as a share of the widest ROPE that leans.
 _TOLERANCE = 1e-7
 _NO_MASS = 1e-9
 
@@ -524,9 +525,9 @@ _NO_MASS = 1e-9
 def _leaning_edges(
     posterior: FloatArray | Distribution, low: float, high: float, widest: float
 ) -> Iterator[float]:
-    """Yield the widths at which the mass on a side of the ROPE passes two thirds.
+    """Yield the widths at which the mass of one part of the line passes two thirds.
 
-    Beyond the widest one every decision is firm, unless an edge of the ROPE is zero.
+    Beyond the widest ROPE every decision is firm, unless an edge of the ROPE is zero.
     """
     below, above = _tails(posterior)
     if low == 0 or high == 0:
@@ -540,7 +541,7 @@ def _leaning_edges(
         lambda width: above(high * width) - TWO_THIRDS,
         lambda width: 1 - below(low * width) - above(high * width) - TWO_THIRDS,
     ]
-    # Around zero each mass only grows or only shrinks with the width.
+    # If the ROPE contains zero, each mass is monotonic in the width, so two points suffice.
     grid = np.linspace(0.0, widest, 2 if low <= 0 <= high else _GRID).tolist()
     for gap in sides:
         gaps = [gap(width) for width in grid]
@@ -555,25 +556,25 @@ def _crossing(
     stop: tuple[float, float],
     tolerance: float,
 ) -> float:
-    """Return where a gap changes its sign, by secants and, where these are slow, by halving.
+    """Return where a gap changes sign, by secants, and by bisection where secants are slow.
 
-    The gap of draws is a step function, on which secants alone would creep.
+    The gap of draws is a step function, on which secants alone converge too slowly.
     """
-    (one, before), (two, after) = start, stop
+    (low, before), (high, after) = start, stop
     halve = False
-    while two - one > tolerance:
-        place = one + (two - one) * (before / (before - after))
-        # A step aside of the secant's root closes in from both sides.
-        place += 0.25 * tolerance if place - one < two - place else -0.25 * tolerance
-        if halve or not one < place < two:
-            place = (one + two) / 2
-        here, width = gap(place), two - one
+    while high - low > tolerance:
+        middle = low + (high - low) * (before / (before - after))
+        # A small step beside the root of the secant closes in from both sides.
+        middle += 0.25 * tolerance if middle - low < high - middle else -0.25 * tolerance
+        if halve or not low < middle < high:
+            middle = (low + high) / 2
+        here, width = gap(middle), high - low
         if (here >= 0) == (before >= 0):
-            one, before = place, here
+            low, before = middle, here
         else:
-            two, after = place, here
-        halve = two - one > width / 2
-    return (one + two) / 2
+            high, after = middle, here
+        halve = high - low > width / 2
+    return (low + high) / 2
 
 
 def _tails(

@@ -1,4 +1,4 @@
-"""What notebooks and pages are made of: tables, findings, folds, and what words mean."""
+"""The parts of notebooks and pages: tables, findings, folds, and definitions of terms."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ from outperform.display.pictures import (
 
 @cache
 def glossary() -> Mapping[str, Mapping[str, Any]]:
-    """Return what the words mean, by their key."""
+    """Return the glossary, by key."""
     text = files("outperform.display").joinpath("glossary.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
 
 
 @cache
 def findings_explained() -> Mapping[str, str]:
-    """Return what every finding means and what to do, by its name."""
+    """Return the meaning of every finding and what to do, by name."""
     text = files("outperform.display").joinpath("explained.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
 
 
 @cache
 def marked_terms() -> Mapping[str, str]:
-    """Return the words that pages explain where they stand, and what they mean."""
-    return {one["marked"]: one["text"] for one in glossary().values() if "marked" in one}
+    """Return the terms that have tooltips on pages, with their definitions."""
+    return {term["marked"]: term["text"] for term in glossary().values() if "marked" in term}
 
 
 def explained(text: str) -> Html:
-    """Return text with a tooltip on every term that has an explanation.
+    """Return text with a tooltip on every term that has a definition.
 
     Examples
     --------
@@ -53,15 +53,15 @@ def explained(text: str) -> Html:
     """
     terms = marked_terms()
     parts, end = [], 0
-    for found in re.finditer("|".join(map(re.escape, terms)), text):
-        term = found.group()
-        parts += [text[end : found.start()], element("abbr", term, title=terms[term])]
-        end = found.end()
+    for match in re.finditer("|".join(map(re.escape, terms)), text):
+        term = match.group()
+        parts += [text[end : match.start()], element("abbr", term, title=terms[term])]
+        end = match.end()
     return joined([*parts, text[end:]])
 
 
 def mark(decision: str) -> Html:
-    """Return a decision in few words behind a square in its colour."""
+    """Return a decision in a few words after a square in its colour."""
     brief = decision.removesuffix(", not decided")
     square = element("span", class_=f"op-mark op-{tone(decision)}", aria_hidden="true")
     return element("span", square, brief, title=None if brief == decision else decision)
@@ -70,7 +70,7 @@ def mark(decision: str) -> Html:
 # Tables
 
 
-_SCROLLS = 12  # rows; more of them scroll
+_SCROLLS = 12  # a table with more rows scrolls
 
 
 def table_html(
@@ -84,24 +84,24 @@ def table_html(
     leads: int = 1,
     label: str = "table",
 ) -> Html:
-    """Return rows as a table that scrolls under its heading and beside its first column.
+    """Return rows as a table that scrolls with its heading and first column fixed.
 
     Parameters
     ----------
     columns, rows
-        What is shown.
+        The columns and rows.
     title
-        What stands above it.
+        Caption above the table.
     notes
-        What stands below it.
+        Lines below the table.
     spans
-        One interval a row, drawn in a column of its own.
+        One interval per row, drawn in a separate column.
     zero
         Whether the intervals are differences.
     leads
-        How many columns stand before the intervals.
+        Number of columns before the intervals.
     label
-        What the region that scrolls is called.
+        Accessible name of the scrolling region.
 
     Examples
     --------
@@ -110,8 +110,8 @@ def table_html(
     """
     axis, drawn = spans_html(spans, zero=zero) if spans else (None, [])
     heads = [
-        element("th", explained(for_text(one.title, limit=LIMIT)), scope="col", class_=_side(one))
-        for one in columns
+        element("th", explained(for_text(c.title, limit=LIMIT)), scope="col", class_=_side(c))
+        for c in columns
     ]
     lines = []
     for position, row in enumerate(rows):
@@ -139,12 +139,12 @@ def table_html(
     return joined([box, *below])
 
 
-_JUDGED = {"pass": "✓", "fail": "✗", "undecided": "?"}
+_GATE_SYMBOLS = {"pass": "✓", "fail": "✗", "undecided": "?"}
 _NUMERIC = re.compile(r"[-+<>]?[\d.,]+( to [-+]?[\d.,]+)?")
 
 
 def _side(column: Column) -> str | None:
-    if column.key == "hdi":  # may take two lines on a narrow screen
+    if column.key == "hdi":  # it may need two lines on a narrow screen
         return "op-r op-hdi"
     return "op-r" if column.align == "right" else None
 
@@ -155,31 +155,32 @@ def _cell(column: Column, value: object, *, first: bool) -> Html:
         return element("th", text, scope="row", class_=_side(column))
     if column.key == "decision" and isinstance(value, str):
         return element("td", mark(for_text(value)))
-    if column.key == "judgement":  # colours are those of decisions
-        return element("td", f"{_JUDGED[text]} {text}")
-    shown = text if isinstance(value, str) and not _NUMERIC.fullmatch(text) else true_minus(text)
-    return element("td", shown, class_=_side(column))
+    if column.key == "judgement":  # without a colour, as colours represent decisions
+        return element("td", f"{_GATE_SYMBOLS[text]} {text}")
+    if not isinstance(value, str) or _NUMERIC.fullmatch(text):
+        text = true_minus(text)
+    return element("td", text, class_=_side(column))
 
 
 # Notebooks
 
 
 class Notebook(ABC):
-    """What a notebook shows: each kind of document takes the form that it can show."""
+    """Notebook output in every format, from which each kind of document takes what it can show."""
 
     __slots__ = ()
 
     @abstractmethod
     def to_html(self) -> str:
-        """Return the answer as HTML, as a notebook shows it."""
+        """Return the result as HTML, as a notebook shows it."""
 
     @abstractmethod
     def to_markdown(self) -> str:
-        """Return the answer in Markdown."""
+        """Return the result in Markdown."""
 
     @abstractmethod
     def to_latex(self) -> str:
-        """Return the answer for LaTeX."""
+        """Return the result for LaTeX."""
 
     def _repr_html_(self) -> str:
         return self.to_html()
@@ -193,17 +194,17 @@ class Notebook(ABC):
             "text/markdown": self.to_markdown,
             "text/latex": self.to_latex,
         }
-        # IPython takes an empty list for no condition, too.
-        wanted = set(include or writers) - set(exclude or ())
-        return {kind: write() for kind, write in writers.items() if kind in wanted}
+        # To IPython, an empty list also means no condition.
+        requested = set(include or writers) - set(exclude or ())
+        return {kind: write() for kind, write in writers.items() if kind in requested}
 
 
-# What cards and pages are made of
+# Parts of cards and pages
 
 
 def fragment(*content: str | None) -> Html:
-    """Return content as one element that brings its style and takes the colours of the page."""
-    # MathJax in notebooks would otherwise typeset whatever a label puts between dollars.
+    """Return content as one element with its style, in the colours of the page."""
+    # MathJax in notebooks would otherwise typeset text between dollar signs in a label.
     return element(
         "div",
         element("style", Html(style())),
@@ -214,7 +215,7 @@ def fragment(*content: str | None) -> Html:
 
 @cache
 def style() -> str:
-    """Return the style of cards, as a page and a notebook have it."""
+    """Return the style sheet of cards, for a page and for a notebook."""
     text = files("outperform.display").joinpath("card.css").read_text(encoding="utf-8")
     return with_colours(text.replace("\r\n", "\n"))
 
@@ -238,18 +239,18 @@ def shares_html(shares: tuple[str, str, str]) -> Html:
 
 
 def folded(summary: str, *content: str | None, opened: bool = False) -> Html:
-    """Return content behind a line that opens it."""
+    """Return content under a summary line that opens it."""
     return element("details", element("summary", summary), *content, class_="op-fold", open=opened)
 
 
 def finding_item(level: str, message: str, name: str) -> Html:
     """Return a finding as an item of a list."""
-    said = element("strong", level), f" {message} ", element("code", name)
-    return element("li", *said, class_=f"op-{level}")
+    parts = element("strong", level), f" {message} ", element("code", name)
+    return element("li", *parts, class_=f"op-{level}")
 
 
 def folded_findings(findings: Sequence[tuple[str, str, str]]) -> Html | None:
-    """Return each finding; a note takes one line, which opens."""
+    """Return all findings, with each note folded into one line."""
     if not findings:
         return None
     lines = [
@@ -265,7 +266,7 @@ def folded_findings(findings: Sequence[tuple[str, str, str]]) -> Html | None:
 
 
 def details_html(details: Sequence[tuple[str, str]]) -> Html:
-    """Return the smaller facts as a list of labels and texts."""
+    """Return the details as a list of labels and texts."""
     pairs = [
         element("div", element("dt", explained(label)), element("dd", text))
         for label, text in details

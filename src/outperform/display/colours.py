@@ -1,18 +1,18 @@
-"""The three colours that carry all meaning; screens, pages and figures take them from here."""
+"""The three colours of decisions, for screens, pages and figures."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-# Told apart by those who see no red or green, and in grey.
+# These can be distinguished by people with colour blindness, and in grey.
 LIGHT: Mapping[str, str] = {"worse": "#D55E00", "equivalent": "#8C8C8C", "better": "#0072B2"}
-"""On a light background, and where nothing is known of it."""
+"""For a light or unknown background."""
 DARK: Mapping[str, str] = {"worse": "#FF9E4A", "equivalent": "#A6A6A6", "better": "#5AB4F0"}
-"""On a dark background."""
+"""For a dark background."""
 
 
 def with_colours(sheet: str) -> str:
-    """Return a style sheet with the colours where it says ``/* LIGHT */`` and ``/* DARK */``.
+    """Return a style sheet with the colours in place of ``/* LIGHT */`` and ``/* DARK */``.
 
     Examples
     --------

@@ -28,20 +28,20 @@ def draw_ratio(
     ax: Axes | None = None,
     size: FigureSize = "text",
 ) -> Axes:
-    """Draw the posterior of a change, as that of a difference.
+    """Draw the posterior of a change, like that of a difference.
 
     Parameters
     ----------
     draws
         Draws of A / B − 1, in per cent.
     facts
-        The facts of the ratio, its numbers as changes.
+        The facts of the ratio, with numbers as changes.
     title
-        The answer.
+        Title of the figure.
     ax
-        The axes to draw in; a new figure if None.
+        Axes to draw in; a new figure if None.
     size
-        How wide a new figure is.
+        Width of a new figure.
     """
     ax = plot_posterior(draws, facts=facts, ax=ax, size=size)
     with figure_style.styled(purpose="plot()", scale=figure_style.inches(size)[1]):
@@ -67,24 +67,24 @@ def draw_joint(
     ax: Axes | None = None,
     size: FigureSize = "text",
 ) -> Axes:
-    """Draw a dot a draw of two metrics, in the colour of who dominates, and both ROPEs.
+    """Draw a dot per draw of two metrics, in the colour of the dominating model, and both ROPEs.
 
     Parameters
     ----------
     draws
-        ``(2, n_draws)``, the first metric to the right, the second upwards.
+        ``(2, n_draws)``, with the first metric to the right and the second upwards.
     events
         ``(2, n_draws)``: 0 better, 1 equivalent, 2 worse.
     facts
         The facts of the two comparisons or ratios.
     chances
-        The probabilities of dominates, equivalent, trade_off and dominated, as text.
+        Probabilities of dominates, equivalent, trade_off and dominated, as text.
     title
-        The answer.
+        Title of the figure.
     ax
-        The axes to draw in; a new figure if None.
+        Axes to draw in; a new figure if None.
     size
-        How wide a new figure is.
+        Width of a new figure.
     """
     some = draws[:, :_MOST_DOTS]
     tones = _tones(events[:, :_MOST_DOTS])
@@ -95,9 +95,9 @@ def draw_joint(
             ax.plot(*dots, color=colour(ax, word), zorder=2, **how)
         _draw_centre(ax, facts)
         _span(ax, draws, facts)
-        for upright, own in zip((True, False), facts, strict=True):
-            _draw_region(ax, own, upright=upright)
-            _name_axis(ax, own, upright=not upright)
+        for upright, metric in zip((True, False), facts, strict=True):
+            _draw_region(ax, metric, upright=upright)
+            _name_axis(ax, metric, upright=not upright)
         a, b = figure_style.names(facts[0]["names"], limit=figure_style.SHORT_NAME)
         note = (
             f"{a} dominates {chances['dominates']}, {b} dominates {chances['dominated']}, "
@@ -113,29 +113,29 @@ def draw_joint(
 
 
 def _tones(events: FloatArray) -> AnyArray:
-    """Return the colour of each draw: better where A dominates, the ink for a trade-off."""
-    one, two = events[0], events[1]
-    tones: AnyArray = np.full(one.shape, OPEN, dtype=object)
-    tones[(one <= 1) & (two <= 1)] = "better"
-    tones[(one >= 1) & (two >= 1)] = "worse"
-    tones[(one == 1) & (two == 1)] = "equivalent"
+    """Return the colour of each draw: better if A dominates, the ink for a trade-off."""
+    first, second = events[0], events[1]
+    tones: AnyArray = np.full(first.shape, OPEN, dtype=object)
+    tones[(first <= 1) & (second <= 1)] = "better"
+    tones[(first >= 1) & (second >= 1)] = "worse"
+    tones[(first == 1) & (second == 1)] = "equivalent"
     return tones
 
 
 def _draw_centre(ax: Axes, facts: Sequence[Facts]) -> None:
     look: dict[str, Any] = {"ls": "", "mec": ink(ax), "zorder": 5}
-    ax.plot(*([one["observed"]] for one in facts), marker="D", ms=7, mfc="none", **look)
-    ax.plot(*([one["mean"]] for one in facts), marker="o", ms=4, mfc=ink(ax), **look)
+    ax.plot(*([metric["observed"]] for metric in facts), marker="D", ms=7, mfc="none", **look)
+    ax.plot(*([metric["mean"]] for metric in facts), marker="o", ms=4, mfc=ink(ax), **look)
 
 
 def _span(ax: Axes, draws: FloatArray, facts: Sequence[Facts]) -> None:
-    """Show nearly all draws and both ROPEs, but for one that would dwarf the draws."""
+    """Show nearly all draws and both ROPEs, except a ROPE that would dwarf the draws."""
     limits = []
-    for place, one in enumerate(facts):
-        low, high = (float(np.quantile(draws[place], level)) for level in (0.001, 0.999))
-        middle, room = float(one["ratio"]), 2.5 * (high - low)
+    for k, metric in enumerate(facts):
+        low, high = (float(np.quantile(draws[k], level)) for level in (0.001, 0.999))
+        middle, room = float(metric["ratio"]), 2.5 * (high - low)
         ends = [low, high, max(middle, low - room) if middle < low else min(middle, high + room)]
-        for edge in (float(one["rope"]["low"]), float(one["rope"]["high"])):
+        for edge in (float(metric["rope"]["low"]), float(metric["rope"]["high"])):
             ends += [edge] if low - room < edge < high + room else []
         pad = 0.06 * (max(ends) - min(ends) or 1.0)
         limits.append((min(ends) - pad, max(ends) + pad))
@@ -178,22 +178,22 @@ def draw_curve(
     facts
         The facts of the curve.
     title
-        The answer.
+        Title of the figure.
     difference
         Whether to draw A − B instead of A and B.
     ax
-        The axes to draw in; a new figure if None.
+        Axes to draw in; a new figure if None.
     size
-        How wide a new figure is.
+        Width of a new figure.
     """
     keys = ["difference"] if difference else ["a", "b"]
     binned = facts["curve"] == "calibration"
     with figure_style.canvas(ax, purpose="plot()", height=3.8, size=size) as ax:
-        for place, key in enumerate(keys):
+        for k, key in enumerate(keys):
             draw = _draw_bins if binned else _draw_band
-            draw(ax, facts["grid"], facts[key], dashed=place == 1)
+            draw(ax, facts["grid"], facts[key], dashed=k == 1)
             if facts["curve"] == "roc" and not difference:
-                _draw_ends(ax, facts["grid"], facts[key], dashed=place == 1)
+                _draw_ends(ax, facts["grid"], facts[key], dashed=k == 1)
         if not (binned or difference):
             _name_lines(ax, facts)
         quiet: dict[str, Any] = {"color": ink(ax), "lw": 0.8, "ls": ":", "zorder": 1}
@@ -202,7 +202,7 @@ def draw_curve(
         elif facts["curve"] in ("roc", "calibration"):
             ax.plot([0, 1], [0, 1], alpha=figure_style.FAINT, **quiet)
         if facts["curve"] == "net_benefit" and not difference:
-            # Far below zero lie thresholds at which nobody would act by the model.
+            # At thresholds far below zero, nobody would use the model.
             top = max(float(np.max(facts[key]["upper"])) for key in keys)
             ax.set_ylim(bottom=max(ax.get_ylim()[0], -0.5 * top), top=1.05 * top)
         margin = figure_style.beside_numbers()
@@ -217,7 +217,7 @@ def draw_curve(
 
 
 def _draw_band(ax: Axes, grid: Sequence[float], band: Facts, *, dashed: bool) -> None:
-    """Draw the mean in its band, the second one as two lines, and thinly what was observed."""
+    """Draw the mean in its band, or with two lines if dashed, and the observed value thinly."""
     shade, low, high = ink(ax), band["lower"], band["upper"]
     if dashed:
         for edge in (low, high):
@@ -229,25 +229,25 @@ def _draw_band(ax: Axes, grid: Sequence[float], band: Facts, *, dashed: bool) ->
 
 
 def _draw_ends(ax: Axes, grid: Sequence[float], band: Facts, *, dashed: bool) -> None:
-    """Draw a curve on to the corners, where every one of them begins and ends."""
+    """Extend a curve to the corners, where every such curve begins and ends."""
     look: dict[str, Any] = {"color": ink(ax), "lw": 1.6, "ls": "--" if dashed else "-"}
-    for place, corner in ((0, 0.0), (-1, 1.0)):
-        ax.plot([corner, grid[place]], [corner, band["mean"][place]], **look)
+    for index, corner in ((0, 0.0), (-1, 1.0)):
+        ax.plot([corner, grid[index]], [corner, band["mean"][index]], **look)
 
 
 def _name_lines(ax: Axes, facts: Facts) -> None:
-    """Write each model's name under its line, where the lines are well apart."""
+    """Write each model's name under its line, where the lines are farthest apart."""
     a, b = (np.asarray(facts[key]["mean"]) for key in ("a", "b"))
     middle = slice(len(a) // 3, 2 * len(a) // 3)
-    place = middle.start + int(np.abs(a - b)[middle].argmax())
+    index = middle.start + int(np.abs(a - b)[middle].argmax())
     how: dict[str, Any] = {"va": "top", "color": ink(ax), "family": figure_style.family(ax)}
     for name, mean in zip(figure_style.names(facts["names"], limit=30), (a, b), strict=True):
-        at = (float(facts["grid"][place]), float(mean[place]))
+        at = (float(facts["grid"][index]), float(mean[index]))
         figure_style.outlined(ax, name, at, (4, -5), **how)
 
 
 def _draw_bins(ax: Axes, grid: Sequence[float], band: Facts, *, dashed: bool) -> None:
-    """Draw an interval for each bin, between which nothing is known."""
+    """Draw an interval for each bin, with no line between bins."""
     at: FloatArray = np.asarray(grid) + (0.012 if dashed else -0.012)
     look: dict[str, Any] = {"color": ink(ax), "ls": ""}
     bars = ax.vlines(at, band["lower"], band["upper"], color=ink(ax), lw=1.2)
@@ -261,9 +261,9 @@ def _curve_key(facts: Facts, *, difference: bool) -> str:
     band = f"simultaneous {100 * facts['prob']:g}% band"
     binned = facts["curve"] == "calibration"
     if difference:
-        said = f"{a} − {b}"
+        text = f"{a} − {b}"
     elif binned:
-        said = f"{a} ● solid, {b} ○ dashed"
+        text = f"{a} ● solid, {b} ○ dashed"
     else:
         return f"posterior means, each in a {band}; thin lines observed"
-    return f"{said}: posterior mean and {band}; {'◇' if binned else 'thin line'} observed"
+    return f"{text}: posterior mean and {band}; {'◇' if binned else 'thin line'} observed"

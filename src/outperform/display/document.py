@@ -1,4 +1,4 @@
-"""What a result shows, and its writers: a screen, a card, a section of a page, Markdown."""
+"""The contents of a result, and their output: a screen, a card, a section of a page, Markdown."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ class Posterior:
     draws, distribution
         Its draws, and its closed form if there is one.
     facts
-        Its HDI, its mean and, of a difference, the ROPE with the three probabilities.
+        Its HDI, its mean and, for a difference, the ROPE with the three probabilities.
     places
-        The number of decimals on a screen.
+        Number of decimals on a screen.
     label
-        What it shows, for those who do not see it.
+        Text alternative.
     axis
-        What stands below it.
+        Text below the picture.
     """
 
     draws: FloatArray
@@ -77,20 +77,20 @@ class Posterior:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chances:
-    """The picture of a probability by the number of items, which a screen has as a table only.
+    """The picture of a probability by number of items. A screen shows only its table.
 
     Parameters
     ----------
     line
         Numbers of items and the probability at each.
     points
-        Number of items, share and simulation error of what was simulated.
+        Number of items, share and simulation error of each simulation.
     target, at
-        The wanted probability, and the number of items that reaches it.
+        Required probability, and the number of items that reaches it.
     label
-        What it shows, for those who do not see it.
+        Text alternative.
     axis
-        What stands below it.
+        Text below the picture.
     """
 
     line: tuple[ArrayLike, ArrayLike]
@@ -118,15 +118,15 @@ class Rows:
     table
         The table.
     verbose
-        The one that is shown if everything is to be said; the same if None.
+        The table with ``--verbose``; the same if None.
     first
-        The keys of the columns, those that matter most first.
+        Keys of the columns, most important first.
     labels
-        The keys of columns of labels.
+        Keys of the columns with labels.
     left
-        What stands directly below it, such as how many rows are left out.
+        Text directly below it, for example the number of rows not shown.
     indent
-        The indent of the further lines of a note.
+        Indent of the continuation lines of a note.
     """
 
     table: Table
@@ -141,11 +141,14 @@ class Rows:
         table = self.verbose if page.verbose and self.verbose is not None else self.table
         lines = page.table(table, first=self.first, labels=self.labels)
         lines += page.text(self.left) if self.left else []
-        return [lines, [line for one in table.notes for line in page.text(one, indent=self.indent)]]
+        return [
+            lines,
+            [line for note in table.notes for line in page.text(note, indent=self.indent)],
+        ]
 
 
 class Note(NamedTuple):
-    """A sentence, or a smaller fact behind its label, and where it is shown.
+    """A sentence, or a detail with a label, and where it is shown.
 
     Parameters
     ----------
@@ -154,11 +157,11 @@ class Note(NamedTuple):
     label
         The label; a sentence has none.
     screen
-        Whether a screen shows it always, only if everything is to be said, or never.
+        Whether a screen shows it always, only with ``--verbose``, or never.
     card
         Whether cards and pages show it.
     indent
-        The indent of its further lines on a screen.
+        Indent of its continuation lines on a screen.
     """
 
     text: str
@@ -178,7 +181,7 @@ class Note(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """What a result shows, part by part, in whatever format.
+    """The contents of a result, part by part, independent of the format.
 
     Parameters
     ----------
@@ -187,13 +190,13 @@ class Document:
     short
         The answer on a screen; the headline if empty.
     symbol
-        The symbol of the decision, which a screen shows at the right of the answer.
+        Symbol of the decision, which a screen shows to the right of the answer.
     tone
-        The colour of the decision; none if empty.
+        Colour of the decision; none if empty.
     lead
         Further sentences that belong to the answer.
     shares
-        Three probabilities as they are written: worse, equivalent, better.
+        Three probabilities as text: worse, equivalent, better.
     picture
         The picture.
     screen
@@ -201,45 +204,45 @@ class Document:
     table
         The table of a card.
     spans, zero, leads
-        One interval for each row of that table, whether these are differences, and how many
-        columns stand before them.
+        One interval per row of that table, whether these are differences, and the number of
+        columns before them.
     more
         The table with all its columns, which a card folds.
     notes
-        Sentences below the tables, and smaller facts.
+        Sentences below the tables, and details.
     findings
-        Level, message and name of each.
+        Level, message and name of each finding.
     quiet
-        Names of findings that only Markdown shows, and a screen if everything is to be said.
+        Names of findings that only Markdown and a verbose screen show.
     most_findings
-        The most findings on a screen; all if None.
+        Maximum number of findings on a screen; all if None.
     fits
-        Whether findings may fill a screen only up to its height.
+        Whether findings on a screen are limited by its height.
     caption
-        What was compared on what, on a line of its own; a screen shows it.
+        What was compared, and on which data, on a separate line of a screen.
     errors
-        The Monte Carlo errors; a screen shows them if everything is to be said.
+        The Monte Carlo errors, for a verbose screen.
     coverage
-        Returns how often such intervals hold, if that is known; for a screen that says everything.
+        Function that returns the coverage of such intervals, if known, for a verbose screen.
     parts
-        How it was made, in a few words each, for a screen; None if it does not say so.
+        The method in a few words each, for a screen; None to show no method.
     method
-        The same for a card, with what was compared on what.
+        The method for a card, with what was compared, and on which data.
     signature
-        What makes it repeatable.
+        The signature, which makes the result reproducible.
     signatures
-        The signatures of its parts, if they have their own.
+        The signatures of its parts, if they have separate ones.
     terms
-        The words that a screen says how to look up.
+        Terms that a screen suggests to look up.
     passage
-        What a passage of Markdown begins with: the answer in full, and a table of the numbers;
-        without them Markdown is the table of all rows.
+        Beginning of a passage in Markdown: the answer in full, and a table of the numbers. Without
+        it, Markdown is the table of all rows.
     prose
-        What Markdown says between the numbers and the findings.
+        Markdown sentences between the numbers and the findings.
     paper
-        Returns the table of a page of LaTeX, with its caption; the table of all rows if None.
+        Function that returns the LaTeX table with its caption; None for the table of all rows.
     paragraph
-        Returns the same for a paper.
+        Function that returns the result as a paragraph for a paper.
     """
 
     headline: str
@@ -276,42 +279,42 @@ class Document:
     # A screen
 
     def lines(self, page: Page) -> list[Line]:
-        """Return it for a terminal of this width."""
-        head = [*self._answer(page), *_every(self.lead, page)]
+        """Return the document for a terminal of this width."""
+        head = [*self._answer(page), *_note_lines(self.lead, page)]
         drawn = [] if self.picture is None else self.picture.lines(page)
         tables = [block for rows in self.screen for block in rows.blocks(page)]
-        notes = _every(self.notes, page)
-        if self.coverage is not None and page.verbose and (said := self.coverage()) is not None:
-            notes += page.labelled("coverage", said)
+        notes = _note_lines(self.notes, page)
+        if self.coverage is not None and page.verbose and (text := self.coverage()) is not None:
+            notes += page.labelled("coverage", text)
         body = stacked(head, drawn, *tables, notes)
         end = page.text(self.caption, style="dim") if self.caption else []
         end += page.text(self.errors, style="dim") if self.errors and page.verbose else []
         if self.parts is not None:
             signatures = self.signatures if page.verbose and self.signatures else [self.signature]
-            for one in signatures:
-                end += page.method(*self.parts, signature=one)
+            for signature in signatures:
+                end += page.method(*self.parts, signature=signature)
         if self.terms:
-            end += page.hint(*self.terms, found=self.findings)
-        found = self.findings if page.verbose else self.loud
-        most = len(found) if self.most_findings is None else self.most_findings
-        told = page.told(found[:most], used=len(body) + len(end) + 2 if self.fits else 0)
-        told += page.more_findings(len(found) - most) if len(found) > most else []
-        return stacked(body, told, end)
+            end += page.hint(*self.terms, findings=self.findings)
+        findings = self.findings if page.verbose else self.loud
+        most = len(findings) if self.most_findings is None else self.most_findings
+        lines = page.findings(findings[:most], used=len(body) + len(end) + 2 if self.fits else 0)
+        lines += page.more_findings(len(findings) - most) if len(findings) > most else []
+        return stacked(body, lines, end)
 
     def _answer(self, page: Page) -> list[Line]:
-        """Return the answer, with the symbol at the right where it fits."""
-        (first, *rest) = page.text(self.short or self.headline, style="strong")
-        shown = page.writable(self.symbol)
-        room = min(page.width, WIDEST) - display_width(first[0].text) - len(shown)
-        if not self.symbol or room < 2:
-            return [first, *rest]
+        """Return the answer, with the symbol to the right if it fits."""
+        (first, *others) = page.text(self.short or self.headline, style="strong")
+        symbol = page.writable(self.symbol)
+        gap = min(page.width, WIDEST) - display_width(first[0].text) - len(symbol)
+        if not self.symbol or gap < 2:
+            return [first, *others]
         style = STYLES.get(self.symbol, "strong")
-        return [(*first, Piece(" " * room), Piece(shown, style)), *rest]
+        return [(*first, Piece(" " * gap), Piece(symbol, style)), *others]
 
     # A card, and a section of a page
 
     def html(self) -> Html:
-        """Return it as a card for a notebook: one element with its own style."""
+        """Return the document as a card for a notebook: one element with its style."""
         details = self.details
         if self.signature and not self.signatures:
             details.append(("signature", self.signature))
@@ -324,14 +327,14 @@ class Document:
         )
 
     def section(self, level: str) -> Html:
-        """Return it as a section of a page, unfolded, with headings of this level."""
+        """Return the document as a section of a page, unfolded, with headings of this level."""
         words = element("p", true_minus(self.headline), class_="sentence")
         details = self.details
         parts = [
             element("div", words, class_=f"decision op-{self.tone or OPEN}"),
             *self.html_parts(),
             element(level, "Findings"),
-            element("ul", *(finding_item(*one) for one in self.loud), class_="op-findings")
+            element("ul", *(finding_item(*finding) for finding in self.loud), class_="op-findings")
             if self.loud
             else element("p", NO_FINDINGS),
             element(level, "Method"),
@@ -343,20 +346,20 @@ class Document:
             parts.append(element("p", "Signature: ", signed, class_="signature"))
         if self.paragraph is not None:
             parts.append(folded("As a paragraph for a paper", element("p", self.paragraph())))
-        return Html("\n".join(one for one in parts if one is not None))
+        return Html("\n".join(part for part in parts if part is not None))
 
     @property
     def loud(self) -> list[tuple[str, str, str]]:
         """The findings that every format shows."""
-        return [one for one in self.findings if one[2] not in self.quiet]
+        return [finding for finding in self.findings if finding[2] not in self.quiet]
 
     @property
     def details(self) -> list[tuple[str, str]]:
-        """The smaller facts of a card, label and text; the signatures, if there are several."""
-        signed = enumerate(self.signatures, start=1)
+        """The details of a card, as label and text, with the signatures if there are several."""
+        signatures = enumerate(self.signatures, start=1)
         return [
-            *((one.label, one.text) for one in self.notes if one.label and one.card),
-            *((f"signature {number}", one) for number, one in signed),
+            *((note.label, note.text) for note in self.notes if note.label and note.card),
+            *((f"signature {number}", text) for number, text in signatures),
         ]
 
     def html_parts(self) -> list[Html]:
@@ -366,8 +369,8 @@ class Document:
             caption = element("figcaption", self.picture.axis) if self.picture.axis else None
             parts.append(element("figure", self.picture.html(), caption, class_="op-figure"))
         if self.table is not None:
-            table, left = self.table, len(self.table) - MOST_ROWS
-            more = (f"and {left:,} more rows",) if left > 0 else ()
+            table, n_hidden = self.table, len(self.table) - MOST_ROWS
+            more = (f"and {n_hidden:,} more rows",) if n_hidden > 0 else ()
             parts.append(
                 table_html(
                     table.columns, table.rows[:MOST_ROWS], notes=(*more, *table.notes),
@@ -375,23 +378,23 @@ class Document:
                     label=table.title or self.headline,
                 )
             )  # fmt: skip
-        sentences = [one.text for one in (*self.lead, *self.notes) if one.card and not one.label]
-        parts += [element("p", true_minus(one), class_="op-note") for one in sentences]
+        notes = [note for note in (*self.lead, *self.notes) if note.card and not note.label]
+        parts += [element("p", true_minus(note.text), class_="op-note") for note in notes]
         if self.more is not None:
-            whole, title = self.more, self.more.title or "all columns"
-            full = table_html(whole.columns, whole.rows[:MOST_ROWS], notes=whole.notes, label=title)
-            parts.append(folded("All columns", full))
+            full, label = self.more, self.more.title or "all columns"
+            html = table_html(full.columns, full.rows[:MOST_ROWS], notes=full.notes, label=label)
+            parts.append(folded("All columns", html))
         return parts
 
     # Markdown and LaTeX
 
     def markdown(self, rows: Callable[[], Table]) -> str:
-        """Return it as a passage of Markdown, or its table of all rows, which ``rows`` returns."""
+        """Return a passage of Markdown; without one, the table of all rows from ``rows``."""
         if self.passage is None:
             return rows().to_markdown()
         headline, table = self.passage
         parts = [f"**{for_markdown(headline)}**", table.to_markdown().rstrip()]
-        parts += [for_markdown(one) for one in self.prose]
+        parts += [for_markdown(sentence) for sentence in self.prose]
         if self.findings:
             parts.append(
                 "\n".join(
@@ -400,18 +403,18 @@ class Document:
                 )
             )
         if self.signature:
-            # As code, in which nothing but a backtick means anything.
+            # As code, in which only a backtick is special.
             parts.append(f"`{for_text(self.signature).replace('`', chr(39))}`")
         return "\n\n".join(parts)
 
     def latex(self, rows: Callable[[], Table], *, caption: str | None, label: str) -> str:
-        """Return its table for a page, or that of all rows, which ``rows`` returns, as LaTeX."""
+        """Return the LaTeX table of a paper, or the table of all rows from ``rows``."""
         table = (self.paper or rows)()
         return captioned(table, caption).to_latex(label=label)
 
 
-def _every(notes: Iterable[Note], page: Page) -> list[Line]:
-    return [line for one in notes for line in one.lines(page)]
+def _note_lines(notes: Iterable[Note], page: Page) -> list[Line]:
+    return [line for note in notes for line in note.lines(page)]
 
 
 def brief(
@@ -431,15 +434,15 @@ def brief(
     table
         The table with all its columns.
     keys
-        The columns to show; ``"hdi"`` is that of both ends.
+        Columns to show; ``"hdi"`` is the column with both ends.
     places, of
-        How many decimals the columns of these keys have.
+        Number of decimals, and the keys of the columns that have it.
     hdi
-        What stands above the interval; its ends have columns of their own if empty.
+        Heading of the interval. If empty, its ends have separate columns.
     headings
         Shorter headings, by key.
     notes
-        What stands below it.
+        Lines below the table.
     """
     rows = tuple(
         {**row, "decision": str(row["decision"]).partition(" ")[0]} if "decision" in row else row
@@ -448,15 +451,16 @@ def brief(
     short = replace(table, rows=rows, notes=tuple(notes))
     short = short if places is None else with_places(short, of, places)
     short = joined_hdi(short, heading=hdi) if hdi else short
-    given = headings or {}
+    by_key = headings or {}
     columns = tuple(
-        replace(one, heading=given.get(one.key, one.heading)) for one in short.only(keys).columns
+        replace(column, heading=by_key.get(column.key, column.heading))
+        for column in short.only(keys).columns
     )
     return replace(short, columns=columns)
 
 
 def legend(decisions: Iterable[tuple[str, str]]) -> str:
-    """Return what the symbols of decisions mean, each once, in their order.
+    """Return the meanings of decision symbols, each once, in their order.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a result says, as plain values."""
+"""Words and texts for the plain values of a result."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def names(facts: Facts, *, limit: int | None = None) -> tuple[str, str]:
 
 
 def difference(facts: Facts, *, limit: int | None = None) -> str:
-    """Return what was subtracted from what.
+    """Return the difference as a formula.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def difference(facts: Facts, *, limit: int | None = None) -> str:
 
 
 def metric(facts: Facts, *, of: str | None = None) -> str:
-    """Return the metric in words, of a class if one is named.
+    """Return the metric in words, with its class if given.
 
     Examples
     --------
@@ -51,12 +51,12 @@ def metric(facts: Facts, *, of: str | None = None) -> str:
     name = for_text(facts.get("metric_label") or facts["metric"])
     name = name if of is None else f"{name} of {of}"
     if facts.get("label_errors"):
-        return f"{name} without label errors"
+        name = f"{name} without label errors"
     return f"{name} at production prevalence" if facts.get("prevalence") else name
 
 
 def direction(facts: Facts) -> str | None:
-    """Return which way is better, where the name of the metric does not say it; else None.
+    """Return which direction is better if the name of the metric does not show it; else None.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def hdi_label(facts: Facts) -> str:
 
 
 def rope_text(facts: Facts) -> str:
-    """Return the region of practical equivalence, and whether it is the default.
+    """Return the region of practical equivalence, with a mark if it is the default.
 
     Examples
     --------
@@ -96,10 +96,10 @@ def rope_text(facts: Facts) -> str:
 
 
 def digits(facts: Facts, *, least: int = numbers.DIGITS) -> int:
-    """Return how many decimals the result needs, at least so many unless it exceeds one unit.
+    """Return how many decimals the result needs: at least ``least`` unless the sd exceeds one unit.
 
-    So many that the standard deviation shows, and that an end of the HDI which
-    differs from an end of the ROPE is seen to differ.
+    The standard deviation needs two figures, and an end of the HDI must look different
+    from an end of the ROPE if it is.
 
     Examples
     --------
@@ -138,12 +138,12 @@ def shares(facts: Facts) -> dict[str, str]:
     {'worse': '0.3%', 'equivalent': '16.1%', 'better': '83.6%'}
     """
     words = ("worse", "equivalent", "better")
-    written = numbers.shares([facts[f"p_{word}"] for word in words], draws_behind(facts))
-    return dict(zip(words, written, strict=True))
+    texts = numbers.shares([facts[f"p_{word}"] for word in words], draws_behind(facts))
+    return dict(zip(words, texts, strict=True))
 
 
 def draws_behind(facts: Facts) -> int | None:
-    """Return how many independent draws the probabilities rest on; None if they are exact.
+    """Return the number of independent draws behind the probabilities; None if they are exact.
 
     Examples
     --------
@@ -157,24 +157,24 @@ def draws_behind(facts: Facts) -> int | None:
 
 
 def findings(facts: Facts, *levels: str) -> list[tuple[str, str, str]]:
-    """Return level, message and name of each finding, the gravest first.
+    """Return level, message and name of each finding, most serious first.
 
     Examples
     --------
     >>> findings({"findings": [{"name": "x", "level": "note", "message": "So."}]}, "warning")
     []
     """
-    wanted = [level for level in _LEVELS if not levels or level in levels]
+    selected = [level for level in _LEVELS if not levels or level in levels]
     return [
         (level, for_text(finding["message"]), for_text(finding["name"]))
-        for level in wanted
+        for level in selected
         for finding in facts.get("findings") or ()
         if finding["level"] == level
     ]
 
 
 def data(facts: Facts) -> str:
-    """Return in a few words what was seen and under which prior it was read.
+    """Return the sample, prior and draws in a few words.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def data(facts: Facts) -> str:
 
 
 def seen(facts: Facts) -> list[str]:
-    """Return what was seen in a few words each.
+    """Return the parts of the sample in a few words each.
 
     Examples
     --------
@@ -203,7 +203,7 @@ def seen(facts: Facts) -> list[str]:
 
 
 def sample(facts: Facts) -> str:
-    """Return what was seen, as part of a sentence; nothing if it is not known.
+    """Return the sample as part of a sentence; empty if it is not known.
 
     Examples
     --------
@@ -215,32 +215,32 @@ def sample(facts: Facts) -> str:
     '400 items chosen from a pool of 10,000 in 2 classes'
     """
     between = " with " if facts.get("n_types") or facts.get("n_labels") else " in "
-    seen = between.join(_sizes(facts))
+    text = between.join(_sizes(facts))
     if facts.get("label_errors"):
-        return f"{seen}, wrong gold labels: {label_errors(facts)}"
-    return f"{seen}, re-weighted to {prevalence(facts)}" if facts.get("prevalence") else seen
+        return f"{text}, wrong gold labels: {label_errors(facts)}"
+    return f"{text}, re-weighted to {prevalence(facts)}" if facts.get("prevalence") else text
 
 
 def label_errors(facts: Facts) -> str:
-    """Return how many gold labels are taken to be wrong, of all or of the named classes.
+    """Return the assumed share of wrong gold labels, of all or of some classes.
 
     Examples
     --------
     >>> label_errors({"label_errors": {"classes": ["fraud"], "rates": [0.1], "same": False}})
     '10% of fraud'
     """
-    given = facts["label_errors"]
-    if given["same"]:
-        return f"{100 * given['rates'][0]:.3g}%"
-    named = [
+    errors = facts["label_errors"]
+    if errors["same"]:
+        return f"{100 * errors['rates'][0]:.3g}%"
+    texts = [
         f"{100 * rate:.3g}% of {for_text(label, limit=30)}"
-        for label, rate in zip(given["classes"], given["rates"], strict=True)
+        for label, rate in zip(errors["classes"], errors["rates"], strict=True)
     ]
-    return listed(named if len(named) <= _MOST_SHARES else [f"those of {len(named)} classes"])
+    return listed(texts if len(texts) <= _MOST_SHARES else [f"those of {len(texts)} classes"])
 
 
 def prevalence(facts: Facts) -> str:
-    """Return the class proportions that replace those of the data, the named ones or how many.
+    """Return the class proportions that replace those of the data, or how many there are.
 
     Examples
     --------
@@ -251,17 +251,17 @@ def prevalence(facts: Facts) -> str:
     ...                            "source": "distribution"}})
     'about fraud 0.02'
     """
-    given = facts["prevalence"]
-    named = [
+    target = facts["prevalence"]
+    texts = [
         f"{for_text(label, limit=30)} {share:.3g}"
-        for label, share in zip(given["classes"], given["shares"], strict=True)
+        for label, share in zip(target["classes"], target["shares"], strict=True)
     ]
-    if len(named) > _MOST_SHARES:
-        named = [f"the given shares of {len(named)} classes"]
-    about = "about " if given["source"] == "distribution" else ""
-    n_counted = given.get("n_counted")
-    behind = "" if n_counted is None else f" ({numbers.count(n_counted)} counted)"
-    return about + listed(named) + behind
+    if len(texts) > _MOST_SHARES:
+        texts = [f"the given shares of {len(texts)} classes"]
+    about = "about " if target["source"] == "distribution" else ""
+    n_counted = target.get("n_counted")
+    counts = "" if n_counted is None else f" ({numbers.count(n_counted)} counted)"
+    return about + listed(texts) + counts
 
 
 def method(facts: Facts) -> list[str]:
@@ -286,7 +286,7 @@ def method(facts: Facts) -> list[str]:
 
 
 def positive(facts: Facts, *, limit: int | None = None) -> str:
-    """Return the class that a metric of one class is about, the type of spans, or the label.
+    """Return the positive class of a metric of one class, the span type, or the label.
 
     Examples
     --------
@@ -299,7 +299,7 @@ def positive(facts: Facts, *, limit: int | None = None) -> str:
 
 
 def measure(facts: Facts) -> str:
-    """Return the metric and the class it is about, unless that is called 1 or True.
+    """Return the metric with its positive class unless that is 1 or True.
 
     Examples
     --------
@@ -307,8 +307,8 @@ def measure(facts: Facts) -> str:
     'F1 (positive class spam)'
     """
     label = facts.get("pos_label")
-    named = facts.get("n_types") or facts.get("n_labels")
-    if label is None or (str(label) in ("1", "True") and not named):
+    has_names = facts.get("n_types") or facts.get("n_labels")
+    if label is None or (str(label) in ("1", "True") and not has_names):
         return metric(facts)
     return f"{metric(facts)} ({positive(facts)})"
 
@@ -329,7 +329,7 @@ def folds(facts: Facts) -> str:
 
 
 def design(facts: Facts) -> str:
-    """Return the folds of a blocked cross-validation and what a count is worth.
+    """Return the folds of a blocked cross-validation and the worth of a count.
 
     Examples
     --------
@@ -341,22 +341,24 @@ def design(facts: Facts) -> str:
 
 
 def resampling(facts: Facts) -> str:
-    """Return which folds the scores come from, and how far they correlate.
+    """Return the folds behind the scores, and their correlation.
 
     Examples
     --------
     >>> resampling({"scores": {"datasets": [{"test_share": 0.1}], "next_dataset": None}})
-    'scores of folds that test 10% of the items each and correlate by as much'
+    'fold scores, each fold testing 10% of the items and correlated by as much'
     >>> resampling({"scores": {"datasets": [{"test_share": 0.1}, {"test_share": 0.2}]}})
-    'scores of folds on 2 data sets that test 10% to 20% of the items each and correlate by as much'
+    'fold scores on 2 data sets, each fold testing 10% to 20% of the items and correlated by as
+    much'
     """
     datasets = facts["scores"]["datasets"]
     if not datasets:
         return "one score of each model on each data set; the difference is their pseudo-median"
-    shares = sorted({one["test_share"] for one in datasets})
+    shares = sorted({dataset["test_share"] for dataset in datasets})
     on = f" on {numbers.count(len(datasets))} data sets" if len(datasets) > 1 else ""
-    tested = " to ".join(dict.fromkeys(f"{100 * one:.3g}%" for one in (shares[0], shares[-1])))
-    return f"scores of folds{on} that test {tested} of the items each and correlate by as much"
+    ends = (f"{100 * share:.3g}%" for share in (shares[0], shares[-1]))
+    tested = " to ".join(dict.fromkeys(ends))
+    return f"fold scores{on}, each fold testing {tested} of the items and correlated by as much"
 
 
 def next_dataset(facts: Facts) -> str:
@@ -368,16 +370,16 @@ def next_dataset(facts: Facts) -> str:
     ...     "p_better": 0.7, "mcse_p": 0.001}}})
     'worse 10.0%, equivalent 20.0%, better 70.0%'
     """
-    found = facts["scores"]["next_dataset"]
+    dataset = facts["scores"]["next_dataset"]
     return ", ".join(
-        f"{word} {100 * found['p_' + word]:.1f}%" for word in ("worse", "equivalent", "better")
+        f"{word} {100 * dataset['p_' + word]:.1f}%" for word in ("worse", "equivalent", "better")
     )
 
 
 def bayes_test(facts: Facts) -> str:
-    """Return the probabilities of the paper's hypotheses and which one its rule accepts.
+    """Return the probabilities of the paper's hypotheses and the one that its rule accepts.
 
-    The paper does not pair, so what it would say is in the unpaired part where there is one.
+    The paper's test is unpaired, so the numbers come from the unpaired part if there is one.
 
     Examples
     --------
@@ -393,7 +395,7 @@ def bayes_test(facts: Facts) -> str:
 
 
 def unpaired(facts: Facts) -> str:
-    """Return what the same data say if every model had items of its own.
+    """Return the result of the same data without pairing.
 
     Examples
     --------
@@ -412,9 +414,9 @@ def _sizes(facts: Facts) -> list[str]:
     parts = []
     if facts.get("n") is not None:
         groups = facts.get("n_groups")
-        come = "" if groups is None else f" from {counted(groups, 'groups')}"
-        behind = come + _worth(facts) + _chosen(facts)
-        parts.append(counted(facts["n"], facts.get("unit") or "items") + behind)
+        origin = "" if groups is None else f" from {counted(groups, 'groups')}"
+        size = counted(facts["n"], facts.get("unit") or "items")
+        parts.append(size + origin + _worth(facts) + _pool(facts))
     if facts.get("n_classes") is not None:
         parts.append(counted(facts["n_classes"], "classes", one="class") + _averaged(facts))
     if (facts.get("n_types") or 1) > 1:
@@ -425,7 +427,7 @@ def _sizes(facts: Facts) -> list[str]:
 
 
 def _averaged(facts: Facts) -> str:
-    """Say which classes an average is over."""
+    """Return the classes that an average is over."""
     over = facts.get("averaged_over")
     if over is None:
         return ""
@@ -435,12 +437,12 @@ def _averaged(facts: Facts) -> str:
 
 
 def _worth(facts: Facts) -> str:
-    """Say what importance weights leave of the items."""
+    """Return the effective sample size with importance weights."""
     worth = facts.get("n_effective")
     return "" if worth is None else f" (weighted, worth {worth:,.1f})"
 
 
-def _chosen(facts: Facts) -> str:
-    """Say what pool the items were chosen from by their predictions."""
+def _pool(facts: Facts) -> str:
+    """Return the pool from which the items were chosen by their predictions."""
     pool = facts.get("n_pool")
     return "" if pool is None else f" chosen from a pool of {numbers.count(pool)}"

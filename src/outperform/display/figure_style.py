@@ -1,4 +1,4 @@
-"""What all figures share: sizes and style, the three colours, marks and outlines."""
+"""Shared parts of figures: sizes and style, the three colours, marks and outlines."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 _SIZES = {"column": (3.4, 1.0), "text": (6.5, 1.0), "slide": (10.0, 1.6)}  # inches, enlargement
 _STYLE = Path(__file__).with_name("outperform.mplstyle")
 NAME_LIMIT, SHORT_NAME = 18, 12
-_NARROW, _LONG_NAME = 250.0, 30  # points, and the longest name of a row where axes have more
-_LINE = 44  # characters
-_USUAL = 8.33  # points of small text, to which marks are in proportion
-_HEADING = 36.0  # points that a title takes from the rows under it
-_WIDE = 0.6  # of its size: how wide a character is on average, on the safe side
+_NARROW, _LONG_NAME = 250.0, 30  # points, and the maximum length of row names in wider axes
+_LINE = 44  # characters per line
+_USUAL = 8.33  # the usual size of small text in points, to which marks are in proportion
+_HEADING = 36.0  # the height of a title above rows, in points
+_WIDE = 0.6  # the average width of a character as a share of its size, rounded up
 
-BAND, QUIET, FAINT = 0.1, 0.72, 0.55  # how much of the ink the ROPE, small text and lines take
+BAND, QUIET, FAINT = 0.1, 0.72, 0.55  # the opacity of the ROPE, small text and lines
 DASHES, _DOTTED = (0, (3.5, 1.8)), (0, (1.5, 2.5))
-# Names are text, not formulas: neither mathtext nor LaTeX may read them.
+# Names are text, not formulas, so neither mathtext nor LaTeX may parse them.
 LITERAL: dict[str, Any] = {"parse_math": False, "usetex": False}
 SMALL: dict[str, Any] = {"fontsize": "small", **LITERAL}
 TINY: dict[str, Any] = {"fontsize": "x-small", **LITERAL}
@@ -47,7 +47,7 @@ _FIRST_STRONG, _LEFT_TO_RIGHT, _POP = "\u2068", "\u2066", "\u2069"
 
 
 def inches(size: FigureSize) -> tuple[float, float]:
-    """Return how wide a new figure is, and how much larger than usual its text.
+    """Return the width of a new figure, and the scale of its text.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def inches(size: FigureSize) -> tuple[float, float]:
     ((3.4, 1.0), (10.0, 1.6))
     """
     if size not in _SIZES:
-        raise UsageError(f"size must be one of {', '.join(_SIZES)}, but {size!r} came")
+        raise UsageError(f"size must be one of {', '.join(_SIZES)}; got {size!r}")
     return _SIZES[size]
 
 
@@ -67,18 +67,18 @@ def canvas(
     height: float,
     size: FigureSize = "text",
 ) -> Iterator[Axes]:
-    """Give the axes that came, or those of a new figure, and the style while one draws.
+    """Provide axes, new ones if None, with the style set while drawing.
 
     Parameters
     ----------
     ax
-        The axes to draw in; those of a new figure if None.
+        Axes to draw in; those of a new figure if None.
     purpose
-        What needs matplotlib, for a complaint.
+        Name of the function, for the error without matplotlib.
     height
-        Inches of a new figure before it is enlarged.
+        Height of a new figure in inches, before scaling.
     size
-        How wide a new figure is.
+        Width of a new figure.
     """
     wide, scale = inches(size)
     if ax is not None:
@@ -92,7 +92,7 @@ def canvas(
 
 @contextmanager
 def styled(*, purpose: str, scale: float = 1.0) -> Iterator[None]:
-    """Set the style but for what people set themselves, and enlarge their size of text."""
+    """Set the style except for the user's own settings, and scale their text size."""
     matplotlib = require("matplotlib", extra="plot", purpose=purpose)
     style = matplotlib.rc_params_from_file(_STYLE, use_default_template=False)
     now, usual = matplotlib.rcParams, matplotlib.rcParamsDefault
@@ -102,15 +102,15 @@ def styled(*, purpose: str, scale: float = 1.0) -> Iterator[None]:
 
 
 def ink(ax: Axes) -> ColorType:
-    """Return the colour that people chose for text, dark or light."""
+    """Return the text colour that the user chose, dark or light."""
     return ax.xaxis.label.get_color()
 
 
 def paper(ax: Axes) -> tuple[float, float, float, float]:
-    """Return the colour of the background; white where there is none."""
+    """Return the colour of the background; white if there is none."""
     colours = require("matplotlib.colors", extra="plot", purpose="plot()")
-    found: tuple[float, float, float, float] = colours.to_rgba(ax.get_facecolor())
-    return found if found[3] > 0 else (1.0, 1.0, 1.0, 1.0)
+    background: tuple[float, float, float, float] = colours.to_rgba(ax.get_facecolor())
+    return background if background[3] > 0 else (1.0, 1.0, 1.0, 1.0)
 
 
 def colour(ax: Axes, name: str) -> ColorType:
@@ -120,12 +120,12 @@ def colour(ax: Axes, name: str) -> ColorType:
 
 
 def family(ax: Axes) -> list[str]:
-    """Return the fonts to look for the decisions' symbols in; the last one has them."""
+    """Return the fonts for text with decision symbols. The last one has all of them."""
     return [*ax.xaxis.label.get_fontfamily(), "DejaVu Sans"]
 
 
 def name(label: object, *, limit: int = NAME_LIMIT) -> str:
-    """Return a label as short harmless text that does not turn its neighbours round.
+    """Return a label as short harmless text that does not reverse text next to it.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def name(label: object, *, limit: int = NAME_LIMIT) -> str:
 
 
 def names(labels: Iterable[object], *, limit: int = NAME_LIMIT) -> list[str]:
-    """Return short labels that stay apart and do not turn their neighbours round.
+    """Return short labels that stay distinct and do not reverse text next to them.
 
     Examples
     --------
@@ -147,19 +147,19 @@ def names(labels: Iterable[object], *, limit: int = NAME_LIMIT) -> list[str]:
 
 
 def brief(labels: Iterable[object], *, limit: int = NAME_LIMIT) -> list[str]:
-    """Return short labels; those that would become equal lose their middle, not their end.
+    """Return short labels, cut in the middle instead of at the end if they would become equal.
 
     Examples
     --------
     >>> brief(["ham", "talk.politics.guns", "talk.politics.misc"], limit=11)
     ['ham', 'talk.….guns', 'talk.….misc']
     """
-    whole = [for_text(label) for label in labels]
-    short = [for_text(label, limit=limit) for label in whole]
-    seen = Counter(short)
+    full = [for_text(label) for label in labels]
+    short = [for_text(label, limit=limit) for label in full]
+    counts = Counter(short)
     return [
-        _without_middle(text, limit) if seen[one] > 1 else one
-        for text, one in zip(whole, short, strict=True)
+        _without_middle(text, limit) if counts[cut] > 1 else cut
+        for text, cut in zip(full, short, strict=True)
     ]
 
 
@@ -173,7 +173,7 @@ def _upright(text: str) -> str:
 
 
 def _leftwards(text: str) -> str:
-    """Return a sentence that begins on the left whatever names are in it."""
+    """Return a sentence that begins on the left even with names from right to left."""
     return f"{_LEFT_TO_RIGHT}{text}{_POP}" if _turns(text) else text
 
 
@@ -182,7 +182,7 @@ def _turns(text: str) -> bool:
 
 
 def subject(facts: Facts, *, room: int = 2 * _LINE, arrow: str = "→") -> str:
-    r"""Return the metric, whose it is and which way is better, on as many lines as it needs.
+    r"""Return the metric, the models and the better direction, on as many lines as needed.
 
     Examples
     --------
@@ -204,24 +204,24 @@ def subject(facts: Facts, *, room: int = 2 * _LINE, arrow: str = "→") -> str:
 
 
 def lines(pieces: Sequence[str], room: int) -> str:
-    r"""Return pieces one after the other, on a new line where one would not fit.
+    r"""Return pieces in order, with a new line before a piece that does not fit.
 
     Examples
     --------
     >>> lines(["one,", "two,", "three"], 10)
     'one, two,\nthree'
     """
-    found = [pieces[0]]
+    rows = [pieces[0]]
     for piece in pieces[1:]:
-        if len(found[-1]) + len(piece) < room:
-            found[-1] += f" {piece}"
+        if len(rows[-1]) + len(piece) < room:
+            rows[-1] += f" {piece}"
         else:
-            found.append(piece)
-    return "\n".join(found)
+            rows.append(piece)
+    return "\n".join(rows)
 
 
 def name_axis(ax: Axes, facts: Facts, *, upright: bool = False) -> None:
-    """Write beside an axis what it shows and which way is better."""
+    """Label an axis with its metric and the better direction."""
     across, up = points(ax)
     room = int((up if upright else 1.15 * across) / (0.9 * _WIDE * text_size()))
     label = subject(facts, room=room, arrow="↑" if upright else "→")
@@ -231,35 +231,35 @@ def name_axis(ax: Axes, facts: Facts, *, upright: bool = False) -> None:
 def write_title(
     ax: Axes, title: str, *, note: str | None = None, margin: float = 0.0, above: float = 0.0
 ) -> None:
-    """Write a sentence over the axes, which people may replace, and under it what marks mean.
+    """Write a title over the axes, which users can replace, and a note under it.
 
     Parameters
     ----------
     ax
         The axes.
     title
-        The sentence, broken where it is too long.
+        The title, broken into lines if it is too long.
     note
-        What the marks mean, in small type.
+        The meaning of the marks, in small type.
     margin
-        Points to the left and right of the axes that labels will take from them.
+        Points to the left and right of the axes that labels will need.
     above
-        Points between the axes and what is written here.
+        Points between the axes and this text.
     """
     width = max(_room(ax) - margin, 60.0)
-    written = "\n".join(_filled(ax, one, width, "x-small") for one in (note or "").splitlines())
-    pad = above + 5 + (3 + 1.04 * text_size() * (written.count("\n") + 1) if written else 0)
-    # Names keep their hyphens, numbers have a true minus.
+    small = "\n".join(_filled(ax, line, width, "x-small") for line in (note or "").splitlines())
+    pad = above + 5 + (3 + 1.04 * text_size() * (small.count("\n") + 1) if small else 0)
+    # Numbers get a true minus, but names keep their hyphens.
     text = _filled(ax, _MINUS.sub("−", title), width)
     ax.set_title(_leftwards(text), loc="left", pad=pad, family=family(ax), **LITERAL)
-    if written:
+    if small:
         how: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
         how |= {"va": "bottom", "family": family(ax), "alpha": QUIET, **TINY}
-        ax.annotate(_leftwards(written), (0.0, 1.0), xytext=(0, above + 4), **how)
+        ax.annotate(_leftwards(small), (0.0, 1.0), xytext=(0, above + 4), **how)
 
 
 def _room(ax: Axes) -> float:
-    """Return the points from side to side that a layout will give to axes without labels."""
+    """Return the width in points that a layout will give to axes without labels."""
     figure = ax.get_figure(root=True)
     if figure is None or len(figure.axes) > 1 or figure.get_layout_engine() is None:
         return points(ax)[0]
@@ -267,12 +267,12 @@ def _room(ax: Axes) -> float:
 
 
 def fits_title(ax: Axes, title: str) -> bool:
-    """Return whether a sentence needs but one line over the axes."""
+    """Return whether a title fits on one line over the axes."""
     return _width(ax, title) <= _room(ax)
 
 
 def bare(ax: Axes, *, sides: Sequence[str] = ("left", "top", "right")) -> None:
-    """Leave away the frame, and the scale of a density, which tells nothing."""
+    """Remove the frame, and the scale of a density, which has no meaning."""
     for side in sides:
         ax.spines[side].set_visible(False)
     if "left" in sides:
@@ -280,10 +280,10 @@ def bare(ax: Axes, *, sides: Sequence[str] = ("left", "top", "right")) -> None:
 
 
 def number_ticks(ax: Axes, *, most: int = 5) -> None:
-    """Write few plain numbers under the axis, never an offset beside it."""
+    """Write a few plain numbers under the axis, without an offset."""
     ax.tick_params(axis="x", labelsize=text_size())
     ax.locator_params(axis="x", nbins=most)
-    if hasattr(ax.xaxis.get_major_formatter(), "set_useOffset"):  # nobody chose another one
+    if hasattr(ax.xaxis.get_major_formatter(), "set_useOffset"):  # the user chose no other
         ax.ticklabel_format(axis="x", useOffset=False, style="plain")
 
 
@@ -296,34 +296,34 @@ def count_ticks(ax: Axes) -> None:
 
 
 def name_rows(ax: Axes, labels: Iterable[object], size: float, *, shift: float = 0.0) -> list[Any]:
-    """Write the names of rows, the first one on top, and return the texts."""
-    shown = names(labels, limit=NAME_LIMIT if points(ax)[0] < _NARROW else _LONG_NAME)
-    places = [shift + place for place in range(len(shown))]
-    texts = ax.set_yticks(places, shown) and ax.get_yticklabels()
+    """Write the names of rows, with the first on top, and return the texts."""
+    short = names(labels, limit=NAME_LIMIT if points(ax)[0] < _NARROW else _LONG_NAME)
+    positions = [shift + k for k in range(len(short))]
+    texts = ax.set_yticks(positions, short) and ax.get_yticklabels()
     for text in texts:
         text.set(fontsize=size, **LITERAL)
     ax.tick_params(axis="y", length=0)
-    ax.set_ylim(len(shown) - 0.4, -0.6)
+    ax.set_ylim(len(short) - 0.4, -0.6)
     ax.spines["left"].set_visible(False)
     return list(texts)
 
 
-def beside_row(ax: Axes, place: float, text: str, size: float, **how: Any) -> None:
-    """Write at the right of a row."""
+def beside_row(ax: Axes, position: float, text: str, size: float, **how: Any) -> None:
+    """Write to the right of a row."""
     how |= {"fontsize": size, "family": family(ax), "va": "center", **LITERAL}
     how |= {"xycoords": ax.get_yaxis_transform(), "textcoords": "offset points"}
-    ax.annotate(text, (1.0, place), xytext=(5, 0), **how)
+    ax.annotate(text, (1.0, position), xytext=(5, 0), **how)
 
 
 def row_size(ax: Axes, n_rows: int) -> float:
-    """Return the points that a row leaves for its text."""
+    """Return the text size in points for which rows have room."""
     return max(2.5, min(text_size(), 0.85 * (points(ax)[1] - _HEADING) / (n_rows + 1)))
 
 
 def outlined(
     ax: Axes, text: str, at: tuple[float, float], offset: tuple[float, float], **how: Any
 ) -> None:
-    """Write beside a point, outlined in the background's colour to keep text apart from lines."""
+    """Write next to a point, outlined in the background's colour to be readable over lines."""
     effects = require("matplotlib.patheffects", extra="plot", purpose="plot()")
     outline = effects.withStroke(linewidth=2.0, foreground=paper(ax), alpha=0.8)
     how = {**SMALL, "path_effects": [outline], "zorder": 4, **how}
@@ -337,30 +337,30 @@ def text_size() -> float:
 
 
 def _filled(ax: Axes, text: str, width: float, size: str | None = None) -> str:
-    """Break a text, a title if no size is given, into lines of so many points."""
+    """Break a text, by default in the size of a title, into lines of a width in points."""
     return fill(text, max(10, int(0.97 * len(text) * width / max(_width(ax, text, size), 1.0))))
 
 
 def _width(ax: Axes, text: str, size: str | None = None) -> float:
-    """Return the points that a text, a title if no size is given, takes on one line."""
+    """Return the width of a text in points, by default in the size of a title."""
     settings = require("matplotlib", extra="plot", purpose="plot()").rcParams
     fonts = require("matplotlib.font_manager", extra="plot", purpose="plot()")
     paths = require("matplotlib.textpath", extra="plot", purpose="plot()").text_to_path
     of_titles = {key: settings[f"axes.title{key}"] for key in ("size", "weight")}
     font = fonts.FontProperties(family=family(ax), **({"size": size} if size else of_titles))
-    usual = re.sub(r"[^ -~]", "m", text)  # in place of what the font may lack
+    usual = re.sub(r"[^ -~]", "m", text)  # because the font may lack other characters
     return float(paths.get_text_width_height_descent(usual, font, ismath=False)[0])
 
 
 def points(ax: Axes) -> tuple[float, float]:
-    """Return the width and the height of the axes, as far as they are known before a layout."""
+    """Return the width and height of the axes in points, as known before a layout."""
     box = ax.get_window_extent()
     dpi = ax.figure.dpi
     return 72 * box.width / dpi, 72 * box.height / dpi
 
 
 def draw_rope(ax: Axes, low: float, high: float, *, upright: bool = True, top: float = 1.0) -> None:
-    """Shade the region of practical equivalence, and mark zero with a thin line up to the top."""
+    """Shade the region of practical equivalence, and mark zero with a thin line."""
     span, line = (ax.axvspan, ax.axvline) if upright else (ax.axhspan, ax.axhline)
     if low < high:
         span(low, high, facecolor=ink(ax), alpha=BAND, lw=0, zorder=0)
@@ -374,27 +374,27 @@ KEY = "{hdi}, ● mean, ◇ observed"
 def draw_interval(
     ax: Axes, facts: Facts, level: float, *, width: float = 3.0, decided: str = OPEN
 ) -> None:
-    """Draw the HDI as a bar, the mean as a dot on it and the observed value as a diamond.
+    """Draw the HDI as a bar, the mean as a dot on it, and the observed value as a diamond.
 
     Parameters
     ----------
     ax
         The axes.
     facts
-        With ``hdi``, and ``mean`` and ``observed`` if they are known.
+        Facts with ``hdi``, and with ``mean`` and ``observed`` if known.
     level
-        Where it lies, upwards.
+        Vertical position.
     width
-        Points of the bar.
+        Width of the bar in points.
     decided
-        Which colour bar and dot have: worse, equivalent, better, or the ink's.
+        Colour of bar and dot: worse, equivalent, better, or that of the ink.
     """
     shade, ground = colour(ax, decided), paper(ax)
     width *= text_size() / _USUAL
     ends = [facts["hdi"]["low"], facts["hdi"]["high"]]
     bar: dict[str, Any] = {"lw": width, "marker": "|", "ms": width + 4, "solid_capstyle": "butt"}
     ax.plot(ends, [level, level], color=shade, zorder=5, **bar)
-    # Where they coincide, the dot lies in the diamond and both are seen.
+    # If they coincide, the dot lies inside the diamond and both are visible.
     mark = max(width, 2.0)
     if facts.get("observed") is not None:
         look: dict[str, Any] = {"marker": "D", "ms": mark + 3.2, "mfc": ground, "mec": ink(ax)}
@@ -405,12 +405,12 @@ def draw_interval(
 
 
 def beside_numbers() -> float:
-    """Return the points that the numbers and the name of an upright axis take."""
+    """Return the width in points of the numbers and the label of a vertical axis."""
     return 6.0 * text_size()
 
 
 def row_tone(row: Facts) -> str:
-    """Return the colour of a decision; that of the ink where there is no firm one."""
+    """Return the colour of a decision, or of the ink if it is not firm."""
     return tone(row["decision"]["symbol"])
 
 
@@ -423,7 +423,7 @@ class Shape:
 
     @property
     def top(self) -> float:
-        """The greatest height."""
+        """Maximum height."""
         return float(self.height.max())
 
     def between(self, low: float, high: float) -> Shape:
@@ -439,7 +439,7 @@ class Shape:
     def fill(
         self, ax: Axes, facts: Facts, *, base: float = 0.0, scale: float = 1.0, floor: float = 0.0
     ) -> None:
-        """Draw it on a base, of a difference in its three parts, below, in and above the ROPE."""
+        """Draw it on a base, for a difference in three parts: below, inside and above the ROPE."""
         parts = [(-np.inf, np.inf, OPEN)]
         if facts.get("rope") is not None:
             low, high = facts["rope"]["low"], facts["rope"]["high"]
@@ -457,14 +457,14 @@ class Shape:
 
 
 def read_shape(draws_or_density: object, *, name: str = "draws") -> Shape:
-    """Return the density of draws, or a density that came as a grid and the heights on it.
+    """Return the density of draws, or a density given as a grid and heights.
 
     Parameters
     ----------
     draws_or_density
         Draws, or a tuple of a grid and heights.
     name
-        What the draws are called in a complaint.
+        Name of the draws in an error message.
 
     Examples
     --------
@@ -476,8 +476,8 @@ def read_shape(draws_or_density: object, *, name: str = "draws") -> Shape:
     draws = np.asarray(draws_or_density, dtype=np.float64)
     if draws.ndim != 1 or draws.size == 0 or not np.isfinite(draws).all():
         raise UsageError(
-            f"{name} must be one row of finite numbers, "
-            f"but an array of shape {draws.shape} came, or one with NaN or infinity"
+            f"{name} must be a non-empty, one-dimensional array of finite numbers; got an array "
+            f"of shape {draws.shape}, or one with NaN or infinity"
         )
     grid, height = smooth(draws)
     return Shape(grid=grid, height=height / np.trapezoid(height, grid))
@@ -487,12 +487,12 @@ def _density(grid: object, height: object) -> Shape:
     x, y = (np.asarray(part, dtype=np.float64) for part in (grid, height))
     if x.ndim != 1 or x.shape != y.shape or x.size < 2:
         raise UsageError(
-            "a density must be a grid and as many heights, two at least, "
-            f"but arrays of shapes {x.shape} and {y.shape} came"
+            "a density must be a grid and as many heights, at least two; "
+            f"got arrays of shapes {x.shape} and {y.shape}"
         )
     if not np.isfinite(y).all() or y.max() <= 0:
         raise UsageError(
-            "a density must be finite and somewhere above 0, but its heights are not; "
-            "leave out the ends of the grid where it is infinite"
+            "heights of a density must be finite and not all 0; drop the ends of the grid if it "
+            "is infinite there"
         )
     return Shape(grid=x, height=y)

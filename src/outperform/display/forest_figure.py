@@ -39,29 +39,29 @@ def draw_forest(
     ax: Axes | None = None,
     size: FigureSize = "text",
 ) -> Axes:
-    """Draw one interval a row, in the order given and the colour of its decision, on the ROPE.
+    """Draw one interval per row, in the order given and the colour of its decision, on the ROPE.
 
-    Where rows have ROPEs of their own, each row shows its own.
+    If rows have different ROPEs, each row shows its own.
 
     Parameters
     ----------
     rows
         For each comparison a ``key``, and ``mean``, ``observed``, ``hdi``, ``rope``
-        and ``decision`` as its facts have them.
+        and ``decision`` as in its facts.
     names
-        What to call A and B.
+        Display names of A and B.
     metric
-        The metric in words, if it is the same in all rows.
+        Metric in words, if it is the same in all rows.
     greater_is_better
-        Whether greater values of the metric are better; None where the rows differ.
+        Whether higher values of the metric are better; None if the rows differ.
     title
-        A sentence over the figure; how many rows have which decision if None.
+        Title of the figure. Default: the number of rows with each decision.
     note
-        What to say of the rows besides what the marks mean.
+        Text after the meaning of the marks.
     ax
-        The axes to draw in; a new figure, as high as the rows need, if None.
+        Axes to draw in; a new figure with room for the rows if None.
     size
-        How wide a new figure is.
+        Width of a new figure.
 
     Examples
     --------
@@ -74,43 +74,43 @@ def draw_forest(
     (['spam'], 'A is better than B in 1 of 1')
     """
     if not rows:
-        raise UsageError("a forest needs at least one comparison, but none came")
+        raise UsageError("a forest plot needs at least one comparison; got none")
     height = _FRAME + _ROW * len(rows)
     facts = {"names": names, "metric": metric, "greater_is_better": greater_is_better}
     with figure_style.canvas(ax, purpose="plot()", height=height, size=size) as ax:
         points = figure_style.row_size(ax, len(rows))
         _draw_ropes(ax, rows)
-        for place, row in enumerate(rows):
-            # Firm decisions stand out in their colours and, in grey, by their weight.
+        for k, row in enumerate(rows):
+            # Firm decisions are visible by their colour and, in grey, by their weight.
             width = min(2.8, points / 3) if row_tone(row) != OPEN else min(1.2, points / 6)
-            draw_interval(ax, row, place, width=width, decided=row_tone(row))
+            draw_interval(ax, row, k, width=width, decided=row_tone(row))
             shade = colour(ax, row_tone(row))
-            figure_style.beside_row(
-                ax, place, row["decision"]["symbol"], 1.15 * points, color=shade
-            )
+            figure_style.beside_row(ax, k, row["decision"]["symbol"], 1.15 * points, color=shade)
         keys = figure_style.name_rows(ax, (row["key"] for row in rows), points)
         ax.margins(x=0.05)
         figure_style.name_axis(ax, facts)
         figure_style.number_ticks(ax)
         figure_style.bare(ax, sides=("top", "right"))
         margin = 0.6 * points * max(len(key.get_text()) for key in keys) + 2 * points
-        said = _counts(names, rows) if title is None else title
+        text = _counts(names, rows) if title is None else title
         figure_style.write_title(
-            ax, said, note=_key(rows) + ("" if note is None else f"; {note}"), margin=margin
+            ax, text, note=_key(rows) + ("" if note is None else f"; {note}"), margin=margin
         )
     return ax
 
 
 def _counts(names: tuple[object, object], rows: Sequence[Mapping[str, Any]]) -> str:
-    """Say how many rows have which decision."""
-    found = Counter(row["decision"]["name"] for row in rows)
+    """Return how many rows have which decision."""
+    counts = Counter(row["decision"]["name"] for row in rows)
     a, b = figure_style.brief(names, limit=figure_style.SHORT_NAME)
-    told = [f"{word} in {found[key]}" for key, word in _WORDS.items() if found[key]]
-    if not told:
+    parts = [f"{word} in {counts[key]}" for key, word in _WORDS.items() if counts[key]]
+    if not parts:
         return f"{a} against {b}: no decision in {len(rows)}"
-    told[0] = told[0].replace(" in ", f" than {b} in " if "equivalent" not in told[0] else " in ")
-    told[0] = told[0].replace("equivalent", f"equivalent to {b}")
-    return f"{a} is {', '.join(told)} of {len(rows)}"
+    parts[0] = parts[0].replace(
+        " in ", f" than {b} in " if "equivalent" not in parts[0] else " in "
+    )
+    parts[0] = parts[0].replace("equivalent", f"equivalent to {b}")
+    return f"{a} is {', '.join(parts)} of {len(rows)}"
 
 
 def _key(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -127,16 +127,16 @@ def _draw_ropes(ax: Axes, rows: Sequence[Mapping[str, Any]]) -> None:
     figure_style.draw_rope(ax, *(ropes[0] if len(set(ropes)) == 1 else (0.0, 0.0)))
     if len(set(ropes)) > 1:
         look: dict[str, Any] = {"color": figure_style.ink(ax), "alpha": figure_style.BAND, "lw": 0}
-        for place, (low, high) in enumerate(ropes):
-            ax.barh(place, high - low, 1.0, low, zorder=0, **look)
+        for k, (low, high) in enumerate(ropes):
+            ax.barh(k, high - low, 1.0, low, zorder=0, **look)
 
 
 _MOST = 60
-_CELL = 0.115  # inches: below it, class names cannot be read
+_CELL = 0.115  # inches; in smaller cells, class names cannot be read
 _LEAST_POINTS = 4.0
-_ROOMY = 1.6  # inches of a panel
+_ROOMY = 1.6  # the width of a panel in inches
 _APART = 0.09  # inches between the sentence and the panels
-_FEW = 4  # classes up to which zeros are written too
+_FEW = 4  # zeros are written too if there are at most so many classes
 _NAME = 20
 _CENTRED: dict[str, Any] = {"loc": "center", "fontweight": "normal", **figure_style.SMALL}
 _HEAD: dict[str, Any] = {"fontsize": "medium", "fontweight": "bold", **figure_style.LITERAL}
@@ -155,27 +155,27 @@ def draw_confusion(
 ) -> Sequence[Axes]:
     """Draw the confusion matrices of A and B, and the difference A − B.
 
-    In the third panel a cell has the colour of better where A is right more often,
-    or makes the mistake less often, and that of worse otherwise. Where numbers find
-    room they are written. Where not, the area of a square is the size of a
-    difference; it is filled where A has more and open where B has.
+    In the third panel a cell has the colour of better if A is right more often or makes
+    the mistake less often, and that of worse otherwise. Numbers are written if they fit.
+    Otherwise the area of a square is the size of a difference, and the square is filled
+    if A has more and open if B has.
 
     Parameters
     ----------
     a, b
-        Counts, rows the truth, columns the prediction.
+        Counts, with true classes as rows and predicted classes as columns.
     labels
-        The classes, in the order of the rows.
+        Classes, in the order of the rows.
     names
-        What to call A and B.
+        Display names of A and B.
     some
-        Whether there are other classes too, which are not shown.
+        Whether there are other classes, which are not shown.
     normalise
-        Whether each row is shown as per cent of its sum.
+        Whether to show each row as percentages of its sum.
     axes
         Three axes to draw in; a new figure if None.
     size
-        How wide a new figure is, unless many classes need more.
+        Width of a new figure, unless many classes need more.
 
     Examples
     --------
@@ -197,8 +197,8 @@ def draw_confusion(
             _draw_shades(ax, values, top)
         short = figure_style.names(names, limit=figure_style.SHORT_NAME)
         _draw_difference(drawn[2], left - right, short)
-        shown = figure_style.names(names)
-        for ax, title in zip(drawn, (*shown, " − ".join(shown)), strict=True):
+        full = figure_style.names(names)
+        for ax, title in zip(drawn, (*full, " − ".join(full)), strict=True):
             wide = 0.6 * figure_style.text_size() * len(title) > figure_style.points(ax)[0]
             ax.set_title(title.replace(" − ", "\n− ") if wide else title, **_CENTRED)
             _label_classes(ax, classes, names_rows=ax is drawn[0])
@@ -206,10 +206,10 @@ def draw_confusion(
             ax.set_xlabel("predicted", **figure_style.SMALL)
         drawn[0].set_ylabel("true (rows in %)" if normalise else "true", **figure_style.SMALL)
         if axes is None and not normalise:
-            said = _more_right(int(np.trace(left) - np.trace(right)), short)
-            said = f"In these {len(classes)} classes {said}" if some else said
+            text = _more_right(int(np.trace(left) - np.trace(right)), short)
+            text = f"In these {len(classes)} classes {text}" if some else text
             room = int(72 * figure_style.inches(size)[0] / (7.2 * scale))
-            drawn[0].figure.suptitle(fill(said, room), x=0.01, ha="left", **_HEAD)
+            drawn[0].figure.suptitle(fill(text, room), x=0.01, ha="left", **_HEAD)
     return drawn
 
 
@@ -217,8 +217,8 @@ def _more_right(more: int, names: Sequence[str]) -> str:
     a, b = names
     if not more:
         return f"{a} and {b} are right on equally many items"
-    way = "more" if more > 0 else "fewer"
-    return f"{a} is right on {numbers.count(abs(more))} {way} items than {b}"
+    word = "more" if more > 0 else "fewer"
+    return f"{a} is right on {numbers.count(abs(more))} {word} items than {b}"
 
 
 def _matrix(counts: ArrayLike, labels: Sequence[object]) -> FloatArray:
@@ -226,18 +226,18 @@ def _matrix(counts: ArrayLike, labels: Sequence[object]) -> FloatArray:
     if values.shape != (len(labels), len(labels)) or not np.isfinite(values).all():
         raise UsageError(
             f"a confusion matrix must be square, with a finite row for each of {len(labels)} "
-            f"labels, but an array of shape {values.shape} came, or one with NaN or infinity"
+            f"labels; got an array of shape {values.shape}, or one with NaN or infinity"
         )
     if not 2 <= len(labels) <= _MOST:
         raise UsageError(
-            f"a confusion matrix of 2 to {_MOST} classes can be drawn, but {len(labels)} came; "
-            f"name the classes to show with {param('labels=')}"
+            f"a plot of a confusion matrix must have 2 to {_MOST} classes; got {len(labels)}: "
+            f"select classes with {param('labels=')}"
         )
     return values
 
 
 def _shares(counts: FloatArray) -> FloatArray:
-    """Return per cent of each row; a row without items stays empty."""
+    """Return percentages of each row; a row without items stays 0."""
     sums = counts.sum(axis=1, keepdims=True)
     shares: FloatArray = 100 * counts / np.where(sums > 0, sums, 1)
     return shares
@@ -247,16 +247,16 @@ def _three_axes(
     axes: Sequence[Axes] | None, classes: Sequence[str], size: FigureSize
 ) -> list[Axes]:
     if axes is not None:
-        given = list(np.ravel(np.asarray(axes, dtype=object)))
-        if len(given) != 3:
-            raise UsageError(f"axes must be three, for A, B and A − B, but {len(given)} came")
-        return given
+        panels = list(np.ravel(np.asarray(axes, dtype=object)))
+        if len(panels) != 3:
+            raise UsageError(f"axes must be three, for A, B and A − B; got {len(panels)}")
+        return panels
     pyplot = require("matplotlib.pyplot", extra="plot", purpose="plot_confusion()")
     width, scale = figure_style.inches(size)
     longest = 0.06 * scale * max(map(len, classes))  # inches
     frame = 0.75 * scale
     panel = max((width - longest - frame) / 3, len(classes) * _CELL)
-    under = 1.1 if panel > _ROOMY else 1.7  # what the colours mean takes more lines there
+    under = 1.1 if panel > _ROOMY else 1.7  # the key of the colours needs more lines then
     with figure_style.styled(purpose="plot_confusion()"):
         inches = (3 * panel + longest + frame, panel + longest + scale * under)
         figure = pyplot.figure(figsize=inches, layout="compressed")
@@ -265,17 +265,17 @@ def _three_axes(
 
 
 def _draw_shades(ax: Axes, values: FloatArray, top: float) -> None:
-    """Shade by the square root, so that rare confusions are seen beside the diagonal."""
+    """Shade by the square root, so rare confusions are visible next to the diagonal."""
     shade = np.sqrt(np.clip(values, 0, None) / top)
     _draw_cells(ax, shade, [figure_style.paper(ax), figure_style.ink(ax)], (0, 1.15))
-    written = [[_number(value, signed=False) for value in row] for row in values]
-    size = _number_size(ax, written)
+    texts = [[_number(value, signed=False) for value in row] for row in values]
+    size = _number_size(ax, texts)
     if size is None:
         return
     for (row, column), value in np.ndenumerate(values):
         if value != 0 or len(values) <= _FEW:
             light = figure_style.paper(ax) if shade[row, column] > 0.6 else figure_style.ink(ax)
-            _write(ax, row, column, written[row][column], size, color=light)
+            _write(ax, row, column, texts[row][column], size, color=light)
 
 
 def _draw_cells(
@@ -290,8 +290,8 @@ def _draw_cells(
 
 def _draw_difference(ax: Axes, difference: FloatArray, names: Sequence[str]) -> None:
     n_classes = len(difference)
-    written = [[_number(value, signed=True) for value in row] for row in difference]
-    size = _number_size(ax, written)
+    texts = [[_number(value, signed=True) for value in row] for row in difference]
+    size = _number_size(ax, texts)
     # More is better on the diagonal, and worse off it.
     gain = np.where(np.eye(n_classes, dtype=bool), difference, -difference)
     gain = gain / max(float(np.abs(gain).max()), 1e-12)
@@ -302,7 +302,7 @@ def _draw_difference(ax: Axes, difference: FloatArray, names: Sequence[str]) -> 
         _draw_cells(ax, np.sign(gain) * np.sqrt(np.abs(gain)), tones, (-1.6, 1.6))
         for (row, column), value in np.ndenumerate(difference):
             if value != 0 or n_classes <= _FEW:
-                text = written[row][column]
+                text = texts[row][column]
                 _write(ax, row, column, text, size, color=figure_style.ink(ax))
     ax.set(xlim=(-0.5, n_classes - 0.5), ylim=(n_classes - 0.5, -0.5), aspect="equal")
     more, less = ("■", "□") if size is None else ("+", "−")
@@ -314,12 +314,12 @@ def _draw_difference(ax: Axes, difference: FloatArray, names: Sequence[str]) -> 
 
 
 def _draw_squares(ax: Axes, difference: FloatArray, gain: FloatArray) -> None:
-    """Draw a square for each difference, as large as it is: filled or open, better or worse."""
+    """Draw a square per difference with its size as area: filled or open, better or worse."""
     patches = require("matplotlib.patches", extra="plot", purpose="plot_confusion()")
     collections = require("matplotlib.collections", extra="plot", purpose="plot_confusion()")
     side = 0.94 * np.sqrt(np.abs(gain))
     for chosen, filled in ((difference > 0, True), (difference < 0, False)):
-        tones = [colour(ax, "better" if one > 0 else "worse") for one in gain[chosen]]
+        tones = [colour(ax, "better" if value > 0 else "worse") for value in gain[chosen]]
         squares = [
             patches.Rectangle((column - size / 2, row - size / 2), size, size)
             for row, column, size in zip(*np.nonzero(chosen), side[chosen], strict=True)
@@ -335,10 +335,10 @@ def _number(value: float, *, signed: bool) -> str:
     return true_minus(write(value, digits))
 
 
-def _number_size(ax: Axes, written: Sequence[Sequence[str]]) -> float | None:
-    """Return the size in which the longest number fits its cell; None if nobody could read it."""
-    longest = max(len(text) for row in written for text in row)
-    cell = _cell_points(ax, len(written))
+def _number_size(ax: Axes, texts: Sequence[Sequence[str]]) -> float | None:
+    """Return the size in which the longest number fits its cell; None if it is unreadable."""
+    longest = max(len(text) for row in texts for text in row)
+    cell = _cell_points(ax, len(texts))
     size = min(0.96 * figure_style.text_size(), 0.5 * cell, cell / (0.66 * longest))
     return size if size >= _LEAST_POINTS else None
 
@@ -353,15 +353,15 @@ def _write(ax: Axes, row: int, column: int, text: str, size: float, **how: Any) 
 
 
 def _label_classes(ax: Axes, classes: Sequence[str], *, names_rows: bool) -> None:
-    """Name the classes; where that many names find no room, every second or third of them."""
+    """Name the classes, or every second or third of them if there is no room for all."""
     cell = _cell_points(ax, len(classes))
     step = max(1, ceil(5.0 / cell))
-    places, shown = range(0, len(classes), step), classes[::step]
+    positions, names = range(0, len(classes), step), classes[::step]
     size = max(_LEAST_POINTS, min(0.84 * figure_style.text_size(), 0.85 * cell * step))
-    upright = max(map(len, shown)) * 0.6 * size > cell * step
-    ax.set_xticks(places, shown, rotation=90 if upright else 0)
-    ax.set_yticks(places, shown if names_rows else [""] * len(shown))
+    upright = max(map(len, names)) * 0.6 * size > cell * step
+    ax.set_xticks(positions, names, rotation=90 if upright else 0)
+    ax.set_yticks(positions, names if names_rows else [""] * len(names))
     for text in (*ax.get_xticklabels(), *ax.get_yticklabels()):
         text.set(fontsize=size, **figure_style.LITERAL)
     ax.tick_params(length=0)
-    ax.spines[:].set_visible(True)  # empty cells end somewhere, whatever the style
+    ax.spines[:].set_visible(True)  # empty cells need a frame in any style

@@ -23,18 +23,18 @@ def _as_text(value: object) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """One column: where its values are found and how they are written.
+    """One column: the key of its values and their format.
 
     Parameters
     ----------
     key
-        The key of its values in the rows, and its name in frames and CSV files.
+        Key of its values in the rows, and its name in frames and CSV files.
     heading
-        What people read above it; the key if None.
+        Displayed heading; the key if None.
     write
-        Turns a value that is not text into text. Text is never passed to it.
+        Function that converts a value to text. It is not called for text.
     align
-        The side on which its cells line up.
+        Alignment of its cells.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class Column:
 
     @property
     def title(self) -> str:
-        """What stands above the column."""
+        """Heading of the column."""
         return self.key if self.heading is None else self.heading
 
     def show(self, value: object) -> str:
@@ -118,7 +118,7 @@ def probability_column(key: str, heading: str | None = None, n_draws: int | None
 
 
 LIMIT = 40
-"""Longer labels are cut in tables, and only there."""
+"""Maximum length of labels in tables; longer ones are cut, but only there."""
 
 Rows = Sequence[Mapping[str, object]]
 
@@ -141,7 +141,7 @@ def as_text(
      5
     12
     """
-    heads, cells = _shown(columns, rows, lambda text: for_text(text, limit=LIMIT))
+    heads, cells = _escaped(columns, rows, lambda text: for_text(text, limit=LIMIT))
     widths = [max(map(display_width, column)) for column in zip(heads, *cells, strict=True)]
     lines = [] if title is None else [for_text(title), ""]
     lines.append(_aligned(columns, heads, widths))
@@ -156,7 +156,7 @@ def as_markdown(
     title: str | None = None,
     notes: Sequence[str] = (),
 ) -> str:
-    """Return rows as a GitHub table, the title in bold above it.
+    """Return rows as a GitHub table, with the title in bold above it.
 
     Examples
     --------
@@ -165,7 +165,8 @@ def as_markdown(
     | ---: |
     | 5 |
     """
-    heads, cells = _shown(columns, rows, lambda text: for_markdown(text, limit=LIMIT, inline=True))
+    escape = partial(for_markdown, limit=LIMIT, inline=True)
+    heads, cells = _escaped(columns, rows, escape)
     rule = ["---:" if column.align == "right" else ":---" for column in columns]
     lines = [] if title is None else [f"**{for_markdown(title, inline=True)}**", ""]
     lines.extend("| " + " | ".join(row) + " |" for row in [heads, rule, *cells])
@@ -175,7 +176,7 @@ def as_markdown(
 
 
 def as_csv(keys: Sequence[str], rows: Rows) -> str:
-    r"""Return raw values as CSV; numbers stay numbers, formulas become text.
+    r"""Return raw values as CSV, with formulas as text and numbers unchanged.
 
     Examples
     --------
@@ -203,7 +204,7 @@ def plain_value(value: object) -> object:
 
 
 def json_value(value: object) -> object:
-    """Return a cell as JSON can hold it, which has no NaN and no infinity.
+    """Return a cell for JSON, with NaN and infinity as text.
 
     Examples
     --------
@@ -216,7 +217,7 @@ def json_value(value: object) -> object:
 
 
 def uniform(values: Sequence[object]) -> list[Any]:
-    """Return values of one type, as columnar frames want them.
+    """Return values converted to one type, as columnar frames require.
 
     Examples
     --------
@@ -231,7 +232,7 @@ def uniform(values: Sequence[object]) -> list[Any]:
 
 
 def display_width(text: str) -> int:
-    """Return how many columns of a terminal a text takes.
+    """Return how many columns of a terminal a text fills.
 
     Examples
     --------
@@ -246,7 +247,7 @@ def display_width(text: str) -> int:
     )
 
 
-def _shown(
+def _escaped(
     columns: Sequence[Column], rows: Rows, escape: Callable[[str], str]
 ) -> tuple[list[str], list[list[str]]]:
     heads = [escape(column.title) for column in columns]
@@ -273,11 +274,11 @@ def _csv_cell(value: object) -> str:
 _NUMBER = re.compile(r"[-−+]?[\d,]+(\.\d+)?")
 _LABEL = re.compile(r"[A-Za-z0-9:._-]+")
 _NOT_IN_LABEL = re.compile(r"[^a-z0-9]+")
-# The text of LaTeX's article is 345 points wide, the narrowest of the usual classes.
+# The text width of LaTeX's article in points, the narrowest of the usual classes.
 _PAGE = 345.0
-# Size, its letters as a share of 10 points, and half the space between columns.
+# Each size has its share of 10 points, and half the space between columns in points.
 _TYPES = ((r"\small", 0.9, 6.0), (r"\footnotesize", 0.8, 4.0), (r"\scriptsize", 0.7, 3.0))
-# Points of a letter and of a wide sign, a little more than they take.
+# The widths of a letter and of a wide sign in points, slightly too large.
 _LETTER, _SIGN = 5.3, 8.0
 _SIGNS = frozenset("+-−<>≫≪≈±%mwMW")
 
@@ -323,7 +324,7 @@ def as_latex(
 
 
 def latex_label(*parts: object) -> str:
-    """Return a label for references from whatever the table is about.
+    """Return a label for references from parts such as names.
 
     Examples
     --------
@@ -339,11 +340,11 @@ def _check_label(label: str | None, title: str | None) -> None:
         return
     if not isinstance(label, str) or not _LABEL.fullmatch(label):
         raise UsageError(
-            "a label of LaTeX must consist of letters, digits and : . _ -, such as "
+            "a LaTeX label must consist of letters, digits and : . _ -, such as "
             f"'tab:results'; got {label!r}"
         )
     if title is None:
-        raise UsageError("a label needs a caption to number; give one, or leave the label out")
+        raise UsageError("a label needs a caption; pass one, or omit the label")
 
 
 def _tabular(columns: Sequence[Column], rows: Rows) -> list[str]:
@@ -369,7 +370,7 @@ def _cell(column: Column, value: object) -> str:
 
 
 def _fitting(columns: Sequence[Column], rows: Rows) -> tuple[list[str], bool]:
-    """Return the commands for a type in which the table fits, and whether it lies on its side."""
+    """Return the commands for a font size in which the table fits, and whether it is rotated."""
     width = sum(
         max(_width(text) for text in (c.title, *(c.show(row[c.key]) for row in rows)))
         for c in columns

@@ -41,7 +41,7 @@ _SHORTEST_LABEL = 16
 _LONGEST = 300
 _MARGIN = 14
 _GAP = 2
-_VERSION = 22  # columns for the version, whatever it is
+_VERSION = 22  # columns reserved for the version
 _ESCAPE = 4  # columns that an escaped character takes
 
 STYLES: Mapping[str, Style] = {"≪": "worse", "≈": "equivalent", "≫": "better"}
@@ -52,31 +52,31 @@ _ASCII = str.maketrans(
         "▇": "#", "▆": "#", "▅": ":", "▄": ":", "▃": ":", "▂": ".", "▁": ".",
     }
 )  # fmt: skip
-KEPT = "\N{NO-BREAK SPACE}"  # a space at which no line ends
+KEPT = "\N{NO-BREAK SPACE}"  # lines are not broken at this space
 _ASIDE = re.compile(r"\([\d.]+%\)\.?")
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _ROWS = 2
 _TAIL = 1e-3
-_SMOOTH = 10  # cells above half the height from which on neighbours may help each other
-_ALIGNED = 3  # cells of the ROPE from which on its edges are theirs
+_SMOOTH = 10  # the density is smoothed if so many cells exceed half its height
+_ALIGNED = 3  # cells are aligned with the edges of a ROPE that is at least so many cells wide
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """What a result is printed on.
+    """Settings for printing a result.
 
     Parameters
     ----------
     width
-        How many columns there are.
+        Number of columns.
     height
-        How many lines findings may fill up to; None for as many as it takes.
+        Maximum number of lines up to the end of the findings; None for no limit.
     verbose
-        Whether to say the rest: Bayes factor, Monte Carlo error, signature.
+        Whether to show more: Bayes factor, Monte Carlo error, signature.
     encoding
-        What the characters have to be written in.
+        Encoding of the output.
     hints
-        Whether to say how to ask what words mean, and for the rest.
+        Whether to show how to look up terms, and how to see more.
 
     Examples
     --------
@@ -95,32 +95,32 @@ class Page:
     hints: bool = False
 
     def writable(self, text: str) -> str:
-        """Return a text as the encoding can write it."""
+        """Return a text with only characters that the encoding has."""
         try:
             text.replace(KEPT, " ").encode(self.encoding)
         except UnicodeEncodeError:
-            shown = text.translate(_ASCII)
-            # A blank that no line ends at is replaced only after the lines are made.
-            parts = (one.encode(self.encoding, "backslashreplace") for one in shown.split(KEPT))
-            return KEPT.join(one.decode(self.encoding) for one in parts)
+            # No-break spaces stay, because they are replaced only after the text is broken.
+            parts = text.translate(_ASCII).split(KEPT)
+            encoded = (part.encode(self.encoding, "backslashreplace") for part in parts)
+            return KEPT.join(part.decode(self.encoding) for part in encoded)
         return text
 
-    def text(self, said: str, *, indent: int = 0, style: Style = "") -> list[Line]:
-        """Return a sentence in lines that are no longer than a sentence should be."""
+    def text(self, sentence: str, *, indent: int = 0, style: Style = "") -> list[Line]:
+        """Return a sentence, broken into lines of readable length."""
         room = min(self.width, _WIDEST_SENTENCE)
         lines, line = [], ""
-        for word in _words(self.writable(true_minus(said)), room - indent):
+        for word in _words(self.writable(true_minus(sentence)), room - indent):
             longer = f"{line} {word}" if line.strip() else line + word
             if display_width(longer) <= room:
                 line = longer
             else:
                 lines.append(line)
                 line = " " * indent + word
-        return [(Span(one.replace(KEPT, " "), style),) for one in [*lines, line]]
+        return [(Span(text.replace(KEPT, " "), style),) for text in [*lines, line]]
 
-    def labelled(self, label: str, said: str) -> list[Line]:
-        """Return a text behind its label."""
-        return self.text(f"{label:<{_MARGIN}}{said}", indent=_MARGIN)
+    def labelled(self, label: str, text: str) -> list[Line]:
+        """Return a text after its label."""
+        return self.text(f"{label:<{_MARGIN}}{text}", indent=_MARGIN)
 
     def table(
         self,
@@ -129,16 +129,16 @@ class Page:
         first: Sequence[str] = (),
         labels: Sequence[str] = (),
     ) -> list[Line]:
-        """Return a table in which no row is broken: columns are left out until it fits.
+        """Return a table without broken rows: columns are omitted until it fits.
 
         Parameters
         ----------
         table
-            The table; what stands above and below it is not shown.
+            The table, which is shown without its title and notes.
         first
-            The keys of the columns, those that matter most first; what is not named comes last.
+            Keys of the columns, most important first; all others come last.
         labels
-            The keys of columns of labels, which are cut in the middle rather than left out.
+            Keys of the columns with labels, which are cut in the middle rather than omitted.
 
         Examples
         --------
@@ -149,8 +149,8 @@ class Page:
         class              b
         cccccccc…cccccccc  yyyyyyyyy
         """
-        named = [key for key in first if key in table.keys]
-        order = [*named, *(key for key in table.keys if key not in named)]
+        important = [key for key in first if key in table.keys]
+        order = [*important, *(key for key in table.keys if key not in important)]
         cells = {column.key: self._cells(column, table.rows) for column in table.columns}
         widths = {key: max(map(self._wide, column)) for key, column in cells.items()}
         for key in labels:
@@ -158,24 +158,26 @@ class Page:
         least = {k: min(w, _SHORTEST_LABEL) if k in labels else w for k, w in widths.items()}
         ends = accumulate(least[key] + _GAP for key in order)
         fitting = {key for key, end in zip(order, ends, strict=True) if end - _GAP <= self.width}
-        shown = [c for c in table.columns if c.key in fitting] or list(table.columns[:1])
-        spare = self.width - sum(least[c.key] + _GAP for c in shown) + _GAP
-        for key in (c.key for c in shown if c.key in labels):
+        visible = [c for c in table.columns if c.key in fitting] or list(table.columns[:1])
+        spare = self.width - sum(least[c.key] + _GAP for c in visible) + _GAP
+        for key in (c.key for c in visible if c.key in labels):
             more = min(spare, widths[key] - least[key])
             least[key], spare = least[key] + more, spare - more
         lines = [
-            tuple(self._aligned(c, cells[c.key][row], least[c.key], heading=not row) for c in shown)
+            tuple(
+                self._aligned(c, cells[c.key][row], least[c.key], heading=not row) for c in visible
+            )
             for row in range(len(table) + 1)
         ]
         return [_spaced(line) for line in lines]
 
     def _cells(self, column: Column, rows: Iterable[Mapping[str, object]]) -> list[str]:
-        shown = []
+        texts = []
         for row in rows:
             value = row[column.key]
             text = column.show(value)
-            shown.append(text if isinstance(value, str) else true_minus(text))
-        return [column.title and for_text(column.title), *map(for_text, shown)]
+            texts.append(text if isinstance(value, str) else true_minus(text))
+        return [column.title and for_text(column.title), *map(for_text, texts)]
 
     def _wide(self, text: str) -> int:
         return display_width(self.writable(text))
@@ -186,40 +188,40 @@ class Page:
         gap = " " * (width - display_width(text))
         return Span(gap + text if column.align == "right" else text + gap, style)
 
-    def told(self, found: Sequence[tuple[str, str, str]], *, used: int = 0) -> list[Line]:
-        """Return level, message and name of each finding in the room left under ``used`` lines."""
+    def findings(self, items: Sequence[tuple[str, str, str]], *, used: int = 0) -> list[Line]:
+        """Return level, message and name of each finding that fits under ``used`` lines."""
         lines: list[Line] = []
-        for position, (level, message, name) in enumerate(found):
-            said = f"{level}: {for_text(message, limit=_LONGEST)} [{name}]"
-            (head, *rest) = self.text(said, indent=2)
+        for position, (level, message, name) in enumerate(items):
+            text = f"{level}: {for_text(message, limit=_LONGEST)} [{name}]"
+            (head, *others) = self.text(text, indent=2)
             start = len(level) + 1
             marked = (Span(head[0].text[:start], "strong"), Span(head[0].text[start:]))
-            left = len(found) - position
-            taken = used + len(lines) + 1 + len(rest) + (left > 1)
-            if self.height is not None and lines and taken > self.height:
-                return [*lines, *self.more_findings(left)]
-            lines += [marked, *rest]
+            n_left = len(items) - position
+            n_lines = used + len(lines) + 1 + len(others) + (n_left > 1)
+            if self.height is not None and lines and n_lines > self.height:
+                return [*lines, *self.more_findings(n_left)]
+            lines += [marked, *others]
         return lines
 
-    def more_findings(self, left: int) -> list[Line]:
-        """Return how many findings are not shown, and how to see them."""
+    def more_findings(self, n: int) -> list[Line]:
+        """Return the number of findings not shown, and how to see them."""
         where = either(".findings", "--verbose")
-        return self.text(f"and {counted(left, 'more findings')}: {where}")
+        return self.text(f"and {counted(n, 'more findings')}: {where}")
 
     def method(self, *parts: str, signature: str) -> list[Line]:
-        """Return one line of what was done; if everything is to be said, the signature instead."""
+        """Return the method on one line, or the signature on a verbose screen."""
         if self.verbose:
             return self.text(for_text(signature, limit=_LONGEST), indent=2, style="dim")
-        version, *asked = for_text(signature).split(" | ") if signature else [""]
-        seed = next((one.replace("=", " ") for one in asked if one.startswith("seed=")), "")
-        exact = parts[-1:] == ("exact",)  # no seed has a part in it
-        drawn = ", ".join(filter(None, (*parts[-1:], "" if exact else seed)))
-        said = " · ".join(filter(None, (*parts[:-1], drawn)))
-        room = len(said) + _VERSION <= self.width
-        return self._parted((*parts[:-1], drawn, version if room else ""))
+        version, *fields = for_text(signature).split(" | ") if signature else [""]
+        seed = next((field.replace("=", " ") for field in fields if field.startswith("seed=")), "")
+        exact = parts[-1:] == ("exact",)  # an exact result does not depend on the seed
+        draws = ", ".join(filter(None, (*parts[-1:], "" if exact else seed)))
+        text = " · ".join(filter(None, (*parts[:-1], draws)))
+        fits = len(text) + _VERSION <= self.width
+        return self._parted((*parts[:-1], draws, version if fits else ""))
 
     def _parted(self, parts: Sequence[str]) -> list[Line]:
-        """Return parts with dots between them, in lines that end with a whole part if they can."""
+        """Return parts with dots between them, broken between parts if possible."""
         lines: list[str] = []
         for part in filter(None, parts):
             longer = f"{lines[-1]} · {part}" if lines else ""
@@ -227,21 +229,21 @@ class Page:
                 lines[-1] = longer
             else:
                 lines.append(part)
-        return [line for one in lines for line in self.text(one, style="dim")]
+        return [line for text in lines for line in self.text(text, style="dim")]
 
-    def hint(self, *terms: str, found: Sequence[tuple[str, str, str]] = ()) -> list[Line]:
-        """Return how to ask what words mean, those of the gravest finding too, and for the rest."""
+    def hint(self, *terms: str, findings: Sequence[tuple[str, str, str]] = ()) -> list[Line]:
+        """Return how to look up terms and the most serious finding, and how to see more."""
         if not self.hints:
             return []
-        asked = " ".join([*terms, *(name for _, _, name in found[:1])])
-        rest = "" if self.verbose else " · The rest: --verbose"
+        words = " ".join([*terms, *(name for _, _, name in findings[:1])])
+        more = "" if self.verbose else " · More: --verbose"
         article = "an" if terms[0][0] in "aeh" else "a"
         name = terms[0].upper() if len(terms[0]) <= 4 else terms[0]
-        return self.text(f"What is {article} {name}? outperform explain {asked}{rest}", style="dim")
+        return self.text(f"What is {article} {name}? outperform explain {words}{more}", style="dim")
 
 
 def stacked(*blocks: Sequence[Line]) -> list[Line]:
-    """Return blocks with an empty line between them; empty ones leave none."""
+    """Return blocks with an empty line between them, without empty blocks."""
     lines: list[Line] = []
     for block in filter(None, blocks):
         lines += [*([()] if lines else []), *block]
@@ -254,7 +256,7 @@ def plain(lines: Iterable[Line]) -> str:
 
 
 def signed(value: float, places: int) -> str:
-    """Return a difference with its sign, a true minus.
+    """Return a difference with its sign, as a true minus.
 
     Examples
     --------
@@ -284,20 +286,20 @@ def joined_hdi(
     key: str = "hdi",
     aligned: bool = True,
 ) -> Table:
-    """Return a table with both ends of its interval in one column, which is never half left out.
+    """Return a table with both ends of its interval in one column, so neither is omitted alone.
 
     Parameters
     ----------
     table
         The table.
     heading
-        What stands above the column; what stands above the low ends if empty.
+        Heading of the column; that of the low ends if empty.
     low, high
-        The keys of the two columns.
+        Keys of the two columns.
     key
-        The key of the column that replaces them.
+        Key of the column that replaces them.
     aligned
-        Whether the high ends line up, as in a type with letters of one width.
+        Whether to align the high ends, for a monospaced font.
     """
     ends = {column.key: column for column in table.columns if column.key in (low, high)}
     title = heading or ends[low].title.removesuffix(" low")
@@ -315,7 +317,7 @@ def joined_hdi(
 
 
 def with_places(table: Table, keys: Sequence[str], places: int) -> Table:
-    """Return a table with other decimals in some of its columns of numbers."""
+    """Return a table with another number of decimals in some columns."""
     columns = tuple(
         replace(column, write=partial(column.write.func, digits=places))
         if column.key in keys and isinstance(column.write, partial)
@@ -326,12 +328,12 @@ def with_places(table: Table, keys: Sequence[str], places: int) -> Table:
 
 
 def _words(text: str, room: int) -> list[str]:
-    """Split at spaces, keep what indents, and break what no line can hold."""
+    """Split a text at spaces, keep its indent, and break words that are longer than a line."""
     words: list[str] = []
     for word in text.split(" "):
         aside = _ASIDE.fullmatch(word) and words and words[-1].strip()
         if aside and display_width(f"{words[-1]} {word}") <= room // 2:
-            words[-1] += f" {word}"  # which would be lost at the start of a line
+            words[-1] += f" {word}"  # it would be unclear at the start of a line
         elif display_width(word) <= room:
             words.append(word)
         else:  # a piece that begins a line must not be a command to a build log
@@ -342,11 +344,11 @@ def _words(text: str, room: int) -> list[str]:
 
 def _spaced(spans: Sequence[Span]) -> Line:
     gap = Span(" " * _GAP)
-    return tuple(one for span in spans for one in (span, gap))[:-1]
+    return tuple(piece for span in spans for piece in (span, gap))[:-1]
 
 
 def middle(text: str, width: int, *, ellipsis: str = "…") -> str:
-    """Return a label cut in its middle, so that labels which begin or end alike still differ.
+    """Return a label cut in its middle, so labels with equal beginnings or ends still differ.
 
     Examples
     --------
@@ -367,8 +369,8 @@ def _as_wide(text: str, width: int) -> str:
 class Cells(NamedTuple):
     """The columns of a picture: their edges, the share of the posterior in each, and their sides.
 
-    Where a cell is narrow against the ROPE, its edges are edges of cells, so that the cells of
-    a side hold its probability.
+    If cells are narrow compared with the ROPE, its edges are edges of cells, so the cells of a
+    side contain its probability.
     """
 
     edges: FloatArray
@@ -376,12 +378,12 @@ class Cells(NamedTuple):
     sides: tuple[Style, ...]
 
     def at(self, value: float) -> int:
-        """Return the cell that holds a value."""
+        """Return the index of the cell that contains a value."""
         return int(np.clip(np.searchsorted(self.edges, value, "right") - 1, 0, len(self.sides) - 1))
 
 
 def cells_of(draws: FloatArray, facts: Facts, n: int, *, margins: tuple[int, int]) -> Cells:
-    """Return so many cells that show the draws, the ROPE, and margins around the HDI.
+    """Return ``n`` cells that show the draws, the ROPE, and margins around the HDI.
 
     Examples
     --------
@@ -391,12 +393,12 @@ def cells_of(draws: FloatArray, facts: Facts, n: int, *, margins: tuple[int, int
     0.5
     """
     hdi, rope = facts["hdi"], facts.get("rope")
-    low, high = (float(one) for one in np.quantile(draws, (_TAIL, 1 - _TAIL)))
+    low, high = (float(value) for value in np.quantile(draws, (_TAIL, 1 - _TAIL)))
     low, high = min(low, hdi["low"]), max(high, hdi["high"])
     if rope is not None:
         low, high = min(low, rope["low"], 0.0), max(high, rope["high"], 0.0)
     start, stop = low, high
-    for _ in range(50):  # a margin widens the window, which widens the margins
+    for _ in range(50):  # because a margin widens the window, which widens the margins
         step = (stop - start) / n or 1e-9
         start = min(low - 3 * step, hdi["low"] - margins[0] * step)
         stop = max(high + 3 * step, hdi["high"] + margins[1] * step)
@@ -409,25 +411,25 @@ def cells_of(draws: FloatArray, facts: Facts, n: int, *, margins: tuple[int, int
     above: Style = "better" if below == "worse" else "worse"
     sides: list[Style] = [below, "equivalent", above]
     middles = (edges[1:] + edges[:-1]) / 2
-    inside = [int(one > rope["low"]) + int(one > rope["high"]) for one in middles]
-    return Cells(edges, shares, tuple(sides[place] for place in inside))
+    indices = [int(value > rope["low"]) + int(value > rope["high"]) for value in middles]
+    return Cells(edges, shares, tuple(sides[index] for index in indices))
 
 
 def _edges(start: float, stop: float, n: int, rope: Mapping[str, float] | None) -> FloatArray:
-    """Return the edges of cells, some of them on those of the ROPE unless it is too narrow."""
+    """Return the edges of cells, aligned with those of the ROPE unless it is too narrow."""
     step = (stop - start) / n
     width = 0.0 if rope is None else rope["high"] - rope["low"]
     inside = int(width / step)
     if rope is None or inside < _ALIGNED:
         return np.linspace(start, stop, n + 1)
-    step = width / inside  # no narrower than before, so that all still fits
+    step = width / inside  # at least as wide as before, so everything still fits
     before = int((rope["low"] - start) / step + (n - (stop - start) / step) / 2)
     edges: FloatArray = rope["low"] + step * np.arange(-before, n - before + 1, dtype=np.float64)
     return edges
 
 
 def picture(page: Page, draws: FloatArray, facts: Facts, places: int) -> list[Line]:
-    """Return the density with the HDI below it, and the ROPE with its three shares if there is one.
+    """Return the density with the HDI below it and, for a difference, the ROPE and its shares.
 
     Examples
     --------
@@ -444,9 +446,9 @@ def picture(page: Page, draws: FloatArray, facts: Facts, places: int) -> list[Li
     rope = facts.get("rope")
     if page.width < _NARROWEST:
         shares = {} if rope is None else read.shares(facts)
-        said = ", ".join(f"{name} {share}" for name, share in shares.items())
-        return page.text(said) if said else []
-    write = signed if rope is not None else (lambda one, digits: numbers.plain(one, digits))
+        text = ", ".join(f"{name} {share}" for name, share in shares.items())
+        return page.text(text) if text else []
+    write = signed if rope is not None else (lambda value, digits: numbers.plain(value, digits))
     ends = [write(facts["hdi"][end], places) for end in ("low", "high")]
     n = min(page.width, WIDEST)
     cells = cells_of(draws, facts, n, margins=(len(ends[0]) + 2, len(ends[1]) + 2))
@@ -462,14 +464,14 @@ def _density(cells: Cells) -> list[Line]:
         shares = np.convolve(shares, (1 / 16, 4 / 16, 6 / 16, 4 / 16, 1 / 16), "same")
     levels = np.rint(shares / (shares.max() or 1.0) * 8 * _ROWS).astype(int)
     rows = [np.clip(levels - 8 * row, 0, 8) for row in reversed(range(_ROWS))]
-    return [_grouped([_BLOCKS[one] for one in row], cells.sides) for row in rows]
+    return [_grouped([_BLOCKS[level] for level in row], cells.sides) for row in rows]
 
 
 def _bar(cells: Cells, facts: Facts, ends: Sequence[str]) -> Line:
     first, last = (cells.at(facts["hdi"][end]) for end in ("low", "high"))
     line = dict.fromkeys(range(first, last + 1), "─") | {first: "├", last: "┤"}
     line[cells.at(facts["mean"])] = "●"
-    bar = "".join(line[place] for place in sorted(line))
+    bar = "".join(line[column] for column in sorted(line))
     style = STYLES.get(facts.get("decision", {}).get("symbol", ""), "")
     before = " " * (first - len(ends[0]) - 1)
     return Span(f"{before}{ends[0]} "), Span(bar, style), Span(f" {ends[1]}")
@@ -477,26 +479,26 @@ def _bar(cells: Cells, facts: Facts, ends: Sequence[str]) -> Line:
 
 def _axis(cells: Cells, rope: Mapping[str, float]) -> list[Line]:
     """Return the axis with ticks at the ROPE's edges and at zero, and their numbers."""
-    inside = [place for place, side in enumerate(cells.sides) if side == "equivalent"]
+    inside = [column for column, side in enumerate(cells.sides) if side == "equivalent"]
     low, high = (inside[0], inside[-1]) if inside else (cells.at(rope["low"]),) * 2
     ends = [true_minus(f"{rope[end]:+.6g}") if rope[end] else "0" for end in ("low", "high")]
     zero = {rope["low"]: low, rope["high"]: high}.get(0.0, cells.at(0.0))
     ticks = dict(sorted({low: ends[0], zero: "0", high: ends[1]}.items()))
-    if len(ticks) < 3 or not _apart(ticks):
+    if len(ticks) < 3 or not _separate(ticks):
         ticks = {low: ends[0], high: ends[1]}
-        whole = "  ".join((ends[0], "0", ends[1]))
-        room = min(zero, len(cells.sides) - 1 - zero) >= len(whole) // 2
-        if rope["low"] < 0 < rope["high"] and room:  # all in one text, its zero under the tick
-            ticks = {zero: whole}
-        elif low == high or not _apart(ticks):
+        joined = "  ".join((ends[0], "0", ends[1]))
+        fits = min(zero, len(cells.sides) - 1 - zero) >= len(joined) // 2
+        if rope["low"] < 0 < rope["high"] and fits:  # one text with its zero under the tick
+            ticks = {zero: joined}
+        elif low == high or not _separate(ticks):
             ticks = {(low + high) // 2: true_minus(numbers.rope(rope["low"], rope["high"]))}
-    line = ["┬" if place in (low, zero, high) else "─" for place in range(len(cells.sides))]
+    line = ["┬" if column in (low, zero, high) else "─" for column in range(len(cells.sides))]
     labels = _placed([Span(text) for text in ticks.values()], list(ticks), len(line))
     return [_grouped(line, cells.sides), labels]
 
 
-def _apart(ticks: Mapping[int, str]) -> bool:
-    """Say whether labels under their ticks leave a space between them."""
+def _separate(ticks: Mapping[int, str]) -> bool:
+    """Return whether labels under their ticks have a space between them."""
     spans = [(at - len(text) // 2, at - len(text) // 2 + len(text)) for at, text in ticks.items()]
     return all(left[1] < right[0] for left, right in pairwise(spans))
 
@@ -504,22 +506,22 @@ def _apart(ticks: Mapping[int, str]) -> bool:
 def _shares(cells: Cells, facts: Facts) -> Line:
     """Return the three probabilities, each above its part of the axis."""
     names = list(dict.fromkeys(cells.sides))
-    where = [[i for i, side in enumerate(cells.sides) if side == name] for name in names]
+    columns = [[i for i, side in enumerate(cells.sides) if side == name] for name in names]
     shares: Mapping[str, str] = read.shares(facts)
     texts = [Span(f"{name} {shares[name]}", name) for name in names]
-    return _placed(texts, [(here[0] + here[-1]) // 2 for here in where], len(cells.sides))
+    return _placed(texts, [(part[0] + part[-1]) // 2 for part in columns], len(cells.sides))
 
 
 def _placed(spans: Sequence[Span], centres: Sequence[int], width: int) -> Line:
-    """Return texts as near to their places as they can be without touching."""
+    """Return texts as close to their centres as they can be without touching."""
     starts, room = [], -_GAP
     for span, centre in zip(spans, centres, strict=True):
         starts.append(max(room + _GAP, centre - len(span.text) // 2))
         room = starts[-1] + len(span.text)
     end = width + _GAP
-    for place in reversed(range(len(spans))):
-        starts[place] = max(0, min(starts[place], end - _GAP - len(spans[place].text)))
-        end = starts[place]
+    for k in reversed(range(len(spans))):
+        starts[k] = max(0, min(starts[k], end - _GAP - len(spans[k].text)))
+        end = starts[k]
     line, at = [], 0
     for span, start in zip(spans, starts, strict=True):
         line += [Span(" " * (start - at)), span]
@@ -529,4 +531,4 @@ def _placed(spans: Sequence[Span], centres: Sequence[int], width: int) -> Line:
 
 def _grouped(signs: Sequence[str], styles: Sequence[Style]) -> Line:
     pairs = groupby(zip(signs, styles, strict=True), key=lambda pair: pair[1])
-    return tuple(Span("".join(sign for sign, _ in some), style) for style, some in pairs)
+    return tuple(Span("".join(sign for sign, _ in group), style) for style, group in pairs)

@@ -1,4 +1,4 @@
-"""How numbers and labels are written: digits, and text escaped for every format."""
+"""Formatting of numbers and labels: digits, and text escaped for every format."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from outperform.errors import UsageError
 
 DIGITS = 4
 UNDEFINED = "undefined"
-_EXACT_EDGE = 1e-4  # exact probabilities nearer to 0 or 1 than this are shown as a bound
+_EXACT_EDGE = 1e-4  # exact probabilities closer to 0 or 1 than this are shown as a bound
 _LARGEST_PLAIN_FACTOR = 1000.0
 
 
@@ -32,7 +32,7 @@ def plain(value: float, digits: int = DIGITS) -> str:
 
 
 def signed(value: float, digits: int = DIGITS) -> str:
-    """Return a difference with its sign; what rounds to zero has none.
+    """Return a difference with its sign, or without one if it rounds to zero.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def count(value: float) -> str:
 
 
 def two_figures(value: int) -> int:
-    """Return a whole number rounded up to two figures.
+    """Return an integer rounded up to two figures.
 
     Examples
     --------
@@ -104,21 +104,21 @@ def decimals(spread: float | None, *, least: int = DIGITS) -> int:
 
 
 def probability(p: float, n_draws: int | None = None, mcse: float | None = None) -> str:
-    """Return a probability in per cent, never as a bare 0% or 100%.
+    """Return a probability in per cent, never as 0% or 100%.
 
-    A probability that no more than three of S draws show, or that no more lack, is
-    written as the bound 3/S, the upper end of a 95% interval after no event in S
-    trials, rounded up to one figure: below 0.02% of 20,000 draws. An exact
-    probability (no ``n_draws`` and no ``mcse``) has two decimals.
+    If at most three of S draws have the event, or lack it, the result is the bound 3/S,
+    the upper end of a 95% interval after no event in S trials. It is rounded up to one
+    figure: below 0.02% with 20,000 draws. An exact probability (no ``n_draws`` and no
+    ``mcse``) has two decimals.
 
     Parameters
     ----------
     p
         The probability, between 0 and 1.
     n_draws
-        How many draws estimated it; None if it is exact.
+        Number of draws behind it; None if it is exact.
     mcse
-        Its Monte Carlo standard error, if it is known better than from ``n_draws``.
+        Its Monte Carlo standard error, if known more precisely than from ``n_draws``.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def probability(p: float, n_draws: int | None = None, mcse: float | None = None)
     if isnan(p):
         return UNDEFINED
     if not -1e-9 <= p <= 1 + 1e-9:
-        raise UsageError(f"a probability must lie between 0 and 1, but {p!r} came; check its sum")
+        raise UsageError(f"a probability must be between 0 and 1; got {p!r}")
     p = min(1.0, max(0.0, float(p)))
     if p > 0.5:
         return _from_above(_rare(1 - p, n_draws, mcse))
@@ -140,8 +140,8 @@ def probability(p: float, n_draws: int | None = None, mcse: float | None = None)
 def shares(parts: Sequence[float], n_draws: int | None = None) -> list[str]:
     """Return probabilities that sum to one, with the same decimals and a sum of 100%.
 
-    What would be written as zero is below one unit of the last decimal, and what no
-    draw shows below its own bound.
+    A share that rounds to zero is written as below one unit of the last decimal, and one
+    without draws as below its bound.
 
     Examples
     --------
@@ -151,22 +151,22 @@ def shares(parts: Sequence[float], n_draws: int | None = None) -> list[str]:
     ['33.33%', '33.34%', '33.33%']
     """
     texts = [probability(part, n_draws) for part in parts]
-    known = [place for place, text in enumerate(texts) if text[0].isdigit()]
+    known = [k for k, text in enumerate(texts) if text[0].isdigit()]
     if len(known) < 2:
         return texts
-    places = min(len(texts[place].rstrip("%").partition(".")[2]) for place in known)
+    places = min(len(texts[k].rstrip("%").partition(".")[2]) for k in known)
     unit = Decimal(1).scaleb(-places)
-    exact = {place: 100 * Decimal(repr(float(parts[place]))) for place in known}
-    shown = {place: value.quantize(unit) for place, value in exact.items()}
-    missing = sum(exact.values(), Decimal(0)).quantize(unit) - sum(shown.values())
+    exact = {k: 100 * Decimal(repr(float(parts[k]))) for k in known}
+    rounded = {k: value.quantize(unit) for k, value in exact.items()}
+    missing = sum(exact.values(), Decimal(0)).quantize(unit) - sum(rounded.values())
     while missing:
         step = unit.copy_sign(missing)
-        free = [place for place in known if 0 <= shown[place] + step < 100]
-        most = max(free, key=lambda place: (exact[place] - shown[place]) * step)
-        shown[most] += step
+        free = [k for k in known if 0 <= rounded[k] + step < 100]
+        most = max(free, key=lambda k: (exact[k] - rounded[k]) * step)
+        rounded[most] += step
         missing -= step
-    for place, value in shown.items():
-        texts[place] = f"{value:f}%" if value else f"<{unit:f}%"
+    for k, value in rounded.items():
+        texts[k] = f"{value:f}%" if value else f"<{unit:f}%"
     return texts
 
 
@@ -183,7 +183,7 @@ def interval(low: float, high: float, digits: int = DIGITS, *, sign: bool = Fals
 
 
 def rope(low: float, high: float) -> str:
-    """Return a region of practical equivalence as briefly as it was given.
+    """Return a region of practical equivalence as briefly as possible.
 
     Examples
     --------
@@ -201,8 +201,8 @@ def bayes_factor(bf: Mapping[str, Any]) -> str:
     Parameters
     ----------
     bf
-        ``bf01`` or ``log10_bf10`` or both, and ``bound``: whether ``bf01`` is
-        only an ``"upper"`` or a ``"lower"`` bound of the factor.
+        ``bf01`` or ``log10_bf10`` or both, and ``bound``: ``"upper"`` or ``"lower"`` if
+        ``bf01`` is only a bound.
 
     Examples
     --------
@@ -224,12 +224,12 @@ def _is_zero(text: str) -> bool:
 
 
 def _rare(p: float, n_draws: int | None, mcse: float | None) -> str:
-    """Write a probability of at most a half."""
+    """Return the text of a probability of at most a half."""
     if n_draws is None and not mcse:
         return f"<{100 * _EXACT_EDGE:g}%" if p < _EXACT_EDGE else f"{100 * p:.2f}%"
     if n_draws is not None:
         bound = _bound(min(1.0, 3 / n_draws))
-        if 100 * p < float(bound):  # fewer draws than can be told from none
+        if 100 * p < float(bound):  # too few draws to distinguish from none
             return f"<{bound}%"
     error = mcse or (sqrt(p * (1 - p) / n_draws) if n_draws else 0.0)
     places = max(1, ceil(-log10(100 * error) - 1e-9)) if error > 0 else 2
@@ -238,7 +238,7 @@ def _rare(p: float, n_draws: int | None, mcse: float | None) -> str:
 
 
 def _bound(share: float) -> str:
-    """Write a bound in per cent, rounded up to one significant figure."""
+    """Return a bound in per cent, rounded up to one significant figure."""
     return _fixed(_significant(Decimal(repr(float(share))) * 100, 1, ROUND_CEILING))
 
 
@@ -266,13 +266,13 @@ def _log10_bf01(bf: Mapping[str, Any]) -> float:
 
 
 def _factor(log10_value: float, relation: str) -> str:
-    """Write 10**log10_value; a bound is rounded to the side on which it still holds."""
+    """Return the text of 10**log10_value, with a bound rounded so that it stays a bound."""
     if log10_value == float("inf"):
         return "> 1e+300"
     exponent = floor(log10_value)
     mantissa = 10 ** (log10_value - exponent)
     rounding = {"=": ROUND_HALF_EVEN, ">": ROUND_FLOOR, "<": ROUND_CEILING}[relation]
-    nudge = {"=": 0.0, ">": 1e-9, "<": -1e-9}[relation]  # the logarithm's own rounding
+    nudge = {"=": 0.0, ">": 1e-9, "<": -1e-9}[relation]  # for the rounding of the logarithm
     value = Decimal(repr(mantissa * (1 + nudge))).scaleb(exponent)
     figures = 3 if log10_value < log10(_LARGEST_PLAIN_FACTOR) else 2
     rounded = _significant(value, figures, rounding)
@@ -283,14 +283,14 @@ def _factor(log10_value: float, relation: str) -> str:
 
 
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-# Letters and marks that leave no ink although their category says they do.
+# These letters and marks are invisible although their category is a visible one.
 _INKLESS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0")
 
-# Build logs obey lines such as "::set-output" and "##[error]" even inside other text.
+# Build logs run commands such as "::set-output" and "##[error]" even inside other text.
 _COLON_COMMAND = re.compile(r"(?:(?<=\s)|^):(?=:)")
 _HASH_COMMAND = re.compile(r"#(?=#(?:\[|vso\[|teamcity\[))", re.IGNORECASE)
 
-_NO_LINK = "&#8203;"  # a backslash does not stop mentions: they are found after rendering
+_NO_LINK = "&#8203;"  # a backslash does not stop mentions, which are found after rendering
 _MARKDOWN = {character: "\\" + character for character in "\\`*_[]{}~$#"} | {
     "&": "&amp;",
     "<": "&lt;",
@@ -310,7 +310,7 @@ _LATEX = str.maketrans(
         "`": r"\textasciigrave{}",
         "|": r"\textbar{}",
         '"': "{''}",
-        # A row that begins with these would be read as an argument of the \\ before it.
+        # At the start of a row, these would be an argument of the \\ before it.
         "[": "{[}",
         "]": "{]}",
         "*": "{*}",
@@ -325,12 +325,12 @@ _LATEX = str.maketrans(
     }
 )
 
-# What a terminal or a build log might obey, or what cannot be encoded.
+# A terminal or a build log might run these, or they cannot be encoded.
 _JSON_UNSAFE = re.compile(
     "#(?=#)|[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
 )
 
-_OBEYED = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")  # by a terminal
+_TERMINAL_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _FORMULA = re.compile(r"[\s\"']*[=+\-@＝＋－＠]|[\t\r\n]")
 
 
@@ -343,9 +343,9 @@ def for_text(label: object, *, limit: int | None = None) -> str:
     Parameters
     ----------
     label
-        The label as it came from the data.
+        The label, as in the data.
     limit
-        The longest text allowed; what is longer ends in an ellipsis.
+        Maximum length; longer text ends in an ellipsis.
 
     Examples
     --------
@@ -358,8 +358,8 @@ def for_text(label: object, *, limit: int | None = None) -> str:
     if text.isspace():
         return _shorten([_written_out(character) for character in text], limit)
     pieces = [_written_out(c) if _is_hidden(c) else c for c in text]
-    shown = _shorten(pieces, limit)
-    return _COLON_COMMAND.sub(r"\\x3a", _HASH_COMMAND.sub(r"\\x23", shown))
+    line = _shorten(pieces, limit)
+    return _COLON_COMMAND.sub(r"\\x3a", _HASH_COMMAND.sub(r"\\x23", line))
 
 
 def for_markdown(label: object, *, limit: int | None = None, inline: bool = False) -> str:
@@ -368,12 +368,12 @@ def for_markdown(label: object, *, limit: int | None = None, inline: bool = Fals
     Parameters
     ----------
     label
-        The label as it came from the data.
+        The label, as in the data.
     limit
-        The longest text allowed, before escaping.
+        Maximum length before escaping.
     inline
-        Whether the label never begins a line, as in a table's cell; otherwise
-        what would begin a list or a heading is escaped too.
+        Whether the label never begins a line, as in a table cell. Otherwise the start of
+        a list or a heading is escaped too.
 
     Examples
     --------
@@ -381,8 +381,8 @@ def for_markdown(label: object, *, limit: int | None = None, inline: bool = Fals
     ('a&#124;b', 'nb\\_bern', '@&#8203;team')
     """
     text = for_text(label, limit=limit)
-    shown = _MARKDOWN_SPECIAL.sub(_markdown_piece, text)
-    return shown if inline else _MARKDOWN_BLOCK.sub(r"\1\\\2", shown)
+    escaped = _MARKDOWN_SPECIAL.sub(_markdown_piece, text)
+    return escaped if inline else _MARKDOWN_BLOCK.sub(r"\1\\\2", escaped)
 
 
 def for_latex(label: object, *, limit: int | None = None) -> str:
@@ -391,9 +391,9 @@ def for_latex(label: object, *, limit: int | None = None) -> str:
     Parameters
     ----------
     label
-        The label as it came from the data.
+        The label, as in the data.
     limit
-        The longest text allowed, before escaping.
+        Maximum length before escaping.
 
     Examples
     --------
@@ -408,7 +408,7 @@ _HYPHEN = re.compile(r"(?<![^\s(])-(?=[\d.])")
 
 
 def true_minus(text: str) -> str:
-    """Return text whose numbers have a minus sign, which is as wide as a plus.
+    """Return text with minus signs instead of hyphens before numbers.
 
     Examples
     --------
@@ -419,7 +419,7 @@ def true_minus(text: str) -> str:
 
 
 def for_json(text: str) -> str:
-    r"""Return JSON that is safe to print: the same, with what a terminal obeys as escapes.
+    r"""Return JSON that is safe to print, with terminal control characters as escapes.
 
     Parameters
     ----------
@@ -431,17 +431,16 @@ def for_json(text: str) -> str:
     >>> print(for_json('{"label": "\x9b31m ##[error]"}'))
     {"label": "\u009b31m \u0023#[error]"}
     """
-    return _JSON_UNSAFE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+    return _JSON_UNSAFE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
 
 def for_csv(label: object) -> str:
-    r"""Return a text cell that no spreadsheet takes for a formula, and no terminal obeys.
+    r"""Return a text cell that is neither a formula nor a terminal command.
 
     Parameters
     ----------
     label
-        The label as it came from the data; it is kept otherwise unchanged, with its tabs and line
-        breaks.
+        The label, as in the data. Tabs and line breaks are kept.
 
     Examples
     --------
@@ -449,7 +448,7 @@ def for_csv(label: object) -> str:
     \x1b[31m\x07
     ("'=1+1", 'spam', None)
     """
-    text = _OBEYED.sub(lambda found: _written_out(found.group()), str(label))
+    text = _TERMINAL_CONTROL.sub(lambda match: _written_out(match.group()), str(label))
     return "'" + text if _FORMULA.match(text) else text
 
 
@@ -460,10 +459,10 @@ def _is_hidden(character: str) -> bool:
     return (
         category(character) in _HIDDEN_CATEGORIES
         or character in _INKLESS
-        or 0xFE00 <= code <= 0xFE0D  # variation selectors, but for the two that emoji use
+        or 0xFE00 <= code <= 0xFE0D  # variation selectors except the two that emoji use
         or 0xE0100 <= code <= 0xE01EF
         or 0xFDD0 <= code <= 0xFDEF
-        or code & 0xFFFE == 0xFFFE  # not characters at all
+        or code & 0xFFFE == 0xFFFE  # not characters
     )
 
 
@@ -474,16 +473,16 @@ def _written_out(character: str) -> str:
 
 
 def _shorten(pieces: list[str], limit: int | None) -> str:
-    """Join pieces, cut between two of them (never inside an escape) at the limit."""
+    """Join pieces, cut at the limit between two of them, never inside an escape."""
     if limit is None or sum(map(len, pieces)) <= limit:
         return "".join(pieces)
-    kept, room = [], limit - 1
+    start, room = [], limit - 1
     for piece in pieces:
         room -= len(piece)
         if room < 0:
             break
-        kept.append(piece)
-    return "".join(kept) + "…"
+        start.append(piece)
+    return "".join(start) + "…"
 
 
 def _markdown_piece(match: re.Match[str]) -> str:

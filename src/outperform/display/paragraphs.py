@@ -20,11 +20,11 @@ from outperform.display.sentences import (
 from outperform.errors import UsageError
 
 NAME_LIMIT = 30
-_MOST = 2 / 3  # from this share of the variance on, one source is the one to work on
+_MOST = 2 / 3  # if a source has at least this share of the variance, reduce that one first
 
 
 def run_details(facts: Facts) -> list[tuple[str, str]]:
-    """Return what a screen says of the runs, as pairs of label and text.
+    """Return what a screen shows about the runs, as pairs of label and text.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def run_details(facts: Facts) -> list[tuple[str, str]]:
 
 
 def run_sentences(facts: Facts) -> str:
-    """Return what a paragraph says of the runs.
+    """Return what a paragraph says about the runs.
 
     Examples
     --------
@@ -61,20 +61,18 @@ def run_sentences(facts: Facts) -> str:
     >>> print(run_sentences(told).partition(". ")[2])
     About 90% of the variance (95% interval 70% to 98%) comes from the training runs and 10% from
     the choice of the test items; more runs would narrow the interval most. Pooled, treating these
-    runs as the only possible ones, they would say > (95% HDI −0.0200 to +0.0400).
+    runs as the only possible ones, the decision would be > (95% HDI −0.0200 to +0.0400).
     """
     a, b = (_counted(facts[side]) for side in ("a", "b"))
     shares = facts["runs"]["variance_from"]
     low, high = (_percent(shares[end]) for end in ("runs_low", "runs_high"))
     return (
         "The difference is between the models' means over all possible training runs, estimated "
-        "from "
-        f"the runs that were seen: {a}; {b}. About {_percent(shares['runs'])} of the variance "
+        f"from these runs: {a}; {b}. About {_percent(shares['runs'])} of the variance "
         f"(95% interval {low} to {high}) comes from the training runs and "
         f"{_percent(shares['test_set'])} from the choice of the test items; {_advice(shares)} "
         "would narrow the interval most. Pooled, treating these runs as the only possible ones, "
-        "they "
-        f"would say {_pooled(facts)}."
+        f"the decision would be {_pooled(facts)}."
     )
 
 
@@ -84,13 +82,13 @@ def _advice(shares: Facts) -> str:
     return "more items" if shares["test_set"] >= _MOST else "more of both"
 
 
-def _counted(own: Facts, *, limit: int | None = None) -> str:
-    runs, places = own["runs"], read.digits(own)
-    seen = [value for value in runs["observed"] if value is not None]
-    text = f"{len(runs['names'])} of {for_text(own['name'], limit=limit)}"
-    if not seen or runs["sd"] is None:
-        return text if not seen else f"{text}, {numbers.plain(seen[0], places)}"
-    low, high = (numbers.plain(end, places) for end in (min(seen), max(seen)))
+def _counted(model: Facts, *, limit: int | None = None) -> str:
+    runs, places = model["runs"], read.digits(model)
+    values = [value for value in runs["observed"] if value is not None]
+    text = f"{len(runs['names'])} of {for_text(model['name'], limit=limit)}"
+    if not values or runs["sd"] is None:
+        return text if not values else f"{text}, {numbers.plain(values[0], places)}"
+    low, high = (numbers.plain(end, places) for end in (min(values), max(values)))
     return f"{text}, {low} to {high}, sd {numbers.plain(runs['sd'], places)}"
 
 
@@ -126,17 +124,17 @@ _NULLS = {
     ),
 }
 _CAVEATS = {"serious": "Serious caveat: ", "warning": "Caveat: ", "note": "Note: "}
-# The paragraph has words of its own for these.
-_SAID = ("default_rope", "likelier_hypothesis", "runs_not_pooled")
+# The paragraph has separate sentences for these.
+_IN_OTHER_SENTENCES = ("default_rope", "likelier_hypothesis", "runs_not_pooled")
 _OF_FACTOR = ("bayes_factor_against_probability", "bayes_factor_is_a_bound")
 
 
 def paragraph(facts: Facts, *, length: Length = "medium") -> str:
-    """Return the answer of a comparison as a paragraph for a paper.
+    """Return the result of a comparison as a paragraph for a paper.
 
-    In this order: estimate, interval, direction, practical significance,
-    evidence, caveats, method. Only the long form has the evidence, a Bayes factor. The
-    short form leaves out direction, notes and the signature too.
+    The order is estimate, interval, direction, practical significance, evidence, caveats,
+    method. Only the long form includes the evidence, a Bayes factor. The short form also
+    omits the direction, notes and the signature.
 
     Parameters
     ----------
@@ -159,9 +157,9 @@ def paragraph(facts: Facts, *, length: Length = "medium") -> str:
     On 900 items, the posterior mean of bert − gpt in F1 is +0.0222
     """
     if _check_length(length) == "short":
-        shares = _probabilities(facts)
-        shown = "" if _is_withheld(facts) else shares[:1].upper() + shares[1:]
-        parts = [_in_short(facts), _judged_in_short(facts), shown, _runs(facts), _findings(facts)]
+        text = _probabilities(facts)
+        shares = "" if _is_withheld(facts) else text[:1].upper() + text[1:]
+        parts = [_in_short(facts), _decision(facts), shares, _runs(facts), _findings(facts)]
         return _joined(parts)
     regret = regret_text(facts)
     return _joined(
@@ -170,7 +168,7 @@ def paragraph(facts: Facts, *, length: Length = "medium") -> str:
             _interval(facts),
             _direction(facts),
             _practical(facts),
-            "" if regret is None else f"Where the other is better, {regret}.",
+            "" if regret is None else f"If the other model is better, {regret}.",
             _curve(facts) if facts.get("rope_curve") else "",
             more_items(facts["needed"], facts) if facts.get("needed") is not None else "",
             _evidence(facts) if length == "long" else "",
@@ -206,10 +204,10 @@ def estimate_paragraph(facts: Facts, *, length: Length = "medium") -> str:
     if _check_length(length) == "short":
         return _joined([_in_short(facts, subject=subject), _findings(facts)])
     sample, how = _sample(facts), ", ".join(read.method(facts))
-    seen = f"{sample} ({how})" if sample and how else sample
+    where = f"{sample} ({how})" if sample and how else sample
     return _joined(
         [
-            f"The posterior mean of {subject}{seen} is {_mean_and_spread(facts)}.",
+            f"The posterior mean of {subject}{where} is {_mean_and_spread(facts)}.",
             _interval(facts, sign=False),
             _findings(facts, notes=True),
             _signature(facts),
@@ -227,11 +225,11 @@ def _joined(sentences: Iterable[str]) -> str:
     return true_minus(" ".join(sentence for sentence in sentences if sentence))
 
 
-# What was seen, and the estimate
+# The sample and the estimate
 
 
 def _sample(facts: Facts) -> str:
-    """Say on what, and by which folds, as the end of a clause."""
+    """Return the sample and the folds as the end of a clause."""
     sample = read.sample(facts)
     parts = [f" on {sample}"] if sample else []
     if "folds" in facts:
@@ -240,21 +238,21 @@ def _sample(facts: Facts) -> str:
 
 
 def _estimate(facts: Facts) -> str:
-    way = read.direction(facts)
-    better = f", where {way}" if way else ""
+    direction = read.direction(facts)
+    better = f", where {direction}" if direction else ""
     sample, how = _sample(facts), ", ".join(read.method(facts))
-    seen = f",{sample}" if sample else ""
+    where = f",{sample}" if sample else ""
     return (
-        f"The difference is {read.difference(facts)} in {read.measure(facts)}{better}{seen}"
+        f"The difference is {read.difference(facts)} in {read.measure(facts)}{better}{where}"
         f"{f' ({how})' if how else ''}. Its posterior mean is {_mean_and_spread(facts, sign=True)}."
     )
 
 
 def _in_short(facts: Facts, *, subject: str | None = None) -> str:
-    """Say what was seen, the mean and the interval in one sentence."""
+    """Return the sample, the mean and the interval in one sentence."""
     places = read.digits(facts)
-    way = read.direction(facts)
-    better = f", where {way}," if way else ""
+    direction = read.direction(facts)
+    better = f", where {direction}," if direction else ""
     sign = subject is None
     write = numbers.signed if sign else numbers.plain
     what = f"{read.difference(facts)} in {read.measure(facts)}" if subject is None else subject
@@ -294,7 +292,7 @@ def _interval(facts: Facts, *, sign: bool = True) -> str:
 # Direction and practical significance
 
 
-def _spoken(facts: Facts, key: str) -> str:
+def _probability(facts: Facts, key: str) -> str:
     return _in_words(read.probability(facts, key))
 
 
@@ -307,8 +305,8 @@ def _direction(facts: Facts) -> str:
         return ""
     a, b = read.names(facts)
     return (
-        f"The probability that the difference is above zero, that is, that {a} has a higher "
-        f"{read.metric(facts)} than {b}, is {_spoken(facts, 'p_greater')}."
+        f"The probability that {a} has a higher {read.metric(facts)} than {b} (a difference above "
+        f"zero) is {_probability(facts, 'p_greater')}."
     )
 
 
@@ -325,7 +323,7 @@ def _practical(facts: Facts) -> str:
     )
 
 
-def _judged_in_short(facts: Facts) -> str:
+def _decision(facts: Facts) -> str:
     symbol = for_text(facts["decision"]["symbol"])
     return (
         f"For a region of practical equivalence (ROPE) of {read.rope_text(facts)}, "
@@ -353,12 +351,12 @@ def _position(facts: Facts) -> str:
     if high < rope_low:
         return "lies entirely below the ROPE"
     if low < rope_low and high > rope_high:
-        return "reaches beyond both edges of the ROPE"
-    return f"reaches over the {'lower' if low < rope_low else 'upper'} edge of the ROPE"
+        return "contains both edges of the ROPE"
+    return f"contains the {'lower' if low < rope_low else 'upper'} edge of the ROPE"
 
 
 def _is_withheld(facts: Facts) -> bool:
-    """Return whether the interval alone would decide, and the decision does not."""
+    """Return whether the interval would decide but the decision is withheld."""
     decided = _position(facts).startswith("lies")
     return decided and facts["decision"]["name"] not in DECIDED
 
@@ -368,7 +366,7 @@ def _withheld(facts: Facts) -> str:
 
 
 def _reasons(facts: Facts) -> str:
-    """Say why a decision is withheld."""
+    """Return why the decision is withheld."""
     if not _is_withheld(facts):
         return ""
     return "".join(f" {message}" for _, message, _ in read.findings(facts, "serious"))
@@ -376,7 +374,7 @@ def _reasons(facts: Facts) -> str:
 
 def _curve(facts: Facts) -> str:
     curve = rope_curve_sentence(facts["rope_curve"], rope=facts["rope"], words=True)
-    return f"For other widths of the ROPE the decision is: {curve}."
+    return f"With other ROPE widths, the decision is: {curve}."
 
 
 # Evidence
@@ -388,12 +386,12 @@ def _evidence(facts: Facts) -> str:
         return ""
     factor = facts["bayes_factor"]
     nulls = _NULLS.get(factor.get("kind", "interval"))
-    direction, relation, *rest = numbers.bayes_factor(factor).split(" ")
-    if nulls is None or not rest:
+    direction, relation, *values = numbers.bayes_factor(factor).split(" ")
+    if nulls is None or not values:
         return f"Bayes factor: {text}."
     more = {"=": "", ">": "more than ", "<": "less than "}[relation]
     claim = nulls[0] if direction == "BF01" else nulls[1]
-    return f"The data multiply the odds {claim} by {more}{rest[0]}: {text}."
+    return f"The data multiply the odds {claim} by {more}{values[0]}: {text}."
 
 
 def _runs(facts: Facts) -> str:
@@ -403,19 +401,19 @@ def _runs(facts: Facts) -> str:
 def _scores(facts: Facts) -> str:
     if "scores" not in facts:
         return ""
-    given = facts["scores"]
-    source = "Nadeau and Bengio 2003" if given["datasets"] else "Benavoli et al. 2014"
-    said = f"The data are {read.resampling(facts)} ({source})."
-    if given["next_dataset"] is None:
-        return said
-    if given["datasets"]:
-        said += (
+    scores = facts["scores"]
+    source = "Nadeau and Bengio 2003" if scores["datasets"] else "Benavoli et al. 2014"
+    text = f"The data are {read.resampling(facts)} ({source})."
+    if scores["next_dataset"] is None:
+        return text
+    if scores["datasets"]:
+        text += (
             " Differences between data sets follow a t distribution around the difference "
             "reported here (Corani et al. 2017)."
         )
     a, b = read.names(facts)
     return (
-        f"{said} On one more data set like these, the probabilities for {a} against {b} are: "
+        f"{text} On one more data set like these, the probabilities for {a} against {b} are: "
         f"{read.next_dataset(facts)}."
     )
 
@@ -425,9 +423,9 @@ def _bayes_test(facts: Facts) -> str:
         return ""
     a, b = read.names(facts)
     test = facts.get("unpaired", facts)
-    h0, h1 = (_spoken(test, key) for key in ("p_h0", "p_h1"))
+    h0, h1 = (_probability(test, key) for key in ("p_h0", "p_h1"))
     return (
-        f"The Bayes test of Wang and Li (2019), which does not pair, gives a probability of {h0} "
+        f"The Bayes test of Wang and Li (2019), which is unpaired, gives a probability of {h0} "
         f"to H0 ({b} is no better than {a}) and of {h1} to H1 ({b} is better), and accepts the "
         f"more probable, {for_text(test['accepted'])}. The decision above does not use this test."
     )
@@ -439,12 +437,11 @@ def _bayes_test(facts: Facts) -> str:
 def _findings(facts: Facts, *, notes: bool = False, without: Sequence[str] = ()) -> str:
     levels = ["serious", "warning", *(["note"] if notes else [])]
     if "rope" in facts and _is_withheld(facts):
-        levels.remove("serious")  # said as the reasons
-    found = read.findings(facts, *levels)
+        levels.remove("serious")  # they are the reasons for withholding
     return " ".join(
         f"{_CAVEATS[level]}{message}"
-        for level, message, name in found
-        if name not in _SAID and name not in without
+        for level, message, name in read.findings(facts, *levels)
+        if name not in _IN_OTHER_SENTENCES and name not in without
     )
 
 

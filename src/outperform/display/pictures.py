@@ -1,4 +1,4 @@
-"""Markup that escapes what it holds, and pictures made of it."""
+"""HTML elements with escaped text, and SVG pictures made of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from outperform.display.numbers import true_minus
 
 
 class Html(str):
-    """Markup; every other text is escaped."""
+    """Markup; any other text is escaped."""
 
     __slots__ = ()
 
@@ -28,40 +28,40 @@ _VOID = frozenset({"br", "input", "link", "meta"})
 
 
 def element(tag: str, *content: str | None, **attributes: str | float | bool | None) -> Html:
-    """Return one element; content and attributes are escaped, except for markup.
+    """Return one element, with content and attributes escaped except for markup.
 
     Parameters
     ----------
     tag
-        Its name.
+        Name of the element.
     *content
-        Text, or elements; None is left out.
+        Text or elements; None is omitted.
     **attributes
-        ``class_`` is written ``class`` and ``data_part`` ``data-part``. None and False are left
-        out, and True has no value.
+        ``class_`` becomes ``class`` and ``data_part`` becomes ``data-part``. None and False are
+        omitted, and True has no value.
 
     Examples
     --------
     >>> element("td", "<b>", element("br"), class_="op-r", hidden=True)
     '<td class="op-r" hidden>&lt;b&gt;<br></td>'
     """
-    named = [
+    texts = [
         f" {name}" if value is True else f' {name}="{escape(str(value))}"'
         for key, value in attributes.items()
         if value is not None and value is not False
         for name in [key.rstrip("_").replace("_", "-")]
     ]
-    start = f"<{tag}{''.join(named)}>"
+    start = f"<{tag}{''.join(texts)}>"
     return Html(start if tag in _VOID else f"{start}{joined(content)}</{tag}>")
 
 
 def joined(content: Iterable[str | None]) -> Html:
-    """Return pieces one after the other, those that are text escaped."""
+    """Return pieces joined, with text escaped."""
     return Html(
         "".join(
-            one if isinstance(one, Html) else escape(one, quote=False)
-            for one in content
-            if one is not None
+            piece if isinstance(piece, Html) else escape(piece, quote=False)
+            for piece in content
+            if piece is not None
         )
     )
 
@@ -72,7 +72,7 @@ OPEN = "open"
 
 
 def tone(decision: str) -> str:
-    """Return the colour of a decision, by its name or by the symbol that it begins with.
+    """Return the colour of a decision, by its name or its first symbol.
 
     Examples
     --------
@@ -82,20 +82,20 @@ def tone(decision: str) -> str:
     return _OF_NAME.get(decision) or TONES.get(decision.partition(" ")[0], OPEN)
 
 
-# Pictures. Places across are percentages, so that text keeps its size on every screen. What a
-# picture says is in its geometry and in its attributes: pages may clip or not, drop the style
-# sheet or bring one of their own. The style sheet adds the colours of the screen at hand.
+# Pictures. Horizontal positions are percentages, so text keeps its size on every screen. All
+# information is in the geometry and in attributes, because pages may clip or not, and may drop or
+# replace the style sheet, which only adds the colours for a light or dark screen.
 
-WIDE = 1000  # units across of what is stretched
-TALL = 112  # pixels of a density
+WIDE = 1000  # the width of stretched parts, in units
+TALL = 112  # the height of a density, in pixels
 _BAR, _AXIS = TALL + 15, TALL + 30
 _ROW = 20
-_NARROW = 110  # pixels of an interval in a table on a narrow screen, as the style sheet has it
+_NARROW = 110  # the width of an interval in a table on a narrow screen, as in the style sheet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """One interval: its ends, its mean, what was observed, the ROPE behind it, its colour."""
+    """One interval: its ends, its mean, the observed value, the ROPE behind it, its colour."""
 
     low: float
     high: float
@@ -119,7 +119,7 @@ def span(facts: Facts, *, rope: Facts | None = None) -> Span:
 
 
 def place(value: float, domain: tuple[float, float]) -> float:
-    """Return where a value lies across a picture, from 0 to 100, or the nearer edge."""
+    """Return the horizontal position of a value, from 0 to 100, clipped at the edges."""
     low, high = domain
     return 100 * min(max((value - low) / (high - low), 0.0), 1.0)
 
@@ -136,25 +136,25 @@ def _domain(values: Iterable[float], *, margin: float) -> tuple[float, float]:
 
 
 def _ticks(domain: tuple[float, float], *, most: int) -> list[tuple[float, str]]:
-    """Return round values within a domain, as they are written."""
+    """Return round values within a domain, with their text."""
     low, high = domain
     power = floor(log10((high - low) / most))
     step = next(k * 10.0**power for k in (1, 2, 5, 10) if (high - low) / (k * 10.0**power) <= most)
     digits = max(0, -floor(log10(step) + 1e-9))
-    found = [step * k for k in range(ceil(low / step), floor(high / step) + 1)]
-    return [(value, f"{value:,.{digits}f}".replace("-", "−")) for value in found]
+    values = [step * k for k in range(ceil(low / step), floor(high / step) + 1)]
+    return [(value, f"{value:,.{digits}f}".replace("-", "−")) for value in values]
 
 
 def fill_of(name: str) -> str:
-    """Return the colour of a part or of a mark, where no style sheet gives another."""
+    """Return the colour of a part or a mark without a style sheet."""
     return LIGHT.get(name, "currentColor")
 
 
-_CHARACTER = 7.5  # pixels, on the safe side
+_CHARACTER = 7.5  # the maximum width of a character, in pixels
 
 
 def _ticks_in(domain: tuple[float, float], *, most: int, pixels: float) -> list[tuple[float, str]]:
-    """Return as many round values as can be written side by side, two at least."""
+    """Return as many round values as fit side by side, at least two."""
     ticks = _ticks(domain, most=most)
     for fewer in range(most - 1, 1, -1):
         step = domain[1] - domain[0] if len(ticks) < 2 else ticks[1][0] - ticks[0][0]
@@ -180,28 +180,32 @@ def _write(
     dx: float | None = None,
     kind: str | None = None,
 ) -> Html:
-    named = None if kind is None else f"op-{kind}"
+    classes = None if kind is None else f"op-{kind}"
     return element(
-        "text", text, x=x, y=y, dx=dx, text_anchor=anchor, class_=named, fill="currentColor"
+        "text", text, x=x, y=y, dx=dx, text_anchor=anchor, class_=classes, fill="currentColor"
     )
 
 
-def _interval(one: Span, domain: tuple[float, float], y: float | str) -> list[Html]:
-    """Return the bar, the hollow diamond of what was observed, and the dot of the mean."""
-    at = f"op-{one.tone}"
-    fill = fill_of(one.tone)
-    marks = [_line(_at(one.low, domain), _at(one.high, domain), y, y, f"bar {at}", stroke=fill)]
-    if one.observed is not None and np.isfinite(one.observed):
+def _interval(interval: Span, domain: tuple[float, float], y: float | str) -> list[Html]:
+    """Return the bar, the hollow diamond of the observed value, and the dot of the mean."""
+    at = f"op-{interval.tone}"
+    fill = fill_of(interval.tone)
+    marks = [
+        _line(_at(interval.low, domain), _at(interval.high, domain), y, y, f"bar {at}", stroke=fill)
+    ]
+    if interval.observed is not None and np.isfinite(interval.observed):
         diamond = element(
             "path", d="M-5,0L0,-5L5,0L0,5Z", class_="op-seen", fill="none", stroke="currentColor"
         )
         marks.append(
             element(
-                "svg", diamond, x=_at(one.observed, domain), y=y, overflow="visible",
+                "svg", diamond, x=_at(interval.observed, domain), y=y, overflow="visible",
                 aria_hidden="true",
             )
         )  # fmt: skip
-    dot = element("circle", cx=_at(one.mean, domain), cy=y, r=3.2, class_=f"op-dot {at}", fill=fill)
+    dot = element(
+        "circle", cx=_at(interval.mean, domain), cy=y, r=3.2, class_=f"op-dot {at}", fill=fill
+    )
     return [*marks, dot]
 
 
@@ -213,15 +217,15 @@ def _picture(*content: Html, height: float, label: str, kind: str) -> Html:
 
 
 def density_domain(grid: FloatArray, facts: Facts) -> tuple[float, float]:
-    """Return the stretch of a picture of a posterior: all of it, and of a difference the ROPE."""
+    """Return the range of a posterior's picture, with the ROPE if it is a difference."""
     ends = [float(grid[0]), float(grid[-1]), facts["hdi"]["low"], facts["hdi"]["high"]]
     if "rope" in facts:
         ends += [0.0, 1.4 * facts["rope"]["low"], 1.4 * facts["rope"]["high"]]
-    return _domain(ends, margin=0.14)  # room for the numbers beside the interval
+    return _domain(ends, margin=0.14)  # room for the numbers next to the interval
 
 
 def density(outline: object, facts: Facts, *, label: str) -> Html:
-    """Return a posterior with its three parts, the ROPE, the HDI, the mean and what was observed.
+    """Return a posterior with its three parts, the ROPE, the HDI, the mean and the observed value.
 
     Parameters
     ----------
@@ -230,7 +234,7 @@ def density(outline: object, facts: Facts, *, label: str) -> Html:
     facts
         The facts of a comparison, or of an estimate, which has one part.
     label
-        What it shows, for those who do not see it.
+        Text alternative.
     """
     domain = density_domain(smooth(outline)[0], facts)
     hill = hill_points(outline, domain)
@@ -250,7 +254,7 @@ def density(outline: object, facts: Facts, *, label: str) -> Html:
     axis = [_line("0%", "100%", _AXIS, _AXIS, "axis")]
     ticks = _ticks(domain, most=6)
     for value, text in ticks:
-        # On narrow screens every other one is left out, and 0 stays.
+        # On narrow screens every other tick is omitted, but 0 stays.
         odd = len(ticks) > 3 and round(value / (ticks[1][0] - ticks[0][0])) % 2 == 1
         at = _at(value, domain)
         axis += [_line(at, at, _AXIS, _AXIS + 4, "axis op-odd" if odd else "axis")]
@@ -286,9 +290,9 @@ def _zone(hill: tuple[FloatArray, FloatArray], left: float, right: float, name: 
 
 
 def _part(x: FloatArray, y: FloatArray, left: float, right: float) -> str:
-    """Return the path of what lies under an outline from left to right; "" if nothing does.
+    """Return the path of the area under an outline from left to right; "" if it is empty.
 
-    A step at an end belongs to the part that it is a step of.
+    A step at an end belongs to the part in which it lies.
 
     Examples
     --------
@@ -304,12 +308,12 @@ def _part(x: FloatArray, y: FloatArray, left: float, right: float) -> str:
         *zip(x[first:last].tolist(), y[first:last].tolist(), strict=True),
         (right, _height(x, y, last, right)),
     ]
-    over = "L".join(f"{one:.1f},{other:.1f}" for one, other in points)
+    over = "L".join(f"{across:.1f},{down:.1f}" for across, down in points)
     return f"M{left:.1f},{TALL}L{over}L{right:.1f},{TALL}Z"
 
 
 def _height(x: FloatArray, y: FloatArray, k: int, at: float) -> float:
-    """Return the height between a point and the one before it."""
+    """Return the height between a point and the previous one."""
     share = (at - x[k - 1]) / (x[k] - x[k - 1])
     return float(y[k - 1] + share * (y[k] - y[k - 1]))
 
@@ -335,7 +339,7 @@ Outline = FloatArray | tuple[FloatArray, FloatArray]
 
 
 def outline(draws: FloatArray, distribution: Distribution | None) -> Outline:
-    """Return the exact density where there is one, else the draws."""
+    """Return the exact density if there is one, else the draws."""
     if distribution is None:
         return draws
     low, high = (distribution.quantile(p) for p in (_TAIL, 1 - _TAIL))
@@ -345,7 +349,7 @@ def outline(draws: FloatArray, distribution: Distribution | None) -> Outline:
 def exact_density(
     distribution: Distribution, low: float, high: float
 ) -> tuple[FloatArray, FloatArray] | None:
-    """Return the density between two values; None where it is no curve."""
+    """Return the density between two values; None if it is not a curve."""
     grid = np.linspace(low, high, POINTS)
     height = np.array([distribution.pdf(float(value)) for value in grid])
     finite: BoolArray = np.isfinite(height)
@@ -354,14 +358,14 @@ def exact_density(
     return grid[finite], height[finite]
 
 
-_FINE = 193  # odd, so that the kernel has a middle
+_FINE = 193  # it is odd because the kernel needs a middle
 _DISTINCT = 60
 
 
 def smooth(outline: object) -> tuple[FloatArray, FloatArray]:
-    """Return a curve: the density that came, or that of draws under a normal kernel.
+    """Return a curve: the given density, or that of draws with a normal kernel.
 
-    Draws of few different values stay the steps that they are.
+    Draws with few distinct values become steps.
 
     Examples
     --------
@@ -397,25 +401,25 @@ def curve(
     at: float | None = None,
     label: str,
 ) -> Html:
-    """Return probabilities by the number of items: a line, points with their errors, the target.
+    """Return probabilities by number of items: a line, points with their errors, the target.
 
     Parameters
     ----------
     line
         Numbers of items and the probability at each.
     points
-        Number of items, share and simulation error of what was simulated.
+        Number of items, share and simulation error of each simulation.
     target
-        The wanted probability.
+        Required probability.
     at
-        The number of items that reaches it.
+        Number of items that reaches it.
     label
-        What it shows, for those who do not see it.
+        Text alternative.
     """
     sizes, shares = (np.asarray(part, dtype=np.float64) for part in line)
     domain = (0.0, 1.04 * float(sizes.max()))
     x, y = (sizes / domain[1] * WIDE), TALL * (1.04 - shares) / 1.06
-    drawn = "L".join(f"{one:.1f},{other:.1f}" for one, other in zip(x, y, strict=True))
+    path_data = "L".join(f"{across:.1f},{down:.1f}" for across, down in zip(x, y, strict=True))
 
     def level(share: float) -> float:
         return round(TALL * (1.04 - min(max(share, 0.0), 1.0)) / 1.06, 1)
@@ -428,7 +432,7 @@ def curve(
         marks.append(_line("0%", "100%", level(target), level(target), "zero"))
     if at is not None and target is not None:
         marks.append(_line(_at(at, domain), _at(at, domain), level(target), TALL, "zero"))
-    path = element("path", d=f"M{drawn}", class_="op-line", fill="none", stroke="currentColor")
+    path = element("path", d=f"M{path_data}", class_="op-line", fill="none", stroke="currentColor")
     marks.append(
         element(
             "svg", path, class_="op-path", width="100%", height=TALL,
@@ -453,25 +457,25 @@ def curve(
 
 def spans_html(spans: Sequence[Span], *, zero: bool) -> tuple[Html, list[Html]]:
     """Return the axis of a column of intervals, and the intervals."""
-    ends = [one for each in spans for one in (each.low, each.high, each.observed, each.mean)]
-    ropes = [1.2 * end for each in spans if each.rope for end in each.rope]
-    known = [one for one in (*ends, *ropes, *([0.0] if zero else [])) if one is not None]
+    values = [value for s in spans for value in (s.low, s.high, s.observed, s.mean)]
+    ropes = [1.2 * end for s in spans if s.rope for end in s.rope]
+    known = [value for value in (*values, *ropes, *([0.0] if zero else [])) if value is not None]
     domain = _domain(known, margin=0.06)
     ticks = [
         _write(_at(value, domain), 12, text)
         for value, text in _ticks_in(domain, most=4, pixels=_NARROW)
-        if 8 < place(value, domain) < 92  # or its text would be cut
+        if 8 < place(value, domain) < 92  # otherwise its text would be cut
     ]
     axis = element("svg", *ticks, width="100%", height=16, aria_hidden="true")
-    return axis, [_row(one, domain, zero=zero) for one in spans]
+    return axis, [_row(interval, domain, zero=zero) for interval in spans]
 
 
-def _row(one: Span, domain: tuple[float, float], *, zero: bool) -> Html:
+def _row(interval: Span, domain: tuple[float, float], *, zero: bool) -> Html:
     behind = []
-    if one.rope is not None:
-        left, right = (place(end, domain) for end in one.rope)
+    if interval.rope is not None:
+        left, right = (place(end, domain) for end in interval.rope)
         behind.append(_band(left, right, "100%"))
     if zero:
         behind.append(_line(_at(0, domain), _at(0, domain), 0, "100%", "zero"))
-    marks = _interval(one, domain, "50%")
+    marks = _interval(interval, domain, "50%")
     return element("svg", *behind, *marks, width="100%", height=_ROW, aria_hidden="true")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-_BAR = -0.11  # where the HDI lies, in heights of the posterior
+_BAR = -0.11  # the position of the HDI, in heights of the posterior
 
 
 def plot_posterior(
@@ -30,18 +30,18 @@ def plot_posterior(
     ax: Axes | None = None,
     size: FigureSize = "text",
 ) -> Axes:
-    """Draw the posterior of a difference in its three parts, or that of one model's metric.
+    """Draw the posterior of a difference in three parts, or of one model's metric.
 
     Parameters
     ----------
     draws_or_density
         Draws, or a pair of a grid and the density on it.
     facts
-        The facts of the comparison or estimate that the draws belong to.
+        The facts of the comparison or estimate.
     ax
-        The axes to draw in; a new figure if None.
+        Axes to draw in; a new figure if None.
     size
-        How wide a new figure is.
+        Width of a new figure.
 
     Examples
     --------
@@ -63,8 +63,8 @@ def plot_posterior(
         _write_title(ax, facts)
         _draw_hdi(ax, facts, _BAR * shape.top)
         key = KEY.format(hdi=read.hdi_label(facts)) if "mean" in facts else read.hdi_label(facts)
-        place = {"xycoords": "axes fraction", "ha": "center", "va": "bottom"}
-        figure_style.outlined(ax, key, (0.5, 0.0), (0, 2), **place, **figure_style.TINY)
+        position = {"xycoords": "axes fraction", "ha": "center", "va": "bottom"}
+        figure_style.outlined(ax, key, (0.5, 0.0), (0, 2), **position, **figure_style.TINY)
         figure_style.name_axis(ax, facts)
         figure_style.number_ticks(ax, most=6)
         figure_style.bare(ax)
@@ -72,7 +72,7 @@ def plot_posterior(
 
 
 def _name_rope(ax: Axes, facts: Facts) -> None:
-    """Name the band at its top, upright where it is too narrow for its name."""
+    """Name the band at its top, rotated if it is too narrow."""
     low, high = facts["rope"]["low"], facts["rope"]["high"]
     text = f"ROPE {read.rope_text(facts)}"
     left, right = ax.get_xlim()
@@ -81,15 +81,15 @@ def _name_rope(ax: Axes, facts: Facts) -> None:
     at, shift = ((low + high) / 2, (0, -1)) if across else (low, (2, -1))
     how: dict[str, Any] = {"ha": "center"} if across else {"rotation": 90, "ha": "left"}
     how |= {"va": "top", "zorder": 6, "alpha": figure_style.QUIET, **figure_style.TINY}
-    place: dict[str, Any] = {
+    position: dict[str, Any] = {
         "xycoords": ax.get_xaxis_transform(),
         "textcoords": "offset points",
     }
-    ax.annotate(text, (at, 1.0), xytext=shift, **place, **how)
+    ax.annotate(text, (at, 1.0), xytext=shift, **position, **how)
 
 
 def _write_shares(ax: Axes, facts: Facts) -> None:
-    """Write the three probabilities over the axes in their colours, below the ROPE on the left."""
+    """Write the three probabilities over the axes in their colours, from left to right."""
     name = figure_style.names(facts["names"], limit=figure_style.SHORT_NAME)[0]
     parts = list(read.shares(facts).items())
     parts = parts if facts.get("greater_is_better", True) else parts[::-1]
@@ -102,22 +102,22 @@ def _write_shares(ax: Axes, facts: Facts) -> None:
 
 
 def _write_title(ax: Axes, facts: Facts) -> None:
-    """Say who is better and, where there is room, by how much."""
+    """Write which model is better and, if there is room, by how much."""
     if "names" not in facts:
         if facts.get("mean") is not None:
             figure_style.write_title(ax, estimate_headline(facts, limit=30).partition(" (")[0])
         return
     if facts.get("decision") is None:
         return
-    told = {**facts, "names": figure_style.brief(facts["names"], limit=figure_style.SHORT_NAME)}
-    title = answer(told)
-    longer = f"{title}: {amount(told)}" if facts.get("mean") is not None else title
+    brief = {**facts, "names": figure_style.brief(facts["names"], limit=figure_style.SHORT_NAME)}
+    title = answer(brief)
+    longer = f"{title}: {amount(brief)}" if facts.get("mean") is not None else title
     title = longer if figure_style.fits_title(ax, longer) else title
     figure_style.write_title(ax, title, above=2.6 * figure_style.text_size())
 
 
 def _draw_hdi(ax: Axes, facts: Facts, level: float) -> None:
-    """Draw the interval and write both its ends."""
+    """Draw the interval and write both ends."""
     draw_interval(ax, facts, level)
     places = read.digits(facts)
     write = numbers.signed if "names" in facts else numbers.plain
@@ -127,8 +127,8 @@ def _draw_hdi(ax: Axes, facts: Facts, level: float) -> None:
         figure_style.outlined(ax, text, (value, level), (offset, 0), ha=side, va="center")
 
 
-_HEIGHT = 0.62  # of the higher posterior, in rows
-_UNDER, _RUNS = -0.13, -0.34  # where interval and runs lie below a row
+_HEIGHT = 0.62  # the height of the higher posterior, in rows
+_UNDER, _RUNS = -0.13, -0.34  # the positions of interval and runs below a row
 
 
 def draw_models(
@@ -139,19 +139,19 @@ def draw_models(
     ax: Axes | None = None,
     size: FigureSize = "text",
 ) -> Axes:
-    """Draw a row for each model: its posterior with HDI and observed value, and its runs.
+    """Draw a row per model: its posterior with HDI and observed value, and its runs.
 
     Parameters
     ----------
     a, b
         Draws of each model's metric, or pairs of a grid and the density on it.
     facts
-        The facts of the comparison, with those of ``a`` and ``b``; of training runs their
-        observed values are drawn too.
+        The facts of the comparison, with those of ``a`` and ``b``. If there are training runs,
+        their observed values are drawn too.
     ax
-        The axes to draw in; a new figure if None.
+        Axes to draw in; a new figure if None.
     size
-        How wide a new figure is.
+        Width of a new figure.
 
     Examples
     --------
@@ -165,25 +165,25 @@ def draw_models(
     """
     shapes = [read_shape(a, name="draws of A"), read_shape(b, name="draws of B")]
     top = max(shape.top for shape in shapes)
-    owners = (facts["a"], facts["b"])
+    models = (facts["a"], facts["b"])
     with figure_style.canvas(ax, purpose="plot_models()", height=3.0, size=size) as ax:
-        for shape, own, row in zip(shapes, owners, (1, 0), strict=True):
-            shape.fill(ax, own, base=row, scale=_HEIGHT / top)
-            _draw_hdi(ax, own, row + _UNDER)
-            if "runs" in own:
-                seen = [value for value in own["runs"]["observed"] if value is not None]
+        for shape, model, row in zip(shapes, models, (1, 0), strict=True):
+            shape.fill(ax, model, base=row, scale=_HEIGHT / top)
+            _draw_hdi(ax, model, row + _UNDER)
+            if "runs" in model:
+                values = [value for value in model["runs"]["observed"] if value is not None]
                 dots: dict[str, Any] = {"ls": "", "marker": "o", "ms": 4, "mew": 0.8, "mfc": "none"}
                 dots |= {"mec": figure_style.ink(ax), "zorder": 4}
-                ax.plot(seen, [row + _RUNS] * len(seen), **dots)
+                ax.plot(values, [row + _RUNS] * len(values), **dots)
         _finish_models(ax, facts)
     return ax
 
 
 def _finish_models(ax: Axes, facts: Facts) -> None:
-    owners = (facts["a"], facts["b"])
-    names = figure_style.names(own["name"] for own in owners)
+    models = (facts["a"], facts["b"])
+    names = figure_style.names(model["name"] for model in models)
     metric = for_text(read.metric(facts), limit=40)
-    levels = [true_minus(numbers.plain(own["mean"], read.digits(own))) for own in owners]
+    levels = [true_minus(numbers.plain(model["mean"], read.digits(model))) for model in models]
     runs = "runs" in facts["a"]
     note = KEY.format(hdi=read.hdi_label(facts["a"])) + (", ○ run" if runs else "")
     margin = 0.6 * figure_style.text_size() * max(map(len, names))
@@ -191,7 +191,7 @@ def _finish_models(ax: Axes, facts: Facts) -> None:
     figure_style.write_title(ax, f"{metric}: {title}", note=note, margin=margin)
     figure_style.bare(ax)
     if runs:
-        counts = [counted(len(own["runs"]["observed"]), "runs") for own in owners]
+        counts = [counted(len(model["runs"]["observed"]), "runs") for model in models]
         names = [f"{name}\n{count}" for name, count in zip(names, counts, strict=True)]
     ax.set_yticks([1, 0], names, **figure_style.LITERAL)
     ax.tick_params(axis="y", length=0, labelsize=figure_style.text_size())

@@ -36,8 +36,8 @@ _LEANING = {
     "LEANING_EQUIVALENT": "equivalent",
     "LEANING_WORSE": "worse",
 }
-_STRIP, _ROOF = 1.07, 1.42  # between them lie the decisions, over the probabilities
-_NO_ROOM = 0.07  # of the axes: a narrower band has no words
+_STRIP, _ROOF = 1.07, 1.42  # the decisions lie between them, over the probabilities
+_NO_ROOM = 0.07  # a band with a smaller share of the axes has no words
 _THICK = 0.14  # a thinner part has no name
 
 
@@ -48,20 +48,20 @@ def draw_rope_curve(
     ax: Axes | None = None,
     size: FigureSize = "text",
 ) -> Axes:
-    """Draw which probabilities and which decision each half-width of the ROPE gives.
+    """Draw the probabilities and the decision for each half-width of the ROPE.
 
-    For a ROPE that is not symmetric the widths are multiples of it.
+    For an asymmetric ROPE the widths are multiples of it.
 
     Parameters
     ----------
     shares
-        Half-widths and, at each, the probabilities of worse and of better; none if None.
+        Half-widths and, at each, the probabilities of worse and of better; None to omit them.
     facts
         The facts of the comparison, with ``rope_curve``.
     ax
-        The axes to draw in; a new figure if None.
+        Axes to draw in; a new figure if None.
     size
-        How wide a new figure is.
+        Width of a new figure.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def draw_rope_curve(
 
 
 def _draw_shares(ax: Axes, widths: FloatArray, worse: FloatArray, better: FloatArray) -> None:
-    """Stack the three probabilities, and name each in the middle of where it is thickest."""
+    """Stack the three probabilities, and name each where it is thickest."""
     parts = {"worse": worse, "equivalent": 1 - worse - better, "better": better}
     floor = np.zeros(widths.size)
     for name, share in parts.items():
@@ -105,7 +105,7 @@ def _draw_shares(ax: Axes, widths: FloatArray, worse: FloatArray, better: FloatA
 
 
 def widest_rope(facts: Facts) -> float:
-    """Return the greatest half-width shown: all changes of the decision, and the chosen ROPE.
+    """Return the largest half-width shown, beyond all changes of the decision and the chosen ROPE.
 
     Examples
     --------
@@ -163,24 +163,24 @@ def _mark_chosen(ax: Axes, facts: Facts, *, shade: ColorType) -> None:
 
 
 def _changes(facts: Facts) -> str:
-    """Say up to which width there is one decision, and from which on another."""
+    """Return the decision for each range of widths in words."""
     a, b = figure_style.brief(facts["names"], limit=figure_style.SHORT_NAME)
     even = facts["rope"]["low"] == -facts["rope"]["high"]
-    told = []
+    parts = []
     for stretch in facts["rope_curve"]:
         word, start, stop = DECIDED.get(stretch["decision"]), stretch["from"], stretch["to"]
         if word is None or stop == start:
             continue
-        ends = [None if one is None else _width(one, even=even) for one in (start or None, stop)]
+        ends = [None if end is None else _width(end, even=even) for end in (start or None, stop)]
         where = f"from {ends[0]} on" if ends[0] else f"up to {ends[1]}"
         where = "for every width" if ends == [None, None] else where
-        told.append(f"{word} {where}")
-    if not told:
+        parts.append(f"{word} {where}")
+    if not parts:
         return f"{a} and {b}: withheld for every width"
-    if told[0].startswith("equivalent"):
-        return f"{a} and {b} are {told[0]}"
-    first, _, where = told[0].partition(" ")
-    return "; ".join([f"{a} is {first} than {b} {where}", *told[1:]])
+    if parts[0].startswith("equivalent"):
+        return f"{a} and {b} are {parts[0]}"
+    first, _, where = parts[0].partition(" ")
+    return "; ".join([f"{a} is {first} than {b} {where}", *parts[1:]])
 
 
 def _width(value: float, *, even: bool) -> str:
@@ -192,10 +192,10 @@ def _finish(ax: Axes, facts: Facts, *, with_shares: bool) -> None:
     rope = facts["rope"]
     even = rope["low"] == -rope["high"]
     ends = true_minus(numbers.rope(rope["low"], rope["high"]))
-    what = "half-width of the ROPE" if even else f"multiple of the ROPE {ends}"
-    whom = " − ".join(figure_style.names(facts["names"]))
+    width = "half-width of the ROPE" if even else f"multiple of the ROPE {ends}"
+    models = " − ".join(figure_style.names(facts["names"]))
     metric = for_text(read.metric(facts), limit=40)
-    ax.set_xlabel(f"{what}\n{metric}, {whom}", **figure_style.SMALL)
+    ax.set_xlabel(f"{width}\n{metric}, {models}", **figure_style.SMALL)
     figure_style.write_title(ax, _changes(facts), margin=figure_style.beside_numbers())
     figure_style.number_ticks(ax)
     figure_style.bare(ax)
@@ -204,21 +204,21 @@ def _finish(ax: Axes, facts: Facts, *, with_shares: bool) -> None:
         ax.set_yticks([0, 0.5, 1], ["0%", "50%", "100%"], fontsize=figure_style.text_size())
 
 
-_MARGIN = 0.15  # of what must be seen, to either side
-_TAIL = 0.7  # of the HDI's width, to either side
+_MARGIN = 0.15  # the margin on either side, as a share of the range
+_TAIL = 0.7  # the tail on either side, as a share of the HDI's width
 _FINE = 161
-_DECADES = 6.0  # below the posterior's top; what lies deeper is only written
+_DECADES = 6.0  # the range below the posterior's top; lower values are only written
 
 
 class PointNull(TypedDict):
-    """The densities at zero before and after the data, and the Bayes factor of the point null."""
+    """Densities at zero before and after the data, and the Bayes factor of the point null."""
 
     density: tuple[float, float] | None
     point: Facts | None
 
 
 class Null(PointNull):
-    """The same, and the mass in the ROPE before and after the data."""
+    """Point null, with the mass in the ROPE before and after the data."""
 
     inside: tuple[float, float] | None
 
@@ -234,8 +234,8 @@ def draw_factor(
 ) -> Axes:
     """Draw prior and posterior of the difference on a logarithmic scale, and both nulls.
 
-    At zero the distance of the two densities is the Bayes factor of the point
-    null; what the interval null compares, the mass in the ROPE, is written.
+    At zero, the distance between the two densities is the Bayes factor of the point
+    null. The interval null compares masses in the ROPE, which are written.
 
     Parameters
     ----------
@@ -244,13 +244,13 @@ def draw_factor(
     facts
         The facts of the comparison.
     null
-        ``inside``: the ROPE's mass before and after the data, or None;
-        ``density``: the densities at zero, before and after, or None;
-        ``point``: the facts of the point null's Bayes factor, or None.
+        ``inside``: mass of the ROPE before and after the data, or None;
+        ``density``: densities at zero, before and after, or None;
+        ``point``: facts of the point null's Bayes factor, or None.
     ax
-        The axes to draw in; a new figure if None.
+        Axes to draw in; a new figure if None.
     size
-        How wide a new figure is.
+        Width of a new figure.
 
     Examples
     --------
@@ -285,7 +285,7 @@ def draw_factor(
 
 
 def factor_window(facts: Facts) -> tuple[float, float]:
-    """Return what the figure must show: the posterior but for its tails, the ROPE and zero.
+    """Return the range of the figure: the posterior without its tails, the ROPE and zero.
 
     Examples
     --------
@@ -303,26 +303,25 @@ def factor_window(facts: Facts) -> tuple[float, float]:
 
 
 def _shape_within(prior: object, window: tuple[float, float]) -> Shape:
-    """Return the prior's density in a window; of draws from those near it, or there are too few."""
+    """Return the prior's density in a window, estimated only from draws in or near it."""
     if isinstance(prior, tuple):
         return read_shape(prior)
     draws = np.asarray(prior, dtype=np.float64)
     wide = window[1] - window[0]
     near = draws[(draws > window[0] - wide) & (draws < window[1] + wide)]
-    whole = read_shape(near if near.size else draws, name="draws of the prior")
+    shape = read_shape(near if near.size else draws, name="draws of the prior")
     grid = np.linspace(*window, _FINE)
-    height = np.interp(grid, whole.grid, whole.height * near.size / draws.size, left=0, right=0)
-    # What no draw came near has no logarithm; it is left out of the line.
+    height = np.interp(grid, shape.grid, shape.height * near.size / draws.size, left=0, right=0)
+    # A density of 0, far from all draws, has no logarithm and is omitted from the line.
     return Shape(grid=grid, height=np.where(height > 0, height, np.nan))
 
 
 def _floor(after: Shape, before: Shape, null: Null) -> float:
-    """Return the lowest density shown: below the prior's, and below both at zero."""
+    """Return the lowest density shown, below that of the prior and those at zero."""
     lowest = float(np.nanmin(before.height, initial=after.top))
-    shown = [after.top / 100, lowest / 3]
-    shown += [value / 3 for value in null["density"] or () if value > 0]
-    deepest = after.top * 10**-_DECADES
-    return max(min(shown), deepest)
+    densities = [after.top / 100, lowest / 3]
+    densities += [value / 3 for value in null["density"] or () if value > 0]
+    return max(min(densities), after.top * 10**-_DECADES)
 
 
 def _draw_shapes(ax: Axes, facts: Facts, after: Shape, before: Shape, floor: float) -> None:
@@ -356,7 +355,7 @@ def _draw_densities(ax: Axes, null: Null, floor: float) -> None:
 
 
 def _grown(facts: Facts, null: Null) -> str:
-    """Say which claim the data made likelier, and how much."""
+    """Return which claim the data made more probable, and by how much."""
     factor = facts.get("bayes_factor")
     if null["inside"] is not None and factor is not None:
         return _odds(factor, "lying inside the ROPE", "lying outside the ROPE")
@@ -384,8 +383,8 @@ def _of_point(null: Null) -> str:
 
 
 def _odds(factor: Mapping[str, object], null: str, other: str) -> str:
-    direction, relation, *rest = numbers.bayes_factor(factor).split(" ")
-    if not rest:
+    direction, relation, *values = numbers.bayes_factor(factor).split(" ")
+    if not values:
         return "Prior and posterior of the difference"
     claim = null if direction == "BF01" else other
-    return f"The odds of {claim} grew {relation.strip('=')}{rest[0]}-fold"
+    return f"The odds of {claim} grew {relation.strip('=')}{values[0]}-fold"

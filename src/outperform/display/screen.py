@@ -41,8 +41,8 @@ from outperform.display.sentences import (
 from outperform.display.table import Table
 
 NAME_LIMIT = 30
-_FEWEST = 2  # decimals of a number that is known to no more than one
-_OF_FACTOR = ("bayes_factor_against_probability",)  # on a number that only --verbose shows
+_FEWEST = 2  # the minimum number of decimals
+_OF_FACTOR = ("bayes_factor_against_probability",)  # about a number that only --verbose shows
 _IN_CARD = ("model", *(key for key in NUMBERS if key != "sd"), "hdi")
 _WORDS = {"BETTER": "better", "EQUIVALENT": "equivalent", "WORSE": "worse"}
 
@@ -54,16 +54,16 @@ def comparison_document(
     distribution: Distribution | None = None,
     coverage: Callable[[], str | None] | None = None,
 ) -> Document:
-    """Return a comparison: the answer, the picture, the numbers, the findings and the method.
+    """Return a comparison as a document: answer, picture, numbers, findings and method.
 
     Parameters
     ----------
     facts
         The facts of a comparison.
     draws, distribution
-        Draws of the difference, and its closed form; no picture without draws.
+        Draws of the difference, and its closed form. Without draws there is no picture.
     coverage
-        Returns how often such intervals hold, if that is known.
+        Function that returns the coverage of such intervals, if known.
 
     Examples
     --------
@@ -85,14 +85,14 @@ def comparison_document(
     <BLANKLINE>
     90 items · exact
     """
-    places = max(read.digits(one, least=_FEWEST) for one in (facts, facts["a"], facts["b"]))
-    way, of, metric = read.direction(facts), read.difference(facts), read.metric(facts)
+    places = max(read.digits(part, least=_FEWEST) for part in (facts, facts["a"], facts["b"]))
+    direction, of, metric = read.direction(facts), read.difference(facts), read.metric(facts)
     size = amount(facts, limit=NAME_LIMIT, places=places, metric=_metric(facts), signed=signed)
     inside = f"{read.hdi_label(facts)} {interval(facts['hdi'], places, sign=True)}"
     rope = f"ROPE {read.rope_text(facts)}".replace(" ", KEPT)
     worse, equivalent, better = read.shares(facts).values()
     axis = f"{read.difference(facts, limit=NAME_LIMIT)}, {for_text(metric, limit=2 * NAME_LIMIT)}"
-    full, said = comparison_table(facts), headline(facts)
+    full, sentence = comparison_table(facts), headline(facts)
     notes, prose = [], []
     if facts.get("rope_curve"):
         curve = rope_curve_sentence(facts["rope_curve"], rope=facts["rope"], words=True)
@@ -108,7 +108,9 @@ def comparison_document(
         short=answer(facts, limit=NAME_LIMIT),
         symbol=facts["decision"].get("symbol", ""),
         tone=tone(facts["decision"].get("symbol", "")),
-        lead=[Note(f"{size} ({inside}), {rope}{f'; {way}' if way else ''}", card=False)],
+        lead=[
+            Note(f"{size} ({inside}), {rope}{f'; {direction}' if direction else ''}", card=False)
+        ],
         shares=(worse, equivalent, better),
         picture=None
         if draws is None
@@ -117,8 +119,8 @@ def comparison_document(
             distribution=distribution,
             facts=facts,
             places=places,
-            label=f"Posterior of {of} in {metric}. {said}",
-            axis=f"{axis}{f', {way}' if way else ''}",
+            label=f"Posterior of {of} in {metric}. {sentence}",
+            axis=f"{axis}{f', {direction}' if direction else ''}",
         ),
         screen=[
             Rows(
@@ -128,7 +130,7 @@ def comparison_document(
             )
         ],
         table=joined_hdi(full, aligned=False).only(_IN_CARD),
-        passage=(said, full),
+        passage=(sentence, full),
         paper=lambda: captioned(full, comparison_caption(facts)),
         notes=[*notes, *_comparison_details(facts)],
         coverage=coverage,
@@ -145,14 +147,14 @@ def estimate_document(
     draws: FloatArray | None = None,
     distribution: Distribution | None = None,
 ) -> Document:
-    """Return an estimate: the answer, the picture, the findings and the method.
+    """Return an estimate as a document: answer, picture, findings and method.
 
     Parameters
     ----------
     facts
         The facts of an estimate.
     draws, distribution
-        Draws of the metric, and its closed form; no picture without draws.
+        Draws of the metric, and its closed form. Without draws there is no picture.
 
     Examples
     --------
@@ -169,13 +171,13 @@ def estimate_document(
     name = for_text(facts["name"], limit=NAME_LIMIT)
     known = facts.get("observed") is not None and facts.get("observed_defined", True)
     observed = numbers.plain(facts["observed"], places) if known else numbers.UNDEFINED
-    way, metric = read.direction(facts), read.metric(facts)
-    full, said = estimate_table(facts), estimate_headline(facts)
+    direction, metric = read.direction(facts), read.metric(facts)
+    full, sentence = estimate_table(facts), estimate_headline(facts)
     return Document(
         headline=estimate_headline(facts, limit=NAME_LIMIT),
         short=f"{name}: {_metric(facts)} {_plain(facts['mean'], places)} "
         f"({read.hdi_label(facts)} {interval(facts['hdi'], places)}), "
-        f"observed {true_minus(observed)}{f'; {way}' if way else ''}",
+        f"observed {true_minus(observed)}{f'; {direction}' if direction else ''}",
         picture=None
         if draws is None
         else Posterior(
@@ -183,11 +185,11 @@ def estimate_document(
             distribution=distribution,
             facts=facts,
             places=places,
-            label=f"Posterior of {metric}. {said}",
+            label=f"Posterior of {metric}. {sentence}",
             axis=for_text(metric, limit=2 * NAME_LIMIT),
         ),
         table=joined_hdi(full, aligned=False).only(_IN_CARD),
-        passage=(said, full),
+        passage=(sentence, full),
         paper=lambda: captioned(full, estimate_caption(facts)),
         notes=_estimate_details(facts),
         paragraph=partial(_without_method, estimate_paragraph, facts),
@@ -201,7 +203,7 @@ def _without_method(write: Callable[[Facts], str], facts: Facts) -> str:
 
 
 def _rest(facts: Facts) -> dict[str, Any]:
-    """Return findings and method."""
+    """Return the fields for findings and method."""
     pairing, prior, drawn = "", "", ""
     for part in read.method(facts):
         if part in ("paired", "unpaired"):
@@ -210,13 +212,13 @@ def _rest(facts: Facts) -> dict[str, Any]:
             drawn = part
         else:
             prior = part
-    seen = ", ".join(filter(None, [*read.seen(facts), pairing]))
+    sample = ", ".join(filter(None, [*read.seen(facts), pairing]))
     signature = facts.get("signature")
     return {
         "findings": read.findings(facts),
         "quiet": _OF_FACTOR,
         "fits": True,
-        "parts": (*filter(None, (seen, prior)), drawn),
+        "parts": (*filter(None, (sample, prior)), drawn),
         "method": read.data(facts),
         "signature": for_text(signature) if signature else "",
     }
@@ -227,26 +229,26 @@ def _metric(facts: Facts) -> str:
 
 
 def _models(facts: Facts, places: int, *, sd: bool) -> Table:
-    """Return A, B and their difference, the sign of which is written."""
+    """Return A, B and their difference, which has a sign."""
     columns = (
         Column(key="model", heading=""),
         *(Column(key=key, align="right") for key in NUMBERS if sd or key != "sd"),
         Column(key="hdi", heading=read.hdi_label(facts), align="right"),
     )
     (a, b), rows = facts["names"], []
-    for name, one, sign in ((a, facts["a"], False), (b, facts["b"], False), (None, facts, True)):
+    for name, part, sign in ((a, facts["a"], False), (b, facts["b"], False), (None, facts, True)):
         write = signed if sign else _plain
-        known = one.get("observed") is not None and one.get("observed_defined", True)
+        known = part.get("observed") is not None and part.get("observed_defined", True)
         rows.append(
             {
                 "model": "difference" if name is None else str(name) or "(empty)",
                 **{
-                    key: (numbers.plain if key == "sd" else write)(one[key], places)
+                    key: (numbers.plain if key == "sd" else write)(part[key], places)
                     for key in NUMBERS
                     if known or key != "observed"
                 },
                 **({} if known else {"observed": numbers.UNDEFINED}),
-                "hdi": interval(one["hdi"], places, sign=sign),
+                "hdi": interval(part["hdi"], places, sign=sign),
             }
         )
     return Table(columns, tuple(rows))
@@ -257,7 +259,7 @@ def _plain(value: float, places: int) -> str:
 
 
 def other_ropes(facts: Facts, places: int) -> str:
-    """Return in a sentence for which other widths of the ROPE the decision is another.
+    """Return a sentence on the ROPE widths for which the decision is different.
 
     Examples
     --------
@@ -272,41 +274,41 @@ def other_ropes(facts: Facts, places: int) -> str:
     """
     rope, steps = facts["rope"], _steps(facts["rope_curve"])
     scaled = rope["low"] != -rope["high"]
-    own = next(
+    chosen = next(
         (i for i, (_, _, stop) in enumerate(steps) if (1.0 if scaled else rope["high"]) <= stop), 0
     )
     if len(steps) < 2:
-        withheld = steps[0][0] == "undecided"  # a ROPE that is wide enough decides all else
+        withheld = steps[0][0] == "undecided"  # otherwise a ROPE that is wide enough decides
         return f"With any ROPE {'the decision is withheld' if withheld else 'this is the same'}."
-    said: list[str] = []
-    for place, (word, start, stop) in enumerate(steps):
-        if place == own:
+    clauses: list[str] = []
+    for k, (word, start, stop) in enumerate(steps):
+        if k == chosen:
             continue
-        where = f"from {_wide(start, places, scaled)} on"
-        if place < own:
-            where = f"up to {_wide(stop, places, scaled)}"
-        elif not said:
-            where = f"wider than {_wide(start, places, scaled)}"
-        said.append(f"{where}, {word}" if said else f"{where} this is {word}")
-    return f"With a ROPE {'; '.join(said)}."
+        where = f"from {_width(start, places, scaled)} on"
+        if k < chosen:
+            where = f"up to {_width(stop, places, scaled)}"
+        elif not clauses:
+            where = f"wider than {_width(start, places, scaled)}"
+        clauses.append(f"{where}, {word}" if clauses else f"{where} this is {word}")
+    return f"With a ROPE {'; '.join(clauses)}."
 
 
 def _steps(curve: Sequence[Mapping[str, Any]]) -> list[tuple[str, float, float]]:
-    """Return each stretch of widths with one decision in a word; all leanings are undecided."""
-    found: list[tuple[str, float, float]] = []
-    for one in curve:
-        word, stop = _WORDS.get(one["decision"], "undecided"), one["to"]
+    """Return each range of widths with its decision in a word; leanings count as undecided."""
+    steps: list[tuple[str, float, float]] = []
+    for step in curve:
+        word, stop = _WORDS.get(step["decision"], "undecided"), step["to"]
         stop = inf if stop is None else stop
-        if stop <= one["from"]:
+        if stop <= step["from"]:
             continue
-        if found and found[-1][0] == word:
-            found[-1] = (word, found[-1][1], stop)
+        if steps and steps[-1][0] == word:
+            steps[-1] = (word, steps[-1][1], stop)
         else:
-            found.append((word, one["from"], stop))
-    return found
+            steps.append((word, step["from"], stop))
+    return steps
 
 
-def _wide(value: float, places: int, scaled: bool) -> str:
+def _width(value: float, places: int, scaled: bool) -> str:
     if scaled:
         return f"{value:.3g} times this one"
     text = f"{value:.{places}f}"
@@ -315,16 +317,16 @@ def _wide(value: float, places: int, scaled: bool) -> str:
 
 
 def _comparison_details(facts: Facts) -> list[Note]:
-    """Return what stands under the numbers of a comparison."""
-    way = read.direction(facts)
+    """Return the notes below the numbers of a comparison."""
+    direction = read.direction(facts)
     subject = read.difference(facts, limit=NAME_LIMIT)
     shares = ", ".join(f"{word} {share}" for word, share in read.shares(facts).items())
-    # A screen says some of it by its picture and its sentences, and a card elsewhere; the Bayes
-    # factor is for those who ask for it.
+    # The picture and the sentences of a screen show some of these already, and so do other parts
+    # of a card. The Bayes factor is shown only on request.
     details = [
         _note(
             "difference",
-            f"{subject} in {read.metric(facts)}{f', {way}' if way else ''}",
+            f"{subject} in {read.metric(facts)}{f', {direction}' if direction else ''}",
             "verbose",
             card=False,
         ),
@@ -359,7 +361,7 @@ def _comparison_details(facts: Facts) -> list[Note]:
 
 
 def _estimate_details(facts: Facts) -> list[Note]:
-    """Return what stands under the numbers of an estimate."""
+    """Return the notes below the numbers of an estimate."""
     details = []
     if facts.get("mcse"):
         details.append(_note("Monte Carlo", f"error of the mean {facts['mcse']:.2g}", "verbose"))

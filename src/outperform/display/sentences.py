@@ -39,7 +39,7 @@ _OPEN = {
 }
 _SURE, _PROBABLE = 0.95, 0.75
 NUMBERS = ("observed", "mean", "sd")
-"""What tables of a comparison and of an estimate show of each posterior, beside its HDI."""
+"""Numbers of each posterior in the tables of a comparison and an estimate, next to its HDI."""
 _TOWARDS = {"BETTER": 1, "LEANING_BETTER": 1, "WORSE": -1, "LEANING_WORSE": -1}
 _METHODS = {"draws": "from draws", "exact": "exact", "kde": "from a kernel density"}
 
@@ -57,7 +57,7 @@ def decision_words(facts: Facts, *, limit: int | None = None) -> str:
 
 
 def answer(facts: Facts, *, limit: int | None = None) -> str:
-    """Return who is better in the words of a colleague.
+    """Return which model is better, in plain words.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def answer(facts: Facts, *, limit: int | None = None) -> str:
 
 
 def best_words(p_best: float) -> str:
-    """Return how sure it is that the leader is the best.
+    """Return in words how probable it is that the leader is the best.
 
     Examples
     --------
@@ -87,14 +87,14 @@ def best_words(p_best: float) -> str:
 
 
 def headline(facts: Facts, *, limit: int | None = None) -> str:
-    """Return the answer of a comparison on one line.
+    """Return the result of a comparison on one line.
 
     Parameters
     ----------
     facts
         The facts of a comparison.
     limit
-        The longest name of a model; longer ones end in an ellipsis.
+        Maximum length of a model's name; longer names end in an ellipsis.
 
     Examples
     --------
@@ -117,17 +117,17 @@ def rope_curve_sentence(
     rope: Mapping[str, Any] | None = None,
     words: bool = False,
 ) -> str:
-    """Return the decision for every width of the ROPE.
+    """Return the decision for each width of the ROPE.
 
     Parameters
     ----------
     curve
-        Stretches of half-widths with one decision each, ``from`` and ``to``;
-        for an asymmetric ROPE the stretches are multiples of it.
+        Ranges of half-widths with one decision each, ``from`` and ``to``; multiples of the ROPE
+        if it is asymmetric.
     rope
         The ROPE; symmetric if None.
     words
-        Whether each symbol is followed by what it means.
+        Whether to add its meaning to each symbol.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def rope_curve_sentence(
     """
     stretches = _merged(curve)
     if not any(stretch["decision"] in DECIDED for stretch in stretches):
-        return "withheld for every width"  # a ROPE that is wide enough decides everything else
+        return "withheld for every width"  # otherwise a ROPE that is wide enough decides
     scaled = rope is not None and rope["low"] != -rope["high"]
     parts = []
     for position, stretch in enumerate(stretches):
@@ -173,7 +173,7 @@ def estimate_headline(facts: Facts, *, limit: int | None = None) -> str:
 
 
 def regret_text(facts: Facts, *, limit: int | None = None) -> str | None:
-    """Return what either choice loses on average, where the metric is a cost.
+    """Return the expected loss of each choice if the metric is a cost.
 
     Examples
     --------
@@ -184,14 +184,14 @@ def regret_text(facts: Facts, *, limit: int | None = None) -> str | None:
     if "costs" not in facts:
         return None
     (a, b), places = read.names(facts, limit=limit), read.digits(facts)
-    lost_a, lost_b = (_lost(facts["regret"][one], places) for one in ("a", "b"))
+    lost_a, lost_b = (_lost(facts["regret"][model], places) for model in ("a", "b"))
     unit = facts["costs"].get("unit")
     per = "per item" if unit is None else f"{for_text(unit)} per item"
     return f"choosing {a} loses {lost_a} {per} on average, choosing {b} {lost_b}"
 
 
 def _lost(amount: float, places: int) -> str:
-    """Write a loss so that a small one is seen not to be none."""
+    """Write a loss so that a small loss does not look like 0."""
     small = 0 < amount < 0.5 * 10**-places
     return f"{amount:.1g}" if small else numbers.plain(amount, places)
 
@@ -213,8 +213,8 @@ def bayes_factor_text(facts: Facts) -> str | None:
     text = f"{numbers.bayes_factor(factor)} ({', '.join(details)})"
     against = "bayes_factor_against_probability"
     if any(name == against for _, _, name in read.findings(facts, "note")):
-        than = "less" if factor["bf01"] > 1 else "more"
-        text += f", because even {than} lay in the ROPE before the data"
+        compared = "smaller" if factor["bf01"] > 1 else "larger"
+        text += f", because the prior probability of the ROPE is even {compared}"
     return text
 
 
@@ -226,7 +226,7 @@ def amount(
     metric: str | None = None,
     signed: Callable[[float, int], str] = numbers.signed,
 ) -> str:
-    """Return by how much, with a direction only where the decision has the same.
+    """Return the size of the difference, with a direction only if the decision has the same.
 
     Examples
     --------
@@ -245,10 +245,10 @@ def amount(
         direction = -direction
     if direction * mean <= 0:
         return f"{what} differs by {'' if name in DECIDED else 'about '}{signed(mean, places)}"
-    way, size = "higher" if mean > 0 else "lower", numbers.plain(abs(mean), places)
+    side, size = "higher" if mean > 0 else "lower", numbers.plain(abs(mean), places)
     if name in DECIDED:
-        return f"{what} {way} by {size}"
-    return f"{read.names(facts, limit=limit)[0]}'s {what} is about {size} {way}"
+        return f"{what} {side} by {size}"
+    return f"{read.names(facts, limit=limit)[0]}'s {what} is about {size} {side}"
 
 
 def _hdi(facts: Facts, *, sign: bool = False) -> str:
@@ -262,16 +262,16 @@ def _serious(facts: Facts) -> str:
 
 
 def _merged(curve: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return stretches of some width; neighbours that are not firm are one stretch."""
-    found: list[Mapping[str, Any]] = []
-    for one in curve:
-        if one["to"] is not None and one["to"] <= one["from"]:
+    """Return ranges of positive width, with adjacent undecided ranges merged."""
+    merged: list[Mapping[str, Any]] = []
+    for step in curve:
+        if step["to"] is not None and step["to"] <= step["from"]:
             continue
-        if found and found[-1]["decision"] not in DECIDED and one["decision"] not in DECIDED:
-            found[-1] = {**found[-1], "to": one["to"]}
+        if merged and merged[-1]["decision"] not in DECIDED and step["decision"] not in DECIDED:
+            merged[-1] = {**merged[-1], "to": step["to"]}
         else:
-            found.append(one)
-    return found
+            merged.append(step)
+    return merged
 
 
 def _stretch_name(stretch: Mapping[str, Any], *, words: bool) -> str:
@@ -328,7 +328,7 @@ def estimate_table(facts: Facts) -> Table:
 
 
 def comparison_caption(facts: Facts) -> str:
-    """Return what the table of a comparison shows, with which ROPE, prior and decision.
+    """Return the caption of a comparison's table, with ROPE, prior and decision.
 
     Examples
     --------
@@ -347,7 +347,7 @@ def comparison_caption(facts: Facts) -> str:
 
 
 def estimate_caption(facts: Facts) -> str:
-    """Return what the table of an estimate shows, and with which prior.
+    """Return the caption of an estimate's table, with the prior.
 
     Examples
     --------
@@ -359,7 +359,7 @@ def estimate_caption(facts: Facts) -> str:
 
 
 def captioned(table: Table, caption: str | None) -> Table:
-    """Return a table with another title, if one is given.
+    """Return a table with another title if the caption is not None.
 
     Examples
     --------
@@ -371,14 +371,14 @@ def captioned(table: Table, caption: str | None) -> Table:
 
 
 def results_table(results: Sequence[Facts], *, title: str | None = None) -> Table:
-    """Return one row for each of several comparisons.
+    """Return one row per comparison.
 
     Parameters
     ----------
     results
-        The facts of the comparisons, of one or of many metrics.
+        The facts of the comparisons, in the same or different metrics.
     title
-        What the table shows.
+        Title of the table.
 
     Examples
     --------
@@ -391,7 +391,7 @@ def results_table(results: Sequence[Facts], *, title: str | None = None) -> Tabl
     ('≫ better',)
     """
     if not results:
-        raise UsageError("a table of results needs at least one result, but none came")
+        raise UsageError("a table of results needs at least one result; got none")
     digits = max(map(read.digits, results))
     drawn = [n for n in map(read.draws_behind, results) if n is not None]
     columns = _result_columns(digits, min(drawn, default=None))
@@ -399,7 +399,7 @@ def results_table(results: Sequence[Facts], *, title: str | None = None) -> Tabl
 
 
 def _seen(facts: Facts) -> str:
-    """Name the metric, what it was measured on and how."""
+    """Return the metric, the sample and the method."""
     sample, how = read.sample(facts), ", ".join(read.method(facts))
     folds = f" by {read.design(facts)}" if "folds" in facts else ""
     on = f" on {sample}" if sample else ""
@@ -407,9 +407,9 @@ def _seen(facts: Facts) -> str:
 
 
 def _difference_name(facts: Facts) -> str:
-    """Name the difference so that a table which cuts long labels still shows both models."""
-    whole = read.difference(facts)
-    return whole if len(whole) <= LIMIT else read.difference(facts, limit=(LIMIT - 3) // 2)
+    """Return the difference in a form that shows both models even if long labels are cut."""
+    full = read.difference(facts)
+    return full if len(full) <= LIMIT else read.difference(facts, limit=(LIMIT - 3) // 2)
 
 
 def _columns(facts: Facts, digits: int) -> tuple[Column, ...]:
@@ -460,7 +460,7 @@ def _result_row(facts: Facts) -> Mapping[str, object]:
     decision, factor = facts["decision"], facts.get("bayes_factor") or {}
     return {
         **_row("", facts),
-        "observed": facts.get("observed"),  # a number or nothing, because frames calculate
+        "observed": facts.get("observed"),  # a number or None, because frames calculate with it
         "a": a,
         "b": b,
         "metric": facts["metric"],
@@ -477,13 +477,13 @@ def _result_row(facts: Facts) -> Mapping[str, object]:
 
 
 def more_items(needed: Facts, facts: Facts) -> str:
-    """Return in a sentence how many more items would probably decide.
+    """Return a sentence on how many more items would probably decide.
 
     Parameters
     ----------
     needed
-        ``least``, how many more if the data are taken at face value, and ``n``, how many however
-        little such models differ; None where even ``most`` are not enough.
+        ``least``, the number if the data are taken at face value, and ``n``, the number however
+        little such models differ; None if even ``most`` are not enough.
     facts
         The facts of the comparison.
 

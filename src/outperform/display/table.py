@@ -1,4 +1,4 @@
-"""A table that prints itself in every format."""
+"""A table that can be written in every format."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ SCHEMA = 1
 
 @dataclass(frozen=True, slots=True)
 class Table(Notebook):
-    """Rows of raw values and the columns that say how to write them.
+    """Rows of raw values, with columns that define their format.
 
     Parameters
     ----------
     columns
         The columns, from left to right.
     rows
-        One mapping a row, with a value (or None) for the key of every column.
+        One mapping per row, with a value (or None) for the key of every column.
     title
-        What the table shows, in a few words.
+        Title, in a few words.
     notes
-        Lines that stand below it.
+        Lines below the table.
 
     Examples
     --------
@@ -59,14 +59,14 @@ class Table(Notebook):
     def __post_init__(self) -> None:
         keys = [column.key for column in self.columns]
         if not keys or len(set(keys)) < len(keys):
-            raise UsageError(f"a table needs columns with different keys, but {keys} came")
+            raise UsageError(f"columns of a table must have different keys; got {keys}")
         frozen = []
         for number, row in enumerate(self.rows):
             missing = [key for key in keys if key not in row]
             if missing:
                 raise UsageError(
                     f"every row needs a value for every column, but row {number} "
-                    f"lacks {missing}; use None for what is not known"
+                    f"lacks {missing}; use None for unknown values"
                 )
             frozen.append(MappingProxyType({key: formats.plain_value(row[key]) for key in keys}))
         object.__setattr__(self, "columns", tuple(self.columns))
@@ -99,7 +99,7 @@ class Table(Notebook):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys of the columns, from left to right."""
+        """Keys of the columns, from left to right."""
         return tuple(column.key for column in self.columns)
 
     def only(self, keys: Iterable[str]) -> Table:
@@ -108,7 +108,7 @@ class Table(Notebook):
         Parameters
         ----------
         keys
-            The keys of the columns to keep.
+            Keys of the columns to keep.
 
         Examples
         --------
@@ -119,10 +119,11 @@ class Table(Notebook):
         if isinstance(keys, str):
             raise UsageError(f"columns must be a list such as ['mean', 'sd']; got {keys!r}")
         known = {column.key: column for column in self.columns}
-        for key in (wanted := list(keys)):
+        selected = list(keys)
+        for key in selected:
             if key not in known:
                 raise UsageError(unknown_name("column", key, self.keys))
-        return replace(self, columns=tuple(known[key] for key in wanted))
+        return replace(self, columns=tuple(known[key] for key in selected))
 
     def to_text(self) -> str:
         """Return the table aligned for a terminal."""
@@ -135,13 +136,14 @@ class Table(Notebook):
     def to_latex(self, *, label: str | None = None) -> str:
         """Return the table for LaTeX with the booktabs package.
 
-        With a title it becomes a table environment in a type that fits the width of a
-        page; what fits no page upright lies on its side, with the rotating package.
+        With a title it becomes a table environment, in a font size that fits the width
+        of a page. A table that is too wide even so is turned on its side, with the
+        rotating package.
 
         Parameters
         ----------
         label
-            What the paper's references call it; needs a title.
+            LaTeX label for references; requires a title.
         """
         return formats.as_latex(self.columns, self.rows, self.title, self.notes, label=label)
 
@@ -150,7 +152,7 @@ class Table(Notebook):
         return fragment(table_html(self.columns, self.rows, title=self.title, notes=self.notes))
 
     def to_csv(self) -> str:
-        """Return the raw values as CSV; text that looks like a formula is disarmed."""
+        """Return the raw values as CSV, with text that looks like a formula made harmless."""
         return formats.as_csv(self.keys, self.rows)
 
     def to_dict(self) -> dict[str, Any]:
@@ -164,13 +166,13 @@ class Table(Notebook):
         }
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the raw values as a pandas data frame."""
+        """Return the raw values as a pandas DataFrame."""
         pandas = require("pandas", extra="all", purpose="to_frame()")
         frame: pd.DataFrame = pandas.DataFrame({key: list(self[key]) for key in self.keys})
         return frame
 
     def to_polars(self) -> pl.DataFrame:
-        """Return the raw values as a polars data frame."""
+        """Return the raw values as a polars DataFrame."""
         polars = require("polars", extra="all", purpose="to_polars()")
         frame: pl.DataFrame = polars.DataFrame(self._uniform_columns())
         return frame

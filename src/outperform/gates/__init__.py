@@ -1,1 +1,1 @@
-"""GATES: may the candidate replace the baseline?"""
+"""GATES: can the candidate replace the baseline?"""

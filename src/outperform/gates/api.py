@@ -1,4 +1,4 @@
-"""``gate``: one comparison, and one for each guard."""
+"""``gate``: one comparison, and one per guard."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from outperform.posterior.rng import seed_sequence
 DEFAULT_SEED = 0
 
 
-class _Asked(OfTwo, total=False):
+class _GateKwargs(OfTwo, total=False):
     metric: MetricLike | None
     na_values: Sequence[str] | None
     empty_is_label: bool
@@ -45,13 +45,13 @@ def gate(
     baseline: str,
     *,
     policy: PolicyLike | None = None,
-    **asked: Unpack[_Asked],
+    **kwargs: Unpack[_GateKwargs],
 ) -> Gate: ...
 
 
 @overload
 def gate(
-    y_true: Outcomes | Scores, candidate: str, baseline: str, **asked: Unpack[_Asked]
+    y_true: Outcomes | Scores, candidate: str, baseline: str, **kwargs: Unpack[_GateKwargs]
 ) -> Gate: ...
 
 
@@ -60,7 +60,7 @@ def gate(
     y_true: LabelsLike | None,
     candidate: LabelsLike,
     baseline: LabelsLike,
-    **asked: Unpack[_Asked],
+    **kwargs: Unpack[_GateKwargs],
 ) -> Gate: ...
 
 
@@ -86,64 +86,62 @@ def gate(
     empty_is_label: bool = False,
     never_true: Sequence[Label] | None = None,
 ) -> Gate:
-    """Decide whether a candidate may replace a baseline.
+    """Decide whether a candidate can replace a baseline.
 
     The difference is candidate − baseline. The gate passes if the whole HDI lies
-    above the ROPE's lower edge, fails if it lies entirely below, and is undecided
-    otherwise; where lower is better, it is the other way round.
+    above the lower edge of the ROPE, fails if it lies entirely below, and is undecided
+    otherwise. For a metric where lower is better, the sides and edges are reversed.
 
     Parameters
     ----------
     y_true
-        The true labels, or :class:`Outcomes` or :class:`Scores`, which know names, groups and
-        weights. A :class:`Suite` has one check for each task.
+        True labels, or :class:`Outcomes` or :class:`Scores`, which include names, groups and
+        weights. A :class:`Suite` has one check per task.
     candidate, baseline
-        Their predicted labels, or the names of two models in the outcomes.
+        Predicted labels, or the names of two models in the outcomes.
     metric
         As for :func:`compare`.
     rope
-        The region of practical equivalence: how much worse is not worse. ±0.01 by default.
+        Region of practical equivalence: a candidate inside it is not worse. Default: ±0.01.
     require
-        ``"not_worse"``; or ``"better"``, which passes only if the whole HDI lies above the ROPE
-        and fails if none of it does.
+        ``"not_worse"``, or ``"better"``, which passes only if the whole HDI lies above the ROPE
+        and fails if no part of it does.
     guards
-        Other things that must not get worse: :class:`Guard`, or tuples of metric, class (or
-        None) and ROPE. Each is a comparison of its own.
+        Additional metrics that must not get worse: :class:`Guard`, or tuples of metric, class
+        (or None) and ROPE. Each is a separate comparison.
     policy
-        Of a suite, what is required on each task: a mapping, or a TOML file with a table
-        ``[tasks]``. ``"not_worse"`` and ``"better"`` as for ``require``, which holds for tasks
-        that are not named; a number, by how much the candidate may be worse; or ``"advisory"``,
-        shown but never decisive.
+        Requirement on each task of a suite: a mapping, or a TOML file with a table ``[tasks]``.
+        ``"not_worse"`` or ``"better"``, as for ``require``, which applies to all other tasks; a
+        number, by how much the candidate may be worse; or ``"advisory"``, shown but never decisive.
     hdi_prob
-        The mass of the interval, 0.5 or more: a candidate that is worse by the whole ROPE passes
-        with probability ``(1 - hdi_prob) / 2``.
+        Probability mass of the HDI, 0.5 or more. A candidate that is worse by exactly the ROPE's
+        half-width passes with probability ``(1 - hdi_prob) / 2``.
     prior
         As for :func:`compare`.
     paired
         Whether to compare the models item by item. Ignored if the data are unpaired.
     n_draws
-        How many draws to begin with, 20,000 by default. Where an end of the HDI is too near to
-        the edge that decides, there are more, up to 16 times as many or a million; what then is
-        still too near is undecided.
+        Number of draws to begin with. Default: 20,000. If an end of the HDI is too close to the
+        deciding edge, more are drawn, up to 16 times as many or a million. If it is still too
+        close then, the gate is undecided.
     random_state
-        A whole number, a SeedSequence, a Generator, a RandomState, or None for another seed each
-        time; every check uses it anew. The default is fixed, so that the same data get the same
-        judgement.
+        An integer, a SeedSequence, a Generator, a RandomState, or None for a new seed each time.
+        Every check starts from it. The default is fixed, so the same data give the same result.
     n_jobs
         Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
         Results do not depend on it.
     labels
-        The classes averaged over; by default those that are ever true.
+        Classes to average over. Default: those that occur in the truth.
     pos_label
-        The positive class of binary metrics, and of guards that name no class.
+        Positive class of binary metrics, and of guards without a class.
     na_values, empty_is_label
-        Of arrays, which texts mean a missing value, and whether the empty text is a label, as for
-        :meth:`Outcomes.from_labels`. Labels that look missing and are not declared withhold the
-        judgement.
+        For arrays: texts that mean a missing value, and whether the empty text is a label, as for
+        :meth:`Outcomes.from_labels`. If labels look missing and are not declared, the gate is
+        undecided.
     never_true
-        Classes that models may predict and that are meant never to be true, such as
-        ``["refusal"]``. Where the judgement depends on other predictions that are never true,
-        the gate is undecided: they may be labels spelled otherwise.
+        Classes that models may predict but that are never true on purpose, such as
+        ``["refusal"]``. If the result depends on other predictions that are never true, the gate
+        is undecided, because they may be true labels with another spelling.
 
     Examples
     --------
@@ -169,17 +167,17 @@ def gate(
     missing = MissingTexts.from_param(na_values, empty_is_label)
     if isinstance(y_true, (Suite, Outcomes, Scores)) and missing != UNDECLARED:
         raise UsageError(
-            f"{param('na_values=')} and {param('empty_is_label=')} are about arrays of labels; "
-            "these outcomes are counted already, so give them to op.read or Outcomes.from_labels"
+            f"{param('na_values=')} and {param('empty_is_label=')} apply only to label arrays; "
+            "these outcomes are counted already, so pass them to op.read or Outcomes.from_labels"
         )
     if isinstance(y_true, Suite):
         if guards:
-            raise UsageError(f"guards are for one task; a suite has {param('policy=')}")
+            raise UsageError(f"guards apply to a single task; for a suite, use {param('policy=')}")
         refuse_declared(never_true)
         over |= {"metric": metric, "rope": rope, "require": require, "policy": policy}
         return gate_suite(y_true, candidate, baseline, **over, **shared)
     if policy is not None:
-        raise UsageError(f"{param('policy=')} is for a suite of tasks; use {param('guards=')}")
+        raise UsageError(f"{param('policy=')} applies only to a suite; use {param('guards=')}")
     outcomes = two_models(
         y_true,
         candidate,
@@ -193,18 +191,18 @@ def gate(
     outcomes = replace(outcomes, findings=made_serious(outcomes.findings))
     check_requirement(require)
     metric = chosen_metric(outcomes, metric, labels=labels, pos_label=pos_label)
-    asked = [
-        replace(one, metric=chosen_metric(outcomes, one.metric, **over))
-        for one in map(Guard.from_param, guards)
+    checked = [
+        replace(guard, metric=chosen_metric(outcomes, guard.metric, **over))
+        for guard in map(Guard.from_param, guards)
     ]
-    _refuse_twins([Guard(metric=metric), *asked])
-    for guard in asked:
-        _refuse_wide(guard)
+    _check_unique([Guard(metric=metric), *checked])
+    for guard in checked:
+        _check_rope(guard)
     new, old = outcomes.models
     first = compare(outcomes, new, old, metric=metric, rope=rope, **over, **shared)
     checks = [Check(comparison=settled(first, require, n_jobs), require=require)]
-    for guard in asked:
-        about = over if guard.label is None else {"pos_label": _one_class(guard)}
+    for guard in checked:
+        about = over if guard.label is None else {"pos_label": _class_of(guard)}
         guarded = compare(
             outcomes, new, old, metric=guard.metric, rope=guard.rope, **about, **shared
         )
@@ -213,33 +211,33 @@ def gate(
     return Gate(checks=tuple(checks))
 
 
-def _refuse_wide(guard: Guard) -> None:
-    """Refuse a ROPE of a guard that any ROPE would be refused for, by the guard's name."""
+def _check_rope(guard: Guard) -> None:
+    """Raise an error that names the guard if its ROPE is invalid."""
     if guard.rope is not None:
-        asked = metrics.get(guard.metric)
+        metric = metrics.get(guard.metric)
         of_class = "" if guard.label is None else f" of class {guard.label!r}"
-        name = f"the ROPE of the guard {asked.name!r}{of_class},"
-        Rope.from_param(guard.rope, bounds=asked.bounds, name=name)
+        name = f"the ROPE of the guard {metric.name!r}{of_class},"
+        Rope.from_param(guard.rope, bounds=metric.bounds, name=name)
 
 
-def _one_class(guard: Guard) -> Label | None:
-    asked = get_labels(guard.metric)
-    if asked.average != "binary":
+def _class_of(guard: Guard) -> Label | None:
+    metric = get_labels(guard.metric)
+    if metric.average != "binary":
         raise UsageError(
-            f"a guard on the class {guard.label!r} needs a metric of one class, such as recall, "
-            f"precision or f1; got {asked.name!r}"
+            f"the guard on class {guard.label!r} needs a metric of one class, such as recall, "
+            f"precision or f1; got {metric.name!r}"
         )
     return guard.label
 
 
-def _refuse_twins(guards: Sequence[Guard]) -> None:
-    seen: set[tuple[metrics.Metric, str]] = set()
+def _check_unique(guards: Sequence[Guard]) -> None:
+    keys: set[tuple[metrics.Metric, str]] = set()
     for guard in guards:
-        asked = metrics.get(guard.metric)
-        # As text, because 1 and "1" are two classes; True and 1 are one.
+        metric = metrics.get(guard.metric)
+        # As text, because 1 and "1" are different classes but True and 1 are the same.
         label = int(guard.label) if isinstance(guard.label, bool) else guard.label
-        key = asked, repr(label)
-        if key in seen:
+        key = metric, repr(label)
+        if key in keys:
             of_class = "" if guard.label is None else f" of class {guard.label!r}"
-            raise UsageError(f"the gate asks for {asked.name!r}{of_class} twice; leave one out")
-        seen.add(key)
+            raise UsageError(f"the gate asks for {metric.name!r}{of_class} twice; remove one")
+        keys.add(key)

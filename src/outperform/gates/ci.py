@@ -1,4 +1,4 @@
-"""A gate as continuous integration reads it: JUnit XML, workflow commands, outputs, JSON."""
+"""A gate for continuous integration: JUnit XML, workflow commands, outputs, JSON."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _COMMANDS = {"pass": "notice", "undecided": "warning", "fail": "error"}
 
 
 def gate_junit(gate: Gate, *, allow_undecided: bool = False) -> str:
-    """Return a gate as JUnit XML, one test case for each check.
+    """Return a gate as JUnit XML, with one test case per check.
 
-    A check that fails is a failure. One that cannot be told yet is an error, which
-    test reports show as "no answer" and not as green; where undecided is allowed
-    it is skipped, so that the report agrees with the exit code.
+    A check that fails is a failure. An undecided check is an error, which test reports do
+    not show as passed. If undecided is allowed, it is skipped, so the report agrees with
+    the exit code.
 
     Parameters
     ----------
     gate
         The gate.
     allow_undecided
-        Whether undecided lets the run pass; it never does with a serious finding.
+        Whether an undecided gate lets the run pass. With a serious finding it never does.
 
     Examples
     --------
@@ -75,12 +75,12 @@ def _test_case(suite: ElementTree.Element, facts: Facts, check: Facts, tag: str 
 
 
 def _findings(check: Facts) -> list[str]:
-    found = gate_findings([check])
-    return [f"{level}: {message} [{name}]" for level, message, name in found]
+    findings = gate_findings([check])
+    return [f"{level}: {message} [{name}]" for level, message, name in findings]
 
 
 def gate_annotations(gate: Gate) -> str:
-    """Return a gate as workflow commands of GitHub Actions, one line for each check.
+    """Return a gate as workflow commands of GitHub Actions, one line per check.
 
     Parameters
     ----------
@@ -105,9 +105,9 @@ def gate_annotations(gate: Gate) -> str:
 
 
 def gate_outputs(gate: Gate) -> str:
-    """Return a gate as outputs of a step of GitHub Actions: fixed words and numbers only.
+    """Return a gate as step outputs of GitHub Actions: fixed words and numbers only.
 
-    A gate over tasks has a judgement and no one difference.
+    A gate over tasks has a result but no single difference.
 
     Parameters
     ----------
@@ -126,15 +126,15 @@ def gate_outputs(gate: Gate) -> str:
     hdi_high=0.387...
     """
     main = gate.main
-    told: dict[str, str | float] = {"judgement": gate.judgement.value}
+    outputs: dict[str, str | float] = {"judgement": gate.judgement.value}
     if gate.checks[0].task is None:
-        told |= {
+        outputs |= {
             "decision": main.decision.name.lower(),
             "difference": main.mean,
             "hdi_low": main.hdi.low,
             "hdi_high": main.hdi.high,
         }
-    return "\n".join(f"{name}={value}" for name, value in told.items())
+    return "\n".join(f"{name}={value}" for name, value in outputs.items())
 
 
 def gate_json(gate: Gate) -> str:
@@ -149,7 +149,7 @@ def gate_json(gate: Gate) -> str:
 
 
 def _message(text: str) -> str:
-    """Write text so that it stays inside one workflow command."""
+    """Escape text so that it stays inside one workflow command."""
     return for_text(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

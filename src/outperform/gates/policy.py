@@ -1,9 +1,9 @@
-"""A gate over the tasks of a suite: what is required on each, and one judgement.
+"""A gate over the tasks of a suite: a requirement on each task, and one result.
 
-The gate passes if every task passes that may decide. A task that is truly worse by its margin
-passes with probability at most half of ``1 − hdi_prob``, and all must pass, so many tasks make a
-wrong pass no more probable. Each task may fail the gate, so a failure must hold at a level that is
-stricter by the number of tasks; a wrong failure then is no more probable than with one task.
+The gate passes if every binding task passes. A task that is truly worse by its margin passes with
+probability at most half of ``1 − hdi_prob``, and all must pass, so many tasks make a wrong pass no
+more probable. Each task can fail the gate, so a failure must be shown at a level that is stricter
+by the number of tasks. A wrong failure is then no more probable than with one task.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PolicyLike: TypeAlias = "Mapping[str, str | float] | str | os.PathLike[str]"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """What is required on one task: how, by how much it may be worse, and whether it decides."""
+    """Requirement on one task, its margin, and whether it is only advisory."""
 
     require: Require
     margin: float | None = None
@@ -39,7 +39,7 @@ class Rule:
 
     @classmethod
     def from_param(cls, task: str, rule: object, default: Require) -> Rule:
-        """Take a requirement, a margin, or ``"advisory"``."""
+        """Convert a requirement, a margin, or ``"advisory"``."""
         if rule == ADVISORY:
             return cls(require=default, advisory=True)
         if isinstance(rule, str) and rule in get_args(Require):
@@ -51,37 +51,37 @@ class Rule:
         ):
             return cls(require="not_worse", margin=float(rule))
         raise UsageError(
-            f"the policy of {task!r} must be 'not_worse', 'better', 'advisory', or by how much it "
-            f"may be worse, e.g. 0.02; got {rule!r}"
+            f"the policy of {task!r} must be 'not_worse', 'better', 'advisory', or a margin such "
+            f"as 0.02; got {rule!r}"
         )
 
 
 def rules_of(suite: Suite, policy: PolicyLike | None, default: Require) -> dict[str, Rule]:
-    """Return the rule of every task; a policy may name only tasks that are there."""
-    given = read_policy(policy) if isinstance(policy, (str, os.PathLike)) else dict(policy or {})
-    for task in given:
+    """Return the rule of every task. A policy may name only tasks of the suite."""
+    by_task = read_policy(policy) if isinstance(policy, (str, os.PathLike)) else dict(policy or {})
+    for task in by_task:
         if task not in suite.tasks:
             raise UsageError(unknown_name("task", task, suite.tasks))
-    rules = {task: Rule.from_param(task, given.get(task, default), default) for task in suite}
+    rules = {task: Rule.from_param(task, by_task.get(task, default), default) for task in suite}
     if all(rule.advisory for rule in rules.values()):
         raise UsageError("every task in the policy is advisory; at least one must be binding")
     return rules
 
 
 def read_policy(path: str | os.PathLike[str]) -> dict[str, object]:
-    """Read a policy from a TOML file: a table ``[tasks]`` and nothing else."""
+    """Read a policy from a TOML file with only a table ``[tasks]``."""
     try:
-        found = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        contents = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise UsageError(f"there is no policy file {os.fspath(path)!r}") from None
+        raise UsageError(f"the policy file {os.fspath(path)!r} does not exist") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise DataError(f"{os.fspath(path)} is no TOML: {error}") from error
-    tasks = found.pop("tasks", None)
-    if not isinstance(tasks, Mapping) or found:
-        odd = f"; got {', '.join(map(repr, found))}" if found else ""
+        raise DataError(f"{os.fspath(path)} is not valid TOML: {error}") from error
+    tasks = contents.pop("tasks", None)
+    if not isinstance(tasks, Mapping) or contents:
+        got = f"; got {', '.join(map(repr, contents))}" if contents else ""
         raise DataError(
             f"{os.fspath(path)} must have one table, [tasks], with lines such as "
-            f"arc = 'not_worse'{odd}"
+            f"arc = 'not_worse'{got}"
         )
     return dict(tasks)
 
@@ -94,32 +94,33 @@ def gate_suite(
     policy: PolicyLike | None,
     require: Require,
     n_jobs: int | None,
-    **asked: Any,
+    **kwargs: Any,
 ) -> Gate:
-    """Judge every task by its rule."""
+    """Check every task against its rule."""
     check_requirement(require)
     rules = rules_of(suite, policy, require)
-    found = compare_suite(_withholding(suite), candidate, baseline, n_jobs=n_jobs, **asked)
-    n_deciding = sum(not rule.advisory for rule in rules.values())
+    compared = compare_suite(_withholding(suite), candidate, baseline, n_jobs=n_jobs, **kwargs)
+    n_binding = sum(not rule.advisory for rule in rules.values())
     checks = []
-    where = f" in {os.fspath(policy)}" if isinstance(policy, (str, os.PathLike)) else ""
+    source = f" in {os.fspath(policy)}" if isinstance(policy, (str, os.PathLike)) else ""
     for task, rule in rules.items():
-        own = _within(found.tasks[task], rule.margin, f"the policy's margin of {task!r}{where},")
+        name = f"the policy's margin of {task!r}{source},"
+        comparison = _with_margin(compared.tasks[task], rule.margin, name)
         checks.append(
             Check(
-                comparison=settled(own, rule.require, n_jobs),
+                comparison=settled(comparison, rule.require, n_jobs),
                 require=rule.require,
                 task=task,
                 advisory=rule.advisory,
-                n_checks=n_deciding,
+                n_checks=n_binding,
             )
         )
     return Gate(checks=tuple(checks))
 
 
 def _withholding(suite: Suite) -> Suite:
-    """Return the suite with findings that are serious in a gate."""
-    if isinstance(suite, ScoreSuite):  # which has no items, and so no labels
+    """Return the suite with those findings made serious that are serious in a gate."""
+    if isinstance(suite, ScoreSuite):  # it has no items, so no labels
         return suite
     tasks = {
         name: replace(data, findings=made_serious(data.findings))
@@ -128,12 +129,14 @@ def _withholding(suite: Suite) -> Suite:
     return suite.of_tasks(tasks)
 
 
-def _within(own: Comparison, margin: float | None, name: str) -> Comparison:
-    """Return the comparison with a ROPE that reaches as far down as the candidate may be worse."""
+def _with_margin(comparison: Comparison, margin: float | None, name: str) -> Comparison:
+    """Return the comparison with the margin as the edge of the ROPE on the worse side."""
     if margin is None:
-        return own
-    rope_for(own.spec, margin, name)  # refuses what it refuses as a ROPE
-    rope = own.rope
-    if own.spec.metric.greater_is_better:
-        return own.with_rope(replace(rope, low=-margin, high=max(rope.high, 0.0), default=False))
-    return own.with_rope(replace(rope, low=min(rope.low, 0.0), high=margin, default=False))
+        return comparison
+    rope_for(comparison.spec, margin, name)  # a margin must be valid as a ROPE
+    rope = comparison.rope
+    if comparison.spec.metric.greater_is_better:
+        rope = replace(rope, low=-margin, high=max(rope.high, 0.0), default=False)
+    else:
+        rope = replace(rope, low=min(rope.low, 0.0), high=margin, default=False)
+    return comparison.with_rope(rope)

@@ -1,4 +1,4 @@
-"""``Gate``: the checks that decide whether a candidate may replace a baseline."""
+"""``Gate``: the checks that decide whether a candidate can replace a baseline."""
 
 from __future__ import annotations
 
@@ -37,25 +37,24 @@ from outperform.metrics.metric import MetricLike
 from outperform.planning.more_data import Needed
 
 _MOST_TIMES, _MOST_DRAWS = 16, 1_000_000
-# Too little evidence is what undecided means; other serious findings say that something is wrong.
-_THIN = ("few_disagreements",)
-
+# These findings show only that evidence is scarce. Other serious ones show that something is wrong.
+_SCARCE_EVIDENCE = ("few_disagreements",)
 
 GuardLike: TypeAlias = "Guard | tuple[MetricLike, Label | None, RopeLike | None]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guard:
-    """A metric that must not get worse, besides the one that the gate is about.
+    """Additional metric that must not get worse.
 
     Parameters
     ----------
     metric
         As for :func:`compare`.
     label
-        The class it is about, against the rest; None for a metric of all classes.
+        Class to compare with the rest; None for a metric over all classes.
     rope
-        The region of practical equivalence; ±0.01 by default.
+        Region of practical equivalence. Default: ±0.01.
 
     Examples
     --------
@@ -69,12 +68,12 @@ class Guard:
 
     @classmethod
     def from_param(cls, guard: GuardLike) -> Guard:
-        """Take a guard, or a tuple of metric, class (or None) and ROPE.
+        """Convert a guard, or a tuple of metric, class (or None) and ROPE.
 
         Parameters
         ----------
         guard
-            What the user gave.
+            A guard or a tuple.
         """
         if isinstance(guard, Guard):
             return guard
@@ -88,16 +87,16 @@ class Guard:
 
 @written()
 class TaskCheck(NamedTuple):
-    """What a check of a suite has besides; see :class:`Check`.
+    """Additional fields of a check in a suite; see :class:`Check`.
 
     Parameters
     ----------
     task
-        The task of a suite that it is about.
+        Task of the suite.
     advisory
-        Whether it is only shown and never decides.
+        Whether the check is only shown and never decides.
     n_checks
-        How many tasks can fail the gate.
+        Number of tasks that can fail the gate.
     """
 
     task: str
@@ -111,7 +110,7 @@ class TaskCheck(NamedTuple):
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check(Plain):
-    """One comparison of a gate and what is required of it.
+    """One comparison of a gate and its requirement.
 
     Parameters
     ----------
@@ -120,14 +119,14 @@ class Check(Plain):
     require
         ``"not_worse"`` or ``"better"``.
     guard
-        The guard that it answers; None for the main metric.
+        Guard that is checked; None for the main metric.
     task
-        The task of a suite that it is about; None if the gate is not about a suite.
+        Task of the suite; None if the gate is not over a suite.
     advisory
-        Whether it is only shown and never decides.
+        Whether the check is only shown and never decides.
     n_checks
-        How many tasks can fail the gate. A failure must hold at a level so much stricter, so that
-        many tasks do not bring many wrong failures.
+        Number of tasks that can fail the gate. A failure must be shown at a level that is
+        stricter by this factor, so many tasks do not cause many wrong failures.
     """
 
     comparison: Comparison
@@ -139,46 +138,46 @@ class Check(Plain):
 
     @property
     def judgement(self) -> Judgement:
-        """Whether the requirement is met."""
-        found = judge(self.comparison, require=self.require)
-        if found is Judgement.FAIL and self.n_checks > 1:
-            surely = fails_among(self.comparison, self.require, self.n_checks)
-            return found if surely else Judgement.UNDECIDED
-        return found
+        """Result of the check: pass, fail or undecided."""
+        judgement = judge(self.comparison, require=self.require)
+        if judgement is Judgement.FAIL and self.n_checks > 1:
+            fails = fails_among(self.comparison, self.require, self.n_checks)
+            return judgement if fails else Judgement.UNDECIDED
+        return judgement
 
     @property
     def needed(self) -> Needed | None:
-        """About how many more items would decide: a range; None if it is decided.
+        """About how many more items would decide, as a range; None if it is decided.
 
-        None too if a pool has no more to tell.
+        None too if the rest of a pool cannot decide it.
         """
         return items_to_judge(self.comparison, require=self.require)
 
     @property
     def more_items(self) -> int | None:
-        """How many more decide however little the models differ: 0 if decided, None if unknown."""
+        """Number of further items that would decide in any case; 0 if decided, None if unknown."""
         if self.judgement is not Judgement.UNDECIDED:
             return 0
         return None if self.needed is None else self.needed.n
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Findings about the comparison, and about what follows from it here."""
+        """Findings about the comparison, and about its use in a gate."""
         return findings_of(self.comparison, self.require)
 
     @property
     def guarded(self) -> bool:
-        """Whether it is about a guard and not about the main metric."""
+        """Whether the check is of a guard and not of the main metric."""
         return self.guard is not None
 
     @property
     def edge(self) -> float:
-        """The edge of the ROPE that the interval must clear."""
+        """Edge of the ROPE that the interval must clear."""
         return edge_of(self.comparison, self.require)
 
     @property
     def near_edge(self) -> bool:
-        """Whether other draws might move the interval over that edge."""
+        """Whether other draws might move the interval across that edge."""
         return claim_of(self.comparison, self.require).near_edge is not None
 
     @property
@@ -189,74 +188,76 @@ class Check(Plain):
 
     @property
     def withheld(self) -> tuple[str, ...]:
-        """The serious findings, which withhold the judgement whatever the interval says."""
+        """Names of serious findings; with any, the check is undecided."""
         return serious(self.findings)
 
 
 @written("names=main.names judgement=judgement.value require checks findings", kind="gate")
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Gate(Plain, Notebook):
-    """Whether the candidate may replace the baseline, and why.
+    """Decision whether the candidate can replace the baseline, with its checks.
 
     Parameters
     ----------
     checks
-        The main comparison, then one for each guard.
+        The main check, then one per guard; for a suite, one per task.
     """
 
     checks: tuple[Check, ...]
 
     @property
     def main(self) -> Comparison:
-        """The comparison that the gate is about."""
+        """Comparison of the first check."""
         return self.checks[0].comparison
 
     @property
     def require(self) -> Require:
-        """What is required of the main metric."""
+        """Requirement on the main metric."""
         return self.checks[0].require
 
     @property
     def guards(self) -> tuple[Comparison, ...]:
-        """The comparisons of the guards, in their order."""
+        """Comparisons of the guards, in their order."""
         return tuple(check.comparison for check in self.checks[1:])
 
     @property
     def judgement(self) -> Judgement:
-        """Fail if any check fails, else undecided if any is, else pass."""
-        found = [check.judgement for check in self.checks if not check.advisory]
-        for one in (Judgement.FAIL, Judgement.UNDECIDED):
-            if one in found:
-                return one
+        """Fail if any binding check fails, else undecided if any is, else pass."""
+        judgements = [check.judgement for check in self.checks if not check.advisory]
+        for judgement in (Judgement.FAIL, Judgement.UNDECIDED):
+            if judgement in judgements:
+                return judgement
         return Judgement.PASS
 
     @property
     def passed(self) -> bool:
-        """Whether every check passes."""
+        """Whether every binding check passes."""
         return self.judgement is Judgement.PASS
 
     @property
     def allowable(self) -> bool:
-        """Whether it is undecided for want of evidence only, which one may choose to allow.
+        """Whether the gate is undecided only because evidence is scarce, so it can be allowed.
 
-        False where a serious finding withholds a judgement: something is wrong with the data, or
-        there are none, or other draws might find the candidate worse.
+        False if another serious finding makes a check undecided: something is wrong with the
+        data, there are none, or other draws might show that the candidate is worse.
         """
-        deciding = (check for check in self.checks if not check.advisory)
-        wrong = [name for check in deciding for name in check.withheld if name not in _THIN]
+        binding = (check for check in self.checks if not check.advisory)
+        wrong = [
+            name for check in binding for name in check.withheld if name not in _SCARCE_EVIDENCE
+        ]
         return self.judgement is Judgement.UNDECIDED and not wrong
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """The findings of all checks, each once."""
-        return tuple(dict.fromkeys(one for check in self.checks for one in check.findings))
+        """Findings of all checks, each once."""
+        return tuple(dict.fromkeys(item for check in self.checks for item in check.findings))
 
     def report(self) -> str:
-        """Return the judgement in one sentence for each check."""
+        """Return the result in one sentence per check."""
         return " ".join(gate_sentences(self.to_dict()))
 
     def to_markdown(self) -> str:
-        """Return judgement, checks and findings in Markdown, as a job summary shows them."""
+        """Return result, checks and findings in Markdown, for a job summary."""
         return gate_markdown(self.to_dict())
 
     def to_latex(self) -> str:
@@ -267,46 +268,46 @@ class Gate(Plain, Notebook):
         return gate_document(self.to_dict())
 
     def to_html(self) -> str:
-        """Return the answer as HTML, as a notebook shows it."""
+        """Return the result as HTML, as a notebook shows it."""
         return self._document().html()
 
     def __str__(self) -> str:
         return plain(self._document().lines(Page(height=None)))
 
     def __repr__(self) -> str:
-        found = ", ".join(
+        checks = ", ".join(
             f"{check.task or check.comparison.metric} {check.judgement.value}"
             for check in self.checks
         )
-        return f"Gate({self.judgement.value}: {found})"
+        return f"Gate({self.judgement.value}: {checks})"
 
 
-def settled(found: Comparison, require: Require, n_jobs: int | None) -> Comparison:
-    """Draw more until no end of the HDI is too near to the edge that decides, up to a limit."""
-    n_draws = found.draws.size
+def settled(comparison: Comparison, require: Require, n_jobs: int | None) -> Comparison:
+    """Draw more until no end of the HDI is too close to the deciding edge, up to a limit."""
+    n_draws = comparison.draws.size
     most = max(n_draws, min(_MOST_TIMES * n_draws, _MOST_DRAWS))
-    _refuse_idle(found, require)
-    if withheld(found):
-        return found
-    while n_draws < most and (wanted := draws_to_settle(found, require)) > n_draws:
-        n_draws = int(min(max(2 * n_draws, wanted), most))
-        found = answer_spec(
-            found.spec,
-            rope=found.rope,
-            prob=found.hdi.prob,
+    _check_edge(comparison, require)
+    if withheld(comparison):
+        return comparison
+    while n_draws < most and (required := draws_to_settle(comparison, require)) > n_draws:
+        n_draws = int(min(max(2 * n_draws, required), most))
+        comparison = answer_spec(
+            comparison.spec,
+            rope=comparison.rope,
+            prob=comparison.hdi.prob,
             n_draws=n_draws,
-            seed=found.seed,
+            seed=comparison.seed,
             n_jobs=n_jobs,
         )
-    return found
+    return comparison
 
 
-def _refuse_idle(found: Comparison, require: Require) -> None:
-    """Refuse an edge that no difference can lie beyond: the answer would not depend on the data."""
-    bounds, edge = found.spec.metric.bounds, edge_of(found, require)
+def _check_edge(comparison: Comparison, require: Require) -> None:
+    """Reject an edge that no difference can exceed, as the result would not depend on the data."""
+    bounds, edge = comparison.spec.metric.bounds, edge_of(comparison, require)
     if bounds is not None and abs(edge) >= bounds[1] - bounds[0]:
         raise UsageError(
-            f"{param('rope')} must leave room for a difference: none of {found.metric} can be "
-            f"beyond {edge:+g}, so every model would get the same answer; give it in the metric's "
-            "units, e.g. 0.01"
+            f"{param('rope')} is too wide: no difference in {comparison.metric} can lie beyond "
+            f"{edge:+g}, so every model would get the same result; give it in the metric's units, "
+            "e.g. 0.01"
         )

@@ -1,4 +1,4 @@
-"""The rule of the gate: pass, fail, or cannot tell yet."""
+"""The rule of the gate: pass, fail, or undecided."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from outperform.planning.goals import judged_goal
 from outperform.planning.more_data import Needed, items_needed
 
 TOO_COARSE = "monte_carlo_too_coarse"
-# A candidate that is worse by the whole ROPE passes with probability (1 − prob) / 2: one in four at
-# the least, one in ten at what is usual at the least.
-_LEAST_PROB, _USUAL_PROB = 0.5, 0.8
+# A candidate that is worse by exactly the ROPE's half-width passes with probability (1 − prob) / 2:
+# at most one in four at the minimum, and at most one in ten at the usual minimum.
+_MIN_PROB, _USUAL_PROB = 0.5, 0.8
 Require = Literal["not_worse", "better"]
 
 
 class Judgement(Enum):
-    """What a gate says.
+    """Result of a gate.
 
     Examples
     --------
@@ -43,19 +43,19 @@ class Judgement(Enum):
 
 
 def judge(comparison: Comparison, *, require: Require = "not_worse") -> Judgement:
-    """Return whether A may replace B: yes, no, or cannot tell yet.
+    """Return whether A can replace B: pass, fail, or undecided.
 
     A requirement is a claim about the difference A − B: ``"not_worse"`` claims
     that it is no worse than the ROPE's edge on the worse side, ``"better"`` that
     it is beyond the edge on the better side. The gate passes if the whole HDI
     fulfils the claim, fails if the whole HDI contradicts it, and is undecided
-    otherwise. So ``"not_worse"`` passes on ≫, ≈ and a > that reaches over the
-    better edge only, and fails on ≪. ``"better"`` passes on ≫ and fails not on
-    ≪ alone but on ≈ too: an HDI inside the ROPE says that the improvement is too
-    small to matter, and more items would only say so more firmly.
+    otherwise. So ``"not_worse"`` passes on ≫, ≈ and a > that contains the
+    better edge only, and fails on ≪. ``"better"`` passes on ≫ and fails on ≪ and
+    on ≈: an HDI inside the ROPE shows that the improvement is too small to
+    matter, and more items would only confirm it.
 
-    A serious finding withholds the judgement. So does an end of the HDI that is too near to the
-    edge for so many draws: other draws might judge otherwise.
+    A serious finding makes the gate undecided. So does an end of the HDI that is too close to the
+    edge for this number of draws, because other draws could give a different result.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def judge(comparison: Comparison, *, require: Require = "not_worse") -> Judgemen
 
 
 def _side(claim: Claim, require: Require) -> Judgement:
-    """Return what the interval says, whatever the findings."""
+    """Return the result by the interval alone, without regard to findings."""
     if claim.low >= claim.edge if require == "not_worse" else claim.low > claim.edge:
         return Judgement.PASS
     if claim.high < claim.edge if require == "not_worse" else claim.high <= claim.edge:
@@ -87,7 +87,7 @@ def _side(claim: Claim, require: Require) -> Judgement:
 
 
 def fails_among(comparison: Comparison, require: Require, n_checks: int) -> bool:
-    """Return whether a failure holds where so many checks may each fail.
+    """Return whether a failure stands if each of several checks can fail the gate.
 
     The HDI of mass 1 − (1 − prob) / n_checks must lie beyond the edge, clear of Monte Carlo error.
 
@@ -98,7 +98,7 @@ def fails_among(comparison: Comparison, require: Require, n_checks: int) -> bool
     require
         ``"not_worse"`` or ``"better"``.
     n_checks
-        How many checks there are.
+        Number of checks.
     """
     prob = 1 - (1 - comparison.hdi.prob) / n_checks
     hdi = summarize(np.sort(comparison.draws), comparison.distribution, prob).hdi
@@ -107,7 +107,7 @@ def fails_among(comparison: Comparison, require: Require, n_checks: int) -> bool
 
 
 def findings_of(comparison: Comparison, require: Require) -> tuple[Finding, ...]:
-    """Return the findings about a comparison and about what a requirement makes of it.
+    """Return the findings about a comparison and about its result under a requirement.
 
     Parameters
     ----------
@@ -117,17 +117,16 @@ def findings_of(comparison: Comparison, require: Require) -> tuple[Finding, ...]
         ``"not_worse"`` or ``"better"``.
     """
     coarse = tuple(_too_coarse(comparison, require))
-    # The finding about the edge that decides says more than the one about any edge.
-    spelled = tuple(_spelled(comparison, require))
+    # The finding about the deciding edge replaces the one about any edge.
+    spelling = tuple(_spelling(comparison, require))
     undefined = tuple(_unobserved(comparison))
     unseen = () if undefined else tuple(unseen_finding(comparison.spec))
-    drawn = tuple(_drawn_unknown(comparison))
-    replaced = {one.name for one in (*coarse, *spelled, *unseen, *drawn)}
-    told = [one for one in comparison.findings if one.name not in replaced]
+    drawn = tuple(_sampling(comparison))
+    replaced = {item.name for item in (*coarse, *spelling, *unseen, *drawn)}
     return (
-        *told,
+        *(item for item in comparison.findings if item.name not in replaced),
         *_lenient(comparison),
-        *spelled,
+        *spelling,
         *unseen,
         *drawn,
         *undefined,
@@ -137,12 +136,12 @@ def findings_of(comparison: Comparison, require: Require) -> tuple[Finding, ...]
 
 
 def check_level(hdi_prob: float) -> float:
-    """Return the mass of a gate's HDI; one with which nearly anything passes is refused.
+    """Return the mass of a gate's HDI if it is large enough for a gate.
 
     Parameters
     ----------
     hdi_prob
-        What the user gave.
+        Probability mass of the HDI.
 
     Examples
     --------
@@ -151,22 +150,22 @@ def check_level(hdi_prob: float) -> float:
     >>> check_level(0.05)
     Traceback (most recent call last):
     ...
-    outperform.errors.UsageError: hdi_prob of a gate must be 0.5 or more: with 0.05 a candidate that
-    is worse by the whole ROPE passes in 48% of cases; did you mean 0.95?
+    outperform.errors.UsageError: hdi_prob of a gate must be 0.5 or more; with 0.05 a candidate that
+    is worse by the half-width of the ROPE passes in 48% of cases (did you mean 0.95?)
     """
     prob = check_prob(hdi_prob)
-    if prob < _LEAST_PROB:
+    if prob < _MIN_PROB:
         meant = 1 - prob if prob <= 1 - _USUAL_PROB else 0.95
         raise UsageError(
-            f"{param('hdi_prob')} of a gate must be {_LEAST_PROB:g} or more: with {prob:g} a "
-            f"candidate that is worse by the whole ROPE passes in {(1 - prob) / 2:.0%} of cases; "
-            f"did you mean {meant:g}?"
+            f"{param('hdi_prob')} of a gate must be {_MIN_PROB:g} or more; with {prob:g} a "
+            "candidate that is worse by the half-width of the ROPE passes in "
+            f"{(1 - prob) / 2:.0%} of cases (did you mean {meant:g}?)"
         )
     return prob
 
 
 def _lenient(comparison: Comparison) -> Iterator[Finding]:
-    """Yield the finding about an HDI so narrow that it lets a worse candidate pass."""
+    """Yield the finding about an HDI so narrow that a worse candidate often passes."""
     prob = comparison.hdi.prob
     if prob < _USUAL_PROB:
         yield finding("lenient_level", prob=prob, passing=(1 - prob) / 2, usual=_USUAL_PROB)
@@ -184,30 +183,31 @@ def withheld(comparison: Comparison) -> tuple[str, ...]:
 
 
 def serious(findings: tuple[Finding, ...]) -> tuple[str, ...]:
-    """Return the names of the serious ones among findings.
+    """Return the names of the serious findings.
 
     Parameters
     ----------
     findings
         Findings of any level.
     """
-    return tuple(one.name for one in findings if one.level == "serious")
+    return tuple(item.name for item in findings if item.level == "serious")
 
 
 def _unobserved(comparison: Comparison) -> Iterator[Finding]:
-    """Yield the finding about a metric that nothing in the data defines."""
-    empty = [one.name for one in (comparison.a, comparison.b) if not one.observed_defined]
+    """Yield the finding about a metric that no item in the data defines."""
+    models = (comparison.a, comparison.b)
+    empty = [model.name for model in models if not model.observed_defined]
     if empty:
         yield finding("nothing_observed", metric=comparison.metric, models=" and of ".join(empty))
 
 
-def _drawn_unknown(comparison: Comparison) -> Iterator[Finding]:
-    """Yield why no gate opens by a judge: nobody declared which items people labelled, or too few.
+def _sampling(comparison: Comparison) -> Iterator[Finding]:
+    """Yield why a gate on a judge cannot pass: undeclared sampling, or too few human labels.
 
-    Labels that follow complaints need not show in the judge's ratings, so that these being even
-    proves nothing.
+    If items were labelled because of complaints, the judge's ratings need not show it, so even
+    ratings prove nothing.
     """
-    named = {one.name: one for one in comparison.findings}
+    named = {item.name: item for item in comparison.findings}
     if few := named.get("few_effective_labels"):
         yield replace(few, level="serious")
     if not is_judged(comparison.spec) or drawn_of(comparison.spec) is not None:
@@ -218,21 +218,21 @@ def _drawn_unknown(comparison: Comparison) -> Iterator[Finding]:
         yield finding("sampling_undeclared", mend=param("drawn="))
 
 
-def _spelled(comparison: Comparison, require: Require) -> Iterator[Finding]:
-    """Yield the finding about a judgement that depends on predictions that are never true.
+def _spelling(comparison: Comparison, require: Require) -> Iterator[Finding]:
+    """Yield the finding about a result that depends on predictions that are never true.
 
-    There it is serious whatever these look like: a gate must not open because labels are spelled
-    otherwise. What withholds the decision of the comparison is among its findings.
+    In a gate it is always serious, because a gate must not pass through a different spelling. If
+    it withholds the decision of the comparison, the comparison has the finding already.
     """
-    if any(one.name == SPELLED for one in comparison.findings if one.level == "serious"):
+    if any(item.name == SPELLED for item in comparison.findings if item.level == "serious"):
         return
-    judged = _clearly(comparison, require)
+    judgement = _clear_side(comparison, require)
     for answer in comparison._as_right:
-        other = _clearly(replace(comparison, hdi=answer.hdi), require)
+        other = _clear_side(replace(comparison, hdi=answer.hdi), require)
         if answer.withheld(comparison.rope):
             other = Judgement.UNDECIDED
-        if other is not judged:
-            change = f"the gate would be {_STATES[other]} instead of {_STATES[judged]}"
+        if other is not judgement:
+            change = f"the gate would be {_STATES[other]} instead of {_STATES[judgement]}"
             yield spelling_finding(answer, change, in_gate=True)
             return
 
@@ -244,28 +244,28 @@ _STATES = {
 }
 
 
-def _clearly(comparison: Comparison, require: Require) -> Judgement:
-    """Return what an interval says that is not too near to the edge."""
+def _clear_side(comparison: Comparison, require: Require) -> Judgement:
+    """Return the result by the interval; undecided if an end is too close to the edge."""
     claim = claim_of(comparison, require)
     return Judgement.UNDECIDED if claim.near_edge else _side(claim, require)
 
 
 def _against_data(comparison: Comparison, require: Require) -> Iterator[Finding]:
-    """Yield the finding about an interval on the other side of the edge than what was observed."""
+    """Yield the finding about an interval and an observed value on opposite sides of the edge."""
     claim = claim_of(comparison, require)
     greater = comparison.spec.metric.greater_is_better
-    seen = comparison.observed if greater else -comparison.observed
-    said = _side(claim, require)
-    if (said is Judgement.PASS and seen < claim.edge) or (
-        said is Judgement.FAIL and seen > claim.edge
+    observed = comparison.observed if greater else -comparison.observed
+    side = _side(claim, require)
+    if (side is Judgement.PASS and observed < claim.edge) or (
+        side is Judgement.FAIL and observed > claim.edge
     ):
         yield finding("prior_decides", observed=comparison.observed)
 
 
 def _too_coarse(comparison: Comparison, require: Require) -> Iterator[Finding]:
-    """Yield the finding about an end that other draws might put on the other side of the edge.
+    """Yield the finding about an end that other draws could move across the edge.
 
-    It is serious where a failure is at stake, which nobody allows by allowing undecided.
+    It is serious if the gate might fail, because allowing undecided must not allow a failure.
     """
     claim = claim_of(comparison, require)
     if claim.near_edge is None:
@@ -282,7 +282,7 @@ def _too_coarse(comparison: Comparison, require: Require) -> Iterator[Finding]:
 
 
 def draws_to_settle(comparison: Comparison, require: Require) -> float:
-    """Return about how many draws would keep the ends of the HDI clear of the edge.
+    """Return about how many draws would keep both ends of the HDI clear of the edge.
 
     Parameters
     ----------
@@ -294,7 +294,7 @@ def draws_to_settle(comparison: Comparison, require: Require) -> float:
     Returns
     -------
     float
-        As many as there are if they do; infinity if an end lies on the edge.
+        The present number if it is enough; infinity if an end lies on the edge.
     """
     claim, n_draws = claim_of(comparison, require), comparison.draws.size
     if claim.near_edge is None:
@@ -307,10 +307,9 @@ def draws_to_settle(comparison: Comparison, require: Require) -> float:
 def items_to_judge(comparison: Comparison, *, require: Require = "not_worse") -> Needed | None:
     """Return about how many more items would probably let the gate pass or fail.
 
-    The whole HDI must come to lie on one side of the edge, whichever. Where it will lie is as
-    uncertain as the difference is now, so the answer is a range: from the number that is enough
-    if the data are taken at face value to the one that is enough however little such models
-    differ.
+    The whole HDI must come to lie on either side of the edge. Where it will lie is as uncertain
+    as the difference is now, so the result is a range: from the number that is enough if the data
+    are taken at face value to the number that is enough however little such models differ.
 
     Parameters
     ----------
@@ -322,8 +321,8 @@ def items_to_judge(comparison: Comparison, *, require: Require = "not_worse") ->
     Returns
     -------
     Needed or None
-        None if it is decided, if a serious finding withholds the decision, or where items are
-        not all that it waits for.
+        None if the gate is decided, if a serious finding makes it undecided, or if more items
+        alone would not decide it.
     """
     if judge(comparison, require=require) is not Judgement.UNDECIDED:
         return None
@@ -335,7 +334,7 @@ def items_to_judge(comparison: Comparison, *, require: Require = "not_worse") ->
 
 
 class Claim(NamedTuple):
-    """Mean and HDI, turned so that more is better, and the edge they are held against."""
+    """Mean, HDI and deciding edge, with signs such that higher is better."""
 
     low: float
     mean: float
@@ -346,14 +345,14 @@ class Claim(NamedTuple):
 
     @property
     def near_edge(self) -> Literal["low", "high"] | None:
-        """The end that draws cannot tell from the edge; the high one, which fails, if both."""
+        """The end too close to the edge for the draws; the high one, which can fail, if both."""
         if abs(self.high - self.edge) < SAFE_ERRORS * self.error_high:
             return "high"
         return "low" if abs(self.low - self.edge) < SAFE_ERRORS * self.error_low else None
 
 
 def claim_of(comparison: Comparison, require: Require) -> Claim:
-    """Return what a requirement holds against what."""
+    """Return the mean, the HDI and the edge that a requirement compares."""
     check_requirement(require)
     hdi, mean = comparison.hdi, comparison.mean
     edge = edge_of(comparison, require)
@@ -363,12 +362,12 @@ def claim_of(comparison: Comparison, require: Require) -> Claim:
 
 
 def check_requirement(require: str) -> None:
-    """Say which requirements there are, if this is none."""
+    """Raise an error unless this is a requirement."""
     if require not in get_args(Require):
         raise UsageError(unknown_name("requirement", require, get_args(Require)))
 
 
 def edge_of(comparison: Comparison, require: Require) -> float:
-    """Return the edge of the ROPE that decides, in the metric's own units."""
+    """Return the deciding edge of the ROPE, in the metric's units."""
     rope, greater = comparison.rope, comparison.spec.metric.greater_is_better
     return rope.low if (require == "not_worse") is greater else rope.high

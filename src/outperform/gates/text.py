@@ -30,12 +30,12 @@ _CLAUSES = {
     "{what}",
     ("better", "pass"): "{a} is better than {b} in {what}",
     ("better", "fail"): "{a} is not better than {b} in {what}",
-    ("better", "undecided"): "it cannot be told yet whether {a} is better than {b} in {what}",
+    ("better", "undecided"): "not enough evidence to tell whether {a} is better than {b} in {what}",
 }
 
 
 def gate_headline(facts: Facts) -> str:
-    """Return the judgement of a gate on one line.
+    """Return the result of a gate on one line.
 
     Examples
     --------
@@ -49,8 +49,8 @@ def gate_headline(facts: Facts) -> str:
         return for_text(f"{_HEADS[judgement]}: {_tasks_clause(facts)}.")
     if judgement == "pass":
         n_guards = len(checks) - 1
-        hold = ", and the guard holds" if n_guards == 1 else f", and {n_guards} guards hold"
-        clauses = _clause(facts, checks[0]) + (hold if n_guards else "")
+        passing = ", and the guard passes" if n_guards == 1 else f", and {n_guards} guards pass"
+        clauses = _clause(facts, checks[0]) + (passing if n_guards else "")
     else:
         concerned = [check for check in checks if check["judgement"] == judgement]
         clauses = "; ".join(_clause(facts, check) for check in concerned)
@@ -58,20 +58,20 @@ def gate_headline(facts: Facts) -> str:
 
 
 def _tasks_clause(facts: Facts) -> str:
-    """Return on how many tasks of a suite each judgement fell, and which decide."""
+    """Return the number of binding tasks behind the result of a suite's gate, and their names."""
     a, b = read.names(facts, limit=_LIMIT)
-    deciding = [check for check in facts["checks"] if not check.get("advisory")]
-    n, judgement = counted(len(deciding), "tasks"), facts["judgement"]
+    binding = [check for check in facts["checks"] if not check.get("advisory")]
+    n, judgement = counted(len(binding), "tasks"), facts["judgement"]
     if judgement == "pass":
-        return f"{a} holds against {b} on {'all ' if len(deciding) > 1 else ''}{n}"
-    concerned = [str(check["task"]) for check in deciding if check["judgement"] == judgement]
-    named = listed([for_text(task, limit=_LIMIT) for task in concerned], most=5)
-    what = "fails" if judgement == "fail" else "is undecided"
-    return f"{a} against {b} {what} on {len(concerned)} of {n}: {named}"
+        return f"{a} passes against {b} on {'all ' if len(binding) > 1 else ''}{n}"
+    concerned = [str(check["task"]) for check in binding if check["judgement"] == judgement]
+    names = listed([for_text(task, limit=_LIMIT) for task in concerned], most=5)
+    verb = "fails" if judgement == "fail" else "is undecided"
+    return f"{a} against {b} {verb} on {len(concerned)} of {n}: {names}"
 
 
 def check_name(check: Facts) -> str:
-    """Return what a check is about: the metric, and the class unless it is 1 or True.
+    """Return the metric of a check, with the class unless it is 1 or True.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def check_name(check: Facts) -> str:
 
 
 def check_sentence(facts: Facts, check: Facts) -> str:
-    """Return what one check says, the numbers behind it, and what would decide it.
+    """Return the result of one check, its numbers, and what would decide it.
 
     Examples
     --------
@@ -103,13 +103,13 @@ def check_sentence(facts: Facts, check: Facts) -> str:
     new is not worse than old in F1: the whole 95% HDI (−0.0020 to +0.0300) lies above −0.005,
     the lower edge of the ROPE.
     """
-    said = _said(facts, check)
-    ours = check["judgement"] == "undecided"  # a model's name keeps its first letter
-    return said[:1].upper() + said[1:] if ours else said
+    text = _result_text(facts, check)
+    # Other results begin with a model's name, which keeps its case.
+    return text[:1].upper() + text[1:] if check["judgement"] == "undecided" else text
 
 
 def gate_sentences(facts: Facts) -> list[str]:
-    """Return the judgement and a sentence for each check.
+    """Return the result and a sentence for each check.
 
     Examples
     --------
@@ -120,18 +120,18 @@ def gate_sentences(facts: Facts) -> list[str]:
     ...          "edge": 0.005, "withheld": [], "more_items": 0, "comparison": comparison}
     >>> facts = {"names": ["new", "old"], "judgement": "pass", "checks": [check, check]}
     >>> gate_sentences(facts)[0]
-    'Gate passed: new is better than old in f1, and the guard holds.'
+    'Gate passed: new is better than old in f1, and the guard passes.'
     >>> len(gate_sentences(facts)), len(gate_sentences(facts | {"checks": [check]}))
     (3, 1)
     """
     checks = facts["checks"]
     if len(checks) == 1:
-        return [f"{_HEADS[facts['judgement']]}: {_said(facts, checks[0])}"]
-    return [gate_headline(facts), *(check_sentence(facts, one) for one in checks)]
+        return [f"{_HEADS[facts['judgement']]}: {_result_text(facts, checks[0])}"]
+    return [gate_headline(facts), *(check_sentence(facts, check) for check in checks)]
 
 
 def gate_table(facts: Facts) -> Table:
-    """Return one row for each check: the difference, its HDI, the ROPE, the judgement."""
+    """Return one row per check: the difference, its HDI, the ROPE, the result."""
     prob = read.hdi_label(facts["checks"][0]["comparison"])
     columns = (
         text_column("check"),
@@ -146,9 +146,9 @@ def gate_table(facts: Facts) -> Table:
 
 
 def gate_document(facts: Facts) -> Document:
-    """Return a gate: judgement, checks with their intervals, sentences, findings."""
+    """Return a gate: result, checks with their intervals, sentences, findings."""
     checks = facts["checks"]
-    compared, table = [check["comparison"] for check in checks], gate_table(facts)
+    comparisons, table = [check["comparison"] for check in checks], gate_table(facts)
     of_suite, measured = "task" in checks[0], _measured(checks)
     difference = f"The difference is {_difference(facts)}"
     notes = [
@@ -161,24 +161,24 @@ def gate_document(facts: Facts) -> Document:
     notes += [
         Note(
             check_sentence(facts, check),
-            screen="always" if any(check is one for one in brief) else "verbose",
+            screen="always" if any(check is shown for shown in brief) else "verbose",
             indent=2,
         )
         for check in checks
     ]
-    signatures = [for_text(one["signature"]) for one in compared]
-    seen = counted(len(checks), "tasks") if of_suite else ", ".join(read.seen(compared[0])[:2])
+    signatures = [for_text(comparison["signature"]) for comparison in comparisons]
+    sizes = counted(len(checks), "tasks") if of_suite else ", ".join(read.seen(comparisons[0])[:2])
     return Document(
         headline=gate_headline(facts),
         lead=[Note(measured, card=False)],
         screen=[Rows(table=table, first=_FIRST, labels=["check"])],
         table=table.only(_IN_CARD),
-        spans=[span(one, rope=one["rope"]) for one in compared],
+        spans=[span(comparison, rope=comparison["rope"]) for comparison in comparisons],
         more=table,
         notes=notes,
         findings=gate_findings(checks),
-        parts=[seen, *read.method(compared[0])[-1:]],
-        # Of a suite the seed of all tasks, not that of the first one's stream.
+        parts=[sizes, *read.method(comparisons[0])[-1:]],
+        # A suite shows the seed of all tasks, without the stream of its first task.
         signature=_STREAM.sub(r"\1", signatures[0]) if of_suite else signatures[0],
         signatures=signatures,
         terms=("rope", "hdi"),
@@ -186,19 +186,21 @@ def gate_document(facts: Facts) -> Document:
 
 
 def _measured(checks: Sequence[Facts]) -> str:
-    """Return the interval and the ROPE, or all of them where they differ."""
+    """Return the interval and the ROPE, or every ROPE if they differ."""
     ropes = dict.fromkeys(read.rope_text(check["comparison"]) for check in checks)
     return f"{read.hdi_label(checks[0]['comparison'])}, ROPE {' and '.join(ropes)}"
 
 
 def _deciding(facts: Facts) -> list[Facts]:
     """Return the checks of a suite that keep it from passing."""
-    found = [check for check in facts["checks"] if check["judgement"] == facts["judgement"]]
-    return [] if facts["judgement"] == "pass" else [one for one in found if not one["advisory"]]
+    if facts["judgement"] == "pass":
+        return []
+    same = [check for check in facts["checks"] if check["judgement"] == facts["judgement"]]
+    return [check for check in same if not check["advisory"]]
 
 
 def _rates(facts: Facts) -> str:
-    """Return how often a policy over several tasks is wrong, at most."""
+    """Return how often, at most, a policy over several tasks is wrong."""
     first = facts["checks"][0]
     share = numbers.percent((1 - first["comparison"]["hdi"]["prob"]) / 2)
     return (
@@ -209,7 +211,7 @@ def _rates(facts: Facts) -> str:
 
 
 def gate_markdown(facts: Facts) -> str:
-    """Return a gate in GitHub's Markdown; nothing in it that came from data is markup."""
+    """Return a gate in GitHub's Markdown, with text from the data escaped."""
     parts = [
         f"### {_MARKS[facts['judgement']]} {for_markdown(gate_headline(facts), inline=True)}",
         gate_table(facts).to_markdown(),
@@ -218,11 +220,11 @@ def gate_markdown(facts: Facts) -> str:
         *([_rates(facts)] if "task" in facts["checks"][0] else []),
         _bullets(check_sentence(facts, check) for check in facts["checks"]),
     ]
-    found = [
+    findings = [
         f"{level}: {message} [{name}]" for level, message, name in gate_findings(facts["checks"])
     ]
-    if found:
-        parts.append(f"Findings:\n\n{_bullets(found)}")
+    if findings:
+        parts.append(f"Findings:\n\n{_bullets(findings)}")
     signatures = "<br>".join(
         for_markdown(check["comparison"]["signature"], inline=True) for check in facts["checks"]
     )
@@ -230,23 +232,22 @@ def gate_markdown(facts: Facts) -> str:
 
 
 def gate_findings(checks: Sequence[Facts]) -> list[tuple[str, str, str]]:
-    """Return level, message and name of each finding once, the gravest first.
+    """Return level, message and name of each finding once, most serious first.
 
-    A finding that not all checks share says which it is about.
+    The message of a finding that only some checks have begins with their names.
     """
-    of_check = [(check_name(check), read.findings(check)) for check in checks]
-    about: dict[tuple[str, str, str], list[str]] = {}
-    for what, findings in of_check:
-        for finding in dict.fromkeys(findings):
-            about.setdefault(finding, []).append(what)
-    every = [
-        (level, message if len(whose) == len(checks) else f"{', '.join(whose)}: {message}", name)
-        for (level, message, name), whose in about.items()
+    checks_by_finding: dict[tuple[str, str, str], list[str]] = {}
+    for check in checks:
+        for finding in dict.fromkeys(read.findings(check)):
+            checks_by_finding.setdefault(finding, []).append(check_name(check))
+    findings = [
+        (level, message if len(names) == len(checks) else f"{', '.join(names)}: {message}", name)
+        for (level, message, name), names in checks_by_finding.items()
     ]
-    return sorted(every, key=lambda finding: _LEVELS.index(finding[0]))
+    return sorted(findings, key=lambda finding: _LEVELS.index(finding[0]))
 
 
-def _said(facts: Facts, check: Facts) -> str:
+def _result_text(facts: Facts, check: Facts) -> str:
     reason = _reason(check)
     if check["withheld"] and not check.get("near_edge"):
         reason = f"the decision is withheld ({', '.join(check['withheld'])})"
@@ -268,22 +269,22 @@ def _reason(check: Facts) -> str:
     lower = (check["require"] == "not_worse") is greater
     edge = f"{_edge(check['edge'])}, the {'lower' if lower else 'upper'} edge of the ROPE"
     if check.get("near_edge"):
-        return f"an end of the {name} is too near to {edge}, for so many draws"
+        return f"an end of the {name} is too close to {edge} for this number of draws"
     if judgement == "undecided" and _beyond(check):
         n_checks = check["n_checks"]
         level = numbers.percent(1 - (1 - hdi["prob"]) / n_checks)
         return (
-            f"the {name} lies {'below' if greater else 'above'} {edge}, but the {level} HDI, which "
-            f"{n_checks} tasks need for a failure, does not"
+            f"the {name} lies {'below' if greater else 'above'} {edge}, but the {level} HDI, "
+            f"required for a failure among {n_checks} tasks, does not"
         )
     if judgement == "undecided":
-        return f"the {name} reaches over {edge}"
+        return f"the {name} contains {edge}"
     side = "above" if (judgement == "pass") is greater else "below"
     return f"the whole {name} lies {side} {edge}"
 
 
 def _beyond(check: Facts) -> bool:
-    """Return whether one task alone would fail."""
+    """Return whether the task would fail if it were the only one."""
     hdi, greater = check["comparison"]["hdi"], check["comparison"].get("greater_is_better", True)
     beyond = hdi["high"] < check["edge"] if greater else hdi["low"] > check["edge"]
     return "task" in check and beyond
@@ -300,12 +301,12 @@ def _more(check: Facts) -> str:
 
 def _difference(facts: Facts) -> str:
     a, b = read.names(facts, limit=_LIMIT)
-    ways: dict[str, list[str]] = {}
+    directions: dict[str, list[str]] = {}
     for check in facts["checks"]:
-        way = read.direction(check["comparison"])
-        if way is not None:
-            ways.setdefault(way, []).append(check_name(check))
-    ending = "".join(f"; {way} in {', '.join(names)}" for way, names in ways.items())
+        direction = read.direction(check["comparison"])
+        if direction is not None:
+            directions.setdefault(direction, []).append(check_name(check))
+    ending = "".join(f"; {words} in {', '.join(names)}" for words, names in directions.items())
     return for_text(f"{a} − {b}{ending}")
 
 
@@ -320,13 +321,13 @@ def _row(check: Facts) -> dict[str, object]:
         "difference": numbers.signed(comparison["mean"], places),
         "hdi": numbers.interval(hdi["low"], hdi["high"], places, sign=True),
         "rope": numbers.rope(rope["low"], rope["high"]),
-        # Without ", not decided": the gate may pass all the same.
+        # Without ", not decided", because the gate may pass even so.
         "decision": f"{decision['symbol']} {decision['words'].partition(',')[0]}",
     }
 
 
 def _short_name(check: Facts) -> str:
-    """Return the name of a check in a table; of a suite that of its task."""
+    """Return the name of a check in a table: that of its task, in a suite."""
     if "task" not in check:
         return check_name(check)
     return for_text(check["task"], limit=_LIMIT) + (", advisory" if check["advisory"] else "")

@@ -17,12 +17,14 @@ from outperform.data.prevalence import LabelErrors
 from outperform.data.views import in_weights
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision, Rope
-from outperform.findings import Finding, finding, listed
+from outperform.findings import Finding, finding, listed, quoted
 from outperform.inference.spec import LabelSpec, ModelSums, Spec, indicators
 
 # Of stated error rates that hold, one comparison in so many is said not to fit.
 _FALSE_ALARM = 0.01
 _MOST_NAMED = 3
+# A share of true items within so many of its sds of zero says little of rates among them.
+_LEAST_TRUE = 3.0
 # With more errors of a class the gold labels say next to nothing of it.
 _MOST_WRONG = 0.45
 
@@ -159,6 +161,11 @@ def error_findings(spec: LabelSpec, errors: LabelErrors) -> Iterator[Finding]:
         yield finding(
             "label_errors_do_not_fit", rates=errors, cells=listed(cells, most=_MOST_NAMED)
         )
+    classes = dict.fromkeys(
+        label for model in spec.view.models for label in _few_true(spec, errors, model)
+    )
+    if classes:
+        yield finding("few_true_items", rates=errors, classes=quoted(classes, most=_MOST_NAMED))
 
 
 def uneven_findings(spec: Spec, decision: Decision, hdi: Interval, rope: Rope) -> Iterator[Finding]:
@@ -228,6 +235,26 @@ def _agrees(decision: Decision, hdi: Interval, rope: Rope, greater_is_better: bo
     return hdi.low > rope.high if above else hdi.high < rope.low
 
 
+def _few_true(spec: LabelSpec, errors: LabelErrors, model: str) -> Iterator[Label]:
+    """Yield the classes with a share of their own of which label errors leave few true items.
+
+    The number of true items is what rates of a class are divided by.
+    """
+    if spec.view_prevalence is None:
+        return
+    counts = in_weights(spec.view).margins(model).actual.astype(np.float64)
+    seen, inverse = counts / counts.sum(), errors.inverse
+    true = inverse @ seen
+    variance = (inverse**2 @ seen - true**2) / _n_units(spec)
+    for code in np.flatnonzero(true < _LEAST_TRUE * np.sqrt(variance)).tolist():
+        if code in spec.view_prevalence.codes:
+            yield errors.labels[code]
+
+
+def _n_units(spec: LabelSpec) -> float:
+    return spec.n_effective or spec.n_groups or spec.n
+
+
 def _too_few(spec: LabelSpec, errors: LabelErrors, model: str) -> Iterator[str]:
     """Yield the cells that hold clearly less than the errors of other classes put into them.
 
@@ -240,8 +267,7 @@ def _too_few(spec: LabelSpec, errors: LabelErrors, model: str) -> Iterator[str]:
     true = errors.inverse @ seen
     most = np.maximum(true, 0.0)
     most *= seen.sum(axis=0) / np.maximum(most.sum(axis=0), np.finfo(float).tiny)
-    n = spec.n_effective or spec.n_groups or spec.n
-    sd = np.sqrt(errors.inverse**2 @ (errors.matrix.T @ most) / n)
+    sd = np.sqrt(errors.inverse**2 @ (errors.matrix.T @ most) / _n_units(spec))
     level = ndtri(_FALSE_ALARM / (true.size * len(spec.view.models)))
     for truth, predicted in np.argwhere(true < level * sd).tolist():
         label = f"items labelled {errors.labels[truth]!r}"

@@ -240,7 +240,10 @@ def _few_errors(spec: LabelSpec, model: str) -> Iterator[str]:
 
 def _errors(spec: LabelSpec, model: str) -> FloatArray:
     """Count the items of each class that the metric sees go wrong."""
-    table, positive = spec.view.select([model]).tables[0], spec.positive
+    place, positive = spec.view.models.index(model), spec.positive
+    paired = spec.view.paired
+    table = spec.view.tables[0 if paired else place]
+    table = table.columns([place if paired else 0], n_labels=spec.view.n_classes)
     truth, predicted = table.cells[:, 0], table.cells[:, 1]
     # Against the rest, what one of the others is taken for matters only if it is the class.
     wrong: BoolArray = (

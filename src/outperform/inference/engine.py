@@ -34,7 +34,7 @@ from outperform.posterior.bootstrap import bootstrap
 from outperform.posterior.dirichlet import draw_lumped
 from outperform.posterior.exact.share import mix
 from outperform.posterior.influence import Influence
-from outperform.posterior.predictive import Reweighted
+from outperform.posterior.predictive import ByTruth, Reweighted
 from outperform.posterior.pymc.sampling import (
     Chain,
     confusions,
@@ -269,10 +269,17 @@ def _posterior(spec: LabelSpec, view: Outcomes, full: Outcomes | None = None) ->
     else:
         existing = spec.existing if spec.prior.lists else None
         posterior = build_posterior(view, spec.prior, existing=existing)
+    return adjusted(posterior, spec)
+
+
+def adjusted(posterior: Tables, spec: LabelSpec) -> Tables:
+    """Return a posterior with label errors undone, then at other class proportions, if given."""
+    if spec.view_errors is not None:
+        posterior = ByTruth(posterior, spec.view_errors.inverse)
     if spec.view_prevalence is None:
         return posterior
     prevalence, codes = spec.view_prevalence
-    return Reweighted(posterior, prevalence, codes=codes, n_classes=view.n_classes)
+    return Reweighted(posterior, prevalence, codes=codes, n_classes=spec.view.n_classes)
 
 
 def _df(moved: Influence | None, spec: LabelSpec) -> float | None:

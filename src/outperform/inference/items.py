@@ -380,6 +380,8 @@ def left_in_pool(spec: LabelSpec, sd: float) -> Left | None:
     """
     view, pool = spec.view, spec.view.pool
     assert pool is not None
+    if spec.view_prevalence is not None:  # the slopes are those of the pool's own proportions
+        return None
     labelled: FloatArray = pool.labelled(view.tables[0], n_labels=view.n_classes).sum(axis=1)
     n_apart: float = labelled[pool.apart].sum()
     if n_apart == 0:

@@ -92,7 +92,7 @@ def _of_labels(spec: LabelSpec) -> tuple[FloatArray, FloatArray, FloatArray]:
     view, n_models = spec.view, len(spec.view.models)
     seed = np.random.SeedSequence(_SEED)
     values = draw_values(
-        judged_weights(view, beside=True),
+        engine.adjusted(judged_weights(view, beside=True), spec),
         lambda drawn, out: measure(drawn, [spec], out),
         needs=spec.measured.needs,
         n_values=2 * n_models,

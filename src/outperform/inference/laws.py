@@ -119,8 +119,8 @@ def _read_in_order(
         return
     rows, truths = [*prediction], None if y_true is None else [*y_true]
     order = generator.permutation(len(rows))
-    moved = [rows[place] for place in order]
-    known = None if truths is None else [truths[place] for place in order]
+    moved = [rows[row] for row in order]
+    known = None if truths is None else [truths[row] for row in order]
     expected = spec.metric.read_items(truths, rows)[order]
     yield ORDER, spec.metric.read_items(known, moved), expected
 
@@ -141,10 +141,10 @@ def describe_break(law: Law, name: str, values: FloatArray, expected: FloatArray
     apart = ~np.isclose(values, expected, rtol=_RELATIVE, atol=_ABSOLUTE * size, equal_nan=True)
     if not apart.any():
         return None
-    place = tuple(np.argwhere(apart)[0])
+    first = tuple(np.argwhere(apart)[0])
     return (
-        f"metric {name!r} breaks the law {law.name!r}: {law.text}; it gives {values[place]:.6g} "
-        f"instead of {expected[place]:.6g}. To fix: {law.mend}"
+        f"metric {name!r} breaks the law {law.name!r}: {law.text}; it gives {values[first]:.6g} "
+        f"instead of {expected[first]:.6g}. To fix: {law.mend}"
     )
 
 
@@ -178,8 +178,8 @@ def _values(
     view, units = spec.data._take(rows), Units(len(rows))
     ready = prepare_all(spec.metric, view, data=spec.data, positive=spec.positive, units=units)
     values = []
-    for one in ready:
-        evaluate = one.worker()
+    for prepared in ready:
+        evaluate = prepared.worker()
         if not at_once:
             evaluate(weights[::2].copy())
         values.append(np.array(evaluate(weights)))

@@ -67,7 +67,7 @@ def bounds_of_grades(metric: Metric, grades: Sequence[FloatArray]) -> tuple[floa
     how = metric.how
     if not isinstance(how, Sums) or how.combine is not only or how.basis.terms is not None:
         return metric.bounds
-    if all(one.min() >= 0 and one.max() <= 1 for one in grades):
+    if all(array.min() >= 0 and array.max() <= 1 for array in grades):
         return (0.0, 1.0) if how.sign > 0 else (-1.0, 0.0)
     return metric.bounds
 
@@ -157,7 +157,7 @@ def values_of(metric: Metric, view: Scores, place: int, positive: int | None) ->
 
 
 def terms_of(
-    metric: Metric, view: Scores, place: int | Sequence[int], positive: int | None
+    metric: Metric, view: Scores, models: int | Sequence[int], positive: int | None
 ) -> FloatArray:
     """Return what each item adds to the sums of a model, ``(n_items, n_statistics)``.
 
@@ -165,9 +165,9 @@ def terms_of(
     have a common origin have the same one.
     """
     assert isinstance(metric.how, Sums)
-    places = [place] if isinstance(place, int) else place
-    read = zip(*(_read(metric, view, one, positive) for one in places), strict=True)
-    arguments = [np.concatenate(one) if len(places) > 1 else one[0] for one in read]
+    chosen = [models] if isinstance(models, int) else models
+    read = zip(*(_read(metric, view, model, positive) for model in chosen), strict=True)
+    arguments = [np.concatenate(part) if len(chosen) > 1 else part[0] for part in read]
     terms = metric.basis.terms
     made = arguments[-1] if terms is None else terms(*arguments)
     if metric.how.own or not is_own(terms):
@@ -175,14 +175,14 @@ def terms_of(
     return made if made.ndim == 2 else made[:, None]
 
 
-def _read(metric: Metric, view: Scores, place: int, positive: int | None) -> tuple[AnyArray, ...]:
+def _read(metric: Metric, view: Scores, model: int, positive: int | None) -> tuple[AnyArray, ...]:
     """Return what the summands of each item are made of: with the truth, if the metric reads it."""
     if metric.reads in ("statistics", "grade"):
-        return (view.values[place],)
+        return (view.values[model],)
     if metric.reads == "ranking":
-        items = item_data(metric, view, place, positive, Units(view.n_rows))
+        items = item_data(metric, view, model, positive, Units(view.n_rows))
         return (np.asarray(items.truth), items.values)
-    return probabilities(view, place, positive)
+    return probabilities(view, model, positive)
 
 
 def probabilities(view: Scores, place: int, positive: int | None) -> tuple[IntArray, FloatArray]:

@@ -64,7 +64,7 @@ from outperform.posterior.base import (
 )
 from outperform.posterior.bootstrap import LabelMargins, bootstrap
 from outperform.posterior.influence import Influence, PlugIn
-from outperform.posterior.predictive import by_truth, row_factors
+from outperform.posterior.predictive import by_truth, truth_at
 from outperform.posterior.pymc.sampling import PyMC
 from outperform.posterior.registry import PRIORS, STRATA, PriorLike
 from outperform.posterior.sums import RowSums, choose_tally
@@ -254,6 +254,19 @@ class LabelSpec(Question):
         """Each model's value as a function of sums over its table, at those of the data."""
         return [ModelSums(self, self.view, model).whole for model in range(len(self.view.models))]
 
+    def by_truth(self, confusion: FloatArray) -> FloatArray:
+        """Return weights by gold label as weights by truth, at the mean shares if others are.
+
+        Parameters
+        ----------
+        confusion
+            Weights ``(n_classes, n_classes, n_draws)``, rows gold labels.
+        """
+        assert self.view_errors is not None
+        if self.view_prevalence is None:
+            return by_truth(confusion, self.view_errors.inverse)
+        return truth_at(confusion, self.view_errors.inverse, self.view_prevalence.factors)
+
     def is_defined(self, model: str) -> bool:
         """Return whether the data define the plug-in value, or it is 0/0 and 0 by convention."""
         if self.share is None:
@@ -402,16 +415,13 @@ _SEES_ONE_TRUTH = {"recall": True, "specificity": False}
 def measure(
     drawn: Sequence[Sums | FloatArray], specs: Sequence[LabelSpec], out: FloatArray
 ) -> None:
-    """Evaluate the metric of every spec on what was drawn of every model."""
-    errors = specs[0].view_errors
+    """Evaluate the metric of every spec on what was drawn of every model, by truth."""
     for model, table in enumerate(drawn):
-        if errors is not None:
-            assert not isinstance(table, Sums)  # confusion arrays were asked for
-            table = by_truth(table, errors.inverse)
         by_class = (
             Margins(**table._asdict()) if isinstance(table, Sums) else Margins.from_confusion(table)
         )
-        by_class = by_class if errors is None else by_class.mended()
+        # Undone label errors may leave a little less than nothing in a cell.
+        by_class = by_class if specs[0].view_errors is None else by_class.mended()
         for row, spec in enumerate(specs):
             metric = spec.measured
             seen = by_class if metric.needs == "margins" or isinstance(table, Sums) else table
@@ -449,9 +459,17 @@ class ModelSums:
         return self.weighed._alone(self.name)
 
     @property
+    def _is_scaled(self) -> bool:
+        """Whether cells are scaled to other class proportions before they are added up.
+
+        Label errors are undone first, which takes whole confusion arrays.
+        """
+        return self.spec.view_prevalence is not None and self.spec.view_errors is None
+
+    @property
     def whole(self) -> PlugIn:
         """The value at the sums of the whole table, counted exactly."""
-        if self.spec.view_prevalence is not None or self.spec.measured.per_item:
+        if self._is_scaled or self.spec.measured.per_item:
             counts = self.table.counts.astype(np.float64)
             sums = self.terms(self.table.cells) @ counts
         elif self.spec.needs == "confusion":
@@ -469,7 +487,7 @@ class ModelSums:
         cells
             The truth and the model's answer, ``(n_cells, 2)``.
         """
-        if self.spec.view_prevalence is None:
+        if not self._is_scaled:
             return self._added(cells)
         return indicators(place_rows(cells.T, self.table.cells), len(self.table.cells))
 
@@ -509,11 +527,11 @@ class ModelSums:
         if spec.measured.per_item:
             return np.asarray(at[:1] / at[1:])
         unknown = np.zeros(at.shape[1], dtype=bool)
-        if spec.view_prevalence is not None:
-            prevalence, codes = spec.view_prevalence
+        if self._is_scaled:
+            assert spec.view_prevalence is not None
             rows, weights = RowSums(self.table.cells, n_classes), at.astype(np.float64)
             actual = rows.of_cells(weights)
-            factors = row_factors(actual, np.array(prevalence.shares)[:, None], codes)
+            factors = spec.view_prevalence.factors(actual)
             rows.multiply(weights, factors)
             at = self._added(self.table.cells) @ weights
             if not drawn:  # a class that has a share was never true
@@ -521,6 +539,8 @@ class ModelSums:
         if spec.needs == "confusion":
             table = at.reshape(n_classes, n_classes, -1)
             seen: Drawn = table / table.sum(axis=(0, 1)) if drawn else table
+            if spec.view_errors is not None:
+                seen = spec.by_truth(np.asarray(seen, dtype=np.float64))
         else:
             more = 0.5 if drawn and self.view.kind in ("spans", "label_sets") else 0
             actual, hits, predicted = at.reshape(3, n_classes, -1)
@@ -608,12 +628,12 @@ def _of_labels(
     if prevalence is not None:  # the table is chosen first
         outcomes = outcomes.at_prevalence(None)
     view = look(outcomes, asked, labels=named, pos_label=choices.pos_label)
+    if errors is not None:
+        view, view_errors = place_errors(view, errors)
     if prevalence is not None:
         view, view_prevalence = place(view, prevalence)
         if named is None:
             view = view_prevalence.averaged(view)
-    if errors is not None:
-        view, view_errors = place_errors(view, errors, elsewhere=prevalence is not None)
     # What is learned of errors in general knows no order, and expects too many between far levels.
     in_order = isinstance(view.measured.function, Ordinal)
     several = view.positive is None and view.table.n_classes > 2 and not in_order

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from outperform import metrics
-from outperform._typing import Label
+from outperform._typing import FloatArray, Label
 from outperform.data.checks import clear_positive, code_of
 from outperform.data.outcomes import Outcomes, true_codes
 from outperform.data.prevalence import LabelErrors, Prevalence
 from outperform.data.scores import Scores
-from outperform.data.views import matches, only
+from outperform.data.views import in_weights, matches, only
 from outperform.errors import DataError, UsageError, either, param
 from outperform.inference.score_views import of_column
 from outperform.metrics.catalogue import METRICS
@@ -21,6 +23,7 @@ from outperform.metrics.metric import Metric, MetricLike
 from outperform.metrics.sums import GRADES
 from outperform.metrics.votes import VOTES
 from outperform.posterior.base import PriorModel
+from outperform.posterior.predictive import row_factors
 from outperform.posterior.pymc.sampling import PyMC
 
 
@@ -308,7 +311,8 @@ class ViewPrevalence(NamedTuple):
 
     def mean_shares(self, table: Outcomes, model: str) -> dict[int, float]:
         """Return the mean share of each class there; classes not named keep their mix."""
-        actual = table.margins(model).actual.astype(float)
+        whole = table if table.pool is None else in_weights(table)
+        actual = whole.margins(model).actual.astype(float)
         named = dict(zip(self.codes, self.prevalence.shares, strict=True))
         left = 1.0 - sum(named.values())
         others = sum(count for code, count in enumerate(actual) if code not in named)
@@ -316,6 +320,16 @@ class ViewPrevalence(NamedTuple):
             code: named[code] if code in named else left * count / max(others, 1.0)
             for code, count in enumerate(actual)
         }
+
+    def factors(self, actual: FloatArray) -> FloatArray:
+        """Return what the weights of each true class are multiplied by to get the mean shares.
+
+        Parameters
+        ----------
+        actual
+            The weight of each true class, ``(n_classes, n_draws)``.
+        """
+        return row_factors(actual, np.array(self.prevalence.shares)[:, None], self.codes)
 
     def averaged(self, view: View) -> View:
         """Return the view with every class that has a share averaged over, also if never true."""
@@ -333,7 +347,7 @@ def place(view: View, prevalence: Prevalence) -> tuple[View, ViewPrevalence]:
     mix of the rest changes too, so the true classes must be told apart.
     """
     codes = tuple(code_of(view.data, label) for label in prevalence.labels)
-    if view.pos_label is None:
+    if view.pos_label is None or view.table is view.data:  # nothing is lumped
         return view, ViewPrevalence(prevalence, codes)
     code = code_of(view.data, view.pos_label)
     if view.data.n_classes == 2 or codes == (code,):
@@ -342,13 +356,8 @@ def place(view: View, prevalence: Prevalence) -> tuple[View, ViewPrevalence]:
     return whole, ViewPrevalence(prevalence, codes)
 
 
-def place_errors(view: View, errors: LabelErrors, *, elsewhere: bool) -> tuple[View, LabelErrors]:
+def place_errors(view: View, errors: LabelErrors) -> tuple[View, LabelErrors]:
     """Choose the table that label errors can be undone in: every class that is mixed up apart."""
-    if elsewhere:
-        raise UsageError(
-            "label errors and other class proportions are not known together yet; ask "
-            "at_prevalence(None), or with_label_errors(None)"
-        )
     if view.pos_label is None:
         return view, errors.ordered(view.table.labels)
     code = code_of(view.data, view.pos_label)

@@ -1,1 +1,1 @@
-"""THE DOOR: files, frames, databases, evaluation logs and CoNLL become outcomes."""
+"""Input: read files, frames, databases, evaluation logs and CoNLL into outcomes."""

@@ -1,4 +1,4 @@
-"""Addresses: paths, schemes, options of stores, and the secrets that no message shows."""
+"""Addresses: paths, schemes, store options, and secrets, which messages never show."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _SHOWN = {
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """How to reach a store; what it holds is secret, so it never shows it."""
+    """Options for reaching a store; the repr hides them, because they may be secret."""
 
     options: Mapping[str, Option] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, options: Mapping[str, Option] | None) -> Storage | None:
-        """Check what was given; no message has a value of it."""
+        """Check the options; messages never contain their values."""
         if options is None:
             return None
         if not isinstance(options, Mapping):
@@ -43,23 +43,25 @@ class Storage:
             ):
                 raise UsageError(
                     f"{param('storage_options')} must map names to text, numbers and booleans; "
-                    f"the value of {name!r} is of type {type(value).__name__}"
+                    f"the value of {name!r} has type {type(value).__name__}"
                 )
         return cls(dict(options))
 
     def hide(self, text: str) -> str:
-        """Return a text without what is secret."""
-        found = [
+        """Return a text with secret values masked."""
+        secrets = [
             str(value)
             for name, value in self.options.items()
             if isinstance(value, str) and value and (name not in _SHOWN or "@" in value)
         ]
-        every = {form for one in found for form in (one, quote(one), quote(one, safe=""))}
-        return _hidden(text, sorted(every, key=len, reverse=True))
+        forms = {
+            form for secret in secrets for form in (secret, quote(secret), quote(secret, safe=""))
+        }
+        return _hidden(text, sorted(forms, key=len, reverse=True))
 
 
 def local_path(source: Any) -> Any:
-    """Return the path that a ``file://`` address names; anything else as it is.
+    """Return the path of a ``file://`` address, and anything else unchanged.
 
     Examples
     --------
@@ -70,34 +72,34 @@ def local_path(source: Any) -> Any:
         return source
     host, path = "", source[len("file:") :]
     if path.startswith("//"):
-        host, _, rest = path[2:].partition("/")
-        path = f"/{rest}"
+        host, _, path_part = path[2:].partition("/")
+        path = f"/{path_part}"
     if host not in ("", "localhost"):
         raise UsageError(
-            f"{masked(source)!r} is on another machine, {host!r}; a file of this one has three "
+            f"{masked(source)!r} is on another machine, {host!r}; for a local file, use three "
             "slashes: file:///folder/file.csv"
         )
-    path = path[1:] if re.match(r"/[A-Za-z]:", path) else path  # a drive
+    path = path[1:] if re.match(r"/[A-Za-z]:", path) else path  # a Windows drive
     return path if os.path.lexists(path) else unquote(path)
 
 
 URL = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
 STORES = ("s3", "gs", "abfs", "abfss")
-"""The schemes of addresses in object stores."""
-OPTIONS_BEHIND = re.compile(r"\?[^/]*=.*", re.DOTALL)  # a ? of a pattern has no = in its name
+"""The schemes of object store addresses."""
+OPTIONS_BEHIND = re.compile(r"\?[^/]*=.*", re.DOTALL)  # the ? of a glob pattern precedes no =
 _ADDRESS = re.compile(rf"\b{URL.pattern}[^\s'\"]+", re.IGNORECASE)
 _SCHEME = re.compile(r"(?:[a-z][a-z0-9+.-]+:/+)?", re.IGNORECASE)
-_LOGIN = re.compile(r"(?![a-z]:\\).*:.*@", re.IGNORECASE | re.DOTALL)  # but for drives of Windows
-_PLACE = re.compile(r"(?:\[[\w:.%]*\]|[^:/\[\]=]*)(?::[0-9]*)?(?:/[^=]*)?")
-_END = re.compile(r"[?#;&\s]")  # where options begin
-_SHORT = 4  # characters; a shorter value is looked for as a word of its own
+_LOGIN = re.compile(r"(?![a-z]:\\).*:.*@", re.IGNORECASE | re.DOTALL)  # but not a Windows drive
+_SERVER = re.compile(r"(?:\[[\w:.%]*\]|[^:/\[\]=]*)(?::[0-9]*)?(?:/[^=]*)?")
+_OPTIONS = re.compile(r"[?#;&\s]")  # the start of the options
+_SHORT = 4  # characters; a shorter secret is masked only as a separate word
 
 
 def masked(address: str) -> str:
-    """Return an address with its user, host, port and database, and nothing else.
+    """Return an address that shows only its user, host, port and database.
 
-    Where it cannot be told what is what, less is shown. What is no address, such as the name of a
-    file, stays what it is.
+    If its parts are ambiguous, it shows less. Anything but an address, such as the name of a file,
+    is returned unchanged.
 
     Examples
     --------
@@ -110,23 +112,23 @@ def masked(address: str) -> str:
     """
     if not _is_like_address(address):
         return address
-    scheme, rest = _apart(address)
+    scheme, tail = _split_scheme(address)
     if scheme.partition(":")[0].lower() in STORES:
-        login, at, place = rest.rpartition("@")
-        shown = f"{scheme}***@{place}" if ":" in login else address
-        return OPTIONS_BEHIND.sub("?***", shown)
-    cut = _END.search(rest)
-    head, options = (rest[: cut.start()], rest[cut.start() :]) if cut else (rest, "")
-    login, at, place = head.rpartition("@")
+        login, at, server = tail.rpartition("@")
+        text = f"{scheme}***@{server}" if ":" in login else address
+        return OPTIONS_BEHIND.sub("?***", text)
+    cut = _OPTIONS.search(tail)
+    head, options = (tail[: cut.start()], tail[cut.start() :]) if cut else (tail, "")
+    login, at, server = head.rpartition("@")
     user, colon, _ = login.partition(":")
-    # Where options have an @, they may be the rest of a password.
-    if "@" in options or "/" in user or not _PLACE.fullmatch(place):
+    # If options contain an @, they may be the end of a password.
+    if "@" in options or "/" in user or not _SERVER.fullmatch(server):
         return f"{scheme}***"
-    return f"{scheme}{user}{':***' if colon else ''}{at}{place}{'?***' if options else ''}"
+    return f"{scheme}{user}{':***' if colon else ''}{at}{server}{'?***' if options else ''}"
 
 
 def secrets_in(address: str) -> list[str]:
-    """Return what nobody must read, as it is written and as it is meant.
+    """Return the secrets of an address, as written and decoded.
 
     Examples
     --------
@@ -135,18 +137,23 @@ def secrets_in(address: str) -> list[str]:
     """
     if not _is_like_address(address):
         return []
-    _, rest = _apart(address)
-    _, colon, password = rest.rpartition("@")[0].partition(":")
-    found = [password] if colon else []
-    if cut := _END.search(rest):
-        pairs = re.split(r"[?#;&\s]", rest[cut.end() :])
-        found += [value for _, _, value in (pair.partition("=") for pair in pairs)]
-    every = [form for one in found for form in (one, unquote(one), unquote_plus(one)) if form]
-    return sorted(dict.fromkeys(every), key=len, reverse=True)
+    _, tail = _split_scheme(address)
+    _, colon, password = tail.rpartition("@")[0].partition(":")
+    secrets = [password] if colon else []
+    if cut := _OPTIONS.search(tail):
+        pairs = re.split(r"[?#;&\s]", tail[cut.end() :])
+        secrets += [value for _, _, value in (pair.partition("=") for pair in pairs)]
+    forms = [
+        form
+        for secret in secrets
+        for form in (secret, unquote(secret), unquote_plus(secret))
+        if form
+    ]
+    return sorted(dict.fromkeys(forms), key=len, reverse=True)
 
 
 def without_secrets(text: str, address: str) -> str:
-    """Return a text in which nothing is left that is a secret of an address.
+    """Return a text with the secrets of an address masked.
 
     Examples
     --------
@@ -164,7 +171,7 @@ def mask_addresses(text: str) -> str:
     >>> mask_addresses("cannot connect to 'postgresql://me:secret@host/db'")
     "cannot connect to 'postgresql://me:***@host/db'"
     """
-    return _ADDRESS.sub(lambda found: masked(found[0]), text)
+    return _ADDRESS.sub(lambda match: masked(match[0]), text)
 
 
 def _hidden(text: str, secrets: Sequence[str]) -> str:
@@ -175,20 +182,20 @@ def _hidden(text: str, secrets: Sequence[str]) -> str:
 
 
 def check_address(address: str) -> None:
-    """Refuse an address of which parts may be taken for others, before any driver quotes them."""
+    """Reject an address with ambiguous parts, before a driver quotes them."""
     try:
         parts = urlsplit(address)
         _ = parts.port, parts.hostname
         after = address.partition("://")[2][len(parts.netloc) :]
         options = parts.query.split("&") if parts.query else []
-        clear = "@" not in after and all("=" in one for one in options)
+        clear = "@" not in after and all("=" in option for option in options)
     except ValueError:
         clear = False
     if not clear or re.search(r"[\s\x00-\x1f\x7f]", address):
         raise UsageError(
-            f"the address {masked(address)} cannot be read; write it as "
-            "'postgresql://user:password@host:5432/name', and what is special in it with %, such "
-            "as %2F for / and %40 for @"
+            f"the address {masked(address)} cannot be parsed; write it as "
+            "'postgresql://user:password@host:5432/name', with special characters "
+            "percent-encoded, such as %2F for / and %40 for @"
         ) from None
 
 
@@ -196,26 +203,26 @@ def _is_like_address(text: str) -> bool:
     return bool(URL.match(text) or _LOGIN.match(text))
 
 
-def _apart(address: str) -> tuple[str, str]:
-    """Return what stands before the user, and the rest."""
-    found = _SCHEME.match(address)
-    scheme = found[0] if found else ""
+def _split_scheme(address: str) -> tuple[str, str]:
+    """Return the part before the user, and the remaining part."""
+    match = _SCHEME.match(address)
+    scheme = match[0] if match else ""
     return scheme, address[len(scheme) :]
 
 
-_MOST_NAMED = 4  # files that a source names
+_MOST_NAMED = 4  # files in the display name of a source
 
 
 def called(source: object) -> str:
-    """Return what to call files: as they were named, of many the first and the last."""
+    """Return the display name of a source; of many files, only the first and the last."""
     if isinstance(source, Mapping):
         return called(list(source.values()))
     if isinstance(source, (list, tuple)):
-        names = [called(one) for one in source]
-        shown = names if len(names) <= _MOST_NAMED else [names[0], "…", names[-1]]
-        return ", ".join(shown)
+        names = [called(part) for part in source]
+        listed = names if len(names) <= _MOST_NAMED else [names[0], "…", names[-1]]
+        return ", ".join(listed)
     if isinstance(source, (str, os.PathLike)):
-        # A name that is not UTF-8 comes with half characters, which JSON cannot hold.
+        # A name that is not UTF-8 contains surrogates, which JSON cannot represent.
         name = os.fspath(source).encode("utf-8", "backslashreplace").decode("utf-8")
         return "standard input" if name == "-" else name
     return "a stream"

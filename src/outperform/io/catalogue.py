@@ -1,6 +1,6 @@
-"""The formats of logs and the sources that there are, by name; plug-ins add theirs.
+"""Log formats and sources by name; plug-ins add theirs.
 
-Each line is written as an entry point in a pyproject.toml would be.
+Each line has the syntax of an entry point in ``pyproject.toml``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Parquet, Arrow and Feather, and what every reader hands on."""
+"""Parquet, Arrow and Feather, and the scans that every reader returns."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ _CATEGORIES = {
 
 
 def names_an_owner(name: str) -> bool:
-    """Return whether a column is called like the id of something that items belong to.
+    """Return whether a column name looks like the id of a group of items.
 
     Examples
     --------
-    >>> [one for one in ("user_id", "docId", "authors", "Author", "valid", "class_id", "id")
-    ...  if names_an_owner(one)]
+    >>> [name for name in ("user_id", "docId", "authors", "Author", "valid", "class_id", "id")
+    ...  if names_an_owner(name)]
     ['user_id', 'docId', 'Author', 'id']
     """
-    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
-    words = re.findall(r"[a-z0-9]+", apart.lower())
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
+    words = re.findall(r"[a-z0-9]+", spaced.lower())
     if not words:
         return False
     *before, last = words
@@ -59,12 +59,12 @@ _FAMILIES: dict[str, Family] = {
     "BOOLEAN": "booleans",
     "FLOAT": "fractions",
     "DOUBLE": "fractions",
-    **{name: "whole numbers" for name in _WHOLE | {f"U{one}" for one in _WHOLE}},
+    **{name: "whole numbers" for name in _WHOLE | {f"U{name}" for name in _WHOLE}},
 }
 
 
 class Column(NamedTuple):
-    """One column: its expression in SQL, what it holds, and what the engine calls that."""
+    """One column: its SQL expression, the family of its values, and the engine's type."""
 
     expression: str
     family: Family
@@ -72,25 +72,25 @@ class Column(NamedTuple):
 
     @property
     def as_text(self) -> str:
-        """The expression of its values as plain text, for ids and conditions."""
+        """SQL expression of its values as plain text, for ids and conditions."""
         if self.family == "json":
             return f"(CAST({self.expression} AS JSON) ->> '$')"
         return self.expression if self.family == "text" else f"CAST({self.expression} AS VARCHAR)"
 
     def without(self, texts: Sequence[str]) -> Column:
-        """Return the column with NULL for some texts."""
+        """Return the column with NULL in place of some texts."""
         if not texts or self.family not in ("text", "json"):
             return self
-        known = ", ".join(map(text, texts))
-        test = f"{self.as_text} IN ({known})"
-        if self.family == "json":  # the text "1" is not the number
+        listed_texts = ", ".join(map(text, texts))
+        test = f"{self.as_text} IN ({listed_texts})"
+        if self.family == "json":  # the text "1" is not the number 1
             test = f"{self.expression} LIKE '\"%' AND {test}"
         return self._replace(expression=f"(CASE WHEN {test} THEN NULL ELSE {self.expression} END)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scan:
-    """One file as the engine sees it; its columns go by place, never by name."""
+    """One file as the engine sees it; its columns are addressed by position, never by name."""
 
     file: File
     relation: str
@@ -98,41 +98,41 @@ class Scan:
     columns: dict[str, Column]
     findings: tuple[Finding, ...] = field(default=())
     hint: str = ""
-    merges: bool = False  # whether the first parameter, a path, may be several of them
-    missing: tuple[str, ...] = ()  # the texts that are missing values
+    merges: bool = False  # whether the first parameter, a path, may be a list of paths
+    missing: tuple[str, ...] = ()  # texts that mean a missing value
     lines: Callable[[Sequence[int]], list[int]] | None = field(default=None, compare=False)
 
     @property
     def partition(self) -> dict[str, str | None]:
-        """The columns that the folders tell; what the file itself has comes first."""
-        return {name: one for name, one in self.file.partition if name not in self.columns}
+        """Columns named by the folders, except those that the file itself has."""
+        return {name: value for name, value in self.file.partition if name not in self.columns}
 
     def column(self, name: str) -> Column:
-        """Return a column in which missing values are NULL, or say which ones there are."""
+        """Return a column with missing values as NULL; an unknown name raises an error."""
         return self.raw_column(name).without(self.missing)
 
     def raw_column(self, name: str) -> Column:
-        """Return a column as it is written, for conditions."""
-        told = self.partition
-        if name in told:
-            return Column(f"p{list(told).index(name)}", "text")
+        """Return a column as written in the file, for conditions."""
+        partition = self.partition
+        if name in partition:
+            return Column(f"p{list(partition).index(name)}", "text")
         if name not in self.columns:
-            known = (*self.columns, *told)
+            known = (*self.columns, *partition)
             raise UsageError(no_column(name, known, self.file.name, self.hint))
         return self.columns[name]
 
     @property
     def is_text(self) -> bool:
-        """Whether the file knows nothing but text, so that an empty field is a missing value."""
+        """Whether all values are text, so that an empty field is a missing value."""
         return self.file.kind in ("csv", "tsv")
 
     def reaching(self, names: Collection[str]) -> tuple[str, tuple[Any, ...]]:
-        """Return the relation that has these columns, and its parameters."""
-        told = {f"p{place}": one for place, one in enumerate(self.partition.items())}
-        used = {place: value for place, (name, value) in told.items() if name in names}
+        """Return the relation that contains these columns, and its parameters."""
+        partition = enumerate(self.partition.items())
+        used = {f"p{index}": value for index, (name, value) in partition if name in names}
         if not used:
             return self.relation, self.parameters
-        constants = ", ".join(f"CAST(? AS VARCHAR) AS {place}" for place in used)
+        constants = ", ".join(f"CAST(? AS VARCHAR) AS {column}" for column in used)
         return (
             f"(SELECT *, {constants} FROM {self.relation}) AS u",
             (*used.values(), *self.parameters),
@@ -140,7 +140,7 @@ class Scan:
 
 
 class Reader(NamedTuple):
-    """One kind of file: the quick way to read it, and the slow one that says what is wrong."""
+    """One kind of file: a fast way to read it, and a slow one that explains errors."""
 
     scan: Callable[[File, Sequence[str], Dialect, Engine], Scan]
     rescue: Callable[[File, Sequence[str], Dialect, Engine, str], Scan]
@@ -148,60 +148,61 @@ class Reader(NamedTuple):
 
 
 def merged(scans: Iterable[Scan], names: Collection[str]) -> list[Scan]:
-    """Put files together that differ only in their paths, as far as these columns go.
+    """Merge the scans of files that, for these columns, differ only in their paths.
 
-    One statement over a list of files is quicker than one with a part for each.
+    One statement over a list of files is faster than one with a part per file.
     """
     groups: dict[object, list[Scan]] = {}
-    for place, scan in enumerate(scans):
-        told = tuple(value for name, value in scan.partition.items() if name in names)
-        alike = (scan.relation, repr(scan.parameters[1:]), tuple(scan.columns.items()), told)
-        groups.setdefault(alike if scan.merges else place, []).append(scan)
+    for number, scan in enumerate(scans):
+        folder_values = tuple(value for name, value in scan.partition.items() if name in names)
+        key = (scan.relation, repr(scan.parameters[1:]), tuple(scan.columns.items()), folder_values)
+        groups.setdefault(key if scan.merges else number, []).append(scan)
     return [
         group[0]
         if len(group) == 1
         else replace(
             group[0],
-            parameters=([one.parameters[0] for one in group], *group[0].parameters[1:]),
+            parameters=([scan.parameters[0] for scan in group], *group[0].parameters[1:]),
         )
         for group in groups.values()
     ]
 
 
 def no_column(name: str, known: Sequence[str], file: str, hint: str = "") -> str:
-    """Return the sentence for a column that is not there.
+    """Return the message for an unknown column.
 
     Examples
     --------
     >>> no_column("lable", ["id", "label"], "preds.csv")
     "no column 'lable' in preds.csv; did you mean 'label'? Columns: 'id', 'label'"
     """
-    by_lower = {one.lower(): one for one in known}
+    by_lower = {column.lower(): column for column in known}
     close = get_close_matches(str(name).lower(), by_lower, n=1)
     guess = f"; did you mean {by_lower[close[0]]!r}?" if close else "."
     return f"no column {name!r} in {file}{guess} Columns: {listed(known)}{'' if close else hint}"
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return the names of columns for a message, the first of them if there are many."""
-    shown = ", ".join(repr(one[:60]) for one in names[:_SHOWN])
-    return shown + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+    """Return column names for a message; if there are many, only the first ones."""
+    text = ", ".join(repr(name[:60]) for name in names[:_SHOWN])
+    return text + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
 
 
 def refuse_twins(names: Sequence[str], file: str, hint: str = "") -> None:
-    """Refuse column names that occur twice."""
-    twin, number = next(((one, n) for one, n in Counter(names).items() if n > 1), (None, 0))
+    """Raise an error if a column name occurs twice."""
+    duplicate, number = next(
+        ((name, count) for name, count in Counter(names).items() if count > 1), (None, 0)
+    )
     if number:
         raise DataError(
-            f"{file} has {number} columns named {twin!r}; "
-            f"every column needs a name of its own{hint}"
+            f"{file} has {number} columns named {duplicate!r}; column names must be unique{hint}"
         )
 
 
 def refuse_unreadable(scan: Scan, engine: Engine, message: Callable[[File, str], str]) -> None:
-    """Read all values of one file, and refuse it if that fails."""
-    # Without the hash the engine may answer from the statistics of the file.
-    values = ", ".join(f"bit_xor(hash({one.expression}))" for one in scan.columns.values())
+    """Read all values of one file, and raise an error if that fails."""
+    # Without the hash, the engine may answer from the file's statistics.
+    values = ", ".join(f"bit_xor(hash({column.expression}))" for column in scan.columns.values())
     try:
         engine.fetch(f"SELECT {values} FROM {scan.relation}", scan.parameters)
     except EngineFault as fault:
@@ -209,18 +210,18 @@ def refuse_unreadable(scan: Scan, engine: Engine, message: Callable[[File, str],
 
 
 def places(count: int) -> str:
-    """Return the names by which the engine knows the columns of a file.
+    """Return the engine's names for the columns of a file.
 
     Examples
     --------
     >>> places(3)
     'c0, c1, c2'
     """
-    return ", ".join(f"c{place}" for place in range(count))
+    return ", ".join(f"c{index}" for index in range(count))
 
 
-def typed(place: str, type_: str) -> Column:
-    """Return a column that has a type of the engine's.
+def typed(expression: str, type_: str) -> Column:
+    """Return a column with one of the engine's types.
 
     Examples
     --------
@@ -228,13 +229,13 @@ def typed(place: str, type_: str) -> Column:
     ('whole numbers', 'other')
     """
     if type_.startswith("ENUM"):
-        return Column(f"CAST({place} AS VARCHAR)", "text")
+        return Column(f"CAST({expression} AS VARCHAR)", "text")
     if type_.startswith("DECIMAL"):
-        return Column(f"CAST({place} AS DOUBLE)", "fractions", "DOUBLE")
-    return Column(place, _FAMILIES.get(type_, "other"), type_)
+        return Column(f"CAST({expression} AS DOUBLE)", "fractions", "DOUBLE")
+    return Column(expression, _FAMILIES.get(type_, "other"), type_)
 
 
-_MANY = 1_000  # columns; the engine's time to tell all types grows with the square of their number
+_MANY = 1_000  # columns; the engine's time to report all types grows with their number squared
 _SCHEMA = (
     "SELECT file_name, name, num_children, type, type_length, repetition_type, converted_type, "
     "scale, precision, logical_type FROM parquet_schema(?)"
@@ -242,7 +243,7 @@ _SCHEMA = (
 
 
 def scan_parquet(file: File, wanted: Sequence[str], dialect: Dialect, engine: Engine) -> Scan:
-    """Take names and types from the footer."""
+    """Read names and types from the footer."""
     try:
         nodes = engine.fetch(_SCHEMA, [file.path])
         names = _top_level([(row[1], row[2]) for row in nodes])
@@ -255,7 +256,7 @@ def scan_parquet(file: File, wanted: Sequence[str], dialect: Dialect, engine: En
 def scan_all(
     files: Sequence[File], wanted: Sequence[str], dialect: Dialect, engine: Engine
 ) -> list[Scan]:
-    """Take names and types from all footers at once; files of one schema have the same types."""
+    """Read names and types from all footers at once; files with one schema share their types."""
     paths = list(dict.fromkeys(file.path for file in files))
     try:
         rows = engine.fetch(_SCHEMA, [paths])
@@ -274,18 +275,20 @@ def scan_all(
 
 
 def _types(file: File, names: Sequence[str], dialect: Dialect, engine: Engine) -> list[str]:
-    """Return the types of the columns; where they are many, of those that somebody may look at."""
+    """Return the types of the columns; of many columns, only of those that may be used."""
     relation = "read_parquet(?, hive_partitioning = false)"
     if dialect.columns is None or len(names) <= _MANY:
         return [str(row[1]) for row in engine.fetch(f"DESCRIBE FROM {relation}", [file.path])]
-    asked = {*dialect.columns}
-    looked = [place for place, one in enumerate(names) if one in asked or names_an_owner(one)]
+    requested = {*dialect.columns}
+    indices = [
+        index for index, name in enumerate(names) if name in requested or names_an_owner(name)
+    ]
     types = ["UNKNOWN"] * len(names)
-    if looked:
-        chosen = ", ".join(f"c{place}" for place in looked)
-        query = f"DESCRIBE SELECT {chosen} FROM {relation} AS t({places(len(names))})"
-        for place, row in zip(looked, engine.fetch(query, [file.path]), strict=True):
-            types[place] = str(row[1])
+    if indices:
+        columns = ", ".join(f"c{index}" for index in indices)
+        query = f"DESCRIBE SELECT {columns} FROM {relation} AS t({places(len(names))})"
+        for index, row in zip(indices, engine.fetch(query, [file.path]), strict=True):
+            types[index] = str(row[1])
     return types
 
 
@@ -296,8 +299,8 @@ def _scan(file: File, names: Sequence[str], types: Sequence[str]) -> Scan:
         relation=f"read_parquet(?, hive_partitioning = false) AS t({places(len(names))})",
         parameters=(file.path,),
         columns={
-            name: typed(f"c{place}", type_)
-            for place, (name, type_) in enumerate(zip(names, types, strict=True))
+            name: typed(f"c{index}", type_)
+            for index, (name, type_) in enumerate(zip(names, types, strict=True))
         },
         merges=True,
     )
@@ -306,19 +309,19 @@ def _scan(file: File, names: Sequence[str], types: Sequence[str]) -> Scan:
 def rescue_parquet(
     file: File, wanted: Sequence[str], dialect: Dialect, engine: Engine, fault: str
 ) -> Scan:
-    """Say that the file is damaged, if it is this one."""
-    found = scan_parquet(file, wanted, dialect, engine)
-    refuse_unreadable(found, engine, _damaged)
-    return found
+    """Raise an error if this file is damaged."""
+    scan = scan_parquet(file, wanted, dialect, engine)
+    refuse_unreadable(scan, engine, _damaged)
+    return scan
 
 
 def _damaged(file: File, fault: str) -> str:
     reason = fault.replace(file.path, file.name)
-    return f"{file.name} cannot be read as Parquet; it may be damaged or cut off: {reason}"
+    return f"{file.name} cannot be read as Parquet; it may be damaged or truncated: {reason}"
 
 
 def _top_level(nodes: Sequence[tuple[str, int | None]]) -> list[str]:
-    """Return the names of the columns from a schema written as a walk through a tree.
+    """Return the names of the columns from a schema listed as a depth-first walk.
 
     Examples
     --------
@@ -326,28 +329,28 @@ def _top_level(nodes: Sequence[tuple[str, int | None]]) -> list[str]:
     ['tags', 'id']
     """
     names: list[str] = []
-    to_come: list[int] = []
+    remaining: list[int] = []
     for name, children in nodes:
-        if len(to_come) == 1:
+        if len(remaining) == 1:
             names.append(name)
-        if to_come:
-            to_come[-1] -= 1
-        to_come.append(children or 0)
-        while len(to_come) > 1 and not to_come[-1]:
-            to_come.pop()
+        if remaining:
+            remaining[-1] -= 1
+        remaining.append(children or 0)
+        while len(remaining) > 1 and not remaining[-1]:
+            remaining.pop()
     return names
 
 
-# From the places of columns to batches of these columns.
+# From the positions of columns to batches of these columns.
 ReadBatches = Callable[[Sequence[int]], Iterator[Any]]
 
 
 class Batches:
-    """What the engine asks for batches, as often as it counts; they hold some columns only."""
+    """Batches of some columns, from which the engine can read as often as it counts."""
 
     def __init__(self, schema: Any, columns: Sequence[int], read: ReadBatches) -> None:
         self._columns = list(columns)
-        self._schema = pyarrow().schema([schema.field(place) for place in self._columns])
+        self._schema = pyarrow().schema([schema.field(index) for index in self._columns])
         self._read = read
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
@@ -357,13 +360,13 @@ class Batches:
 
     def _checked(self) -> Iterator[Any]:
         for batch in self._read(self._columns):
-            # The engine trusts offsets and text, and would read beyond the end.
+            # The engine trusts offsets and text, so it would read beyond the end.
             batch.validate(full=True)
             yield batch
 
 
 def pyarrow() -> Any:
-    """Return pyarrow, or say which extra brings it."""
+    """Return pyarrow, or raise an error that names its extra."""
     return require("pyarrow", extra="arrow", purpose="reading Arrow files")
 
 
@@ -374,78 +377,77 @@ def scan_batches(
     dialect: Dialect,
     engine: Engine,
 ) -> Scan:
-    """Return a scan of the columns that are asked for; the others are only known by name."""
+    """Return a scan of the requested columns; the others are known by name only."""
     names = list(schema.names)
     refuse_twins(names, file.name)
-    asked = [
-        place
-        for place, name in enumerate(names)
+    requested = [
+        index
+        for index, name in enumerate(names)
         if dialect.columns is None or name in dialect.columns
     ]
-    known = _known(schema, asked, read, engine)
+    known = _known(schema, requested, read, engine)
     columns = {name: _unreachable(str(schema.field(name).type)) for name in names}
     relation = "(SELECT NULL) AS t(c0)"
     if known:
         table = engine.register(Batches(schema, known, read))
         types = engine.fetch(f"DESCRIBE SELECT * FROM {table}")
         relation = f"{table} AS t({places(len(known))})"
-        for number, (place, row) in enumerate(zip(known, types, strict=True)):
-            columns[names[place]] = typed(f"c{number}", str(row[1]))
+        for number, (index, row) in enumerate(zip(known, types, strict=True)):
+            columns[names[index]] = typed(f"c{number}", str(row[1]))
     return Scan(file=file, relation=relation, parameters=(), columns=columns)
 
 
 def refuse_broken(file: File, schema: Any, read: ReadBatches, scan: Scan, what: str) -> None:
-    """Read everything once more outside of the engine, so that the fault of the file is told."""
-    reached = [
-        place
-        for place, name in enumerate(schema.names)
+    """Read everything again outside the engine, so that the error describes the file's fault."""
+    readable = [
+        index
+        for index, name in enumerate(schema.names)
         if not scan.columns[name].expression.startswith("error(")
     ]
     with damage(file, what):
-        for batch in read(reached):
+        for batch in read(readable):
             batch.validate(full=True)
 
 
 @contextmanager
 def damage(file: File, what: str) -> Iterator[None]:
-    """Turn whatever pyarrow raises over a file into one sentence."""
+    """Turn any exception of pyarrow about a file into a one-line error."""
     try:
         yield
     except OutperformError:
         raise
-    except Exception as error:  # pyarrow has a dozen, and passes on those of the system
+    except Exception as error:  # pyarrow has a dozen types, and passes on those of the system
         line = str(error).strip().partition("\n")[0].replace(file.path, file.name)
         raise DataError(
-            f"{file.name} cannot be read as {what}; it may be damaged or cut off: "
+            f"{file.name} cannot be read as {what}; it may be damaged or truncated: "
             f"{line or type(error).__name__}"
         ) from error
 
 
-def _known(schema: object, asked: Sequence[int], read: ReadBatches, engine: Engine) -> list[int]:
-    """Return the columns whose type the engine knows."""
-    found = list(asked)
+def _known(schema: object, columns: Sequence[int], read: ReadBatches, engine: Engine) -> list[int]:
+    """Return the columns whose type the engine supports."""
     try:
-        if found:
-            engine.register(Batches(schema, found, read))
-        return found
+        if columns:
+            engine.register(Batches(schema, columns, read))
+        return list(columns)
     except EngineFault:
         return (
             []
-            if len(found) == 1
-            else [place for one in found for place in _known(schema, [one], read, engine)]
+            if len(columns) == 1
+            else [index for column in columns for index in _known(schema, [column], read, engine)]
         )
 
 
 def _unreachable(type_: str) -> Column:
-    return Column(f"error({text(f'the engine knows no {type_}')})", "other", type_)
+    return Column(f"error({text(f'the engine does not support {type_}')})", "other", type_)
 
 
 _MARK = b"ARROW1"
-_END = b"\xff\xff\xff\xff\0\0\0\0"  # of a stream
+_END = b"\xff\xff\xff\xff\0\0\0\0"  # the end of a stream
 
 
 def scan_arrow(file: File, wanted: Sequence[str], dialect: Dialect, engine: Engine) -> Scan:
-    """Take names and types from the schema and let the engine ask for batches."""
+    """Read names and types from the schema, and let the engine request batches."""
     _refuse_cut(file)
     return scan_batches(file, _schema(file), partial(_batches, file), dialect, engine)
 
@@ -453,16 +455,16 @@ def scan_arrow(file: File, wanted: Sequence[str], dialect: Dialect, engine: Engi
 def rescue_arrow(
     file: File, wanted: Sequence[str], dialect: Dialect, engine: Engine, fault: str
 ) -> Scan:
-    """Say that the file is damaged, if it is this one."""
-    found = scan_arrow(file, wanted, dialect, engine)
-    refuse_broken(file, _schema(file), partial(_batches, file), found, "Arrow")
-    return found
+    """Raise an error if this file is damaged."""
+    scan = scan_arrow(file, wanted, dialect, engine)
+    refuse_broken(file, _schema(file), partial(_batches, file), scan, "Arrow")
+    return scan
 
 
 def _schema(file: File) -> Any:
     with damage(file, "Arrow"), closing(pyarrow().OSFile(file.path)) as stream:
         schema = _opened(file, stream, None).schema
-        list(schema.names)  # pyarrow decodes them only now
+        list(schema.names)  # pyarrow decodes names only on access
         return schema
 
 
@@ -478,7 +480,7 @@ def _batches(file: File, columns: Sequence[int]) -> Iterator[Any]:
 
 
 def _opened(file: File, stream: object, options: object) -> Any:
-    # Not mapped into memory: a file that gets shorter meanwhile must not end the process.
+    # The file is not mapped into memory: if it shrank meanwhile, the process would crash.
     ipc = pyarrow().ipc
     opener = ipc.open_stream if _is_stream(file) else ipc.open_file
     return opener(stream, options=options)
@@ -490,10 +492,10 @@ def _is_stream(file: File) -> bool:
 
 
 def _refuse_cut(file: File) -> None:
-    """Refuse a stream without its end, which pyarrow would take for a shorter one."""
+    """Raise an error for a stream without its end, which pyarrow would read as a shorter one."""
     if not _is_stream(file):
         return
     with file.open() as stream:
         stream.seek(-len(_END), os.SEEK_END)
         if stream.read() != _END:
-            raise DataError(f"{file.name} has no end; it is cut off, or still being written")
+            raise DataError(f"{file.name} has no end mark; it is truncated or still being written")

@@ -1,4 +1,4 @@
-"""Packed files: what their first bytes announce, and how much may come out of them."""
+"""Compressed files: their kind by the first bytes, and a limit on their unpacked size."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _MAGIC = (
     (b"ORC", "ORC"),
     (b"%PDF", "PDF"),
 )
-# What is packed more tightly than data are is refused, so that a small file cannot keep a machine
+# Data do not compress beyond these limits, and without limits a small file could keep a machine
 # busy for hours.
-_MOST = 1 << 30  # bytes, unpacked, that any file may have
-_MOST_AT_ONCE = 1 << 28  # that any file may have which is in memory as a whole
+_MOST = 1 << 30  # unpacked bytes that any file may have
+_MOST_AT_ONCE = 1 << 28  # unpacked bytes that any file may have if it is read into memory
 _RATIO = 200
 _BLOCK = 1 << 20
 _ORDER_MARKS = (
@@ -45,7 +45,7 @@ _ORDER_MARKS = (
 
 
 def magic(head: bytes) -> str | None:
-    """Return what kind of file the first bytes announce, or None.
+    """Return the kind of file that starts with these bytes, or None.
 
     Examples
     --------
@@ -56,13 +56,13 @@ def magic(head: bytes) -> str | None:
 
 
 def order_mark(head: bytes) -> str | None:
-    """Return the encoding that a byte order mark other than UTF-8's announces, or None."""
+    """Return the encoding of a byte order mark other than UTF-8's, or None."""
     return next((encoding for start, encoding in _ORDER_MARKS if head.startswith(start)), None)
 
 
 @contextmanager
 def unpacked(path: str, packing: str, *, name: str, at_once: bool = False) -> Iterator[BinaryIO]:
-    """Open a file as the bytes that were packed; damage becomes a DataError."""
+    """Open a file as its unpacked bytes; damage raises a DataError."""
     try:
         with _open(path, packing) as stream:
             most = most_unpacked(os.path.getsize(path), at_once=at_once)
@@ -75,12 +75,12 @@ def unpacked(path: str, packing: str, *, name: str, at_once: bool = False) -> It
 
 
 def most_unpacked(size: int, *, at_once: bool = False) -> int:
-    """Return how many bytes may come of packed ones."""
+    """Return the largest number of unpacked bytes allowed for a packed size."""
     return max(_MOST_AT_ONCE if at_once else _MOST, _RATIO * size)
 
 
 def endless(name: str, most: int, *, mend: str = "unpack it before it is read") -> DataError:
-    """Return what to say of packed bytes of which too many come."""
+    """Return the error for a file that unpacks to too many bytes."""
     return DataError(
         f"{name} unpacks to more than {most >> 20} MiB, over {_RATIO} times its size; if that is "
         f"right, {mend}"
@@ -88,12 +88,12 @@ def endless(name: str, most: int, *, mend: str = "unpack it before it is read") 
 
 
 def limited(stream: BinaryIO, most: int, *, name: str) -> BinaryIO:
-    """Return a stream of unpacked bytes that ends with an error where there are too many."""
+    """Return a stream of unpacked bytes that raises an error if there are too many."""
     return io.BufferedReader(_Limited(stream, most, endless(name, most)), _BLOCK)
 
 
 class _Limited(io.RawIOBase):
-    """A stream that ends with an error where it is longer than a file of its size can be."""
+    """Stream that raises an error if it is longer than allowed."""
 
     def __init__(self, stream: BinaryIO, most: int, error: DataError) -> None:
         self._stream, self._left, self._error = stream, most, error
@@ -126,7 +126,7 @@ def _open_zstd(path: str) -> BinaryIO:
 
 
 def unpack_zstd(data: bytes, most: int, *, name: str) -> bytes:
-    """Return the bytes that were packed with zstd, unless they are too many."""
+    """Return the unpacked bytes of zstd data, unless they are too many."""
     try:
         zstd = import_module("compression.zstd")
     except ModuleNotFoundError:  # before Python 3.14

@@ -1,4 +1,4 @@
-"""CoNLL files: one token a line, a blank line between sentences."""
+"""CoNLL files: one token per line, a blank line between sentences."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from outperform.errors import DataError, UsageError, param
 
-# Only these, because a no-break or an ideographic space may be a token.
+# No other blanks, because a no-break or an ideographic space may be a token.
 _BLANKS = re.compile(r"[ \t]+")
 _MARK = "\ufeff"
 _BOUNDARY = "-DOCSTART-"
@@ -27,7 +27,7 @@ _MARKS = (
 
 
 class _Row(NamedTuple):
-    """One line of a sentence; without cells it is where a sentence ends."""
+    """One line of a sentence; a row without cells marks the end of a sentence."""
 
     line: int
     cells: list[str]
@@ -40,26 +40,26 @@ def read_conll(
     separator: str | None = None,
     encoding: str = "utf-8",
 ) -> dict[str, list[list[str]]]:
-    r"""Return columns of a CoNLL file, each of them a list of sentences.
+    r"""Return columns of a CoNLL file, each as a list of sentences.
 
     Sentences end at blank lines and at ``-DOCSTART-`` lines. A line that begins with ``# `` is a
-    comment where it has fewer columns than the rows, so that the token ``#`` stays a token. A
-    file of ten columns separated by tabs, the first of which is a number in every row, is
-    CoNLL-U: there the rows of multiword tokens (``3-4``) and of empty nodes (``5.1``) are left
-    out, because their words are not part of the sentence or stand in it anyway.
+    comment if it has fewer columns than the rows, so the token ``#`` remains a token. A file with
+    ten tab-separated columns, the first a number in every row, is read as CoNLL-U: the rows of
+    multiword tokens (``3-4``) and of empty nodes (``5.1``) are skipped, because the sentence
+    already contains their words or never does.
 
     Parameters
     ----------
     path
-        The file.
+        Path of the file.
     columns
-        What to return: a name and the number of its column, from 0 on; negative ones count from
-        the end.
+        Columns to return: the number of each column by name, counted from 0, or from the end if
+        negative.
     separator
-        What stands between columns. By default a tab if the first row has one, and any number
-        of blanks otherwise.
+        Separator between columns. Default: a tab if the first row has one, otherwise any number
+        of blanks.
     encoding
-        How the file is encoded.
+        Encoding of the file.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def read_conll(
     _check_arguments(columns, separator)
     name = os.fspath(path)
     text = _text(name, encoding)
-    # str.splitlines would also break at separators that occur inside of tokens.
+    # str.splitlines would also split at separators that occur inside tokens.
     lines = text.split("\n" if "\n" in text else "\r")
     lines = [line.removesuffix("\r") for line in lines]
     rows = list(_rows(name, lines, separator))
@@ -83,17 +83,17 @@ def read_conll(
     for column, number in columns.items():
         if not -width <= number < width:
             raise UsageError(
-                f"{name} has {width} columns, so that the number of {column!r} must be from "
+                f"{name} has {width} columns, so the number of {column!r} must be from "
                 f"{-width} to {width - 1}; got {number}; line {first.line} has {first.cells!r}"
             )
     values: dict[str, list[list[str]]] = {column: [] for column in columns}
     for sentence in _sentences(rows):
         for column, number in columns.items():
-            lacking = next((row for row in sentence if not row.cells[number]), None)
-            if lacking is not None:
+            missing = next((row for row in sentence if not row.cells[number]), None)
+            if missing is not None:
                 raise DataError(
-                    f"{name}: every row must have a value for {column!r}; line {lacking.line} has "
-                    f"none: {lacking.cells!r}"
+                    f"{name}: every row must have a value for {column!r}; line {missing.line} does "
+                    f"not: {missing.cells!r}"
                 )
             values[column].append([row.cells[number] for row in sentence])
     return values
@@ -118,33 +118,33 @@ def _text(name: str, encoding: str) -> str:
         text = data.decode(encoding)
     except LookupError:
         raise UsageError(
-            f"unknown encoding {encoding!r}; take one that Python knows, e.g. 'utf-8' or 'latin-1'"
+            f"unknown encoding {encoding!r}; use one that Python knows, e.g. 'utf-8' or 'latin-1'"
         ) from None
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        marked = next((other for mark, other in _MARKS if data.startswith(mark)), None)
+        detected = next((codec for mark, codec in _MARKS if data.startswith(mark)), None)
         hint = (
-            f"its first bytes say {param('encoding=', marked)}"
-            if marked
+            f"its first bytes indicate {param('encoding=', detected)}"
+            if detected
             else (
-                f"give the encoding it was written in, e.g. {param('encoding=', 'latin-1')} or "
+                f"pass its encoding, e.g. {param('encoding=', 'latin-1')} or "
                 f"{param('encoding=', 'cp1252')}"
             )
         )
         raise DataError(
-            f"{name} must be text in {encoding}, but line {line} has the byte "
-            f"0x{data[error.start]:02x} that is none; {hint}"
+            f"{name} must be text in {encoding}, but line {line} has the invalid byte "
+            f"0x{data[error.start]:02x}; {hint}"
         ) from None
     if "\0" in text:
         raise DataError(
-            f"{name} must be text in {encoding}, but has zero bytes; it may be another kind of "
-            f"file, or in an encoding such as {param('encoding=', 'utf-16')}"
+            f"{name} must be text in {encoding}, but contains zero bytes; it may be another kind "
+            f"of file, or use an encoding such as {param('encoding=', 'utf-16')}"
         )
     return text.removeprefix(_MARK)
 
 
 def _rows(name: str, lines: list[str], separator: str | None) -> Iterator[_Row]:
-    """Yield the rows of all sentences, and a row without cells where a sentence ends."""
+    """Yield the rows of all sentences, with a row without cells after each sentence."""
     first, split = _first_row(name, lines, separator)
     width = len(split(lines[first]))
     universal = _is_universal(lines, width)
@@ -158,7 +158,7 @@ def _rows(name: str, lines: list[str], separator: str | None) -> Iterator[_Row]:
             continue  # a comment
         elif len(cells) != width:
             raise DataError(
-                f"{name}: every row must have as many columns as the first one, "
+                f"{name}: every row must have as many columns as the first, "
                 f"{width} in line {first + 1}; got {len(cells)} in line {number}: {line[:80]!r}"
             )
         else:
@@ -176,10 +176,10 @@ def _first_row(
         for number, line in enumerate(lines)
         if not _is_blank([line]) and not _is_boundary(line)
     ]
-    # A token may begin with "#", so such lines can be rows too, but others are so surely.
-    surely = (number for number in candidates if not lines[number].startswith("#"))
-    perhaps = (number for number in candidates if not lines[number].startswith(_COMMENTS))
-    first = next(surely, next(perhaps, None))
+    # A token may begin with "#", so such lines can be rows too, but the others certainly are.
+    certain = (number for number in candidates if not lines[number].startswith("#"))
+    possible = (number for number in candidates if not lines[number].startswith(_COMMENTS))
+    first = next(certain, next(possible, None))
     if first is None:
         raise DataError(f"{name} must have a row for each token; it has none")
     if separator is None:
@@ -190,7 +190,7 @@ def _first_row(
 
 
 def _is_blank(cells: list[str]) -> bool:
-    # A mark of order stands alone in a line where files were joined.
+    # If files were concatenated, a byte order mark may be the only content of a line.
     return not "".join(cells).strip().strip(_MARK)
 
 
@@ -199,7 +199,7 @@ def _is_boundary(line: str) -> bool:
 
 
 def _is_universal(lines: list[str], width: int) -> bool:
-    """Return whether a file is CoNLL-U: ten columns by tabs, the first one a number in all rows."""
+    """Return whether a file is CoNLL-U: ten tab-separated columns, the first always a number."""
     if width != _UNIVERSAL_WIDTH:
         return False
     rows = (line.split("\t") for line in lines if line.strip() and not line.startswith("#"))

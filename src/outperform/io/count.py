@@ -1,4 +1,4 @@
-"""What to count in one table, and its count inside the engine."""
+"""Decide what to count in one table, and count it inside the engine."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ from outperform.io.tables import Table, Where, check_family, numbered
 
 
 def not_counts(name: str, table: str, number: int = 0, example: object = None) -> str:
-    """Return the sentence for a column that cannot be counts."""
-    shown = "nothing" if example is None else repr(example)
+    """Return the message for a column that cannot be counts."""
+    value = "nothing" if example is None else repr(example)
     return (
-        f"counts say how many items a row stands for: whole numbers, none below 0; column "
+        f"counts must be whole numbers of at least 0, the number of items per row; column "
         f"{name!r} of {table} "
-        + (f"has {shown} in {number} rows" if number else "has others")
-        + f"; if it says how much an item matters, give {param('weight=', name)}"
+        + (f"has {value} in {number} rows" if number else "has other values")
+        + f"; if it contains item weights, pass {param('weight=', name)}"
     )
 
 
-# A look costs another pass, so large data are not looked at.
+# Each check rescans the data, so large data are not checked for repeated ids.
 MOST_ROWS = 250_000
 MOST_BYTES = 128 << 20
-_LEAST_VALUES = 10  # fewer are a category
-_LEAST_SIZE = 1.05  # items a value, on average
+_LEAST_VALUES = 10  # a column with fewer distinct values is a category
+_LEAST_SIZE = 1.05  # items per distinct value, on average
 _MOST_COLUMNS = 3
 
 
 class Repeats(NamedTuple):
-    """How many rows a column has, and how many different values."""
+    """Numbers of rows and of distinct values in a column."""
 
     n_rows: int
     n_values: int
@@ -55,7 +55,7 @@ class Repeats(NamedTuple):
 
 
 def candidates(families: Mapping[str, str], query: TableQuery) -> list[str]:
-    """Return the columns to look at: called like an owner, of ids, and without another role."""
+    """Return the columns to check: named like a group, with values like ids, and unused so far."""
     taken = {*query.keys, query.id, query.count}
     return [
         name
@@ -67,32 +67,32 @@ def candidates(families: Mapping[str, str], query: TableQuery) -> list[str]:
 
 
 def beside(
-    seen: Outcomes,
+    outcomes: Outcomes,
     query: TableQuery,
     *,
     repeats: Callable[[], Mapping[str, Repeats]],
     count: Callable[[TableQuery], Outcomes],
 ) -> Outcomes:
-    """Return outcomes that remember the columns that repeat, the coarsest first.
+    """Return outcomes that record the columns with repeated ids, coarsest first.
 
-    What nobody asked for must not stop the reading: a column in which something is missing, or
-    that cannot be read, names no groups.
+    An unrequested check must not stop reading, so columns that cannot be read, or in which values
+    are missing, are skipped.
     """
-    found = []
+    repeated = []
     with suppress(OutperformError):
-        known = {name: one for name, one in repeats().items() if one.looks_like_groups}
+        known = {name: column for name, column in repeats().items() if column.looks_like_groups}
         coarsest = sorted(known, key=lambda name: known[name].n_values)[:_MOST_COLUMNS]
         for name in coarsest:
             with suppress(DataError):
-                together = count(replace(query, groups=name, id=None, by=()))
+                grouped = count(replace(query, groups=name, id=None, by=()))
                 numbers = known[name]._asdict()
-                if together.n != seen.n:  # rows without a group were dropped
+                if grouped.n != outcomes.n:  # rows without a group were dropped
                     continue
-                found.append(RepeatedId(column=name, outcomes=together, **numbers))
-    return replace(seen, _repeated=tuple(found)) if found else seen
+                repeated.append(RepeatedId(column=name, outcomes=grouped, **numbers))
+    return replace(outcomes, _repeated=tuple(repeated)) if repeated else outcomes
 
 
-# Text such as "1.5" would be rounded if it were cast as it is.
+# A direct cast would round text such as "1.5".
 _DIGITS = "CASE WHEN regexp_full_match({0}, '[0-9]+') THEN TRY_CAST({0} AS HUGEINT) END"
 _COUNTS = {
     "text": _DIGITS,
@@ -105,35 +105,37 @@ _COUNTS = {
 
 
 class NoRows(DataError):
-    """There is nothing to count."""
+    """Error for a table without rows to count."""
 
 
 def count(table: Table, query: TableQuery, engine: Engine) -> Outcomes:
-    """Count equal rows of truth and predictions, and look whether ids beside them repeat."""
-    seen = count_rows(table, query, engine)
+    """Count equal rows of truth and predictions, and check whether other id columns repeat."""
+    outcomes = count_rows(table, query, engine)
     size = sum(scan.file.size for scan in table.scans)
-    if query.groups is not None or seen.n > MOST_ROWS or size > MOST_BYTES:
-        return seen
+    if query.groups is not None or outcomes.n > MOST_ROWS or size > MOST_BYTES:
+        return outcomes
     return beside(
-        seen,
+        outcomes,
         query,
         repeats=lambda: _repeats(table, query, engine),
-        count=lambda also: count_rows(table, also, engine),
+        count=lambda grouped_query: count_rows(table, grouped_query, engine),
     )
 
 
 def _repeats(table: Table, query: TableQuery, engine: Engine) -> dict[str, Repeats]:
-    """Return how often the ids that nobody asked for occur."""
+    """Return the repeats of id columns that have no role in the query."""
     families = {name: table.family(name) for name in table.names if table.is_alike(name)}
     names = candidates(families, query)
     if not names:
         return {}
     inner = table.select(names, where=query.where)
-    distinct = ", ".join(f"count(DISTINCT k{place})" for place in range(len(names)))
-    ((n_rows, *found),) = engine.fetch(
+    distinct = ", ".join(f"count(DISTINCT k{index})" for index in range(len(names)))
+    ((n_rows, *distinct_values),) = engine.fetch(
         f"SELECT count(*), {distinct} FROM ({inner.sql})", inner.parameters
     )
-    return {name: Repeats(n_rows, values) for name, values in zip(names, found, strict=True)}
+    return {
+        name: Repeats(n_rows, values) for name, values in zip(names, distinct_values, strict=True)
+    }
 
 
 def count_rows(table: Table, query: TableQuery, engine: Engine) -> Outcomes:
@@ -146,16 +148,16 @@ def count_rows(table: Table, query: TableQuery, engine: Engine) -> Outcomes:
     number = "count(*)" if query.count is None else _summed(table, query, engine)
     counts = () if query.count is None else (query.count,)
     inner = table.select((*query.keys, *counts), where=query.where)
-    keys = [f"k{place}" for place in range(len(query.keys))]
-    found = group(f"({inner.sql})", inner.parameters, keys=keys, number=number, engine=engine)
-    if not len(found.counts):
+    keys = [f"k{index}" for index in range(len(query.keys))]
+    grouped = group(f"({inner.sql})", inner.parameters, keys=keys, number=number, engine=engine)
+    if not len(grouped.counts):
         raise NoRows(f"{table.name} has no rows" + (" left after where" if query.where else ""))
     columns = [
-        Coded(group_by.decode(one.values, table.family(name), name=name), one.codes)
-        for one, name in zip(found.columns, query.keys, strict=True)
+        Coded(group_by.decode(column.values, table.family(name), name=name), column.codes)
+        for column, name in zip(grouped.columns, query.keys, strict=True)
     ]
     return group_by.settle(
-        Grouped(columns, found.counts),
+        Grouped(columns, grouped.counts),
         query,
         table=table.name,
         findings=table.findings,
@@ -163,15 +165,15 @@ def count_rows(table: Table, query: TableQuery, engine: Engine) -> Outcomes:
     )
 
 
-_FEW = 20_000  # combinations that are fetched as they are, which is quicker than by codes
+_FEW = 20_000  # combinations; up to this number, fetching values is faster than fetching codes
 _PLAIN = {bool, int, str, type(None)}
 
 
 def group(
     source: str, parameters: Sequence[object], *, keys: Sequence[str], number: str, engine: Engine
 ) -> Grouped:
-    """Count equal rows of a FROM clause inside the engine; many come as codes instead of values."""
-    named = ", ".join(f"{key} AS g{place}" for place, key in enumerate(keys))
+    """Count equal rows of a FROM clause inside the engine; many rows come back as codes."""
+    named = ", ".join(f"{key} AS g{index}" for index, key in enumerate(keys))
     engine.scan(
         f"CREATE OR REPLACE TEMP TABLE grouped AS SELECT {named}, {number} AS n FROM {source} "
         f"GROUP BY {', '.join(keys)} LIMIT {group_by.MOST_CELLS + 1}",
@@ -181,7 +183,7 @@ def group(
 
 
 def _few_groups(engine: Engine) -> Grouped | None:
-    """Return what was counted; None if it is much, or other values in NumPy than in Python."""
+    """Return the counted rows; None if they are many, or if NumPy has other values than Python."""
     ((number,),) = engine.fetch("SELECT count(*) FROM grouped")
     if number > _FEW:
         return None
@@ -191,34 +193,35 @@ def _few_groups(engine: Engine) -> Grouped | None:
         return None
     if not {*map(type, chain.from_iterable(values))} <= _PLAIN:
         return None
-    return Grouped([coded(one) for one in values], as_counts(counts))
+    return Grouped([coded(column) for column in values], as_counts(counts))
 
 
 def _coded_groups(n_keys: int, engine: Engine) -> Grouped:
     values, joins = [], []
-    for place in range(n_keys):
+    for index in range(n_keys):
         engine.fetch(
-            f"CREATE OR REPLACE TEMP TABLE v{place} AS SELECT value, row_number() OVER () - 1 AS "
-            f"code FROM (SELECT DISTINCT g{place} AS value FROM grouped)"
+            f"CREATE OR REPLACE TEMP TABLE v{index} AS SELECT value, row_number() OVER () - 1 AS "
+            f"code FROM (SELECT DISTINCT g{index} AS value FROM grouped)"
         )
-        values.append([one for (one,) in engine.fetch(f"SELECT value FROM v{place} ORDER BY code")])
-        joins.append(f"JOIN v{place} ON g{place} IS NOT DISTINCT FROM v{place}.value")
-    codes = ", ".join(f"v{place}.code AS c{place}" for place in range(n_keys))
-    # Sums of weights are wider than any type of numpy, so they come as text.
+        rows = engine.fetch(f"SELECT value FROM v{index} ORDER BY code")
+        values.append([value for (value,) in rows])
+        joins.append(f"JOIN v{index} ON g{index} IS NOT DISTINCT FROM v{index}.value")
+    codes = ", ".join(f"v{index}.code AS c{index}" for index in range(n_keys))
+    # Sums may be wider than any NumPy integer, so large ones come as text.
     arrays = engine.fetch_arrays(
         f"SELECT {codes}, CASE WHEN n < {2**62} THEN CAST(n AS BIGINT) END AS n, "
         f"CASE WHEN n >= {2**62} THEN CAST(n AS VARCHAR) END AS wide FROM grouped {' '.join(joins)}"
     )
-    columns = [Coded(one, arrays[f"c{place}"]) for place, one in enumerate(values)]
+    columns = [Coded(labels, arrays[f"c{index}"]) for index, labels in enumerate(values)]
     return Grouped(columns, _counts(arrays["n"], arrays["wide"]))
 
 
 def _counts(narrow: AnyArray, wide: AnyArray) -> AnyArray:
     if not np.ma.is_masked(narrow):
         return as_counts(np.asarray(narrow))
-    texts = [None if one is np.ma.masked else one for one in wide]
+    texts = [None if count is np.ma.masked else count for count in wide]
     pairs = zip(narrow.tolist(), texts, strict=True)
-    return as_counts([one if text is None else int(text) for one, text in pairs])
+    return as_counts([count if text is None else int(text) for count, text in pairs])
 
 
 def _first_place(
@@ -240,17 +243,18 @@ _MOST_NAMED = 3  # rows
 def named_rows(
     rows: Sequence[int], table: str, lines: Callable[[Sequence[int]], list[int]] | None = None
 ) -> str:
-    """Say which rows come first, by their lines if the file has lines.
+    """Return the clause that names the first rows, by line if the file has lines.
 
     Examples
     --------
     >>> named_rows([2, 5], "preds.parquet")
     ', the first in rows 2 and 5 of preds.parquet (counted from 1)'
     """
-    at = [] if lines is None else lines(rows)
-    what, numbers, how = ("line", at, "") if at else ("row", rows, " (counted from 1)")
+    line_numbers = [] if lines is None else lines(rows)
+    unit, numbers = ("line", line_numbers) if line_numbers else ("row", rows)
     several = "s" if len(numbers) > 1 else ""
-    return f", the first in {what}{several} {listed(map(str, numbers))} of {table}{how}"
+    note = "" if line_numbers else " (counted from 1)"
+    return f", the first in {unit}{several} {listed(map(str, numbers))} of {table}{note}"
 
 
 def _first_rows(
@@ -268,13 +272,13 @@ def _first_rows(
 
 
 def is_strange(column: Column) -> str:
-    """Return the test for a value that is neither missing nor right nor wrong."""
-    known = ", ".join(f"'{one}'" for one in ("", *group_by.SAYS_RIGHT))
-    return f"lower({column.as_text}) NOT IN ({known}) AND NOT ({is_missing(column, empty=True)})"
+    """Return the SQL test for a value that is neither missing nor right nor wrong."""
+    texts = ", ".join(f"'{text}'" for text in ("", *group_by.SAYS_RIGHT))
+    return f"lower({column.as_text}) NOT IN ({texts}) AND NOT ({is_missing(column, empty=True)})"
 
 
 def is_missing(column: Column, *, empty: bool) -> str:
-    """Return the test for a missing value, the empty text among these if that is no class."""
+    """Return the SQL test for a missing value; with ``empty``, empty text counts as missing."""
     tests = [f"{column.expression} IS NULL"]
     if column.family == "fractions":
         tests.append(f"isnan({column.expression})")
@@ -286,42 +290,42 @@ def is_missing(column: Column, *, empty: bool) -> str:
 
 
 def _refuse_fractions(table: Table, query: TableQuery, engine: Engine) -> None:
-    """Look for scores before they are counted one by one."""
+    """Raise an error for scores before they are counted as labels."""
     names = [name for name in query.columns if table.family(name) == "fractions"]
     if not names or query.truth is None:
         return
     inner = table.select(names, where=query.where)
     tests = ", ".join(
-        f"any_value(k{place}) FILTER (WHERE isfinite(k{place}) AND k{place} <> trunc(k{place}))"
-        for place in range(len(names))
+        f"any_value(k{index}) FILTER (WHERE isfinite(k{index}) AND k{index} <> trunc(k{index}))"
+        for index in range(len(names))
     )
-    (found,) = engine.fetch(f"SELECT {tests} FROM ({inner.sql})", inner.parameters)
+    (examples,) = engine.fetch(f"SELECT {tests} FROM ({inner.sql})", inner.parameters)
     group_by.refuse_scores(
-        {name: [value] for name, value in zip(names, found, strict=True) if value is not None},
+        {name: [value] for name, value in zip(names, examples, strict=True) if value is not None},
         [],
         name_of_truth=query.truth,
     )
 
 
 def _summed(table: Table, query: TableQuery, engine: Engine) -> str:
-    """Return the expression that adds up the counts, once all of them are whole numbers."""
+    """Return the SQL sum of the counts, after checking that all are whole numbers."""
     name = str(query.count)
-    whole = _COUNTS.get(table.family(name))
-    if whole is None or len({scan.column(name).family for scan in table.scans}) > 1:
+    cast = _COUNTS.get(table.family(name))
+    if cast is None or len({scan.column(name).family for scan in table.scans}) > 1:
         raise DataError(not_counts(name, table.name))
     inner = table.select((name,), where=query.where)
     number, example = engine.fetch(
         f"SELECT count(*), CAST(any_value(k0) AS VARCHAR) FROM ({inner.sql}) "
-        f"WHERE ({whole.format('k0')}) IS NULL",
+        f"WHERE ({cast.format('k0')}) IS NULL",
         inner.parameters,
     )[0]
     if number:
         raise DataError(not_counts(name, table.name, number, example))
-    return f"sum({whole.format(f'k{len(query.keys)}')})"
+    return f"sum({cast.format(f'k{len(query.keys)}')})"
 
 
 def refuse_repeated_ids(table: Table, name: str, where: Where, engine: Engine) -> int:
-    """Refuse items that are there twice, or that have no id; return how many there are."""
+    """Return the number of items; a missing or repeated id raises an error."""
     inner = table.select((name,), where=where)
     ((rows, known, distinct),) = engine.fetch(
         f"SELECT count(*), count(k0), count(DISTINCT k0) FROM ({inner.sql})", inner.parameters
@@ -339,9 +343,9 @@ def refuse_repeated_ids(table: Table, name: str, where: Where, engine: Engine) -
 
 
 def repeated_ids(table: str, column: str, surplus: int, examples: list[tuple[object, ...]]) -> str:
-    """Return the sentence for ids that occur more than once."""
-    shown = ", ".join(f"{one!r} ({times} times)" for one, times in examples)
+    """Return the message for ids that occur more than once."""
+    listing = ", ".join(f"{id!r} ({times} times)" for id, times in examples)
     return (
-        f"every id must be in {table} once, but {surplus} rows repeat an id in {column!r}, "
-        f"e.g. {shown}"
+        f"every id must occur once in {table}, but {surplus} rows repeat an id in {column!r}, "
+        f"e.g. {listing}"
     )

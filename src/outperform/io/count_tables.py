@@ -1,4 +1,4 @@
-"""Files of confusion matrices, and of counts of folds."""
+"""Files of confusion matrices and of fold counts."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from outperform.io.paths import find_files
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledMatrix:
-    """A confusion matrix with the class of each row and column.
+    """Confusion matrix with the class of each row and column.
 
     Attributes
     ----------
     labels
-        The classes, as text, in the order of the rows.
+        Classes, as text, in the order of the rows.
     counts
-        The counts, rows truth and columns predictions, both in the order of the labels.
+        Counts: rows are true classes and columns predicted ones, both in the order of the labels.
     findings
-        What was noticed.
+        Findings from reading the file.
     """
 
     labels: tuple[str, ...]
@@ -43,43 +43,43 @@ class LabelledMatrix:
 def read_confusion(
     source: object, *, separator: str | None = None, encoding: str = "utf-8"
 ) -> LabelledMatrix:
-    r"""Read one confusion matrix: rows are the truth, columns the predictions.
+    r"""Read one confusion matrix: rows are true classes, columns predicted ones.
 
     Parameters
     ----------
     source
-        A CSV file with the predicted classes in the first row and the true ones in the first
+        CSV file with the predicted classes in the first row and the true ones in the first
         column.
     separator
-        What stands between the columns; found out by default.
+        Separator between columns. Default: detected.
     encoding
-        How the file is encoded.
+        Encoding of the file.
 
     Examples
     --------
     >>> import io
-    >>> found = read_confusion(io.StringIO(",ham,spam\nham,50,3\nspam,7,40\n"))
-    >>> found.labels, found.counts.tolist()
+    >>> matrix = read_confusion(io.StringIO(",ham,spam\nham,50,3\nspam,7,40\n"))
+    >>> matrix.labels, matrix.counts.tolist()
     (('ham', 'spam'), [[50, 3], [7, 40]])
     """
     dialect = Dialect(format="csv", separator=separator, encoding=encoding)
     with workspace() as folder:
         files = find_files(source, dialect, folder=folder)
         if len(files) != 1:
-            raise DataError(f"a confusion matrix is one file; got {len(files)}")
+            raise DataError(f"a confusion matrix must be one file; got {len(files)}")
         name, records = files[0].name, list(read_records(files[0], dialect))
     return _matrix(name, records)
 
 
 def read_confusions(sources: Mapping[str, object], **options: Any) -> Outcomes:
-    r"""Read one confusion matrix for each model, all of the same classes.
+    r"""Read one confusion matrix per model, all with the same classes.
 
     Parameters
     ----------
     sources
-        The file of each model, by name.
+        File of each model, by name.
     **options
-        As for :func:`read_confusion`.
+        As in :func:`read_confusion`.
 
     Examples
     --------
@@ -105,10 +105,10 @@ def read_confusions(sources: Mapping[str, object], **options: Any) -> Outcomes:
 
 def _in_order(model: str, matrix: LabelledMatrix, labels: Sequence[str]) -> AnyArray:
     if set(matrix.labels) != set(labels):
-        odd = sorted(set(matrix.labels) ^ set(labels))
+        unshared = sorted(set(matrix.labels) ^ set(labels))
         raise DataError(
-            f"confusion matrices must be of the same classes; that of {model!r} and the first one "
-            f"do not share {', '.join(map(repr, odd[:5]))}"
+            f"confusion matrices must have the same classes; that of {model!r} and the first "
+            f"do not share {', '.join(map(repr, unshared[:5]))}"
         )
     order = [matrix.labels.index(label) for label in labels]
     return matrix.counts[np.ix_(order, order)]
@@ -121,15 +121,15 @@ def _matrix(name: str, records: Sequence[list[str]]) -> LabelledMatrix:
             f"{name}: a confusion matrix must be square; got {len(true)} rows and "
             f"{len(predicted)} columns of counts"
         )
-    for what, labels in (("first row", predicted), ("first column", true)):
-        twins = [label for label in labels if labels.count(label) > 1]
-        if twins:
-            raise DataError(f"{name}: the class {twins[0]!r} is in the {what} twice")
+    for position, labels in (("first row", predicted), ("first column", true)):
+        duplicates = [label for label in labels if labels.count(label) > 1]
+        if duplicates:
+            raise DataError(f"{name}: the class {duplicates[0]!r} occurs twice in the {position}")
     if set(predicted) != set(true):
-        odd = sorted(set(predicted) ^ set(true))
+        unshared = sorted(set(predicted) ^ set(true))
         raise DataError(
             f"{name}: the first row and the first column must name the same classes; they do not "
-            f"share {', '.join(map(repr, odd[:5]))}"
+            f"share {', '.join(map(repr, unshared[:5]))}"
         )
     counts = np.array([_counts(name, record, predicted) for record in records[1:]], dtype=object)
     order = [predicted.index(label) for label in true]
@@ -142,8 +142,8 @@ def _counts(name: str, record: Sequence[str], predicted: Sequence[str]) -> list[
     for value, label in zip(values, predicted, strict=True):
         if not (value.strip().isascii() and value.strip().isdecimal()):
             raise DataError(
-                f"{name}: counts must be whole numbers of 0 or more; got {value!r} for the truth "
-                f"{true!r} and the prediction {label!r}"
+                f"{name}: counts must be whole numbers of at least 0; got {value!r} for the true "
+                f"class {true!r} and the predicted class {label!r}"
             )
     return [int(value) for value in values]
 
@@ -156,23 +156,22 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoldCounts:
-    """The counts of each model's folds, and what the columns are."""
+    """Fold counts of each model, and the kind of their columns."""
 
     kind: str
     models: Mapping[str, Sequence[Sequence[int]]]
 
     def rows(self, name: str) -> Sequence[Sequence[int]]:
-        """Return the folds of a model, or say which models there are."""
+        """Return the folds of a model; an unknown name raises an error."""
         if name not in self.models:
             raise UsageError(unknown_name("model", name, self.models))
         return self.models[name]
 
     def two(self, names: Sequence[str]) -> None:
-        """Refuse to compare any other number of models than two."""
+        """Raise an error unless there are two models."""
         if len(names) != 2:
             raise UsageError(
-                f"two models are compared; the file has {', '.join(self.models)}: "
-                "choose with --a and --b"
+                f"select two models with --a and --b; the file has {', '.join(self.models)}"
             )
 
 
@@ -199,15 +198,15 @@ def _parse(rows: csv.DictReader[str], name: str) -> FoldCounts:
     )
     if kind is None or "model" not in header:
         raise DataError(
-            f"{name} needs the columns model and tp, fp, fn, or model and gold, predicted, "
-            f"correct; it has {', '.join(header) or 'none'}"
+            f"{name} must have the columns model, tp, fp and fn, or model, gold, predicted and "
+            f"correct; got {', '.join(header) or 'none'}"
         )
     models: dict[str, list[list[int]]] = {}
     for row in rows:
         counts = [_whole(row[column], column, name, rows.line_num) for column in _KINDS[kind]]
         models.setdefault(row["model"].strip(), []).append(counts)
     if not models:
-        raise DataError(f"{name} has a header and no rows")
+        raise DataError(f"{name} has a header but no rows")
     return FoldCounts(kind=kind, models=models)
 
 

@@ -1,4 +1,4 @@
-"""Files of outcomes that were counted before, and parts of a folder of counts."""
+"""Files of counted outcomes, and the parts of a folder of counts."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from outperform.io.paths import File, find_files
 from outperform.io.remote import found_at, is_remote, reached
 
 _JSON = Dialect(format="jsonl")
-_HEAD = 200  # bytes in which outcomes say what they are
+_HEAD = 200  # bytes that contain the format of a file of outcomes
 
 
 def holds_outcomes(source: object, storage: Storage | None = None) -> bool:
     """Return whether a source is a file of counted outcomes, or a folder or list of them."""
     if isinstance(source, (list, tuple)):
-        return bool(source) and all(holds_outcomes(one, storage) for one in source)
+        return bool(source) and all(holds_outcomes(part, storage) for part in source)
     if is_remote(source):
         first = found_at(reached(str(source), storage))[0]
         with first.open() as stream:
@@ -43,7 +43,7 @@ def holds_outcomes(source: object, storage: Storage | None = None) -> bool:
     with workspace() as folder:
         try:
             files = find_files(source, _JSON, folder=folder)
-        except DataError:  # whoever reads it as something else says what is wrong
+        except DataError:  # another reader explains what is wrong
             return False
         return _is_shard(files[0])
 
@@ -53,31 +53,33 @@ def read_shards(
     models: Sequence[str] | Mapping[str, str] | None,
     storage: Storage | None = None,
 ) -> Outcomes:
-    """Add up the outcomes of all files, in whatever order they come."""
-    whole: Outcomes | None = None
+    """Add up the outcomes of all files, in any order."""
+    total: Outcomes | None = None
     parts: dict[str, Part] = {}
     with workspace() as folder:
         files = find_files(source, replace(_JSON, storage=storage), folder=folder)
-        strange = next((file for file in files if not _is_shard(file)), None)
-        if strange is not None:
-            raise DataError(f"{strange.name} holds no counted outcomes, as {files[0].name} does")
+        other = next((file for file in files if not _is_shard(file)), None)
+        if other is not None:
+            raise DataError(
+                f"{other.name} does not contain counted outcomes, but {files[0].name} does"
+            )
         for file in files:
-            part, seen = _load(file)
+            part, outcomes = _load(file)
             if part is not None:
                 parts[file.name] = part
-            if seen is not None:
-                whole = seen if whole is None else _plus(whole, seen, file.name)
+            if outcomes is not None:
+                total = outcomes if total is None else _plus(total, outcomes, file.name)
         for file in files:
             file.refuse_changes()
     refuse_twin_parts(parts)
-    if whole is None:
-        raise DataError(f"{files[0].name} and all that is beside it hold no items")
-    return _chosen(whole, models)
+    if total is None:
+        raise DataError(f"{files[0].name} and the files next to it contain no items")
+    return _chosen(total, models)
 
 
 def _load(file: File) -> tuple[Part | None, Outcomes | None]:
-    """Read one file: outcomes alone, or where they came from and then outcomes, if any."""
-    part, seen = None, None
+    """Read one file: only outcomes, or a part's first line and then its outcomes, if any."""
+    part, outcomes = None, None
     with file.open() as stream:
         data = stream.read()
     try:
@@ -85,12 +87,12 @@ def _load(file: File) -> tuple[Part | None, Outcomes | None]:
             first, _, data = data.partition(b"\n")
             part = part_of(first)
         if data or part is None:
-            seen = Outcomes.from_json(data)
+            outcomes = Outcomes.from_json(data)
         if part is not None and _checksum_of(data) != part.outcomes:
-            raise DataError("these are not the outcomes that the first line tells of")
+            raise DataError("these are not the outcomes that the first line describes")
     except DataError as error:
         raise DataError(f"{file.name}: {error}") from error
-    return part, None if seen is None else read_from(seen, file.name)
+    return part, None if outcomes is None else read_from(outcomes, file.name)
 
 
 def _is_shard(file: File) -> bool:
@@ -103,36 +105,36 @@ def _begins_shard(head: bytes) -> bool:
     return head.lstrip().startswith(b"{") and any(mark in head for mark in marks)
 
 
-# A part of a folder that grows: a line that says where its outcomes came from, and outcomes
+# A part of a growing folder: a line that describes the origin of its outcomes, then the outcomes.
 
 PART = "outperform/part"
 ENDING = ".jsonl.gz"
-_PLAIN = re.compile(r"[a-z0-9][a-z0-9=.,+_ -]{0,150}")  # names that every file system tells apart
+_PLAIN = re.compile(r"[a-z0-9][a-z0-9=.,+_ -]{0,150}")  # names distinct on every file system
 _PART_MARK = f'"format":"{PART}"'.encode()
 _ENDS_WITH = re.compile(rb'"sha256":"([0-9a-f]{64})"}\s*')
 TYPES = {str: "text", int: "whole numbers", bool: "booleans"}
 
 
 class Content(NamedTuple):
-    """One file that was counted, and what tells whether it is the same."""
+    """One counted file, with the values that show whether it has changed."""
 
     name: str
     size: int
-    marker: str  # what changes when the file is written, and costs nothing to look up
+    marker: str  # changes when the file is written, and is cheap to look up
     hash: str  # of its bytes
 
 
 class Part(NamedTuple):
-    """Where the outcomes of a partition came from."""
+    """Origin of the outcomes of a partition."""
 
     name: str
     source: str
     files: tuple[Content, ...]
     items: int
     models: tuple[str, ...]
-    labels: str  # what they are, if there are any
+    labels: str  # the type of the labels; empty if there are none
     spec: str  # the checksum of the question
-    outcomes: str  # their checksum, if there are any
+    outcomes: str  # the checksum of the outcomes; empty if there are none
     time: str
     version: str
 
@@ -157,14 +159,14 @@ _FIELDS = read.record(
 
 
 def part_of(line: bytes) -> Part:
-    """Return what the first line of a part says, or say what is wrong with it."""
+    """Parse the first line of a part; an invalid line raises an error."""
     data = read.parse(line)
-    found = _FIELDS(data, "")
+    fields = _FIELDS(data, "")
     if not read.is_signed(data):
-        raise DataError("its first line does not fit its checksum, so it was changed")
-    files = tuple(Content(*one) for one in found.pop("files"))
-    kept = {name: found[name] for name in Part._fields if name in found}
-    return Part(**{**kept, "files": files, "models": tuple(found["models"])})
+        raise DataError("its first line does not match its checksum, so it was changed")
+    files = tuple(Content(*row) for row in fields.pop("files"))
+    values = {name: fields[name] for name in Part._fields if name in fields}
+    return Part(**{**values, "files": files, "models": tuple(fields["models"])})
 
 
 def part_line(part: Part) -> bytes:
@@ -177,21 +179,23 @@ def part_line(part: Part) -> bytes:
     >>> part_of(part_line(part)) == part
     True
     """
-    told = {"format": PART, "schema": 1, **part._asdict()}
-    return json.dumps(read.signed(told), separators=(",", ":")).encode("ascii")
+    record = {"format": PART, "schema": 1, **part._asdict()}
+    return json.dumps(read.signed(record), separators=(",", ":")).encode("ascii")
 
 
 def read_part(path: Path) -> Part:
-    """Read the first line of a part, and see that its outcomes are those that it tells of."""
+    """Read the first line of a part, and check that its outcomes match."""
     try:
         most = most_unpacked(path.stat().st_size, at_once=True)
         with gzip.open(path) as stream:
-            whole = limited(cast(BinaryIO, stream), most, name="it")
-            part = part_of(whole.readline())
-            if not _is_signed(whole.read(), part.outcomes):
-                raise DataError("these are not the outcomes that the first line tells of")
+            content = limited(cast(BinaryIO, stream), most, name="it")
+            part = part_of(content.readline())
+            if not _is_signed(content.read(), part.outcomes):
+                raise DataError("these are not the outcomes that the first line describes")
         if path.name != part_file(part.name):
-            raise DataError(f"it is the part {part.name!r}, which is called {part_file(part.name)}")
+            raise DataError(
+                f"it is the part {part.name!r}, whose file must be named {part_file(part.name)}"
+            )
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{path} cannot be read: {error}") from error
     except DataError as error:
@@ -200,7 +204,7 @@ def read_part(path: Path) -> Part:
 
 
 def part_file(name: str) -> str:
-    """Return the name of the file of a part, distinct where file systems ignore case.
+    """Return the file name of a part, distinct even if the file system ignores case.
 
     Examples
     --------
@@ -210,18 +214,18 @@ def part_file(name: str) -> str:
     if _PLAIN.fullmatch(name):
         return name + ENDING
     short = quote(name, safe="=+, ", errors="backslashreplace").lstrip("._")[:100]
-    told = name.encode("utf-8", "backslashreplace")
-    return f"{short}-{hashlib.sha256(told).hexdigest()[:12]}{ENDING}"
+    encoded = name.encode("utf-8", "backslashreplace")
+    return f"{short}-{hashlib.sha256(encoded).hexdigest()[:12]}{ENDING}"
 
 
 def _checksum_of(data: bytes) -> str:
-    """Return the checksum at the end of outcomes, which are read by now, or nothing of nothing."""
-    found = _ENDS_WITH.search(data[-100:])
-    return found[1].decode("ascii") if found else ""
+    """Return the checksum at the end of outcomes, which were checked before; empty if none."""
+    match = _ENDS_WITH.search(data[-100:])
+    return match[1].decode("ascii") if match else ""
 
 
 def _is_signed(data: bytes, digest: str) -> bool:
-    """Return whether outcomes have this checksum, by their bytes, which an update writes.
+    """Return whether the bytes of outcomes, as an update writes them, have this checksum.
 
     Examples
     --------
@@ -232,12 +236,12 @@ def _is_signed(data: bytes, digest: str) -> bool:
     if not digest:
         return not data
     end = f',"sha256":"{digest}"}}'.encode("ascii")
-    rest = data.removesuffix(end)
-    return rest != data and hashlib.sha256(rest + b"}").hexdigest() == digest
+    body = data.removesuffix(end)
+    return body != data and hashlib.sha256(body + b"}").hexdigest() == digest
 
 
 def refuse_twin_parts(parts: Mapping[str, Part]) -> None:
-    """Refuse parts, by the names of their files, that count the same bytes, or another question."""
+    """Raise an error if parts, by file name, count the same bytes or different questions."""
     known: dict[str, str] = {}
     first = next(iter(parts), "")
     for name, part in parts.items():
@@ -245,27 +249,26 @@ def refuse_twin_parts(parts: Mapping[str, Part]) -> None:
             raise DataError(
                 f"{first} and {name} were counted for different questions, so they do not add up"
             )
-        for one in part.files:
-            other = known.setdefault(one.hash, name)
+        for content in part.files:
+            other = known.setdefault(content.hash, name)
             if other != name:
                 raise DataError(
-                    f"{other} and {name} count the same bytes, those of {one.name}; remove one of "
-                    "them"
+                    f"{other} and {name} both count the bytes of {content.name}; remove one of them"
                 )
 
 
-def _plus(whole: Outcomes, shard: Outcomes, name: str) -> Outcomes:
+def _plus(total: Outcomes, shard: Outcomes, name: str) -> Outcomes:
     try:
-        return whole + shard
+        return total + shard
     except OutperformError as error:
-        raise DataError(f"{name} does not fit the files before it: {error}") from error
+        raise DataError(f"{name} cannot be added to the files before it: {error}") from error
 
 
-def _chosen(whole: Outcomes, models: Sequence[str] | Mapping[str, str] | None) -> Outcomes:
+def _chosen(outcomes: Outcomes, models: Sequence[str] | Mapping[str, str] | None) -> Outcomes:
     if models is None:
-        return whole
+        return outcomes
     if not isinstance(models, Mapping):
-        return whole.select(models)
+        return outcomes.select(models)
     if not models:
         raise UsageError(f"{param('models')} must name at least one model")
-    return replace(whole.select(list(models.values())), models=tuple(models))
+    return replace(outcomes.select(list(models.values())), models=tuple(models))

@@ -31,7 +31,7 @@ _ENDS = (b"\n", b"\r")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Layout:
-    """How one file is laid out."""
+    """Layout of one file."""
 
     separator: str
     quote: str | None
@@ -42,17 +42,17 @@ class _Layout:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Glance:
-    """What one look at all bytes tells; the engine is more lenient than it should be."""
+    """Properties found in one pass over all bytes, because the engine is too lenient."""
 
     quoted: bool
-    padded: bool  # blanks beside quotes, which the engine would strip
+    padded: bool  # blanks next to quotes, which the engine would strip
     trailing: bool  # rows that end with a separator, which the engine may swallow
     unusual: bool  # several kinds of line ends, blank lines first, or lines of megabytes
     separators: int
 
 
 def scan_csv(file: File, wanted: Sequence[str], dialect: Dialect, engine: Engine) -> Scan:
-    """Look at a file and hand it to the engine, or read it in Python where that is safer."""
+    """Check a file and pass it to the engine, or read it in Python if that is safer."""
     layout = _layout(file, wanted, dialect)
     glance = _look(file, layout)
     if glance.padded or glance.unusual or (glance.quoted and glance.trailing):
@@ -66,18 +66,18 @@ def scan_csv(file: File, wanted: Sequence[str], dialect: Dialect, engine: Engine
 def rescue_csv(
     file: File, wanted: Sequence[str], dialect: Dialect, engine: Engine, fault: str
 ) -> Scan:
-    """Read a file in Python: either it says which line is wrong, or the file is in order."""
+    """Read a file in Python, which either names the faulty line or shows that there is none."""
     return _rewritten(file, _layout(file, wanted, dialect), engine)
 
 
 def read_records(file: File, dialect: Dialect) -> Iterator[list[str]]:
-    """Yield the records of a small file, the first one included."""
+    """Yield the records of a small file, including the first."""
     yield from _records(file, _layout(file, (), replace(dialect, header=False)))
 
 
 def _scan(file: File, layout: _Layout) -> Scan:
     width = len(layout.names)
-    # A quote or an escape of no length switches quoting off.
+    # An empty quote or escape turns quoting off.
     quote = layout.quote or ""
     relation = (
         "read_csv(?, columns = ?, delim = ?, quote = ?, escape = ?, header = ?, compression = ?, "
@@ -96,8 +96,8 @@ def _scan(file: File, layout: _Layout) -> Scan:
             layout.header,
             file.packing or "none",
         ),
-        # The engine takes some empty fields for NULL and not others; which are missing values is
-        # decided where it is known what the user declared.
+        # The engine reads only some empty fields as NULL. Missing values are decided later, from
+        # what the user declared.
         columns={
             name: Column(f"coalesce(c{index}, '')", "text")
             for index, name in enumerate(layout.names)
@@ -109,31 +109,31 @@ def _scan(file: File, layout: _Layout) -> Scan:
     )
 
 
-_MOST_LINES = 2_000_000  # rows that are read again to find the lines of some
+_MOST_LINES = 2_000_000  # rows that are read again to find line numbers
 
 
 def _lines_of(file: File, layout: _Layout, rows: Sequence[int]) -> list[int]:
-    """Return the lines in which rows begin, both counted from 1; empty if they are too far down."""
+    """Return the lines on which rows begin, both counted from 1; empty if too far down."""
     if not rows or max(rows) > _MOST_LINES:
         return []
-    wanted = {row + layout.header for row in rows}
+    line_rows = {row + layout.header for row in rows}
     with _opened(file) as stream:
         parser = _parser(stream, layout.separator, layout.quote)
         lines, number, line = [], 0, 1
         for row in parser:
             number += bool(row)
-            if row and number in wanted:
+            if row and number in line_rows:
                 lines.append(line)
-            if number > max(wanted):
+            if number > max(line_rows):
                 break
             line = parser.line_num + 1
     return lines
 
 
-# What is in the first row
+# The first row
 
 
-def _layout(file: File, wanted: Sequence[str], dialect: Dialect) -> _Layout:
+def _layout(file: File, required: Sequence[str], dialect: Dialect) -> _Layout:
     usual = "\t" if file.kind == "tsv" else ","
     candidates = [dialect.separator] if dialect.separator else [usual, *set(_NAMES) - {usual}]
     rows = {
@@ -145,12 +145,12 @@ def _layout(file: File, wanted: Sequence[str], dialect: Dialect) -> _Layout:
         fitting = [
             candidate
             for candidate in candidates
-            if rows[candidate] and set(wanted) <= set(rows[candidate])
+            if rows[candidate] and set(required) <= set(rows[candidate])
         ]
     else:
         fitting = []
     best = max(candidates, key=lambda candidate: (len(rows[candidate]), candidate == usual))
-    separator = fitting[0] if fitting and wanted else best
+    separator = fitting[0] if fitting and required else best
     names = rows[separator] if dialect.header else [str(index) for index in range(len(rows[best]))]
     refuse_twins(names, file.name, _no_header() if dialect.header else "")
     return _Layout(
@@ -172,13 +172,13 @@ def _first_row(file: File, separator: str, quote: str | None) -> list[str]:
         return []
 
 
-# One look at all bytes
+# One pass over all bytes
 
 
 def _look(file: File, layout: _Layout) -> _Glance:
-    mark = layout.separator.encode()
+    separator = layout.separator.encode()
     quote = layout.quote.encode() if layout.quote else b""
-    q, m = re.escape(quote), re.escape(mark)
+    q, m = re.escape(quote), re.escape(separator)
     padding = re.compile(rb"(?:^|[\r\n]|%b) +%b|%b +(?:[\r\n]|%b|$)" % (m, q, q, m))
     quoted = padded = trailing = cut = False
     separators, block, ends = 0, b"\n", _LineEnds()
@@ -186,7 +186,7 @@ def _look(file: File, layout: _Layout) -> _Glance:
         head = stream.read(4).removeprefix(b"\xef\xbb\xbf")
         leading = head[:1] in (b"\n", b"\r")
         for following in _blocks(stream, head):
-            # What lies across the end of a block would be missed.
+            # A pattern across the end of a block would be missed.
             cut = cut or not block.endswith(b"\n")
             block = following
             if b"\0" in block:
@@ -194,27 +194,27 @@ def _look(file: File, layout: _Layout) -> _Glance:
                     line = next(number for number, text in _numbered(again) if b"\0" in text)
                 raise DataError(
                     f"{file.name} has a zero byte in line {line}, so it is not text in UTF-8; it "
-                    "may be damaged, or in another encoding: "
+                    "may be damaged or use another encoding: "
                     f"{param('dialect=', {'encoding': 'utf-16'})}"
                 )
             if quote and quote in block:
                 quoted = True
                 padded = padded or bool(padding.search(block))
-                trailing = trailing or any(mark + 2 * quote + end in block for end in _ENDS)
-            number, last = _separators(block, mark)
+                trailing = trailing or any(separator + 2 * quote + end in block for end in _ENDS)
+            number, last = _separators(block, separator)
             separators, trailing = separators + number, trailing or last
             ends.add(block)
     return _Glance(
         quoted=quoted,
         padded=padded,
-        trailing=trailing or block.endswith((mark, mark + 2 * quote)),
+        trailing=trailing or block.endswith((separator, separator + 2 * quote)),
         unusual=leading or cut or ends.are_mixed,
         separators=separators,
     )
 
 
 def _separators(block: bytes, mark: bytes) -> tuple[int, bool]:
-    """Return how many separators there are, and whether one stands at the end of a line."""
+    """Return the number of separators, and whether any line ends with one."""
     codes = np.frombuffer(block, dtype=np.uint8)
     is_separator: BoolArray = codes == mark[0]
     at_ends = is_separator[:-1] & ((codes[1:] == _ENDS[0][0]) | (codes[1:] == _ENDS[1][0]))
@@ -222,7 +222,7 @@ def _separators(block: bytes, mark: bytes) -> tuple[int, bool]:
 
 
 class _LineEnds:
-    """Counts line ends, but only in files that have carriage returns."""
+    """Counter of line ends, which counts only in files with carriage returns."""
 
     def __init__(self) -> None:
         self.feeds = self.returns = self.both = 0
@@ -241,7 +241,7 @@ class _LineEnds:
 
 
 def _blocks(stream: BinaryIO, head: bytes) -> Iterator[bytes]:
-    """Yield blocks that end with a line wherever lines are not absurdly long."""
+    """Yield blocks that end with a line, unless a line is absurdly long."""
     while block := head + stream.read(_BLOCK):
         if not block.endswith(b"\n"):
             block += stream.readline(_BLOCK)
@@ -250,15 +250,15 @@ def _blocks(stream: BinaryIO, head: bytes) -> Iterator[bytes]:
 
 
 def _no_header() -> str:
-    return f". If the first row is data, say {param('dialect=', {'header': False})}"
+    return f". If the first row is data, pass {param('dialect=', {'header': False})}"
 
 
 def _unquoted() -> str:
-    return either(", or say dialect={'quote': None} if quotes are ordinary characters", "")
+    return either(", or pass dialect={'quote': None} if quotes are ordinary characters", "")
 
 
 def _numbered(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Yield lines and their numbers; a very long one comes in pieces."""
+    """Yield lines with their numbers; a very long line comes in pieces."""
     number, piece = 0, b"\n"
     while following := stream.readline(_LONGEST):
         number += piece.endswith(b"\n")
@@ -267,7 +267,7 @@ def _numbered(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
 
 def _fits(glance: _Glance, layout: _Layout, scan: Scan, engine: Engine) -> bool:
-    """Return whether the separators are as many as the rows that the engine sees need."""
+    """Return whether the number of separators matches the engine's number of rows."""
     try:
         ((rows,),) = engine.fetch(f"SELECT count(*) FROM {scan.relation}", scan.parameters)
     except EngineFault:
@@ -290,7 +290,7 @@ def _rewritten(file: File, layout: _Layout, engine: Engine) -> Scan:
 
 
 def _records(file: File, layout: _Layout) -> Iterator[list[str]]:
-    """Yield the records of a file; the first that is wrong is refused with its line."""
+    """Yield the records of a file; the first wrong record raises an error with its line."""
     width = len(layout.names)
     with _opened(file) as stream:
         parser = _parser(stream, layout.separator, layout.quote)
@@ -301,7 +301,7 @@ def _records(file: File, layout: _Layout) -> Iterator[list[str]]:
                     text = layout.separator.join(row)
                     shortened = text if len(text) <= 80 else text[:80] + "…"
                     raise DataError(
-                        f"{file.name}: every row must have {width} values as the first one has; "
+                        f"{file.name}: every row must have {width} values, as the first one has; "
                         f"line {line} has {len(row)}: {shortened!r}"
                     )
                 if row:
@@ -331,21 +331,21 @@ def _lines(file: File, text: TextIO) -> Iterator[str]:
     while line := text.readline(_LONGEST):
         number += 1
         if len(line) == _LONGEST:
-            raise DataError(f"{file.name}: line {number} is longer than {_LONGEST} characters")
+            raise DataError(f"{file.name}: line {number} has more than {_LONGEST} characters")
         yield line
 
 
 def undecodable(file: File) -> str:
-    """Return where a file is not UTF-8, and what to do about it."""
+    """Return the message that locates the first byte that is not UTF-8."""
     with file.open() as stream:
         for number, line in _numbered(stream):
             try:
                 line.decode("utf-8")
             except UnicodeDecodeError as error:
                 return (
-                    f"{file.name} must be text in UTF-8, but line {number} has the byte "
-                    f"0x{line[error.start]:02x} that is none; give the encoding it was written "
-                    f"in, e.g. {param('dialect=', {'encoding': 'latin-1'})} or 'cp1252'"
+                    f"{file.name} must be text in UTF-8, but line {number} has the invalid byte "
+                    f"0x{line[error.start]:02x}; pass its encoding, e.g. "
+                    f"{param('dialect=', {'encoding': 'latin-1'})} or 'cp1252'"
                 )
     return f"{file.name} must be text in UTF-8"
 
@@ -354,12 +354,12 @@ def _malformed(file: File, first: int, last: int, error: csv.Error) -> str:
     where = f"line {first}" if first >= last else f"lines {first} to {last}"
     if "unexpected end" in str(error):
         return (
-            f"{file.name}: the row that begins in line {first} has a quote that is never closed; "
+            f"{file.name}: the row that begins on line {first} has a quote that is never closed; "
             f"close it{_unquoted()}"
         )
     if "field larger" in str(error):
-        return f"{file.name}: {where}: a value is longer than {csv.field_size_limit()} characters"
+        return f"{file.name}: {where}: a value has more than {csv.field_size_limit()} characters"
     return (
-        f"{file.name}: {where}: text follows a closing quote; quotes inside of quotes must be "
-        f"doubled{_unquoted()}"
+        f"{file.name}: {where}: text follows a closing quote; double any quote inside quotes"
+        f"{_unquoted()}"
     )

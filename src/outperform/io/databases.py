@@ -1,4 +1,4 @@
-"""Databases: a table or query, opened read-only and counted in place."""
+"""Databases: open a table or query read-only, and count it in place."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from outperform.io.engine import interruptible, text, workspace
 from outperform.io.frames import Frame, count_frame, known_frame, quiet
 from outperform.io.group_by import TableQuery
 
-# The types that labels, days and times can have, by the numbers that PostgreSQL gives to its own.
+# Types of labels, days and times, by PostgreSQL's object number.
 _TYPES = {
     16: "boolean",
     20: "int64",
@@ -45,8 +45,8 @@ _TYPES = {
     1184: "timestamp('UTC', 6)",
     1700: "decimal",
 }
-_FIRST_OF_OTHERS = 16384  # PostgreSQL's own objects have smaller numbers
-# Functions of its own that run a query they are given as text.
+_FIRST_FOREIGN = 16384  # PostgreSQL's own objects have smaller numbers
+# PostgreSQL's own functions that run a query passed as text.
 _RUN_TEXT = (
     "cursor_to_xml",
     "cursor_to_xmlschema",
@@ -58,7 +58,7 @@ _RUN_TEXT = (
 )
 
 
-# What is used of ibis and of its drivers, which have no types of their own.
+# The parts of ibis and its drivers in use here, which have no type annotations.
 
 
 class _Described(Protocol):
@@ -106,7 +106,7 @@ class _Table(Protocol):
 
 
 class Connection(Protocol):
-    """A backend of ibis."""
+    """Backend of ibis."""
 
     con: _Driver
     dialect: object
@@ -130,7 +130,7 @@ def _ibis() -> _Ibis:
 
 
 def login_of(address: str) -> dict[str, str]:
-    """Return user and password of an address, in which only ``%`` is an escape.
+    """Return the user and password of an address, in which only ``%`` is an escape.
 
     Examples
     --------
@@ -138,71 +138,71 @@ def login_of(address: str) -> dict[str, str]:
     {'user': 'me@work', 'password': 'a+b'}
     """
     parts = urlsplit(address)
-    found = {"user": parts.username, "password": parts.password}
-    return {name: unquote(value) for name, value in found.items() if value}
+    login = {"user": parts.username, "password": parts.password}
+    return {name: unquote(value) for name, value in login.items() if value}
 
 
 def connected(address: str) -> Connection:
-    """Connect so that every statement sees the same rows and whatever one does is taken back."""
+    """Connect so that all statements see the same rows and any change is rolled back."""
     connection = _ibis().connect(address, autocommit=False, **login_of(address))
     driver = connection.con
     driver.read_only = True
-    # Of ibis every statement has a transaction of its own; here all have one, never committed.
+    # In ibis every statement has its own transaction; here all share one, which never commits.
     driver.transaction = nullcontext
     driver.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-    # Values are quoted on the understanding that a backslash is only a backslash.
+    # Quoting of values assumes that a backslash is an ordinary character.
     driver.execute("SET LOCAL standard_conforming_strings = on")
-    # After its first query a transaction can no longer be made writable.
+    # After its first query, a transaction can no longer become writable.
     driver.execute("SELECT count(*) FROM pg_catalog.pg_namespace")
     return connection
 
 
 def types_of(query: str, connection: Connection) -> dict[str, object]:
-    """Return the types of a query's columns, for which ibis would make a view."""
+    """Return the types of a query's columns without the view that ibis would create."""
     types = require("ibis.expr.datatypes", extra="sql", purpose="reading databases")
     _refuse_acting(query, connection)
     with connection.con.cursor() as cursor:
-        # Prepared, because then it cannot be more than one statement.
+        # A prepared query cannot contain more than one statement.
         cursor.execute(f"SELECT * FROM ({query}) AS asked LIMIT 0", prepare=True)
-        columns = [(one.name, one.type_code) for one in cursor.description]
+        columns = [(column.name, column.type_code) for column in cursor.description]
         cursor.execute("SELECT oid::int8 FROM pg_catalog.pg_type WHERE typtype = 'e'")
-        known = {**_TYPES, **{code: "string" for (code,) in cursor.fetchall()}}
+        types_by_code = {**_TYPES, **{code: "string" for (code,) in cursor.fetchall()}}
     refuse_twins([column for column, _ in columns], "the query")
-    return {column: known.get(code, types.unknown) for column, code in columns}
+    return {column: types_by_code.get(code, types.unknown) for column, code in columns}
 
 
 def _refuse_acting(query: str, connection: Connection) -> None:
-    """Refuse functions that may do more than read, which a read-only transaction can still run.
+    """Reject functions that may write, because even a read-only transaction can run them.
 
-    Only those that PostgreSQL itself brings along, and that it does not call volatile, are known
-    to read and no more. What extensions call stable may run text that it is given, as crosstab
-    does, and dblink in such a text writes by a connection of its own.
+    Only PostgreSQL's own functions that are not volatile are known to read only. A function that
+    an extension calls stable may run text that it receives, as crosstab does, and dblink in such
+    a text writes through a separate connection.
     """
     sqlglot = require("sqlglot", extra="sql", purpose="reading databases")
     tokens = sqlglot.tokenize(query, read=connection.dialect)
-    called = {
+    names = {
         name
         for token, after in pairwise(tokens)
         if after.token_type == sqlglot.TokenType.L_PAREN
         for name in (token.text, token.text.lower())
     }
-    found = connection.con.execute(
+    function = connection.con.execute(
         "SELECT proname::text, oid::int8 >= %s FROM pg_catalog.pg_proc WHERE proname = ANY(%s) "
         "AND (provolatile = 'v' OR oid::int8 >= %s OR proname = ANY(%s)) ORDER BY 2, 1 LIMIT 1",
-        [_FIRST_OF_OTHERS, sorted(called), _FIRST_OF_OTHERS, list(_RUN_TEXT)],
+        [_FIRST_FOREIGN, sorted(names), _FIRST_FOREIGN, list(_RUN_TEXT)],
     ).fetchone()
-    if found is None:
+    if function is None:
         return
-    name, is_of_others = found
-    if is_of_others:
+    name, is_foreign = function
+    if is_foreign:
         raise UsageError(
-            f"a query must only read; {name} is a function that does not come with PostgreSQL "
-            "itself, so it may do anything. If you trust it, make a view of the query and read "
-            f"that with {param('table=')}"
+            f"a query must only read; {name} is not one of PostgreSQL's own functions, so it may "
+            "do anything. If you trust it, create a view of the query and read the view with "
+            f"{param('table=')}"
         )
     raise UsageError(
-        f"a query must only read, and give the same rows each time; PostgreSQL says of {name} "
-        "that it may do something or change its answer"
+        f"a query must only read, and return the same rows each time; PostgreSQL declares that "
+        f"{name} may have side effects or change its result"
     )
 
 
@@ -223,7 +223,7 @@ SCHEMES = (
 )
 _KEYWORDS = re.compile(r"(?:^|\s)(?:host|dbname|user|password)\s*=", re.IGNORECASE)
 _ONE_SELECT = "a query must be one SELECT that changes nothing"
-# What counting does not need is taken away before it begins.
+# Counting needs none of these, so they are locked before it begins.
 _LOCKS = (
     "SET autoinstall_known_extensions = false",
     "SET autoload_known_extensions = false",
@@ -231,109 +231,109 @@ _LOCKS = (
     "SET enable_external_access = false",
     "SET lock_configuration = true",
 )
-# What a value of SQLite may be, by what the column says it is.
+# Types that values of SQLite may have, by the declared family of the column.
 _STORED = {"text": {"text"}, "whole numbers": {"integer"}, "fractions": {"integer", "real"}}
 
 
-# What is to be counted, and what ends a count that blocks Python; None where nothing does.
+# The relation to count, and the function that interrupts a count that blocks Python, if any.
 Opened = tuple[object, Callable[[], None] | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Database:
-    """Where a database is, and what of it is to be counted."""
+    """Location of a database, and its table or query to count."""
 
     scheme: str
-    address: str = field(repr=False)  # a path, or the whole address of a server
+    address: str = field(repr=False)  # a path, or the full address of a server
     table: str | None
     query: str | None
 
     @property
     def name(self) -> str:
-        """What to call the table in a message, without passwords."""
-        what = "" if self.table is None else f"table {self.table!r} of "
-        return f"{what if self.query is None else 'the query of '}{masked(self.address)}"
+        """Display name of the table, without passwords."""
+        table = "" if self.table is None else f"table {self.table!r} of "
+        return f"{table if self.query is None else 'the query of '}{masked(self.address)}"
 
 
 def known_database(source: object, *, table: str | None, query: str | None) -> Database | None:
-    """Return a database and what is asked of it, or None for anything else."""
+    """Return a database with its table or query, or None for any other source."""
     named = table is not None or query is not None
     if not isinstance(source, (str, os.PathLike)):
-        found = None
+        location = None
     elif (text := os.fspath(source)) and (match := URL.match(text)):
         scheme = match[1].lower()
-        found = None if scheme in STORES else _by_address(scheme, text)
+        location = None if scheme in STORES else _by_address(scheme, text)
     elif _KEYWORDS.search(text) and not os.path.exists(text):
-        raise UsageError("write a database as an address, e.g. 'postgresql://user@host/name'")
+        raise UsageError("a database must be an address, e.g. 'postgresql://user@host/name'")
     elif named or Path(text).suffix.lower() in SUFFIXES:
-        found = _scheme_of(text), text
+        location = _scheme_of(text), text
     else:
         return None
-    if found is None:
+    if location is None:
         if named:
             raise UsageError(
-                f"{param('table=')} and {param('query=')} are for databases: a file of SQLite or "
-                f"DuckDB, or an address such as 'postgresql://…'; got {type(source).__name__}"
+                f"{param('table=')} and {param('query=')} are for databases: a SQLite or DuckDB "
+                f"file, or an address such as 'postgresql://…'; got {type(source).__name__}"
             )
         return None
     if table is not None and query is not None:
-        raise UsageError("name a table or give a query, not both")
-    for what, value in (("table", table), ("query", query)):
+        raise UsageError(f"use {param('table=')} or {param('query=')}, not both")
+    for argument, value in (("table", table), ("query", query)):
         if value is not None and (not isinstance(value, str) or not value.strip()):
-            raise UsageError(f"{param(what)} must be text; got {value!r}")
-    return Database(scheme=found[0], address=found[1], table=table, query=query)
+            raise UsageError(f"{param(argument)} must be text; got {value!r}")
+    return Database(scheme=location[0], address=location[1], table=table, query=query)
 
 
 def count_database(database: Database, ask: Callable[[Frame], TableQuery]) -> Outcomes:
-    """Open a database, let it count the table or query, and close it again."""
+    """Open a database, let it count the table or query, and close it."""
     opened = _opened_duckdb if database.scheme == "duckdb" else _opened_ibis
     fault: OutperformError
     try:
-        with quiet(), opened(database) as (found, interrupt):
-            count = partial(_counted, database, found, ask)
+        with quiet(), opened(database) as (relation, interrupt):
+            count = partial(_counted, database, relation, ask)
             return count() if interrupt is None else interruptible(count, interrupt)
     except OutperformError as error:
         fault = type(error)(without_secrets(str(error), database.address))
-    except Exception as error:  # every driver has exceptions of its own
+    except Exception as error:  # every driver has its own exceptions
         line = str(error).strip().partition("\n")[0] or type(error).__name__
-        told = without_secrets(f"{database.name} cannot be read: {line}", database.address)
-        fault = MissingExtra(told) if isinstance(error, ImportError) else DataError(told)
-    raise fault  # here, so that it does not lead back to what the driver said
+        message = without_secrets(f"{database.name} cannot be read: {line}", database.address)
+        fault = MissingExtra(message) if isinstance(error, ImportError) else DataError(message)
+    raise fault  # outside the handler, so that the traceback hides the driver's message
 
 
-def _counted(database: Database, found: object, ask: Callable[[Frame], TableQuery]) -> Outcomes:
-    frame = known_frame(found, name=database.name)
+def _counted(database: Database, relation: object, ask: Callable[[Frame], TableQuery]) -> Outcomes:
+    frame = known_frame(relation, name=database.name)
     if frame is None:
-        raise DataError(f"{database.name} is no table")
-    asked = ask(frame)
+        raise DataError(f"{database.name} is not a table")
+    query = ask(frame)
     if database.scheme == "sqlite":
         _refuse_twins(frame)
-        _refuse_loose_types(cast("_Table", found), frame, asked)
-    return count_frame(frame, asked)
+        _refuse_loose_types(cast("_Table", relation), frame, query)
+    return count_frame(frame, query)
 
 
 def _by_address(scheme: str, address: str) -> tuple[str, str]:
-    kind, plus, _ = scheme.partition("+")  # SQLAlchemy's postgresql+psycopg names a driver, too
+    kind, plus, _ = scheme.partition("+")  # SQLAlchemy's postgresql+psycopg also names a driver
     if plus and kind in SCHEMES:
         scheme, address = kind, f"{kind}{address[len(scheme) :]}"
     if scheme not in SCHEMES:
         added = sorted(scheme for source in SOURCES.added() for scheme in source.schemes)
         raise UsageError(
-            f"{unknown_name('kind of database', scheme, (*SCHEMES, *added))}. Files must lie on "
-            "this machine or in a store: s3://, gs:// or abfs://"
+            f"{unknown_name('kind of database', scheme, (*SCHEMES, *added))}. Files must be on "
+            "this machine or in an object store: s3://, gs:// or abfs://"
         )
     if scheme not in ("sqlite", "duckdb"):
         check_address(address)
         return "postgres" if scheme.startswith("postgres") else scheme, address
     path = unquote(address.partition("://")[2].partition("?")[0])
-    path = path[1:] if re.match(r"/[A-Za-z]:", path) else path  # a drive
+    path = path[1:] if re.match(r"/[A-Za-z]:", path) else path  # a Windows drive
     if _scheme_of(path) != scheme:
-        raise DataError(f"{masked(path)} is not a database of {scheme}")
+        raise DataError(f"{masked(path)} is not a {scheme} database")
     return scheme, path
 
 
 def _scheme_of(path: str) -> str:
-    """Return what a file is by its first bytes."""
+    """Return the kind of a database file, by its first bytes."""
     try:
         with open(path, "rb") as stream:
             head = stream.read(16)
@@ -346,32 +346,32 @@ def _scheme_of(path: str) -> str:
         return "sqlite"
     if head[8:12] == b"DUCK":
         return "duckdb"
-    raise DataError(f"{path} is neither a database of SQLite nor one of DuckDB")
+    raise DataError(f"{path} is neither a SQLite nor a DuckDB database")
 
 
 @contextmanager
 def _opened_duckdb(database: Database) -> Iterator[Opened]:
     duckdb = require("duckdb", extra="cli", purpose="reading databases of DuckDB")
     with workspace() as folder, duckdb.connect(database.address, read_only=True) as connection:
-        # What does not fit into memory would go beside the file.
+        # By default, data that exceed memory would be written next to the database.
         connection.execute(f"SET temp_directory = {text(folder)}")
         for lock in _LOCKS:
             connection.execute(lock)
         if database.query is not None:
-            kinds = [one.type for one in duckdb.extract_statements(database.query)]
+            kinds = [statement.type for statement in duckdb.extract_statements(database.query)]
             if kinds != [duckdb.StatementType.SELECT]:
                 raise UsageError(_ONE_SELECT)
             refuse_twins(connection.sql(database.query).columns, database.name)
-            # As a view, because a query may end in a semicolon and a comment.
+            # The query becomes a view, because it may end in a semicolon and a comment.
             connection.execute(f"CREATE TEMP VIEW outperform_query AS {database.query}")
-            found = connection.sql("FROM temp.outperform_query")
+            relation = connection.sql("FROM temp.outperform_query")
         else:
             rows = connection.execute(
                 "SELECT table_schema, table_name FROM information_schema.tables ORDER BY ALL"
             ).fetchall()
             parts = _table(database.table, rows, "main")
-            found = connection.sql("FROM " + ".".join(_quoted(part) for part in parts))
-        yield found, connection.interrupt
+            relation = connection.sql("FROM " + ".".join(_quoted(part) for part in parts))
+        yield relation, connection.interrupt
 
 
 @contextmanager
@@ -381,16 +381,16 @@ def _opened_ibis(database: Database) -> Iterator[Opened]:
         if database.query is not None:
             query = _select(database.query, connection)
             types = types_of(query, connection) if database.scheme == "postgres" else None
-            found = connection.sql(query, schema=types)
+            relation = connection.sql(query, schema=types)
         else:
-            place, _, _ = (database.table or "").rpartition(".")
-            rows = [("", one) for one in connection.list_tables()]
-            if place and ("", database.table) not in rows:
-                rows += [(place, one) for one in connection.list_tables(database=place)]
-            place, name = _table(database.table, rows, "")
-            found = connection.table(name, database=place or None)
-        # The others' drivers look at signals while they wait for the server.
-        yield found, connection.con.interrupt if database.scheme == "sqlite" else None
+            schema, _, _ = (database.table or "").rpartition(".")
+            rows = [("", table) for table in connection.list_tables()]
+            if schema and ("", database.table) not in rows:
+                rows += [(schema, table) for table in connection.list_tables(database=schema)]
+            schema, name = _table(database.table, rows, "")
+            relation = connection.table(name, database=schema or None)
+        # The other drivers check for signals while they wait for the server.
+        yield relation, connection.con.interrupt if database.scheme == "sqlite" else None
     finally:
         connection.disconnect()
 
@@ -403,29 +403,29 @@ def _connected(ibis: _Ibis, database: Database) -> Connection:
     import sqlite3
 
     address = Path(database.address).absolute().as_uri() + "?mode=ro"
-    # SQLite has no booleans: what it calls so are the numbers 0 and 1, or any others.
-    whole = dict.fromkeys(("BOOLEAN", "BOOL"), "int64")
+    # SQLite has no booleans: a column declared so contains 0 and 1, or any other numbers.
+    integers = dict.fromkeys(("BOOLEAN", "BOOL"), "int64")
     connection = sqlite3.connect(address, uri=True, check_same_thread=False)
     try:
-        return ibis.sqlite.from_connection(connection, type_map=whole)
+        return ibis.sqlite.from_connection(connection, type_map=integers)
     except BaseException:  # a damaged file
         connection.close()
         raise
 
 
-def _table(asked: str | None, rows: Sequence[tuple[str, str]], home: str) -> tuple[str, str]:
-    """Return schema and name of the table that was asked for, or say which ones there are."""
+def _table(requested: str | None, rows: Sequence[tuple[str, str]], home: str) -> tuple[str, str]:
+    """Return the schema and name of the requested table; an unknown name raises an error."""
     known = {
         name if schema == home else f"{schema}.{name}": (schema, name) for schema, name in rows
     }
-    if asked is None:
-        shown = ", ".join(map(repr, list(known)[:20]))
+    if requested is None:
+        tables = ", ".join(map(repr, list(known)[:20]))
         raise UsageError(
-            f"name the table, e.g. {param('table=', 'preds')}, or give a query; tables: {shown}"
+            f"select a table, e.g. {param('table=', 'preds')}, or pass a query; tables: {tables}"
         )
-    if asked not in known:
-        raise UsageError(unknown_name("table", asked, known))
-    return known[asked]
+    if requested not in known:
+        raise UsageError(unknown_name("table", requested, known))
+    return known[requested]
 
 
 def _quoted(name: str) -> str:
@@ -433,14 +433,14 @@ def _quoted(name: str) -> str:
 
 
 def _select(query: str, connection: Connection) -> str:
-    """Return a query that only reads, without comments and semicolon, or refuse it."""
+    """Return a query without comments and semicolon; if it may write, raise an error."""
     sqlglot = require("sqlglot", extra="sql", purpose="reading databases")
     words = sqlglot.expressions
     try:
         parsed = [
-            one
-            for one in sqlglot.parse(query, read=connection.dialect)
-            if one is not None and not isinstance(one, words.Semicolon)
+            statement
+            for statement in sqlglot.parse(query, read=connection.dialect)
+            if statement is not None and not isinstance(statement, words.Semicolon)
         ]
     except sqlglot.errors.SqlglotError as error:
         raise _no_query(error) from None
@@ -448,7 +448,7 @@ def _select(query: str, connection: Connection) -> str:
     is_query = len(parsed) == 1 and isinstance(parsed[0], words.Query)
     if not is_query or any(isinstance(node, writing) for node in parsed[0].walk()):
         raise UsageError(_ONE_SELECT)
-    strict = {"unsupported_level": sqlglot.ErrorLevel.RAISE}  # or it would leave out what it lacks
+    strict = {"unsupported_level": sqlglot.ErrorLevel.RAISE}  # else sqlglot drops unknown syntax
     options = {"comments": False, "normalize_functions": False, **strict}
     try:
         return str(parsed[0].sql(dialect=connection.dialect, **options))
@@ -458,27 +458,27 @@ def _select(query: str, connection: Connection) -> str:
 
 def _no_query(error: Exception) -> UsageError:
     line = str(error).partition("\n")[0]
-    return UsageError(f"the query is not one that can be read: {line}")
+    return UsageError(f"the query cannot be parsed: {line}")
 
 
 def _refuse_twins(frame: Frame) -> None:
-    """Refuse column names that occur twice, which SQLite numbers as in ``y:1``."""
+    """Raise an error for repeated column names, which SQLite numbers as in ``y:1``."""
     names = [re.sub(r":[0-9]+$", "", name) for name in frame.names]
     refuse_twins(list(frame.names) if len(set(names)) == len(names) else names, frame.name)
 
 
-def _refuse_loose_types(table: _Table, frame: Frame, asked: TableQuery) -> None:
-    """Refuse columns with values that are not what the column says, which SQLite permits."""
-    others = [name for name in (asked.count, asked.weight, asked.groups) if name is not None]
-    columns = (*asked.columns, *others)
+def _refuse_loose_types(table: _Table, frame: Frame, query: TableQuery) -> None:
+    """Raise an error if values do not have the type of their column, which SQLite permits."""
+    others = [name for name in (query.count, query.weight, query.groups) if name is not None]
+    columns = (*query.columns, *others)
     names = [name for name in columns if frame.column(name).family in _STORED]
-    kinds = table.select(**{f"k{place}": table[name].typeof() for place, name in enumerate(names)})
-    found = kinds.distinct().to_pyarrow().to_pydict() if names else {}
-    for place, name in enumerate(names):
+    kinds = table.select(**{f"k{index}": table[name].typeof() for index, name in enumerate(names)})
+    stored = kinds.distinct().to_pyarrow().to_pydict() if names else {}
+    for index, name in enumerate(names):
         family = frame.column(name).family
-        odd = {kind for kind in found[f"k{place}"] if kind} - _STORED[family] - {"null"}
-        if odd:
+        unexpected = {kind for kind in stored[f"k{index}"] if kind} - _STORED[family] - {"null"}
+        if unexpected:
             raise DataError(
-                f"column {name!r} of {frame.name} says that it holds {family} but has values of "
-                f"type {', '.join(sorted(odd))}; cast it in a query"
+                f"column {name!r} of {frame.name} is declared as {family} but contains values of "
+                f"type {', '.join(sorted(unexpected))}; cast it in a query"
             )

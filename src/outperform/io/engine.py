@@ -1,4 +1,4 @@
-"""DuckDB, locked down: the one place that talks to it."""
+"""DuckDB, locked down; only this module talks to it."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from outperform._typing import AnyArray
 from outperform.errors import MissingExtra, OutperformError, ResourceError, require
 from outperform.progress import LISTENER, LOG
 
-_MEMORY = "1GB"  # what is more goes to disk
-_EVERY = 0.2  # seconds between two looks at the progress
-_AT_ONCE = 0.02  # seconds between two tries to interrupt a query that may be about to begin
+_MEMORY = "1GB"  # data beyond this limit go to disk
+_EVERY = 0.2  # seconds between progress checks
+_RETRY = 0.02  # seconds between attempts to interrupt a query that may be about to begin
 T = TypeVar("T")
 
 
 class EngineFault(OutperformError):
-    """DuckDB could not do it; whoever asked knows which file and says why."""
+    """Error of DuckDB; the caller knows which file it is about, and explains it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Engine:
-    """A connection that reaches only the given files and one private folder."""
+    """Connection that can access only the passed files and one private folder."""
 
     connection: Any
     folder: str
@@ -39,15 +39,15 @@ class Engine:
         return self._ask(lambda: self.connection.execute(query, list(parameters)).fetchall())
 
     def scan(self, statement: str, parameters: Sequence[Any] = ()) -> None:
-        """Run a statement that may take long, and tell how far it is."""
-        self._ask(lambda: self.connection.execute(statement, list(parameters)), told=True)
+        """Run a statement that may take long, and report its progress."""
+        self._ask(lambda: self.connection.execute(statement, list(parameters)), reports=True)
 
     def fetch_arrays(self, query: str) -> dict[str, AnyArray]:
         """Return all rows of a query as one array per column, masked where values are missing."""
         return self._ask(lambda: self.connection.execute(query).fetchnumpy())
 
-    def _ask(self, ask: Callable[[], T], *, told: bool = False) -> T:
-        progress = LISTENER.get() if told else None
+    def _ask(self, run: Callable[[], T], *, reports: bool = False) -> T:
+        progress = LISTENER.get() if reports else None
 
         def tell() -> None:
             if progress is not None and (percent := int(self.connection.query_progress())) > 0:
@@ -55,12 +55,12 @@ class Engine:
 
         def answer() -> T:
             with _faults():
-                return ask()
+                return run()
 
         return interruptible(answer, self.connection.interrupt, meanwhile=tell)
 
     def register(self, source: object) -> str:
-        """Make Arrow batches a table, and return its name."""
+        """Register Arrow batches as a table, and return its name."""
         name = f"arrow_{uuid4().hex}"
         self._ask(lambda: self.connection.register(name, source))  # which calls the source
         return name
@@ -68,7 +68,7 @@ class Engine:
 
 @contextmanager
 def start(paths: Sequence[str], *, folder: str) -> Iterator[Engine]:
-    """Start an engine that may read the paths and use the folder, and nothing else."""
+    """Start an engine that can access only the paths and the folder."""
     duckdb = require("duckdb", extra="cli", purpose="counting files")
     connection = duckdb.connect(":memory:")
     try:
@@ -95,7 +95,7 @@ def _locks(paths: Sequence[str], folder: str) -> tuple[str, ...]:
         f"SET temp_directory = {text(os.path.join(folder, 'spill'))}",
         f"SET allowed_paths = [{', '.join(map(text, paths))}]",
         f"SET allowed_directories = [{text(folder)}]",
-        "SET enable_progress_bar = true",  # so that it can be asked; it prints nothing
+        "SET enable_progress_bar = true",  # needed to query the progress; it prints nothing
         "SET enable_progress_bar_print = false",
         "SET enable_external_access = false",
         "SET lock_configuration = true",
@@ -108,10 +108,10 @@ def interruptible(
     *,
     meanwhile: Callable[[], None] = lambda: None,
 ) -> T:
-    """Ask on another thread, so that a signal reaches Python at once and ends the question.
+    """Run a query on another thread, so that a signal reaches Python at once and ends it.
 
-    On the main thread DuckDB would replace whatever a signal raises by an error of its own, and
-    SQLite would not look at signals.
+    On the main thread, DuckDB would replace a signal's exception by one of its own errors, and
+    SQLite would ignore signals.
     """
     answer: Future[T] = Future()
     thread = Thread(target=_answer, args=(answer, ask), daemon=True)
@@ -122,7 +122,7 @@ def interruptible(
     except BaseException:
         while thread.is_alive():
             interrupt()
-            thread.join(_AT_ONCE)
+            thread.join(_RETRY)
         raise
     return answer.result()
 
@@ -136,7 +136,7 @@ def _answer(answer: Future[T], ask: Callable[[], T]) -> None:
 
 @contextmanager
 def workspace() -> Iterator[str]:
-    """Make a private folder for what is spooled, and remove it afterwards."""
+    """Create a private folder for temporary files, and remove it afterwards."""
     try:
         temporary = TemporaryDirectory(prefix="outperform-")
     except OSError as error:
@@ -146,7 +146,7 @@ def workspace() -> Iterator[str]:
 
 
 class Spool:
-    """A new file of the private folder; where it cannot be written, the data are not to blame."""
+    """New file in the private folder; a failed write is a ResourceError, not a data error."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -174,16 +174,16 @@ class Spool:
 
 
 def no_space(error: Exception) -> ResourceError:
-    """Return the error for a temporary folder that takes nothing more."""
+    """Return the error for a temporary folder that cannot be written to."""
     reason = getattr(error, "strerror", None) or str(error)
     return ResourceError(
-        f"the temporary folder cannot take what must be written there: {reason}. "
-        "Make room in it, or name another one with the variable TMPDIR"
+        f"the temporary folder cannot be written to: {reason}. "
+        "Free some space in it, or set the variable TMPDIR to another folder"
     )
 
 
 def text(value: str) -> str:
-    """Return a value as SQL text, for the few places that take no parameters.
+    """Return a value as SQL text, for statements that take no parameters.
 
     Examples
     --------
@@ -201,7 +201,7 @@ def _faults() -> Iterator[None]:
     except duckdb.OutOfMemoryException as error:
         raise ResourceError(
             f"counting needs more than {_MEMORY} of memory and the free space of the temporary "
-            "folder; are these columns labels?"
+            "folder; check that all of these columns are labels"
         ) from error
     except (duckdb.Error, UnicodeError, RuntimeError) as error:
         if os.strerror(errno.ENOSPC) in str(error):

@@ -1,4 +1,4 @@
-"""Formats of tables, and how text files are written."""
+"""Formats of tables, and dialects of text files."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from outperform.errors import UsageError, unknown_name
 from outperform.io.addresses import Storage
 
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow")
-"""The formats of tables; those of evaluation logs are in the catalogue."""
+"""Formats of tables; those of evaluation logs are in the catalogue."""
 _UTF8 = {"utf-8", "utf-8-sig"}
-_ODD = {"idna", "punycode"}  # for names of hosts
+_HOST_NAMES = {"idna", "punycode"}  # encodings of host names only
 
 
 class DialectOptions(TypedDict, total=False):
-    """What may be said of how text files are written."""
+    """Options of ``dialect``, which describe how text files are written."""
 
     separator: str
     quote: str | None
@@ -30,7 +30,7 @@ OPTIONS = tuple(DialectOptions.__annotations__)
 
 
 def check_options(dialect: DialectOptions | None) -> DialectOptions:
-    """Return what was said, or say what may be said."""
+    """Return the options of ``dialect``; an unknown option raises an error."""
     if dialect is None:
         return {}
     if not isinstance(dialect, Mapping):
@@ -46,14 +46,14 @@ def check_options(dialect: DialectOptions | None) -> DialectOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """What the caller knows of a file; None where it is to be found out."""
+    """What the caller knows about a file; None means that it is detected."""
 
     format: str | None = None
     separator: str | None = None
     quote: str | None = '"'
     header: bool = True
     encoding: str = "utf-8"
-    columns: tuple[str, ...] | None = None  # those that will be asked for, where that is known
+    columns: tuple[str, ...] | None = None  # the columns that will be requested, if known
     storage: Storage | None = None
     missing: MissingTexts = UNDECLARED
 
@@ -70,30 +70,31 @@ class Dialect:
             raise UsageError(f"header must be True or False; got {self.header!r}")
         if not _is_of_text(self.encoding):
             raise UsageError(
-                f"unknown encoding {self.encoding!r}; take one of text that Python knows, e.g. "
+                f"unknown encoding {self.encoding!r}; use a text encoding that Python knows, e.g. "
                 "'utf-8' or 'latin-1'"
             )
 
     @property
     def is_utf8(self) -> bool:
-        """Whether the bytes can be handed on as they are."""
+        """Whether the bytes can be passed on unchanged."""
         return codecs.lookup(self.encoding).name in _UTF8
 
 
 def _is_of_text(encoding: object) -> bool:
-    """Return whether text can be written so; Python's codecs also pack, scramble and escape."""
+    """Return whether an encoding is for text; Python's codecs also compress and escape."""
     try:
         return (
-            "label".encode(str(encoding)) != b"" and codecs.lookup(str(encoding)).name not in _ODD
+            "label".encode(str(encoding)) != b""
+            and codecs.lookup(str(encoding)).name not in _HOST_NAMES
         )
     except (LookupError, ValueError):
         return False
 
 
-def _check_character(what: str, value: object) -> None:
+def _check_character(name: str, value: object) -> None:
     allowed = isinstance(value, str) and len(value) == 1 and value.isascii()
     if not allowed or str(value) in "\r\n\0 " or str(value).isalnum():
         raise UsageError(
-            f"{what} must be one character such as {',' if what == 'separator' else chr(39)!r}, "
+            f"{name} must be one character such as {',' if name == 'separator' else chr(39)!r}, "
             f"not a letter, digit, blank or line end; got {value!r}"
         )

@@ -1,4 +1,4 @@
-"""Data frames, counted by the library that holds them."""
+"""Data frames, counted by their own library."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ if TYPE_CHECKING:
 
 _HALF = 2**32
 _LISTS = ("List", "Array")
-_INTERRUPTED = "Query interrupted"  # what DuckDB says instead of what a signal raised
+_INTERRUPTED = "Query interrupted"  # DuckDB's message in place of a signal's exception
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """A frame of any library, not yet computed: its columns, and what to call it."""
+    """Frame of any library, not yet computed, with its columns and its display name."""
 
     plan: LazyFrame[Any]
     columns: Mapping[str, Column]
@@ -61,60 +61,60 @@ class Frame:
         return tuple(self.columns)
 
     def column(self, name: str) -> Column:
-        """Return a column, or say which ones there are."""
+        """Return a column; an unknown name raises an error."""
         if name not in self.columns:
             raise UsageError(no_column(name, self.names, self.name))
         return self.columns[name]
 
 
 def known_frame(source: Any, *, name: str = "the frame") -> Frame | None:
-    """Return a frame that narwhals knows, or None for anything else."""
+    """Return a frame that narwhals knows, or None for any other object."""
     import narwhals.stable.v2 as nw
     from narwhals.exceptions import DuplicateError
 
     with _faults(name):
         try:
-            found = nw.from_native(as_table(source), pass_through=True)
+            frame = nw.from_native(as_table(source), pass_through=True)
         except DuplicateError as error:
-            told = str(error).replace("\n- ", " ")
-            raise DataError(f"every column of {name} needs a name of its own: {told}") from None
-        if not isinstance(found, (nw.DataFrame, nw.LazyFrame)):
+            message = str(error).replace("\n- ", " ")
+            raise DataError(f"column names of {name} must be unique: {message}") from None
+        if not isinstance(frame, (nw.DataFrame, nw.LazyFrame)):
             return None
-        plan = found.lazy()
+        plan = frame.lazy()
         names = list(plan.columns) if plan.implementation.is_duckdb() else []
         refuse_twins(names, name)
         types = dict(plan.collect_schema())
     _refuse_names(types, name)
-    columns = {one: _column(plan, one, type_) for one, type_ in types.items()}
-    return Frame(plan=plan, columns=columns, name=name, in_memory=isinstance(found, nw.DataFrame))
+    columns = {column: _column(plan, column, type_) for column, type_ in types.items()}
+    return Frame(plan=plan, columns=columns, name=name, in_memory=isinstance(frame, nw.DataFrame))
 
 
 def count_frame(frame: Frame, query: TableQuery) -> Outcomes:
-    """Count equal rows of truth and predictions, and look whether ids beside them repeat."""
-    seen = _count(frame, query)
+    """Count equal rows of truth and predictions, and check whether other id columns repeat."""
+    outcomes = _count(frame, query)
     if query.groups is not None or not frame.in_memory:  # a plan may take long to run again
-        return seen
+        return outcomes
     return beside(
-        seen,
+        outcomes,
         query,
         repeats=lambda: _repeats(frame, query),
-        count=lambda also: _count(frame, also),
+        count=lambda grouped_query: _count(frame, grouped_query),
     )
 
 
 def _repeats(frame: Frame, query: TableQuery) -> dict[str, Repeats]:
-    """Return how often the ids that nobody asked for occur."""
+    """Return the repeats of id columns that have no role in the query."""
     import narwhals.stable.v2 as nw
 
-    names = candidates({name: one.family for name, one in frame.columns.items()}, query)
+    names = candidates({name: column.family for name, column in frame.columns.items()}, query)
     with _faults(frame.name), quiet():
         n_rows = frame.plan.select(n=nw.len()).collect()["n"].to_list()[0]
         if not names or n_rows > MOST_ROWS:
             return {}
-        distinct = {f"k{place}": nw.col(name).n_unique() for place, name in enumerate(names)}
-        found = _kept(frame, names, query.where).select(n=nw.len(), **distinct).collect()
-    numbers = {name: int(found[f"k{place}"].to_list()[0]) for place, name in enumerate(names)}
-    rows = int(found["n"].to_list()[0])
+        distinct = {f"k{index}": nw.col(name).n_unique() for index, name in enumerate(names)}
+        counts = _filtered(frame, names, query.where).select(n=nw.len(), **distinct).collect()
+    numbers = {name: int(counts[f"k{index}"].to_list()[0]) for index, name in enumerate(names)}
+    rows = int(counts["n"].to_list()[0])
     return {name: Repeats(rows, values) for name, values in numbers.items()}
 
 
@@ -126,17 +126,17 @@ def _count(frame: Frame, query: TableQuery) -> Outcomes:
         if frame.column(name).family == "other":
             raise no_label(frame.column(name), name, frame.name)
     with _faults(frame.name), quiet():
-        others = (name for name in (query.id, query.count) if name is not None)
-        plan = _kept(frame, (*query.keys, *others), query.where)
+        more = (name for name in (query.id, query.count) if name is not None)
+        plan = _filtered(frame, (*query.keys, *more), query.where)
         _refuse_scores(plan, frame, query)
         if query.id is not None:
             query = query.keeping(refuse_repeated(frame, query.id, query.where))
         number = nw.len() if query.count is None else _summed(plan, frame, query.count)
-        found = _counted(plan, frame, query, number)
-    if not found.counts.any():
+        grouped = _counted(plan, frame, query, number)
+    if not grouped.counts.any():
         raise DataError(f"{frame.name} has no rows" + (" left after where" if query.where else ""))
     return group_by.settle(
-        found,
+        grouped,
         query,
         table=frame.name,
         first=lambda name, fault: _first_rows(frame, query, name, fault),
@@ -144,37 +144,39 @@ def _count(frame: Frame, query: TableQuery) -> Outcomes:
 
 
 def _first_rows(frame: Frame, query: TableQuery, name: str, fault: group_by.Fault) -> str:
-    """Say which rows of a frame in memory come first of those that lack a value."""
+    """Return the clause that names the first rows without a value in a frame in memory."""
     if not frame.in_memory or fault != "missing":
         return ""
     (values,) = fetch_columns(frame, [name], where=query.where)
-    gone = query.missing.without(values)
-    rows = [number for number, value in enumerate(gone, 1) if value is None or value == ""]
+    marked = query.missing.without(values)
+    rows = [number for number, value in enumerate(marked, 1) if value is None or value == ""]
     return named_rows(rows[:3], frame.name) if rows else ""
 
 
 def _counted(plan: LazyFrame[Any], frame: Frame, query: TableQuery, number: Expr) -> Grouped:
-    """Return the labels of each column and how often they occur together."""
+    """Return the labels of each column, and the count of each combination."""
     import narwhals.stable.v2 as nw
 
-    # Columns go by place, so that no name of theirs is in the way of the count.
-    places = {f"k{place}": name for place, name in enumerate(query.keys)}
-    keys = [_value(frame, name).alias(place) for place, name in places.items()]
+    # Columns are renamed k0, k1, …, so that no name clashes with that of the count.
+    names_by_key = {f"k{index}": name for index, name in enumerate(query.keys)}
+    keys = [_value(frame, name).alias(key) for key, name in names_by_key.items()]
     summed = [] if query.count is None else [nw.col(query.count).alias("w")]
-    counts = plan.select(*keys, *summed).group_by(*places).agg(number.alias("n"))
-    found = counts.head(group_by.MOST_CELLS + 1).collect()
+    counts = plan.select(*keys, *summed).group_by(*names_by_key).agg(number.alias("n"))
+    counted = counts.head(group_by.MOST_CELLS + 1).collect()
     columns = [
-        coded(query.missing.without(_plain(found[place], frame.column(name), name, frame.name)))
-        for place, name in places.items()
+        coded(query.missing.without(_plain(counted[key], frame.column(name), name, frame.name)))
+        for key, name in names_by_key.items()
     ]
-    return Grouped(columns, as_counts([int(one) for one in found["n"].to_list()]))
+    return Grouped(columns, as_counts([int(count) for count in counted["n"].to_list()]))
 
 
 def _column(plan: LazyFrame[Any], name: str, type_: Any) -> Column:
     family = _family(plan, name, type_)
-    shown = str(type_)
-    floats = shown.startswith(_LISTS) and any(one in shown for one in ("Float", "Decimal"))
-    return Column(name, family, "DOUBLE[]" if floats else shown)
+    type_name = str(type_)
+    floats = type_name.startswith(_LISTS) and any(
+        word in type_name for word in ("Float", "Decimal")
+    )
+    return Column(name, family, "DOUBLE[]" if floats else type_name)
 
 
 def _family(plan: LazyFrame[Any], name: str, type_: Any) -> Family:
@@ -192,37 +194,37 @@ def _family(plan: LazyFrame[Any], name: str, type_: Any) -> Family:
 
 
 def _refuse_names(names: Mapping[Any, Any], frame: str) -> None:
-    odd = [name for name in names if not isinstance(name, str)]
-    if odd:
+    unsuitable = [name for name in names if not isinstance(name, str)]
+    if unsuitable:
         raise DataError(
-            f"the columns of {frame} must have text as names; got {odd[0]!r}. Rename them, e.g. "
+            f"column names of {frame} must be text; got {unsuitable[0]!r}. Rename them, e.g. "
             "frame.columns = frame.columns.map(str)"
         )
 
 
 def fetch_columns(frame: Frame, names: Sequence[str], *, where: Where = None) -> list[list[Any]]:
-    """Return columns as Python values, for what cannot be counted where it is; None if missing."""
+    """Return columns as Python values, with None for missing ones, for data counted in memory."""
     with _faults(frame.name), quiet():
-        found = _kept(frame, names, where).select(*names).collect()
+        rows = _filtered(frame, names, where).select(*names).collect()
         return [
             [
-                None if lost or _is_nan(value) else value
-                for value, lost in zip(
-                    found[name].to_list(), found[name].is_null().to_list(), strict=True
+                None if is_missing or _is_nan(value) else value
+                for value, is_missing in zip(
+                    rows[name].to_list(), rows[name].is_null().to_list(), strict=True
                 )
             ]
             for name in names
         ]
 
 
-def _kept(frame: Frame, names: Sequence[str], where: Where) -> LazyFrame[Any]:
-    """Return the rows that where asks for, without the columns that nobody asks for."""
+def _filtered(frame: Frame, names: Sequence[str], where: Where) -> LazyFrame[Any]:
+    """Return the rows selected by ``where``, with the needed columns only."""
     import narwhals.stable.v2 as nw
 
-    asked = dict.fromkeys((*names, *(where or ())))
+    columns = dict.fromkeys((*names, *(where or ())))
     if frame.plan.implementation.is_duckdb():
-        _refuse_misread(asked, frame.name)
-    plan = frame.plan.select(*(nw.col(name) for name in asked))
+        _refuse_misread(columns, frame.name)
+    plan = frame.plan.select(*(nw.col(name) for name in columns))
     for name, value in (where or {}).items():
         test = _test(frame.column(name), name, value, frame.name, _time_kind(frame, name))
         plan = plan.filter(test)
@@ -230,28 +232,28 @@ def _kept(frame: Frame, names: Sequence[str], where: Where) -> LazyFrame[Any]:
 
 
 def _time_kind(frame: Frame, name: str) -> TimeKind | None:
-    """Return what a column of days or times holds; pandas has days as objects."""
+    """Return the kind of a column of days or times; pandas stores days as objects."""
     column = frame.column(name)
     if column.family == "json":
         values = frame.plan.select(name).drop_nulls().collect()[name].to_list()
-        return "days" if {type(one) for one in values} == {date} else None
+        return "days" if {type(value) for value in values} == {date} else None
     kind = time_kind(column)
     is_ibis = kind is not None and frame.plan.implementation.is_ibis()
     if is_ibis and frame.plan.to_native().get_backend().name == "sqlite":
         raise UsageError(
-            f"SQLite has no days and times: column {name!r} of {frame.name} holds text or numbers; "
-            f"read a query that has it as text, CAST({name} AS TEXT), and compare that"
+            f"SQLite has no days and times: column {name!r} of {frame.name} contains text or "
+            f"numbers; read a query with CAST({name} AS TEXT), and compare with text"
         )
     return kind
 
 
 def _refuse_misread(names: Iterable[str], frame: str) -> None:
-    """Refuse names that DuckDB before 2.0 takes for SQL, in which ``"y"`` is the column y."""
+    """Reject names that DuckDB before 2.0 reads as SQL, in which ``"y"`` is the column y."""
     duckdb = require("duckdb", extra="cli", purpose="counting its relations")
-    odd = next((name for name in names if '"' in name or "." in name), None)
-    if odd is not None and duckdb.__version__.startswith(("0.", "1.")):
+    misread = next((name for name in names if '"' in name or "." in name), None)
+    if misread is not None and duckdb.__version__.startswith(("0.", "1.")):
         raise DataError(
-            f"DuckDB {duckdb.__version__} takes the name of column {odd!r} of {frame} for SQL; "
+            f"DuckDB {duckdb.__version__} reads the name of column {misread!r} of {frame} as SQL; "
             "rename the column, or install duckdb 2.0 or later"
         )
 
@@ -260,41 +262,43 @@ def _test(column: Column, name: str, value: object, frame: str, kind: TimeKind |
     import narwhals.stable.v2 as nw
 
     values = list(value) if isinstance(value, SEVERAL) else [value]
-    if column.family == "text" and any(isinstance(one, bool) for one in values):
-        raise UsageError(f"{name!r} holds text, so where must compare it with text; got {value!r}")
+    if column.family == "text" and any(isinstance(item, bool) for item in values):
+        raise UsageError(
+            f"{name!r} contains text, so where must compare it with text; got {value!r}"
+        )
     if kind is None and column.family in ("other", "json"):
         raise UsageError(
-            f"column {name!r} of {frame} is of type {column.type}; where compares text, numbers, "
-            "booleans, days and times, so filter the frame before it is read"
+            f"column {name!r} of {frame} has type {column.type}, but where compares text, numbers, "
+            "booleans, days and times; filter the frame before reading it"
         )
-    # pandas before 3 casts what is missing to "None" or "nan".
+    # pandas before 3 casts missing values to "None" or "nan".
     missing = nw.col(name).is_null()
     if kind is not None:
         test = _time_test(nw.col(name), asked_times(values, kind, name), kind)
     else:
         refuse_times(values, column, name)
-        given = [_given(one, column.family) for one in values if one is not None]
+        comparable = [_comparable(item, column.family) for item in values if item is not None]
         side = nw.col(name).cast(nw.String) if column.family == "text" else nw.col(name)
-        test = side.is_in([one for one in given if one is not None])
+        test = side.is_in([item for item in comparable if item is not None])
     return test | missing if None in values else test & ~missing
 
 
 def _time_test(side: Expr, moments: Sequence[date], kind: TimeKind) -> Expr:
-    """Return the test for days and times; only sets of them are compared alike by all libraries."""
-    days = [one for one in moments if not isinstance(one, datetime)]
+    """Return the test for days and times, as sets, which all libraries compare equally."""
+    days = [moment for moment in moments if not isinstance(moment, datetime)]
     if kind == "days":
         return side.is_in(days)
-    times = [one for one in moments if isinstance(one, datetime)]
+    times = [moment for moment in moments if isinstance(moment, datetime)]
     if kind == "times with a time zone":
-        return side.is_in([one.astimezone(UTC) for one in times])
+        return side.is_in([moment.astimezone(UTC) for moment in times])
     test = side.is_in(times)
     for start, end in map(ends_of, days):
         test = test | ((side >= start) & (side < end))
     return test
 
 
-def _given(value: Any, family: Family) -> Any:
-    """Return a value of where as the column has it, or None if it can have no such value."""
+def _comparable(value: Any, family: Family) -> Any:
+    """Return a value of ``where`` in the column's type, or None if the type excludes it."""
     if family == "text":
         return str(value)
     if family == "booleans":
@@ -309,37 +313,37 @@ def _given(value: Any, family: Family) -> Any:
 
 
 def _value(frame: Frame, name: str) -> Expr:
-    """Return the expression of a label that can be counted."""
+    """Return the expression of labels that can be counted."""
     import narwhals.stable.v2 as nw
 
     column = frame.column(name)
     if column.family == "fractions" and column.type.startswith("Decimal"):
         return nw.col(name).cast(nw.Float64)
     if column.type == "Categorical" and frame.plan.implementation.is_pyarrow():
-        return nw.col(name).cast(nw.String)  # its chunks may have other dictionaries
+        return nw.col(name).cast(nw.String)  # its chunks may have different dictionaries
     return nw.col(name)
 
 
 def _refuse_scores(plan: LazyFrame[Any], frame: Frame, query: TableQuery) -> None:
-    """Look for scores before they are counted one by one, and for objects of several types."""
+    """Raise an error for scores, before they are counted as labels, and for mixed objects."""
     import narwhals.stable.v2 as nw
 
     names = [name for name in query.columns if frame.column(name).family == "fractions"]
     if names and query.truth is not None:
         values = [_value(frame, name) for name in names]
-        found = plan.select(
+        fractions = plan.select(
             *(
-                nw.when(value != value.round(0)).then(value).max().alias(f"k{place}")
-                for place, value in enumerate(values)
+                nw.when(value != value.round(0)).then(value).max().alias(f"k{index}")
+                for index, value in enumerate(values)
             )
         ).collect()
-        worst = {name: found[f"k{place}"].to_list()[0] for place, name in enumerate(names)}
+        largest = {name: fractions[f"k{index}"].to_list()[0] for index, name in enumerate(names)}
         group_by.refuse_scores(
-            # Nothing infinite has a fraction; pyarrow before 23 finds it among NaN alone.
+            # Infinity has no fraction, but pyarrow before 23 returns it if all values are NaN.
             {
-                name: [one]
-                for name, one in worst.items()
-                if isinstance(one, float) and math.isfinite(one)
+                name: [fraction]
+                for name, fraction in largest.items()
+                if isinstance(fraction, float) and math.isfinite(fraction)
             },
             [],
             name_of_truth=query.truth,
@@ -351,45 +355,47 @@ def _refuse_scores(plan: LazyFrame[Any], frame: Frame, query: TableQuery) -> Non
 
 
 def _refuse_mixture(types: set[type], name: str, frame: str) -> None:
-    # 1, 1.0 and True are one and the same key, so True must not meet the others in a GROUP BY.
-    if not any(all(issubclass(one, kind) for one in types) for kind in (str, bool)) and (
-        bool in types or not all(issubclass(one, (int, float)) for one in types)
+    # 1, 1.0 and True are the same key, so a GROUP BY must not mix True with the others.
+    if not any(all(issubclass(type_, kind) for type_ in types) for kind in (str, bool)) and (
+        bool in types or not all(issubclass(type_, (int, float)) for type_ in types)
     ):
-        shown = ", ".join(sorted(type_.__name__ for type_ in types))
+        type_names = ", ".join(sorted(type_.__name__ for type_ in types))
         raise DataError(
-            f"column {name!r} of {frame} holds objects of type {shown}; labels must be text, whole "
-            "numbers or booleans, all of one type, e.g. with astype(str)"
+            f"column {name!r} of {frame} contains objects of type {type_names}; labels must be "
+            "text, whole numbers or booleans, all of one type, e.g. with astype(str)"
         )
 
 
 def refuse_repeated(frame: Frame, id: str, where: Where) -> int:
-    """Refuse items that are there twice, or that have no id; return how many there are."""
+    """Return the number of items; a missing or repeated id raises an error."""
     import narwhals.stable.v2 as nw
 
-    plan, name = _kept(frame, (id,), where), frame.name
+    plan, name = _filtered(frame, (id,), where), frame.name
     with _faults(name), quiet():
-        # Before the cast, with which pandas before 3 makes text of what is missing.
-        lost = plan.filter(nw.col(id).is_null()).select(n=nw.len()).collect()["n"].to_list()
-        if lost[0]:
-            raise DataError(f"{int(lost[0])} rows of {name} have no id in {id!r}")
+        # This precedes the cast, in which pandas before 3 turns missing values into text.
+        without_id = plan.filter(nw.col(id).is_null()).select(n=nw.len()).collect()["n"].to_list()
+        if without_id[0]:
+            raise DataError(f"{int(without_id[0])} rows of {name} have no id in {id!r}")
         number = int(plan.select(n=nw.len()).collect()["n"].to_list()[0])
-        each = plan.select(nw.col(id).cast(nw.String).alias("id")).group_by("id").agg(n=nw.len())
-        found = (
-            each.filter(nw.col("n") > 1)
+        rows_by_id = (
+            plan.select(nw.col(id).cast(nw.String).alias("id")).group_by("id").agg(n=nw.len())
+        )
+        repeats = (
+            rows_by_id.filter(nw.col("n") > 1)
             .select(nw.col("id").min(), nw.col("n").sum(), ids=nw.len())
             .collect()
         )
-    (example,), (rows,), (ids,) = (found[column].to_list() for column in ("id", "n", "ids"))
+    (example,), (rows,), (ids,) = (repeats[column].to_list() for column in ("id", "n", "ids"))
     if ids:
         raise DataError(
-            f"every id must be in {name} once, but {int(rows) - int(ids)} rows repeat an id in "
+            f"every id must occur once in {name}, but {int(rows) - int(ids)} rows repeat an id in "
             f"{id!r}, e.g. {example!r}"
         )
     return number
 
 
 def _summed(plan: LazyFrame[Any], frame: Frame, name: str) -> Expr:
-    """Return the expression that adds up the counts, once all of them are whole numbers."""
+    """Return the sum of the counts, after checking that all are whole numbers."""
     import narwhals.stable.v2 as nw
 
     family = frame.column(name).family
@@ -398,8 +404,8 @@ def _summed(plan: LazyFrame[Any], frame: Frame, name: str) -> Expr:
     is_whole = family == "whole numbers"
     count = nw.col(name).cast(nw.Int64 if is_whole else nw.Float64)
     bad = count < 0 if is_whole else (count < 0) | (count != count.round(0))
-    # In two parts, because some libraries start anew where a sum has more than 64 bits.
-    found = plan.select(
+    # The sum has two parts, because some libraries overflow silently beyond 64 bits.
+    sums = plan.select(
         missing=nw.len() - count.count(),
         bad=nw.when(bad).then(1).sum(),
         worst=nw.when(bad).then(count).min(),
@@ -407,7 +413,7 @@ def _summed(plan: LazyFrame[Any], frame: Frame, name: str) -> Expr:
         low=(count - count // _HALF * _HALF).sum(),
     ).collect()
     numbers = ("missing", "bad", "worst", "high", "low")
-    missing, number, worst, high, low = (found[one].to_list()[0] for one in numbers)
+    missing, number, worst, high, low = (sums[column].to_list()[0] for column in numbers)
     if missing:
         raise DataError(not_counts(name, frame.name, int(missing)))
     total = 0 if high is None else high * _HALF + low
@@ -416,21 +422,21 @@ def _summed(plan: LazyFrame[Any], frame: Frame, name: str) -> Expr:
             worst = math.nan
         raise DataError(not_counts(name, frame.name, int(number), worst))
     if total >= (2**63 if is_whole else 2**53):
-        raise DataError(f"the counts in {name!r} of {frame.name} add up to more than 64 bits hold")
+        raise DataError(f"the sum of the counts in {name!r} of {frame.name} exceeds 64 bits")
     return nw.col("w").sum()
 
 
 def _plain(series: Any, column: Column, name: str, frame: str) -> list[Any]:
-    """Return the counted labels of one column as Python values; what is missing becomes None."""
+    """Return the counted labels of one column as Python values, with None for missing ones."""
     values: list[Any] = [
-        None if lost or _is_nan(value) else value
-        for value, lost in zip(series.to_list(), series.is_null().to_list(), strict=True)
+        None if is_missing or _is_nan(value) else value
+        for value, is_missing in zip(series.to_list(), series.is_null().to_list(), strict=True)
     ]
     if column.family == "whole numbers":
-        return [None if one is None else int(one) for one in values]
+        return [None if value is None else int(value) for value in values]
     if column.type == "String":
-        # Some libraries call objects text after a look at the first of them.
-        types = {type(one) for one in values if one is not None}
+        # Some libraries infer text from the first objects only.
+        types = {type(value) for value in values if value is not None}
         if not all(issubclass(type_, str) for type_ in types):
             _refuse_mixture(types | {str}, name, frame)
     return values
@@ -442,16 +448,16 @@ def _is_nan(value: object) -> bool:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Hold back what ibis makes pandas warn of, because nobody who counts can act on it."""
+    """Suppress a pandas warning that ibis causes and that users cannot act on."""
     with warnings.catch_warnings():
-        told = r"The 'future\.infer_string' option is deprecated"
-        warnings.filterwarnings("ignore", told, DeprecationWarning)
+        message = r"The 'future\.infer_string' option is deprecated"
+        warnings.filterwarnings("ignore", message, DeprecationWarning)
         yield
 
 
 @contextmanager
 def _faults(name: str) -> Iterator[None]:
-    """Turn what any library raises into an error of ours, in one line."""
+    """Turn any library's exception into one of this package's errors, in one line."""
     try:
         yield
     except OutperformError:
@@ -461,15 +467,15 @@ def _faults(name: str) -> Iterator[None]:
             f'counting {name} needs {error.name}; install it with: pip install "outperform[all]"'
         ) from error
     except MemoryError as error:
-        raise ResourceError(f"counting {name} needs more memory than there is") from error
-    except Exception as error:  # every library has exceptions of its own
+        raise ResourceError(f"counting {name} needs more memory than is available") from error
+    except Exception as error:  # every library has its own exceptions
         if str(error) == _INTERRUPTED:
             raise KeyboardInterrupt from None
         raise DataError(f"{name} cannot be counted: {_line(error)}") from error
 
 
 def _line(error: Exception) -> str:
-    """Return what went wrong in one line, which is not the first one that Java writes."""
-    told = str(error).strip()
-    cause = re.search(r"^Caused by: (?:[\w.$]+: )?(\S.*)$", told, re.MULTILINE)
-    return (cause[1] if cause else told.partition("\n")[0]) or type(error).__name__
+    """Return the cause of an error in one line, which is not the first line of Java's errors."""
+    text = str(error).strip()
+    cause = re.search(r"^Caused by: (?:[\w.$]+: )?(\S.*)$", text, re.MULTILINE)
+    return (cause[1] if cause else text.partition("\n")[0]) or type(error).__name__

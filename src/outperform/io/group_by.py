@@ -1,4 +1,4 @@
-"""From the rows of a GROUP BY to outcomes: missing values, labels, findings."""
+"""Turn the rows of a GROUP BY into outcomes: missing values, labels, findings."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MOST_CELLS = 5_000_000
 
 
 class Coded(NamedTuple):
-    """One column: its distinct values, None for what is missing, and which one each row has."""
+    """One column: its distinct values, with None for missing, and each row's code of its value."""
 
     values: list[Any]
     codes: IntArray  # (n_rows,)
@@ -41,14 +41,14 @@ class Coded(NamedTuple):
 
 
 class Grouped(NamedTuple):
-    """Columns of equal length, and how many items each row stands for."""
+    """Columns of equal length, and the number of items that each row represents."""
 
     columns: list[Coded]
     counts: AnyArray  # (n_rows,)
 
 
 def coded(values: Sequence[object]) -> Coded:
-    """Give each distinct value a code.
+    """Assign a code to each distinct value.
 
     Examples
     --------
@@ -61,16 +61,16 @@ def coded(values: Sequence[object]) -> Coded:
 
 
 def refuse_too_many(n_cells: int, name: str, *, groups: str | None = None) -> None:
-    """Refuse a table of outcomes that is no table of classes."""
+    """Raise an error if a table has too many combinations to contain only classes."""
     if n_cells > MOST_CELLS and groups is not None:
         raise ResourceError(
             f"{name} has more than {MOST_CELLS} different combinations of group, truth and "
-            f"predictions; does {groups!r} name something coarser than items?"
+            f"predictions; check that {groups!r} identifies groups, not items"
         )
     if n_cells > MOST_CELLS:
         raise ResourceError(
             f"{name} has more than {MOST_CELLS} different combinations of truth and predictions; "
-            f"are all of these columns labels? Name those of the models with {param('models=')}"
+            f"select the columns with predictions by {param('models=')}"
         )
 
 
@@ -79,55 +79,55 @@ OnNull = Literal["raise", "drop"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableQuery:
-    """Which columns of a table are what."""
+    """Roles of the columns of a table."""
 
-    truth: str | None  # None where the models' columns say right or wrong
+    truth: str | None  # None if the models' columns record right or wrong
     models: Mapping[str, str]  # column by model
     id: str | None = None
     keep: bool = False  # whether every row is fetched, with its id
     where: Where = None
-    count: str | None = None  # how many items a row stands for
-    weight: str | None = None  # how much each of them matters
+    count: str | None = None  # number of items that a row represents
+    weight: str | None = None  # weight of each of these items
     by: tuple[str, ...] = ()
     groups: str | None = None
-    named: bool = True  # whether the models were, or all other columns are taken for them
+    named: bool = True  # whether the models were named, instead of using all other columns
     on_null: OnNull = "raise"
     missing: MissingTexts = UNDECLARED
-    text_file: bool = False  # whether it is CSV or TSV, which know nothing but text
+    text_file: bool = False  # whether the table is CSV or TSV, in which all values are text
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of labels, the truth first if there is one."""
+        """Columns of labels, the truth first if there is one."""
         return (*(() if self.truth is None else (self.truth,)), *self.models.values())
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The columns that are counted: labels, slices, then group, weight and id of items."""
-        every = (self.groups, self.weight, self.id if self.keep else None)
-        others = (name for name in every if name is not None)
-        return (*self.columns, *self.by, *others)
+        """Columns to count: labels, slices, then the group, weight and id of items."""
+        optional = (self.groups, self.weight, self.id if self.keep else None)
+        names = (name for name in optional if name is not None)
+        return (*self.columns, *self.by, *names)
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """The columns in which no value may be missing: all that are counted but ids."""
+        """Columns in which no value may be missing: all counted columns except ids."""
         return self.keys[: -1 if self.keep else None]
 
     def keeping(self, n_rows: int) -> TableQuery:
-        """Return the query that also fetches the ids, where rows are items and not too many."""
-        few = self.count is None and n_rows <= MOST_ITEMS
-        return replace(self, keep=True) if few and self.id is not None else self
+        """Return the query, with ids if each row is an item and there are not too many."""
+        is_small = self.count is None and n_rows <= MOST_ITEMS
+        return replace(self, keep=True) if is_small and self.id is not None else self
 
 
 Fault = Literal["missing", "strange"]
 First = Callable[[str, Fault], str]
-"""Say where a column first has no value, or one that is neither right nor wrong."""
-# pandas writes booleans beside missing values as 1.0 and 0.0.
+"""Function that locates the first values of a column with a fault."""
+# pandas writes booleans as 1.0 and 0.0 if values are missing.
 SAYS_RIGHT = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
 _DECIMAL = re.compile(r"[-+]?(?:[0-9]+[.,]?[0-9]*|[.,][0-9]+)(?:[eE][-+]?[0-9]+)?")
 
 
 def decode(values: Sequence[Any], family: str, *, name: str) -> list[Any]:
-    """Return the values of one column as Python has them; what is missing becomes None.
+    """Return the values of one column as Python values, with None for missing ones.
 
     Examples
     --------
@@ -145,11 +145,11 @@ def decode(values: Sequence[Any], family: str, *, name: str) -> list[Any]:
 def _loaded(value: str | None, name: str) -> Any:
     try:
         content = None if value is None else json.loads(value)
-    except (ValueError, RecursionError) as error:  # the reader knows in which line
-        raise EngineFault(f"column {name!r} holds {str(value)[:60]}…: {error}") from error
+    except (ValueError, RecursionError) as error:  # the reader finds the line
+        raise EngineFault(f"column {name!r} contains {str(value)[:60]}…: {error}") from error
     if isinstance(content, (list, dict)):
         raise DataError(
-            f"column {name!r} holds {str(value)[:60]}; labels must be text, whole numbers or "
+            f"column {name!r} contains {str(value)[:60]}; labels must be text, whole numbers or "
             "booleans"
         )
     return None if isinstance(content, float) and math.isnan(content) else content
@@ -161,33 +161,32 @@ def refuse_scores(
     *,
     name_of_truth: str | None = None,
 ) -> None:
-    """Refuse text that is all numbers with fractions, unless these are the true classes too.
+    """Raise an error for columns of fractional numbers, unless the true classes are such too.
 
-    ``name_of_truth`` says which of the columns is the truth, if it is one of them.
+    ``name_of_truth`` is the name of the truth, if it is one of the columns.
     """
     classes = set(truth)
     for name, values in columns.items():
         distinct = {value for value in values if value is not None}
         if any(isinstance(value, float) and math.isinf(value) for value in distinct):
-            raise DataError(f"column {name!r} holds an infinite number, which is no label")
+            raise DataError(f"column {name!r} contains an infinite number, which is not a label")
         fraction = next((value for value in distinct if _is_fraction(value)), None)
         if fraction is None or not all(_is_number(value) for value in distinct):
             continue
         if isinstance(fraction, float) or not distinct <= classes:
             if name == name_of_truth or _look_measured(classes, distinct):
-                raise DataError(f"column {name!r} holds {fraction!r}, {NO_LABEL}")
+                raise DataError(f"column {name!r} contains {fraction!r}, {NO_LABEL}")
             raise DataError(
-                f"column {name!r} holds {fraction!r}, which looks like scores, not labels; turn "
-                "scores into labels first, e.g. 1 if the score is 0.5 or more, else 0, or ask for "
-                "a metric of scores such as roc_auc, or of a truth of numbers, as in regression: "
-                "rmse, mae or r2"
+                f"column {name!r} contains {fraction!r}, which looks like a score, not a label; "
+                "convert scores to labels first, e.g. 1 if the score is 0.5 or more, else 0, or "
+                "use a metric of scores such as roc_auc, or of regression: rmse, mae or r2"
             )
 
 
 def refuse_no_models(
     labels: Mapping[str, Coded], counts: AnyArray, query: TableQuery, table: str
 ) -> None:
-    """Refuse columns that are no model's: ids, and whatever else holds no label of the truth."""
+    """Raise an error for columns that are not predictions: ids, and columns without true labels."""
     (truth, actual), *models = labels.items()
     matches = {
         name: compare_values(column.values, column.codes, actual.values, counts)
@@ -197,29 +196,30 @@ def refuse_no_models(
     if query.named:
         ids = [name for name in ids if matches[name].look_like_ids]
         if ids:
-            why = matches[ids[0]].sentence(f"{ids[0]!r} has", repr(truth))
-            raise UsageError(f"{why}, which a model predicts; {_as_id(ids[0])}")
+            reason = matches[ids[0]].sentence(f"{ids[0]!r} has", repr(truth))
+            raise UsageError(f"{reason}, which a model predicts; {_as_id(ids[0])}")
         _refuse_truth_of_ids(labels, counts)
         return
-    odd = [name for name, match in matches.items() if name in ids or match.hold_no_label]
-    if odd and len(odd) == len(matches) and not ids:
+    unmatched = [name for name, match in matches.items() if name in ids or match.hold_no_label]
+    if unmatched and len(unmatched) == len(matches) and not ids:
         raise UsageError(
-            f"no label of {truth!r} is in any other column of {table}: {truth!r} holds "
-            f"{_some(actual)} and {odd[0]!r} holds {_some(labels[odd[0]])}; name the column of the "
-            f"true labels with {param('truth=')} and those of the predictions with "
+            f"no label of {truth!r} occurs in any other column of {table}: {truth!r} contains "
+            f"{_some(actual)} and {unmatched[0]!r} contains {_some(labels[unmatched[0]])}; pass "
+            f"the column of the true labels as {param('truth=')} and those of the predictions as "
             f"{param('models=')}"
         )
-    rest = [name for name in matches if name not in odd]
+    remaining = [name for name in matches if name not in unmatched]
     if ids:
-        why = matches[ids[0]].sentence(f"{ids[0]!r} has", repr(truth))
-        raise UsageError(name_models(table, f"{why}; {_as_id(ids[0])}", rest))
-    if odd:
-        why = f"{odd[0]!r} holds {_some(labels[odd[0]])}, no label of {truth!r}"
-        raise UsageError(name_models(table, why, rest))
+        reason = matches[ids[0]].sentence(f"{ids[0]!r} has", repr(truth))
+        raise UsageError(name_models(table, f"{reason}; {_as_id(ids[0])}", remaining))
+    if unmatched:
+        examples = _some(labels[unmatched[0]])
+        reason = f"{unmatched[0]!r} contains {examples}, none of which is a label of {truth!r}"
+        raise UsageError(name_models(table, reason, remaining))
 
 
 def _as_id(name: str) -> str:
-    return f"if it identifies items, give {param('id=', name)}"
+    return f"if it identifies items, pass {param('id=', name)}"
 
 
 def _refuse_truth_of_ids(labels: Mapping[str, Coded], counts: AnyArray) -> None:
@@ -229,15 +229,15 @@ def _refuse_truth_of_ids(labels: Mapping[str, Coded], counts: AnyArray) -> None:
     if match.look_like_ids and not match.n_shared:
         raise UsageError(
             f"{truth!r} has {match.n_values:,} different values in {match.n_rows:,} rows, and no "
-            f"model predicts any of them, but {_some(models[0][1])}; name the column of the true "
-            f"labels with {param('truth=')}"
+            f"model predicts any of them, but {_some(models[0][1])}; pass the column of the true "
+            f"labels as {param('truth=')}"
         )
 
 
-def name_models(table: str, why: str, rest: Sequence[str]) -> str:
-    """Return the sentence for a column that is taken for a model because none was named."""
-    advice = param("models=", list(rest)) if rest else param("models=")
-    return f"not every other column of {table} is a model's: {why}. Name the models: {advice}"
+def name_models(table: str, reason: str, remaining: Sequence[str]) -> str:
+    """Return the message for an unsuitable column used as a model because none was named."""
+    advice = param("models=", list(remaining)) if remaining else param("models=")
+    return f"some other columns of {table} are not predictions: {reason}. Pass {advice}"
 
 
 def _some(column: Coded) -> str:
@@ -246,18 +246,18 @@ def _some(column: Coded) -> str:
 
 
 def as_right(column: Coded, counts: AnyArray, name: str, first: First) -> Coded:
-    """Return a column that says right or wrong as booleans; the empty text is a missing value."""
-    strange = [code for code, value in enumerate(column.values) if not _says_right(value)]
-    if strange:
-        value = min((column.values[code] for code in strange), key=str)
-        number = total(counts[np.isin(column.codes, strange)])
+    """Return a column of right or wrong as booleans; the empty text is a missing value."""
+    unknown = [code for code, value in enumerate(column.values) if not _says_right(value)]
+    if unknown:
+        value = min((column.values[code] for code in unknown), key=str)
+        number = total(counts[np.isin(column.codes, unknown)])
         where = f"in {number} of {total(counts)} rows{first(name, 'strange')}"
         raise DataError(_not_right(name, value, where))
     return Coded([_right(value) for value in column.values], column.codes)
 
 
 def _not_right(name: str, value: object, where: str) -> str:
-    """Return the sentence for a value that is neither right nor wrong."""
+    """Return the message for a value that is neither right nor wrong."""
     hint = (
         either(
             "if these are grades, read them with op.read_scores and compare metric='mean'",
@@ -265,13 +265,13 @@ def _not_right(name: str, value: object, where: str) -> str:
         )
         if not isinstance(value, str) or _DECIMAL.fullmatch(value)
         else (
-            f"if these are predictions, name the column of the true labels with {param('truth=')} "
+            f"if these are predictions, pass the column of the true labels as {param('truth=')} "
             "instead"
         )
     )
     return (
-        f"column {name!r} must say right or wrong, as true and false or as 1 and 0, but says "
-        f"something else {where}, e.g. {str(value)[:60]!r}; {hint}"
+        f"column {name!r} must contain true and false, or 1 and 0, for right and wrong; got other "
+        f"values {where}, e.g. {str(value)[:60]!r}; {hint}"
     )
 
 
@@ -284,11 +284,11 @@ def _says_right(value: object) -> bool:
 
 
 def _right(value: object) -> bool | None:
-    """Return whether a value says right; None for what is missing.
+    """Return whether a value means right, or None if it is missing.
 
     Examples
     --------
-    >>> [_right(one) for one in (True, 0, 1.0, "TRUE", "false", "1", "")]
+    >>> [_right(value) for value in (True, 0, 1.0, "TRUE", "false", "1", "")]
     [True, False, True, True, False, True, None]
     """
     if value is None or value == "":
@@ -301,11 +301,13 @@ def _right(value: object) -> bool | None:
 
 
 def _look_measured(truth: set[object], predicted: set[object]) -> bool:
-    """Return whether the truth may be measured numbers, also where files have them as text."""
+    """Return whether the truth may be measured numbers, even if they are stored as text."""
     known = truth - {None}
     if not all(_is_number(value) for value in known):
         return False
-    return look_measured(*([_as_number(value) for value in some] for some in (known, predicted)))
+    return look_measured(
+        *([_as_number(value) for value in values] for values in (known, predicted))
+    )
 
 
 def _as_number(value: object) -> object:
@@ -323,7 +325,7 @@ def _is_fraction(value: object) -> bool:
 
 
 def _number(text: str) -> float:
-    return float(text.replace(",", "."))  # half of the world writes 0,73
+    return float(text.replace(",", "."))  # many countries write 0,73
 
 
 def settle(
@@ -334,10 +336,9 @@ def settle(
     findings: Sequence[Finding] = (),
     first: First = lambda column, fault: "",
 ) -> Outcomes:
-    """Return outcomes from what was counted, one column for each of the keys that were asked.
+    """Return outcomes from counted rows, which have one column per key of the query.
 
-    Where a value is missing, or is neither right nor wrong, ``first`` says where in its column
-    the first such value is.
+    If a value is missing, or is neither right nor wrong, ``first`` locates the first such value.
     """
     groups, weight, on_null = query.groups, query.weight, query.on_null
     if groups is not None:
@@ -358,40 +359,45 @@ def settle(
     missing = {
         name: column.missing for name, column in zip(query.needed, grouped.columns, strict=False)
     }
-    lost = {name: total(grouped.counts[rows]) for name, rows in missing.items() if rows.any()}
-    lost = {name: number for name, number in lost.items() if number}
+    n_missing = {name: total(grouped.counts[rows]) for name, rows in missing.items() if rows.any()}
+    n_missing = {name: number for name, number in n_missing.items() if number}
     number = total(grouped.counts)
-    if lost and on_null == "raise":
-        raise DataError(_refusal(lost, number, first, query))
-    kept = np.flatnonzero(~np.any(list(missing.values()), axis=0) & (grouped.counts != 0))
-    if not kept.size:
+    if n_missing and on_null == "raise":
+        raise DataError(_refusal(n_missing, number, first, query))
+    selected = np.flatnonzero(~np.any(list(missing.values()), axis=0) & (grouped.counts != 0))
+    if not selected.size:
         raise DataError(f"{table} has no row with a value in each of {list(query.needed)}")
-    left = Grouped(
-        [Coded(column.values, column.codes[kept]) for column in grouped.columns[: len(names)]],
-        grouped.counts[kept],
+    complete = Grouped(
+        [Coded(column.values, column.codes[selected]) for column in grouped.columns[: len(names)]],
+        grouped.counts[selected],
     )
-    others = [Coded(column.values, column.codes[kept]) for column in grouped.columns[len(names) :]]
-    together = importance = None
-    ids = ids_of_rows(others.pop()) if query.keep else None
+    extra = [
+        Coded(column.values, column.codes[selected]) for column in grouped.columns[len(names) :]
+    ]
+    group_codes = importance = None
+    ids = ids_of_rows(extra.pop()) if query.keep else None
     if groups is not None:
-        together = group_of_rows(others[0], left.counts, name=groups, table=table)
+        group_codes = group_of_rows(extra[0], complete.counts, name=groups, table=table)
     if weight is not None:
-        importance = weights_of_rows(others[-1], left.counts, name=weight, table=table)
+        importance = weights_of_rows(extra[-1], complete.counts, name=weight, table=table)
     return to_outcomes(
-        left,
+        complete,
         models=tuple(query.models),
         by=query.by,
-        groups=together,
+        groups=group_codes,
         importance=importance,
         ids=ids,
         correct=query.truth is None,
         missing=query.missing,
-        findings=(*findings, *_dropped(table, lost, number - total(left.counts), number)),
+        findings=(
+            *findings,
+            *_dropped(table, n_missing, number - total(complete.counts), number),
+        ),
     )
 
 
 def _without_empty(grouped: Grouped, index: int, query: TableQuery) -> Grouped:
-    """Return what was counted with no value where the empty text names a group."""
+    """Return the counted rows with None in place of an empty group name."""
     column = grouped.columns[index]
     if query.missing.empty_is_label or "" not in column.values:
         return grouped
@@ -401,38 +407,38 @@ def _without_empty(grouped: Grouped, index: int, query: TableQuery) -> Grouped:
 
 
 def group_of_rows(group: Coded, counts: AnyArray, *, name: str, table: str) -> IntArray:
-    """Return a code for the group of each counted row, none of which may lack one."""
+    """Return the code of each counted row's group; a missing group raises an error."""
     codes: dict[Any, int] = {}
     try:
-        places = [codes.setdefault(value, len(codes)) for value in group.values]
+        group_codes = [codes.setdefault(value, len(codes)) for value in group.values]
     except TypeError as error:
         raise DataError(
-            f"{param('groups')} must be names or numbers; column {name!r} holds others"
+            f"{param('groups')} must be names or numbers; column {name!r} contains other values"
         ) from error
-    nothing = np.array([value is None for value in group.values], dtype=bool)
-    lost = total(counts[nothing[group.codes]])
-    if lost:
+    without_group = np.array([value is None for value in group.values], dtype=bool)
+    n_missing = total(counts[without_group[group.codes]])
+    if n_missing:
         raise DataError(
-            f"{lost} of {total(counts)} rows of {table} have no group in {name!r}; one that "
-            "belongs to no other needs a group of its own"
+            f"{n_missing} of {total(counts)} rows of {table} have no group in {name!r}; give "
+            "each item that is unrelated to all others a separate group"
         )
-    return np.array(places, dtype=np.int64)[group.codes]
+    return np.array(group_codes, dtype=np.int64)[group.codes]
 
 
 def weights_of_rows(weight: Coded, counts: AnyArray, *, name: str, table: str) -> FloatArray:
-    """Return how much the items of each counted row matter, none of which may lack a weight."""
+    """Return the weight of each counted row's items; an invalid weight raises an error."""
     numbers = np.array([_weight(value) for value in weight.values], dtype=np.float64)
     bad = np.flatnonzero(~(np.isfinite(numbers) & (numbers >= 0))[weight.codes])
     if bad.size:
         value = weight.values[weight.codes[bad[0]]]
         raise DataError(
-            "weights say how much an item matters: finite numbers, none below 0; column "
+            "weights must be finite numbers of at least 0; column "
             f"{name!r} of {table} has {'nothing' if value is None else repr(value)} in "
             f"{total(counts[bad])} rows"
         )
     if not numbers[weight.codes].any():
         raise DataError(
-            f"the weights in {name!r} of {table} are zero everywhere; at least one item must count"
+            f"all weights in {name!r} of {table} are zero; at least one must be positive"
         )
     return numbers[weight.codes]
 
@@ -462,7 +468,7 @@ def to_outcomes(
     missing: MissingTexts = UNDECLARED,
     findings: Sequence[Finding] = (),
 ) -> Outcomes:
-    """Return outcomes from counted columns, and put findings about the reading beside them.
+    """Return outcomes from counted columns, with the findings from reading them.
 
     The columns begin with the truth or, if ``correct``, with whether the first model was right.
     """
@@ -492,40 +498,42 @@ def to_outcomes(
 
 
 def _column(column: Coded, read: Callable[..., Column], name: str) -> Column:
-    """Return the column of labels that a counted column is."""
+    """Return a counted column as a column of labels."""
     used, codes = np.unique(column.codes, return_inverse=True)
     distinct = read([_plain(column.values[code], read) for code in used], name=name)
     return replace(distinct, codes=distinct.codes[codes.ravel()])
 
 
 def _plain(value: object, read: Callable[..., Column]) -> Any:
-    # Days and times divide items as well as words do.
+    # Days and times become text, because they can define slices too.
     return value if read is read_column else str(value)
 
 
-def _refusal(lost: Mapping[str, int], total: int, first: First, query: TableQuery) -> str:
-    name = next(iter(lost))
-    more = [f"{other!r} in {number}" for other, number in lost.items() if other != name]
-    others = f"; also {', '.join(more)}" if more else ""
-    wanted = {query.groups: "group", query.weight: "weight"} | dict.fromkeys(query.by, "slice")
+def _refusal(n_missing: Mapping[str, int], total: int, first: First, query: TableQuery) -> str:
+    name = next(iter(n_missing))
+    clauses = [f"{column!r} in {number}" for column, number in n_missing.items() if column != name]
+    also = f"; also {', '.join(clauses)}" if clauses else ""
+    roles = {query.groups: "group", query.weight: "weight"} | dict.fromkeys(query.by, "slice")
     is_label = query.truth is not None and name in query.columns
     return (
-        f"column {name!r} has no value in {lost[name]} of {total} "
-        f"rows{first(name, 'missing')}{others}. Give them a {wanted.get(name, 'class')}, or leave "
-        f"these rows out with {param('on_null=', 'drop')}"
+        f"column {name!r} has no value in {n_missing[name]} of {total} "
+        f"rows{first(name, 'missing')}{also}. Give them a {roles.get(name, 'class')}, or "
+        f"drop these rows with {param('on_null=', 'drop')}"
         f"{or_label(query.text_file and is_label)}"
     )
 
 
 def or_label(text_file: bool) -> str:
-    """Return what to type if an empty field of a text file is meant as the empty text."""
+    """Return the hint for a text file in which an empty field is a label."""
     if not text_file:
         return ""
-    return f"; if an empty field is a label, say {param('empty_is_label=', True)}"
+    return f"; if an empty field is a label, pass {param('empty_is_label=', True)}"
 
 
-def _dropped(table: str, lost: Mapping[str, int], number: int, total: int) -> tuple[Finding, ...]:
-    if not lost:
+def _dropped(
+    table: str, n_missing: Mapping[str, int], number: int, total: int
+) -> tuple[Finding, ...]:
+    if not n_missing:
         return ()
-    columns = quoted(lost, most=None)
+    columns = quoted(n_missing, most=None)
     return (finding("null_rows_dropped/rows", n=number, total=total, table=table, columns=columns),)

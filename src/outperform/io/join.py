@@ -1,4 +1,4 @@
-"""Join gold and one table per model on an id inside the engine."""
+"""Join a gold table and one table per model on an id, inside the engine."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _RIGHT_OR_WRONG = {"acc", "correct", "exact_match", "is_correct", "pass", "passe
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
-    """One table of a join: whose it is, and which columns it brings."""
+    """One table of a join, with its owner and the columns that it contributes."""
 
     owner: str
     table: Table
@@ -41,18 +41,18 @@ class Side:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns it brings, the truth first."""
+        """Columns that it contributes, the truth first."""
         return tuple(name for name in (self.truth, self.prediction) if name is not None)
 
     @property
     def stored(self) -> tuple[str, ...]:
-        """The columns that go into the engine: what it brings, then the group."""
+        """Columns stored in the engine: those that it contributes, then the group."""
         return (*self.columns, *(() if self.groups is None else (self.groups,)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Join:
-    """How tables are joined: what each has for a label, or whether it says right or wrong."""
+    """How to join tables: the columns of the id, and of labels or of right or wrong."""
 
     id: str
     label: str
@@ -64,162 +64,174 @@ class Join:
     missing: MissingTexts = UNDECLARED
 
 
-def join(tables: Mapping[str, Table], wanted: Join, engine: Engine) -> Outcomes:
-    """Join on the id, refuse what does not fit, and count."""
-    sides = _take_sides(tables, wanted)
+def join(tables: Mapping[str, Table], question: Join, engine: Engine) -> Outcomes:
+    """Join on the id and count; a mismatch raises an error or becomes a finding."""
+    sides = _take_sides(tables, question)
     findings = [finding for side in sides for finding in side.table.findings]
     engine.fetch("CREATE OR REPLACE TEMP TABLE gone (id VARCHAR)")
-    for place, side in enumerate(sides):
-        _store(place, side, wanted.id, engine)
-        findings += _without_null(place, side, wanted, engine)
-    findings += _without_unmatched(sides, wanted.on_missing, engine)
+    for index, side in enumerate(sides):
+        _store(index, side, question.id, engine)
+        findings += _without_null(index, side, question, engine)
+    findings += _without_unmatched(sides, question.on_missing, engine)
     _refuse_disagreement(sides, engine)
-    return _outcomes(sides, _count(sides, engine), wanted, findings, engine)
+    return _outcomes(sides, _count(sides, engine), question, findings, engine)
 
 
-def _take_sides(tables: Mapping[str, Table], wanted: Join) -> list[Side]:
-    """Decide who brings what; a table that is gold alone comes first."""
-    label = wanted.label
-    gold, truth = (None, None) if wanted.correct else _find_truth(tables, wanted)
+def _take_sides(tables: Mapping[str, Table], question: Join) -> list[Side]:
+    """Assign columns to tables; a table that is only gold comes first."""
+    label = question.label
+    gold, truth = (None, None) if question.correct else _find_truth(tables, question)
     ordered = sorted(tables, key=lambda owner: owner != gold)
     sides = []
     for owner in ordered:
-        brings = (
+        truth_column = (
             truth if owner == gold or (truth != label and truth in tables[owner].names) else None
         )
         prediction = None if owner == gold else label
-        sides.append(Side(owner=owner, table=tables[owner], truth=brings, prediction=prediction))
-    place = _truth_place(sides)
-    sides[place] = replace(sides[place], groups=wanted.groups)
+        sides.append(
+            Side(owner=owner, table=tables[owner], truth=truth_column, prediction=prediction)
+        )
+    index = _truth_index(sides)
+    sides[index] = replace(sides[index], groups=question.groups)
     for side in sides:
-        for name in (wanted.id, *side.stored):
+        for name in (question.id, *side.stored):
             side.table.scans[0].column(name)
     return sides
 
 
-def _find_truth(tables: Mapping[str, Table], wanted: Join) -> tuple[str | None, str]:
-    """Return which table is gold and no model, if one is, and the column of the true labels.
+def _find_truth(tables: Mapping[str, Table], question: Join) -> tuple[str | None, str]:
+    """Return the table that is gold and not a model, if any, and the column of the true labels.
 
-    No table is taken for gold because of its place: it is called so, or ``truth`` names it, or
-    ``truth`` names a column that it has.
+    The order of the tables does not matter: a table is gold if it has such a name, or if ``truth``
+    is its name or the name of one of its columns.
     """
-    label, truth = wanted.label, wanted.truth
-    called = [owner for owner in tables if owner.lower() in GOLD]
+    label, truth = question.label, question.truth
+    gold_names = [owner for owner in tables if owner.lower() in GOLD]
     if truth is not None and truth in tables:
         return truth, truth if truth in tables[truth].names else label
     if truth is not None and truth != label:
-        having = [owner for owner, table in tables.items() if truth in table.names]
-        if not having:
+        owners = [owner for owner, table in tables.items() if truth in table.names]
+        if not owners:
             next(iter(tables.values())).column(truth)
-        alone = [one for one in having if one in called or label not in tables[one].names]
-        return next(iter(alone), None), truth
-    if len(called) == 1:
-        return called[0], label
+        candidates = [
+            owner for owner in owners if owner in gold_names or label not in tables[owner].names
+        ]
+        return next(iter(candidates), None), truth
+    if len(gold_names) == 1:
+        return gold_names[0], label
     names = ", ".join(map(repr, tables))
-    if called:
-        shown = " and ".join(map(repr, called))
+    if gold_names:
+        listing = " and ".join(map(repr, gold_names))
         raise UsageError(
-            f"{shown} are both called gold; say which is, e.g. {param('truth=', called[0])}"
+            f"{listing} both have names of gold files; select one, e.g. "
+            f"{param('truth=', gold_names[0])}"
         )
     raise UsageError(
-        f"none of the files {names} is called gold, and a model's file is never taken for it. If "
-        f"they say whether each model was right, name that column: {param('correct=', label)}. If "
-        f"one of them has the true labels, name it, e.g. {param('truth=', next(iter(tables)))}, or "
-        "call it 'gold'"
+        f"none of the files {names} is named gold, and a model's file is never used as gold. If "
+        f"they record whether each model was right, pass that column: {param('correct=', label)}. "
+        f"If one of them has the true labels, pass its name, e.g. "
+        f"{param('truth=', next(iter(tables)))}, or name it 'gold'"
     )
 
 
-def _truth_place(sides: Sequence[Side]) -> int:
-    """Return whose truth counts: that of the first that has it."""
-    return next((place for place, side in enumerate(sides) if side.truth is not None), 0)
+def _truth_index(sides: Sequence[Side]) -> int:
+    """Return the index of the table whose truth is used: the first that has one."""
+    return next((index for index, side in enumerate(sides) if side.truth is not None), 0)
 
 
 def _outcomes(
-    sides: list[Side], found: Grouped, wanted: Join, findings: list[Finding], engine: Engine
+    sides: list[Side], grouped: Grouped, question: Join, findings: list[Finding], engine: Engine
 ) -> Outcomes:
     names = _brought(sides)
-    owner = sides[_truth_place(sides)]
+    owner = sides[_truth_index(sides)]
     first, groups = owner.table, owner.groups
     columns = [
-        Coded(group_by.decode(one.values, sides[place].table.family(name), name=name), one.codes)
-        for (place, name), one in zip(names, found.columns, strict=False)
+        Coded(
+            group_by.decode(column.values, sides[index].table.family(name), name=name), column.codes
+        )
+        for (index, name), column in zip(names, grouped.columns, strict=False)
     ]
-    models = [sides[place].owner for place, _ in names[0 if wanted.correct else 1 :]]
-    if wanted.correct:
+    models = [sides[index].owner for index, _ in names[0 if question.correct else 1 :]]
+    if question.correct:
         columns = [
             group_by.as_right(
-                one, found.counts, name, partial(_first_ids, sides[place], place, engine)
+                column, grouped.counts, name, partial(_first_ids, sides[index], index, engine)
             )
-            for (place, name), one in zip(names, columns, strict=True)
+            for (index, name), column in zip(names, columns, strict=True)
         ]
     else:
         truth = columns[0].values
         group_by.refuse_scores({names[0][1]: truth}, truth, name_of_truth=names[0][1])
         group_by.refuse_scores(
-            {model: one.values for model, one in zip(models, columns[1:], strict=True)}, truth
+            {model: column.values for model, column in zip(models, columns[1:], strict=True)}, truth
         )
         findings = [*findings, *_gold_findings(owner, truth)]
-    refuse_too_many(len(found.counts), first.name, groups=groups)
-    together, others = None, found.columns[len(columns) :]
+    refuse_too_many(len(grouped.counts), first.name, groups=groups)
+    group_codes, extra = None, grouped.columns[len(columns) :]
     if groups is not None:
-        own = group_by.decode(others[0].values, first.family(groups), name=groups)
-        together = group_by.group_of_rows(
-            Coded(own, others[0].codes), found.counts, name=groups, table=first.name
+        group_names = group_by.decode(extra[0].values, first.family(groups), name=groups)
+        group_codes = group_by.group_of_rows(
+            Coded(group_names, extra[0].codes), grouped.counts, name=groups, table=first.name
         )
-    kept = len(others) > (groups is not None)
+    has_ids = len(extra) > (groups is not None)
     return group_by.to_outcomes(
-        Grouped(columns, found.counts),
+        Grouped(columns, grouped.counts),
         models=models,
-        groups=together,
-        ids=group_by.ids_of_rows(others[-1]) if kept else None,
-        correct=wanted.correct,
-        missing=wanted.missing,
+        groups=group_codes,
+        ids=group_by.ids_of_rows(extra[-1]) if has_ids else None,
+        correct=question.correct,
+        missing=question.missing,
         findings=findings,
     )
 
 
-def _first_ids(side: Side, place: int, engine: Engine, name: str, fault: group_by.Fault) -> str:
-    """Say which ids have values that are neither right nor wrong."""
+def _first_ids(side: Side, index: int, engine: Engine, name: str, fault: group_by.Fault) -> str:
+    """Return the clause that names ids whose values are neither right nor wrong."""
     column = Column(f"k{len(side.columns) - 1}", side.table.column(name).family)
-    rows = engine.fetch(f"SELECT id FROM j{place} WHERE {is_strange(column)} ORDER BY id LIMIT 5")
-    return f" of {side.table.name}, as for the ids {_shown(rows)}"
+    rows = engine.fetch(f"SELECT id FROM j{index} WHERE {is_strange(column)} ORDER BY id LIMIT 5")
+    return f" of {side.table.name}, such as the ids {_listed_ids(rows)}"
 
 
 def _gold_findings(gold: Side, truth: Sequence[object]) -> list[Finding]:
-    """Say so if the true labels look like whether a model was right."""
+    """Return a finding if the true labels look like records of right or wrong."""
     if gold.prediction is not None:
         return []
-    said = {str(one).lower() for one in truth}
-    named = str(gold.truth).lower() in _RIGHT_OR_WRONG and said <= {"true", "false", "0", "1"}
-    if not named and not said <= {"true", "false"}:
+    values = {str(value).lower() for value in truth}
+    is_certain = str(gold.truth).lower() in _RIGHT_OR_WRONG and values <= {
+        "true",
+        "false",
+        "0",
+        "1",
+    }
+    if not is_certain and not values <= {"true", "false"}:
         return []
     return [
         finding(
             "right_or_wrong_as_gold",
-            level="warning" if named else "note",
+            level="warning" if is_certain else "note",
             column=gold.truth,
             table=gold.table.name,
-            labels=" or ".join(sorted(said)),
+            labels=" or ".join(sorted(values)),
         )
     ]
 
 
 def _brought(sides: list[Side]) -> list[tuple[int, str]]:
-    """Return whose column is which: the truth, then each model's."""
-    owner = _truth_place(sides)
-    predictions = ((place, side.prediction) for place, side in enumerate(sides))
-    every = [(owner, sides[owner].truth), *predictions]
-    return [(place, name) for place, name in every if name is not None]
+    """Return the table index and the name of each column: the truth, then each model's."""
+    owner = _truth_index(sides)
+    predictions = ((index, side.prediction) for index, side in enumerate(sides))
+    columns = [(owner, sides[owner].truth), *predictions]
+    return [(index, name) for index, name in columns if name is not None]
 
 
-def _store(place: int, side: Side, id: str, engine: Engine) -> None:
-    """Put id and labels of one table into the engine, and see that ids are ids."""
+def _store(index: int, side: Side, id: str, engine: Engine) -> None:
+    """Store the ids and labels of one table in the engine, and check that ids are unique."""
     for name in side.columns:
         check_family(side.table, name)
     query = side.table.select_with_id(id, side.stored)
-    engine.scan(f"CREATE OR REPLACE TEMP TABLE j{place} AS {query.sql}", query.parameters)
+    engine.scan(f"CREATE OR REPLACE TEMP TABLE j{index} AS {query.sql}", query.parameters)
     ((rows, known, distinct),) = engine.fetch(
-        f"SELECT count(*), count(id), count(DISTINCT id) FROM j{place}"
+        f"SELECT count(*), count(id), count(DISTINCT id) FROM j{index}"
     )
     name = side.table.name
     if not rows:
@@ -228,55 +240,58 @@ def _store(place: int, side: Side, id: str, engine: Engine) -> None:
         raise DataError(f"{rows - known} of {rows} rows of {name} have no id in {id!r}")
     if rows != distinct:
         examples = engine.fetch(
-            f"SELECT id, count(*) FROM j{place} GROUP BY id HAVING count(*) > 1 ORDER BY id LIMIT 5"
+            f"SELECT id, count(*) FROM j{index} GROUP BY id HAVING count(*) > 1 ORDER BY id LIMIT 5"
         )
         raise DataError(repeated_ids(name, id, rows - distinct, examples))
 
 
-def _without_null(place: int, side: Side, wanted: Join, engine: Engine) -> list[Finding]:
-    """Refuse rows without a label, or leave them out and say so."""
+def _without_null(index: int, side: Side, question: Join, engine: Engine) -> list[Finding]:
+    """Raise an error for rows without a label, or drop them with a finding."""
     tests = []
     for number, column in enumerate(side.stored):
-        empty = not wanted.missing.empty_is_label if column == side.groups else wanted.correct
+        empty = not question.missing.empty_is_label if column == side.groups else question.correct
         tests.append(
             is_missing(Column(f"k{number}", side.table.column(column).family), empty=empty)
         )
     test = " OR ".join(tests)
-    ((lost, *each),) = engine.fetch(
-        f"SELECT count(*), {', '.join(f'count(*) FILTER (WHERE {one})' for one in tests)} "
-        f"FROM j{place} WHERE {test}"
+    ((n_missing, *n_missing_by_column),) = engine.fetch(
+        f"SELECT count(*), {', '.join(f'count(*) FILTER (WHERE {each})' for each in tests)} "
+        f"FROM j{index} WHERE {test}"
     )
-    if not lost:
+    if not n_missing:
         return []
-    ids = _shown(engine.fetch(f"SELECT id FROM j{place} WHERE {test} ORDER BY id LIMIT 5"))
-    lacking = [name for name, number in zip(side.stored, each, strict=True) if number]
-    names = " or ".join(map(repr, lacking))
-    if wanted.on_null == "raise":
-        text_file = any(scan.is_text for scan in side.table.scans) and not wanted.correct
+    ids = _listed_ids(engine.fetch(f"SELECT id FROM j{index} WHERE {test} ORDER BY id LIMIT 5"))
+    incomplete = [
+        name for name, number in zip(side.stored, n_missing_by_column, strict=True) if number
+    ]
+    names = " or ".join(map(repr, incomplete))
+    if question.on_null == "raise":
+        text_file = any(scan.is_text for scan in side.table.scans) and not question.correct
         raise DataError(
-            f"{lost} rows of {side.table.name} have no value in {names}, e.g. of the ids {ids}. "
-            f"Give them a {'group' if lacking == [side.groups] else 'class'}, or leave these rows "
-            f"out with {param('on_null=', 'drop')}{group_by.or_label(text_file)}"
+            f"{n_missing} rows of {side.table.name} have no value in {names}, e.g. the ids {ids}. "
+            f"Give them a {'group' if incomplete == [side.groups] else 'class'}, or drop these "
+            f"rows with {param('on_null=', 'drop')}{group_by.or_label(text_file)}"
         )
-    # The id goes from all tables, so that it is not taken for one that is missing.
-    engine.fetch(f"INSERT INTO gone SELECT id FROM j{place} WHERE {test}")
-    rows = counted(lost, "rows")
+    # The id is deleted from all tables, so that it does not count as unmatched.
+    engine.fetch(f"INSERT INTO gone SELECT id FROM j{index} WHERE {test}")
+    rows = counted(n_missing, "rows")
     return [finding("null_rows_dropped/files", rows=rows, table=side.table.name, columns=names)]
 
 
 def _without_unmatched(sides: list[Side], on_missing: OnMissing, engine: Engine) -> list[Finding]:
-    """Refuse ids that not all tables have, or count how many are left out."""
-    for place in range(len(sides)):
-        engine.fetch(f"DELETE FROM j{place} WHERE id IN (SELECT id FROM gone)")
+    """Raise an error for ids that some tables lack, or drop them with a finding."""
+    for index in range(len(sides)):
+        engine.fetch(f"DELETE FROM j{index} WHERE id IN (SELECT id FROM gone)")
     faults = []
     surpluses = 0
-    for place, side in enumerate(sides[1:], 1):
-        lacking = _only_in(0, place, engine)
-        surplus = _only_in(place, 0, engine)
+    for index, side in enumerate(sides[1:], 1):
+        absent = _only_in(0, index, engine)
+        surplus = _only_in(index, 0, engine)
         faults += [
-            f"{side.table.name} {verb} {number} ids that {sides[0].table.name} {other}, e.g. {ids}"
-            for (number, ids), verb, other in (
-                (lacking, "lacks", "has"),
+            f"{side.table.name} {verb} {number} ids that {sides[0].table.name} {opposite}, "
+            f"e.g. {ids}"
+            for (number, ids), verb, opposite in (
+                (absent, "lacks", "has"),
                 (surplus, "has", "lacks"),
             )
             if number
@@ -284,7 +299,7 @@ def _without_unmatched(sides: list[Side], on_missing: OnMissing, engine: Engine)
         surpluses += surplus[0]
     if not faults:
         return []
-    ((common, first),) = engine.fetch(
+    ((common, n_first),) = engine.fetch(
         f"SELECT (SELECT count(*) FROM {_joined(len(sides))}), (SELECT count(*) FROM j0)"
     )
     if not common:
@@ -292,43 +307,43 @@ def _without_unmatched(sides: list[Side], on_missing: OnMissing, engine: Engine)
     if on_missing == "raise":
         raise DataError(
             "; ".join(faults)
-            + f". Mend the files, or keep the common ids with {param('on_missing=', 'drop')}"
+            + f". Fix the files, or keep only the common ids with {param('on_missing=', 'drop')}"
         )
     return [
         finding(
             "unmatched_ids_dropped/files",
             common=common,
-            n=first,
+            n=n_first,
             first=sides[0].table.name,
             surplus=counted(surpluses, "ids"),
         )
     ]
 
 
-def _only_in(one: int, other: int, engine: Engine) -> tuple[int, str]:
-    query = f"FROM j{one} ANTI JOIN j{other} USING (id)"
+def _only_in(first: int, second: int, engine: Engine) -> tuple[int, str]:
+    query = f"FROM j{first} ANTI JOIN j{second} USING (id)"
     ((number,),) = engine.fetch(f"SELECT count(*) {query}")
     if not number:
         return 0, ""
-    return number, _shown(engine.fetch(f"SELECT id {query} ORDER BY id LIMIT 5"))
+    return number, _listed_ids(engine.fetch(f"SELECT id {query} ORDER BY id LIMIT 5"))
 
 
 def _refuse_disagreement(sides: list[Side], engine: Engine) -> None:
-    """Refuse tables that do not agree on the truth of the same item."""
-    first = _truth_place(sides)
-    for place, side in enumerate(sides):
-        if side.truth is None or place == first:
+    """Raise an error if tables disagree on the truth of an item."""
+    first = _truth_index(sides)
+    for index, side in enumerate(sides):
+        if side.truth is None or index == first:
             continue
         query = (
-            f"FROM j{first} JOIN j{place} USING (id) WHERE {_plain(sides[first], f'j{first}')} "
-            f"IS DISTINCT FROM {_plain(side, f'j{place}')}"
+            f"FROM j{first} JOIN j{index} USING (id) WHERE {_plain(sides[first], f'j{first}')} "
+            f"IS DISTINCT FROM {_plain(side, f'j{index}')}"
         )
         ((number,),) = engine.fetch(f"SELECT count(*) {query}")
         if number:
-            ids = _shown(engine.fetch(f"SELECT id {query} ORDER BY id LIMIT 5"))
+            ids = _listed_ids(engine.fetch(f"SELECT id {query} ORDER BY id LIMIT 5"))
             raise DataError(
                 f"{sides[first].table.name} and {side.table.name} disagree on {side.truth!r} in "
-                f"{number} rows, e.g. of the ids {ids}; they must be of the same items"
+                f"{number} rows, e.g. the ids {ids}; check that their ids mean the same items"
             )
 
 
@@ -339,34 +354,34 @@ def _plain(side: Side, table: str) -> str:
 
 
 def _joined(count: int) -> str:
-    return "j0" + "".join(f" JOIN j{place} USING (id)" for place in range(1, count))
+    return "j0" + "".join(f" JOIN j{index} USING (id)" for index in range(1, count))
 
 
 def _count(sides: list[Side], engine: Engine) -> Grouped:
-    owner = _truth_place(sides)
+    owner = _truth_index(sides)
     keys = [] if sides[owner].truth is None else [f"j{owner}.k0"]
-    for place, side in enumerate(sides):
+    for index, side in enumerate(sides):
         if side.prediction is not None:
-            keys.append(f"j{place}.k{len(side.columns) - 1}")
+            keys.append(f"j{index}.k{len(side.columns) - 1}")
     if sides[owner].groups is not None:
         keys.append(f"j{owner}.k{len(sides[owner].columns)}")
     ((n_rows,),) = engine.fetch("SELECT count(*) FROM j0")
     if n_rows <= MOST_ITEMS:
         keys.append("id")
-    found = group(_joined(len(sides)), (), keys=keys, number="count(*)", engine=engine)
-    if not len(found.counts):
-        raise DataError("no item is left in all files")
-    return found
+    grouped = group(_joined(len(sides)), (), keys=keys, number="count(*)", engine=engine)
+    if not len(grouped.counts):
+        raise DataError("no item remains that is in all files")
+    return grouped
 
 
-def _shown(rows: list[tuple[object, ...]]) -> str:
-    return ", ".join(repr(one) for (one,) in rows)
+def _listed_ids(rows: list[tuple[object, ...]]) -> str:
+    return ", ".join(repr(id) for (id,) in rows)
 
 
 def fetch_rows(
     table: Table, columns: Sequence[str], where: Mapping[str, object] | None, engine: Engine
 ) -> dict[str, list[Any]]:
-    """Return columns of a table row by row."""
+    """Return columns of a table, one value per row."""
     for name in columns:
         check_family(table, name)
     query = table.select(columns, where=where)
@@ -380,7 +395,7 @@ def fetch_rows(
 
 
 def join_people(
-    seen: Outcomes,
+    outcomes: Outcomes,
     human: Source,
     *,
     id: str | None,
@@ -388,43 +403,47 @@ def join_people(
     drawn: str | None = None,
     missing: MissingTexts = UNDECLARED,
 ) -> Outcomes:
-    """Return what a judge says of all items together with what people say of some.
+    """Combine a judge's labels of all items with human labels of some.
 
     Parameters
     ----------
-    seen
-        By the judge: right or wrong of each model, or with its classes as truth.
+    outcomes
+        Outcomes from the judge: its verdicts on each model, or with its classes as truth.
     human
-        A file in which people do the same.
+        File with human labels in the same columns.
     id
-        The column that names the items; ``"id"`` by default.
+        Item id column. Default: ``"id"``.
     truth
-        The column of the classes.
+        Column of the classes.
     drawn
-        How people's items were drawn: ``"random"``, ``"by_ratings"``, or the column of their file
-        that holds each item's probability of being labelled.
+        How the human-labelled items were drawn: ``"random"``, ``"by_ratings"``, or the column of
+        ``human`` with each item's probability of being labelled.
     missing
-        Which texts of their file are missing values.
+        Texts in ``human`` that mean a missing value.
     """
-    bits, key = seen.kind == "correct", id or "id"
-    if not bits and truth is None:
+    is_correctness, key = outcomes.kind == "correct", id or "id"
+    if not is_correctness and truth is None:
         raise UsageError(
-            f"name the column of the classes, by the judge and by people, with {param('truth=')}"
+            f"pass the column with the judge's and the human classes as {param('truth=')}"
         )
-    columns = seen.models if bits else (str(truth),)
+    columns = outcomes.models if is_correctness else (str(truth),)
     declared = drawn in get_args(Declared)
     chance = [] if drawn is None or declared else [drawn]
     needed = [key, *columns, *chance]
     dialect = Dialect(columns=tuple(needed), missing=missing)
     with opened({"": human}, needed, dialect) as tables:
-        rows = tables.ask(lambda found, own: fetch_rows(found[""], needed, None, own))
-    said: dict[str, list[object]] = {}
+        rows = tables.ask(
+            lambda tables_by_name, engine: fetch_rows(tables_by_name[""], needed, None, engine)
+        )
+    labels: dict[str, list[object]] = {}
     for name in columns:
         try:
-            said[name] = [is_right(one) for one in rows[name]] if bits else rows[name]
+            labels[name] = (
+                [is_right(value) for value in rows[name]] if is_correctness else rows[name]
+            )
         except ValueError as error:
             raise DataError(f"{human}, column {name!r}: {error}") from None
-    asked = of_items(seen, rows[key], said, chances=rows[chance[0]] if chance else None)
+    arguments = of_items(outcomes, rows[key], labels, chances=rows[chance[0]] if chance else None)
     if declared:
-        asked["drawn"] = drawn
-    return Outcomes.from_judged(**asked)
+        arguments["drawn"] = drawn
+    return Outcomes.from_judged(**arguments)

@@ -14,15 +14,15 @@ from outperform.io.engine import Engine, text
 from outperform.io.formats import Dialect
 from outperform.io.paths import File
 
-_SAMPLE = 1_000  # lines whose keys are the columns
+_SAMPLE = 1_000  # first lines, whose keys become the columns
 _LINE_BLOCK = 1 << 20
-_LONGEST_LINE = 1 << 24  # bytes of a line, as the engine has it
+_LONGEST_LINE = 1 << 24  # bytes per line, the engine's own limit
 
 
 def scan_json_lines(file: File, wanted: Sequence[str], dialect: Dialect, engine: Engine) -> Scan:
-    """Find the keys in the first lines and hand the file to the engine."""
+    """Find the keys in the first lines, and pass the file to the engine."""
     names = _keys(file)
-    if file.packing:  # unpacked once, because the engine would go on for as long as there is any
+    if file.packing:  # unpacked here first, because the engine would not stop at the size limit
         with file.open() as stream:
             while stream.read(_LINE_BLOCK):
                 pass
@@ -44,9 +44,9 @@ def scan_json_lines(file: File, wanted: Sequence[str], dialect: Dialect, engine:
 
 
 def _by_pointer(file: File, names: Sequence[str]) -> Scan:
-    """Return a scan for keys that differ only in case, which the engine cannot tell apart.
+    """Return a scan for keys that differ only in case, which the engine cannot distinguish.
 
-    Read in this way, it would take the first of two equal keys, so every line is looked at.
+    This way the engine would use the first of two equal keys, so every line is checked first.
     """
     for _ in _objects(file):
         pass
@@ -68,7 +68,7 @@ def _by_pointer(file: File, names: Sequence[str]) -> Scan:
 def rescue_json_lines(
     file: File, wanted: Sequence[str], dialect: Dialect, engine: Engine, fault: str
 ) -> Scan:
-    """Say which line is no object, if it is this file."""
+    """Raise an error that names the first line that is not an object, if there is one."""
     for _ in _objects(file):
         pass
     scan = scan_json_lines(file, wanted, dialect, engine)
@@ -90,12 +90,12 @@ def _keys(file: File) -> tuple[str, ...]:
         raise DataError(f"{file.name} has no rows")
     for name in keys:
         if any("\ud800" <= record <= "\udfff" for record in name):
-            raise DataError(f"{file.name}: the key {name!r} holds half of a character")
+            raise DataError(f"{file.name}: the key {name!r} contains half of a surrogate pair")
     return tuple(keys)
 
 
 def _objects(file: File) -> Iterator[dict[str, object]]:
-    """Yield the objects of a file; the first line that is none is refused with its number."""
+    """Yield the objects of a file; a line without one raises an error with its number."""
     with file.open() as stream:
         number = 0
         while line := stream.readline(_LONGEST_LINE):
@@ -110,12 +110,12 @@ def _object(file: File, number: int, line: bytes) -> dict[str, object]:
     except UnicodeDecodeError:
         raise DataError(undecodable(file)) from None
     except RecursionError:
-        raise DataError(f"{file.name}: line {number} nests too deeply to be read") from None
+        raise DataError(f"{file.name}: line {number} is nested too deeply") from None
     except ValueError as error:
         if number == 1 and line.strip() in (b"{", b"["):
             raise DataError(
-                f"{file.name} is one JSON value over several lines; write one object per line, or "
-                f"say of which tool it is a log with {param('format=', 'promptfoo')}"
+                f"{file.name} is one JSON value over several lines; write one object per line or, "
+                f"if it is an evaluation log, pass its format, e.g. {param('format=', 'promptfoo')}"
             ) from None
         is_syntax = isinstance(error, (json.JSONDecodeError, DataError))
         digits = f"has a number of more than {sys.get_int_max_str_digits()} digits"
@@ -123,8 +123,8 @@ def _object(file: File, number: int, line: bytes) -> dict[str, object]:
         raise DataError(f"{file.name}: line {number} {reason}") from None
     if isinstance(record, dict):
         return record
-    hint = "; write one object a line instead of one list" if isinstance(record, list) else ""
+    hint = "; write one object per line, not one list" if isinstance(record, list) else ""
     raise DataError(
-        f'{file.name}: every line must be an object such as {{"label": "x"}}; line {number} '
-        f"holds {line[:60].decode('utf-8', 'replace').strip()!r}{hint}"
+        f'{file.name}: every line must be an object such as {{"label": "x"}}; got '
+        f"{line[:60].decode('utf-8', 'replace').strip()!r} in line {number}{hint}"
     )

@@ -1,4 +1,4 @@
-"""From what the caller names to files that can be opened."""
+"""Find the files of a source, and prepare them for the engine."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ from outperform.io.remote import (
     told,
 )
 
-# Columns that the names of folders tell, in the order of the folders.
+# Columns and their values from folder names, in the order of the folders.
 Partition = tuple[tuple[str, str | None], ...]
 _MISSING = "__HIVE_DEFAULT_PARTITION__"
 
 
 class Found(NamedTuple):
-    """One file of a folder, and what the folders above it say of its rows."""
+    """One file of a folder, and the columns named by the folders above it."""
 
     path: str
     partition: Partition
@@ -52,14 +52,14 @@ class Found(NamedTuple):
 def files_in(
     folder: str, *, endings: Collection[str] | None, packings: Collection[str]
 ) -> list[Found]:
-    """Return the files of a folder and of all folders in it, in the order of their names.
+    """Return the files of a folder and its subfolders, in the order of their names.
 
-    What begins with a dot or an underscore is left out, as such names are for what is no data.
-    With ``endings``, every file must have one of these, before that of a packing.
+    Names that begin with a dot or an underscore are skipped, because they do not mark data. With
+    ``endings``, every file must have one of these, perhaps followed by that of a packing.
     """
     files = [
         Found(path, _partition(os.path.relpath(path, folder), folder))
-        for path in _walk(folder, seen=())
+        for path in _walk(folder, ancestors=())
     ]
     if not files:
         raise DataError(f"the folder {folder} has no files")
@@ -70,15 +70,15 @@ def files_in(
 def _refuse_strange(
     files: list[Found], folder: str, endings: Collection[str] | None, packings: Collection[str]
 ) -> None:
-    """Refuse files of a folder that do not say what they are, and folders that differ."""
+    """Raise an error for files of unknown kind, and for folders that name different columns."""
     for path, _ in files:
         stem, ending = os.path.splitext(path.lower())
         kind = os.path.splitext(stem)[1] if ending in packings else ending
         if endings is not None and kind not in endings:
             raise DataError(
-                f"{path} does not say by its name what kind of file it is, so the folder {folder} "
-                f"cannot be read; name those that count by a pattern, e.g. "
-                f"{os.path.join(folder, '*.csv')!r}, or give their format"
+                f"the name of {path} does not show what kind of file it is, so the folder {folder} "
+                f"cannot be read; select files with a pattern, e.g. "
+                f"{os.path.join(folder, '*.csv')!r}, or pass their format"
             )
     first = [name for name, _ in files[0].partition]
     for path, partition in files:
@@ -90,10 +90,10 @@ def _refuse_strange(
             )
 
 
-def _walk(folder: str, seen: tuple[str, ...]) -> Iterator[str]:
+def _walk(folder: str, ancestors: tuple[str, ...]) -> Iterator[str]:
     real = os.path.realpath(folder)
-    if real in seen:
-        raise DataError(f"the folder {folder} contains itself, by a link")
+    if real in ancestors:
+        raise DataError(f"the folder {folder} contains itself, through a link")
     try:
         names = sorted(os.listdir(folder))
     except OSError as error:
@@ -105,13 +105,13 @@ def _walk(folder: str, seen: tuple[str, ...]) -> Iterator[str]:
         if name.startswith((".", "_")):
             continue
         if os.path.isdir(path):
-            yield from _walk(path, (*seen, real))
+            yield from _walk(path, (*ancestors, real))
         else:
             yield path
 
 
 def _partition(path: str, folder: str) -> Partition:
-    """Return the columns in the folders of a path.
+    """Return the columns named by the folders of a path.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def _partition(path: str, folder: str) -> Partition:
     names = [name for name, _ in columns]
     if len(set(names)) != len(names) or "" in names:
         raise DataError(
-            f"every folder above {os.path.join(folder, path)} must name a column of its own"
+            f"every folder above {os.path.join(folder, path)} must name a different column"
         )
     return columns
 
@@ -146,14 +146,14 @@ SUFFIXES = {
     ".ipc": "arrow",
 }
 _BINARY = {"parquet": "Parquet", "arrow": "Arrow"}
-# The engine would take any other name as a pattern, or as something other than a name.
+# The engine would read any other name as a pattern, or not as a name at all.
 _PLAIN = re.compile(r"[\w./\\: +@,=~#%^&()!-]+")
 _BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class File:
-    """One regular file: its name as the caller knows it, and where its bytes are."""
+    """One regular file: its name, as passed by the caller, and the path of its bytes."""
 
     name: str
     path: str
@@ -161,27 +161,27 @@ class File:
     packing: str = ""
     stamp: tuple[int, ...] = ()
     partition: Partition = ()
-    remote: RemoteFile | None = None  # where it came from, if that is not this machine
+    remote: RemoteFile | None = None  # its origin, if that is not this machine
 
     @property
     def streamed(self) -> bool:
-        """Whether its columns come straight from where they are, and there is no path."""
+        """Whether its columns are streamed from a store, so that there is no path."""
         return not self.path
 
     @property
     def size(self) -> int:
-        """How many bytes it has; 0 of a table that is several files."""
+        """Size in bytes; 0 for a table that consists of several files."""
         if self.remote is not None:
             return self.remote.size
         return os.path.getsize(self.path) if self.path else 0
 
     def open(self) -> AbstractContextManager[BinaryIO]:
-        """Open the bytes as they were before they were packed."""
+        """Open the unpacked bytes."""
         return unpacked(self.path, self.packing, name=self.name)
 
     def refuse_changes(self) -> None:
-        """See that nobody wrote to the file while it was read."""
-        # Without the time of its last change of any kind, which a link made here is, too.
+        """Raise an error if the file was written to while it was read."""
+        # The time of status changes is ignored, because a link made here changes it too.
         if self.stamp and self.stamp[:3] != _stamp(self.path, self.name)[:3]:
             raise DataError(f"{self.name} changed while it was read; read it again")
 
@@ -190,15 +190,15 @@ def find_files(source: object, dialect: Dialect, *, folder: str) -> list[File]:
     """Return the files of a source: a path, a pattern, a stream, or a list of these."""
     if isinstance(source, (list, tuple)):
         if not source:
-            raise UsageError("a list of files must name at least one")
+            raise UsageError("a list of files must contain at least one")
         return [file for part in source for file in find_files(part, dialect, folder=folder)]
     if hasattr(source, "read") or (isinstance(source, str) and source == "-"):
         return [_spooled(source, dialect, folder)]
     if not isinstance(source, (str, os.PathLike)):
         raise UsageError(
-            "a source must be a path, a pattern such as 'preds-*.parquet', '-', an open file, or "
-            "a list of these, or one frame; frames are joined or put under each other before they "
-            f"are read; got {type(source).__name__}"
+            "a source must be a path, a pattern such as 'preds-*.parquet', '-', an open file, a "
+            "list of these, or one frame; join or concatenate frames before reading them; "
+            f"got {type(source).__name__}"
         )
     if is_remote(source):
         return _from_store(str(os.fspath(source)), dialect, folder)
@@ -211,7 +211,7 @@ def find_files(source: object, dialect: Dialect, *, folder: str) -> list[File]:
 
 
 def stem(source: object) -> str:
-    """Return the name of a file without folder and endings, as the name of a model.
+    """Return the name of a file without its folder and endings, as a model's name.
 
     Examples
     --------
@@ -219,7 +219,7 @@ def stem(source: object) -> str:
     'bert'
     """
     if not isinstance(source, (str, os.PathLike)) or source == "-":
-        raise UsageError("name the models: {'gold': …, 'bert': …}, because a stream has no name")
+        raise UsageError("a stream has no name; pass names of models: {'gold': …, 'bert': …}")
     path = Path(shown_name(os.fspath(source)))
     while path.suffix.lower() in {*SUFFIXES, *PACKINGS}:
         path = path.with_suffix("")
@@ -241,7 +241,7 @@ def _paths(source: str) -> list[str]:
 
 
 def _of_path(path: str, dialect: Dialect) -> list[File]:
-    """Return a file, or the files of a folder and of those in it, which must be of one kind."""
+    """Return a file, or the files of a folder and its subfolders, all of one kind."""
     if not os.path.isdir(path):
         return [_known(path, path, dialect)]
     kinds = None if dialect.format else {*SUFFIXES}
@@ -254,22 +254,22 @@ def _of_path(path: str, dialect: Dialect) -> list[File]:
 
 
 def _refuse_kinds(files: list[File], folder: str) -> None:
-    odd = next((file for file in files if file.kind != files[0].kind), None)
-    if odd is not None:
+    other = next((file for file in files if file.kind != files[0].kind), None)
+    if other is not None:
         raise DataError(
             f"the files of a folder must be of one kind, but {files[0].name} is {files[0].kind} "
-            f"and {odd.name} is {odd.kind}; name those that count by a pattern, e.g. "
-            f"{os.path.join(folder, '**', '*' + Path(odd.name).suffix)!r}"
+            f"and {other.name} is {other.kind}; select files with a pattern, e.g. "
+            f"{os.path.join(folder, '**', '*' + Path(other.name).suffix)!r}"
         )
 
 
 def _from_store(address: str, dialect: Dialect, folder: str) -> list[File]:
-    """Return files of a store: those of Parquet stay there, all others are copied first."""
-    folder_there = reached(address, dialect.storage)
-    kind = lake_at(folder_there)
+    """Return files of a store; Parquet files stay there, and all others are copied first."""
+    place = reached(address, dialect.storage)
+    kind = lake_at(place)
     if kind is not None:
-        return [File(name=folder_there.address, path="", kind=kind)]
-    remotes = found_at(folder_there)
+        return [File(name=place.address, path="", kind=kind)]
+    remotes = found_at(place)
     below = [
         Found(remote.address, _partition(remote.below.replace("/", os.sep), address))
         for remote in remotes
@@ -301,7 +301,7 @@ def _stored(remote: RemoteFile, dialect: Dialect, folder: str) -> File:
 
 
 def _known(name: str, path: str, dialect: Dialect) -> File:
-    """Return a file with what its name and its first bytes say of its kind."""
+    """Return a file with its kind, from its name and its first bytes."""
     stamp = _stamp(path, name)
     if not stamp[0]:
         raise DataError(f"{name} is empty (0 bytes)")
@@ -328,24 +328,24 @@ def _stamp(path: str, name: str) -> tuple[int, ...]:
             neighbours = os.listdir(os.path.dirname(path) or ".")
         except OSError:
             neighbours = []
-        # The ending is alike in most names, so that half of a short one may be right by chance.
+        # Most names share their ending, so half of a short name may match by chance.
         close = get_close_matches(os.path.basename(path), neighbours, n=1, cutoff=0.75)
-        meant = f"; did you mean {close[0]!r}?" if close else ""
-        raise UsageError(f"no file {masked(name)!r}{meant}") from None
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        raise UsageError(f"no file {masked(name)!r}{hint}") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise DataError(f"{masked(name)!r} cannot be read: {reason}") from None
     if stat.S_ISDIR(status.st_mode):
-        raise DataError(f"{name} is a folder, where a file must be")
+        raise DataError(f"{name} must be a file, but is a folder")
     if not stat.S_ISREG(status.st_mode):
-        raise DataError(f"{name} is not a regular file; hand a stream over as '-'")
+        raise DataError(f"{name} is not a regular file; pass a stream as '-'")
     if not os.access(path, os.R_OK):
         raise DataError(f"{name} cannot be read: permission denied")
     return status.st_size, status.st_mtime_ns, status.st_ino, status.st_ctime_ns
 
 
 def shown_name(path: str) -> str:
-    r"""Return a path as text that can be written anywhere; not all bytes of one are UTF-8.
+    r"""Return a path as valid UTF-8 text, with all other bytes escaped.
 
     Examples
     --------
@@ -356,7 +356,7 @@ def shown_name(path: str) -> str:
 
 
 def _guess(path: str, announced: str | None, packing: str, *, name: str) -> str:
-    """Return the kind of a file whose name does not say it."""
+    """Return the kind of a file whose name does not show it."""
     if announced in _BINARY:
         return str(announced)
     with unpacked(path, packing, name=name) as stream:
@@ -365,24 +365,25 @@ def _guess(path: str, announced: str | None, packing: str, *, name: str) -> str:
 
 
 def _refuse_disguise(file: File, announced: str | None) -> None:
-    """Refuse a file that is not what its name says."""
+    """Raise an error if a file is not of the kind that its name shows."""
     expected = file.packing or (file.kind if file.kind in _BINARY else None)
     if file.kind in _BINARY and file.packing:
         raise DataError(
-            f"{file.name}: {_BINARY[file.kind]} files are packed inside; unpack this one first"
+            f"{file.name}: {_BINARY[file.kind]} files are compressed internally; unpack this one "
+            "first"
         )
     if announced == expected:
         return
     if expected is not None:
         raise DataError(
-            f"{file.name} should be {_article(expected)} {expected} file but its first bytes say "
-            f"{announced or 'that it is not'}; is it complete, and does it have the right name?"
+            f"{file.name} should be {_article(expected)} {expected} file, but its first bytes "
+            f"indicate {announced or 'otherwise'}; check that it is complete and correctly named"
         )
     hint = {
-        "parquet": f"name it .parquet or say {param('format=', 'parquet')}",
-        "arrow": f"name it .arrow or say {param('format=', 'arrow')}",
-        "gzip": "name it .gz",
-        "zstd": "name it .zst",
+        "parquet": f"rename it to .parquet or pass {param('format=', 'parquet')}",
+        "arrow": f"rename it to .arrow or pass {param('format=', 'arrow')}",
+        "gzip": "rename it to .gz",
+        "zstd": "rename it to .zst",
     }.get(str(announced), "save it as CSV or Parquet first")
     raise DataError(f"{file.name} is really {_article(announced)} {announced} file; {hint}")
 
@@ -392,15 +393,15 @@ def _article(kind: str | None) -> str:
 
 
 def _ready(file: File, dialect: Dialect, folder: str) -> File:
-    """Return a file that the engine can read: in UTF-8 and with a plain name."""
+    """Return a file that the engine can read, in UTF-8 and with a plain name."""
     if file.kind not in _BINARY:
         with file.open() as stream:
             head = stream.read(4)
-        marked = order_mark(head)
-        if marked and dialect.is_utf8:
+        detected = order_mark(head)
+        if detected and dialect.is_utf8:
             raise DataError(
-                f"{file.name} is not in UTF-8; its first bytes say "
-                f"{param('dialect=', {'encoding': marked})}"
+                f"{file.name} is not in UTF-8; its first bytes indicate "
+                f"{param('dialect=', {'encoding': detected})}"
             )
         if not dialect.is_utf8 or (file.kind == "jsonl" and head.startswith(codecs.BOM_UTF8)):
             return _transcoded(file, dialect, folder)
@@ -408,10 +409,10 @@ def _ready(file: File, dialect: Dialect, folder: str) -> File:
         return file
     link = os.path.join(folder, uuid4().hex)
     try:
-        # The engine wants names in UTF-8, also of what a symbolic link leads to.
+        # The engine needs names in UTF-8, including the target of a symbolic link.
         (os.symlink if shown_name(file.path) == file.path else os.link)(file.path, link)
         return replace(file, path=link)
-    except OSError:  # where links need a privilege, or the same disk
+    except OSError:  # links may need a privilege, or the same disk
         with Spool(link) as spool, unpacked(file.path, "", name=file.name) as stream:
             shutil.copyfileobj(stream, spool, _BLOCK)
         return replace(file, path=link, stamp=())
@@ -436,7 +437,7 @@ def _spooled(source: Any, dialect: Dialect, folder: str) -> File:
     stream, name = source, "the stream"
     if source == "-":
         if sys.stdin is None or sys.stdin.closed:
-            raise UsageError("standard input is closed, so '-' has nothing to read; name a file")
+            raise UsageError("standard input is closed, so '-' has nothing to read; pass a file")
         stream, name = getattr(sys.stdin, "buffer", sys.stdin), "standard input"
     path = os.path.join(folder, uuid4().hex)
     with Spool(path) as spool:
@@ -445,21 +446,21 @@ def _spooled(source: Any, dialect: Dialect, folder: str) -> File:
 
 
 def paths_of(files: Sequence[File]) -> list[str]:
-    """Return every path that the engine must reach."""
-    here = {file.path for file in files if not file.streamed}
-    return sorted(here | {os.path.realpath(path) for path in here})
+    """Return every path that the engine must be able to open."""
+    paths = {file.path for file in files if not file.streamed}
+    return sorted(paths | {os.path.realpath(path) for path in paths})
 
 
 def known_files(source: str, dialect: Dialect) -> list[File]:
-    """Return the files of a path or a pattern, which the engine cannot always read as they are."""
+    """Return the files of a path or a pattern, which may need preparing for the engine."""
     return [file for path in _paths(source) for file in _of_path(path, dialect)]
 
 
 def copied_file(name: str, path: str, below: str, dialect: Dialect) -> File:
-    """Return a file that was copied here; ``below`` is its path in the folder that was named."""
+    """Return a file that was copied here; ``below`` is its path in the source folder."""
     return replace(_known(name, path, dialect), path=path, partition=_partition(below, ""))
 
 
 def ready_files(files: Sequence[File], dialect: Dialect, folder: str) -> list[File]:
-    """Return files that the engine can read."""
+    """Return the files in a form that the engine can read."""
     return [_ready(file, dialect, folder) for file in files]

@@ -53,53 +53,52 @@ def read_scores(
     dialect: DialectOptions | None = None,
     storage_options: Mapping[str, Option] | None = None,
 ) -> Scores:
-    r"""Read the scores of models from files; unlike labels, they have to come into memory.
+    r"""Read the scores of models from files; unlike labels, they are loaded into memory.
 
     Parameters
     ----------
     source
-        A path, a folder, a pattern, ``"-"`` for standard input, an open file, or a list of these
-        with the same columns, as for :func:`read`; or logs of evaluations, with ``format``.
+        Path, folder, pattern, ``"-"`` for standard input, open file, or list of these with the
+        same columns, as in :func:`read`; or evaluation logs, with ``format``.
     models
-        The columns of the scores, or columns by name of the model; of logs the models to keep.
+        Columns of the scores, or columns by model name; in logs, the models to keep.
     truth
-        The column of the true labels; None for grades, which have no truth. Numbers that are not
-        all whole are no labels but targets, for metrics of regression.
+        Column of the true labels; None for grades, which have no truth. Numbers that are not all
+        integers are regression targets, not labels.
     id
-        The column that names the items; no id may repeat.
+        Item id column. Repeated ids raise an error.
     model
-        With ``format="long"``, the column that names the model of each row.
+        With ``format="long"``, the column of the model of each row.
     groups
-        The column that names the group of each row, such as the item that was answered; of logs
-        ``"task"``, or a field of their metadata, of which the same name in two tasks stands for two
-        groups.
+        Column of the group of each row, such as the item that was answered; in logs, ``"task"`` or
+        a field of their metadata. In logs, the same name in two tasks means two groups.
     score
-        Of logs the score to read; the only one whose values are numbers by default. A key of a
-        score that is a dictionary is ``"scorer.key"``; a mapping names one for each task. With
-        ``format="long"``, its column.
+        In logs, the score to read. Default: the only numeric one. ``"scorer.key"`` selects a key of
+        a score that is a dictionary; a mapping selects a score per task. With ``format="long"``,
+        the column of the scores.
     where
-        The rows to keep: a value, or a list of them, for each column.
+        Rows to keep: a value, or a list of values, per column.
     on_missing
-        Of logs what to do with items that not all models answered: ``"raise"``, or ``"drop"``
+        In logs, what to do with items that some models did not answer: ``"raise"``, or ``"drop"``
         them for all models, with a finding.
     on_null
-        What to do with rows that lack a score, a truth or a group, and of logs with answers that
-        have no score: ``"raise"``, or ``"drop"`` them for all models, with a finding.
+        What to do with rows without a score, truth or group, and with answers in logs without a
+        score: ``"raise"``, or ``"drop"`` them for all models, with a finding.
     skip_failed
-        Whether logs of evaluations that failed or were interrupted, and damaged ones, are left
-        out, with a finding, instead of refused.
+        Whether to skip, with a finding, evaluation logs that are damaged, or whose evaluation
+        failed or was interrupted; otherwise they raise an error.
     latest
         If there are several logs of the same model and task, keep only the newest and add a
         finding; otherwise raise an error.
     format
-        What the file is, whatever its name says; of logs as for :func:`read`, whose grades are
-        paired on the item, several answers to one item being a group; ``"long"`` for a table with
-        one row for each item and model.
+        Format of the file, regardless of its name; for logs as in :func:`read`, with grades paired
+        by item and several answers to one item as a group; ``"long"`` for a table with one row per
+        item and model.
     na_values, empty_is_label
-        Which texts mean a missing value, and whether an empty field is a label, as for
+        Texts that mean a missing value, and whether an empty field is a label, as in
         :func:`read`.
     dialect, storage_options
-        How text files are written, and how a store is reached, as for :func:`read`.
+        How text files are written, and how to reach a store, as in :func:`read`.
 
     Examples
     --------
@@ -110,7 +109,7 @@ def read_scores(
     Scores(n=3, models=('gpt', 'llama'), groups=2)
     """
     start = perf_counter()
-    given, source = source, open_source(source)
+    argument, source = source, open_source(source)
     storage = Storage.of(storage_options)
     missing = MissingTexts.from_param(na_values, empty_is_label)
     check_where(where)
@@ -118,10 +117,10 @@ def read_scores(
     are_logs = format not in FORMATS if format is not None else recognized(source) is not None
     if isinstance(source, Mapping) and not are_logs:
         raise UsageError(
-            f"read_scores reads one table with a column for each model, not a file for each; got "
+            f"read_scores reads one table with one column per model, not one file per model; got "
             f"{', '.join(map(repr, source))}. Join the files on their id first, e.g. with pandas' "
-            "merge, and give the columns to Scores.from_values or Scores.from_arrays; files that "
-            "say right or wrong are joined by op.read(…, id=…, correct=…)"
+            "merge, and pass the columns to Scores.from_values or Scores.from_arrays; to join "
+            "files of right or wrong, use op.read(…, id=…, correct=…)"
         )
     if are_logs:
         columns: dict[str, Any] = {"id": id, "model": model, "dialect": dialect}
@@ -147,28 +146,28 @@ def read_scores(
             latest=latest,
         )
     _refuse_of_tables(
-        given,
+        argument,
         score=score,
         model=model,
         on_missing=on_missing,
         skip_failed=skip_failed,
         latest=latest,
     )
-    named = _named(models)
-    names = [*named.values(), *(one for one in (truth, groups) if one is not None)]
+    named = _columns_by_model(models)
+    names = [*named.values(), *(column for column in (truth, groups) if column is not None)]
     if len(set(names)) != len(names):
         raise UsageError(f"every column has one role; got {names}")
-    wanted = [*names, *(() if id is None else (id,)), *(where or ())]
+    columns_to_open = [*names, *(() if id is None else (id,)), *(where or ())]
     options = check_options(dialect)
-    asked = Dialect(
-        format=format, columns=tuple(wanted), storage=storage, missing=missing, **options
+    file_dialect = Dialect(
+        format=format, columns=tuple(columns_to_open), storage=storage, missing=missing, **options
     )
 
     needed = list(dict.fromkeys([*names, *(() if id is None else (id,))]))
     frame = None if isinstance(source, (str, os.PathLike, list, tuple)) else known_frame(source)
     if frame is not None:
-        frame = replace(frame, name=called(given))
-        for name in wanted:
+        frame = replace(frame, name=called(argument))
+        for name in columns_to_open:
             frame.column(name)
         if id is not None:
             refuse_repeated(frame, id, where)
@@ -182,24 +181,24 @@ def read_scores(
                 refuse_repeated_ids(tables[""], id, where, engine)
             return fetch_rows(tables[""], needed, where, engine), tables[""]
 
-        with opened({"": source}, wanted, asked) as tables:
+        with opened({"": source}, columns_to_open, file_dialect) as tables:
             rows, table = tables.ask(ask)
-            lone = len(table.scans) == 1 and where is None
-            lines = table.scans[0].lines if lone else None
+            is_one_file = len(table.scans) == 1 and where is None
+            lines = table.scans[0].lines if is_one_file else None
             rows, findings = _without_null(rows, names, table.name, on_null, lines)
     scores = {name: numbers_of(rows[column], column, source) for name, column in named.items()}
-    grouped = None if groups is None else rows[groups]
+    group_values = None if groups is None else rows[groups]
     ids = None if id is None else group_by.ids_of_rows(group_by.coded(rows[id]))
     targets = None if truth is None else _targets(rows[truth])
     if truth is None:
-        seen = Scores.from_values(scores, groups=grouped, ids=ids)
+        result = Scores.from_values(scores, groups=group_values, ids=ids)
     elif targets is not None:
-        seen = Scores.from_targets(targets, scores, groups=grouped, ids=ids)
+        result = Scores.from_targets(targets, scores, groups=group_values, ids=ids)
     else:
-        seen = Scores.from_arrays(rows[truth], scores, groups=grouped, ids=ids)
-    log_time(start, lambda: _told(source, seen))
-    seen = replace(seen, findings=findings + missing.undeclared(seen.findings))
-    return replace(seen, sources=tuple(named.values()))
+        result = Scores.from_arrays(rows[truth], scores, groups=group_values, ids=ids)
+    log_time(start, lambda: _log_line(source, result))
+    result = replace(result, findings=findings + missing.undeclared(result.findings))
+    return replace(result, sources=tuple(named.values()))
 
 
 def _without_null(
@@ -209,47 +208,48 @@ def _without_null(
     on_null: OnNull,
     lines: Callable[[Sequence[int]], list[int]] | None = None,
 ) -> tuple[dict[str, list[Any]], tuple[Finding, ...]]:
-    """Refuse rows that lack a value in one of some columns, or drop them and say so."""
-    gone = {
+    """Raise an error for rows without a value in some column, or drop them with a finding."""
+    lost = {
         name: [row for row, value in enumerate(rows[name]) if is_missing(value)] for name in names
     }
-    gone = {name: lost for name, lost in gone.items() if lost}
-    if not gone:
+    lost = {name: indices for name, indices in lost.items() if indices}
+    if not lost:
         return rows, ()
     n_rows = len(rows[names[0]])
     if on_null == "raise":
-        name = next(iter(gone))
-        at = [row + 1 for row in gone[name][:3]]
-        shown = named_rows(at, table, lines)
-        more = [f"{other!r} in {len(lost)}" for other, lost in gone.items() if other != name]
-        others = f"; also {', '.join(more)}" if more else ""
+        name = next(iter(lost))
+        first = named_rows([row + 1 for row in lost[name][:3]], table, lines)
+        others = [
+            f"{other!r} in {len(indices)}" for other, indices in lost.items() if other != name
+        ]
+        also = f"; also {', '.join(others)}" if others else ""
         raise DataError(
-            f"column {name!r} has no value in {len(gone[name])} of {n_rows} rows{shown}{others}. "
-            f"Give them a value, or leave these rows out with {param('on_null=', 'drop')}"
+            f"column {name!r} has no value in {len(lost[name])} of {n_rows} rows{first}{also}. "
+            f"Give them a value, or drop these rows with {param('on_null=', 'drop')}"
         )
-    every = {row for lost in gone.values() for row in lost}
-    if len(every) == n_rows:
+    dropped = {row for indices in lost.values() for row in indices}
+    if len(dropped) == n_rows:
         raise DataError(f"{table} has no row with a value in each of {list(names)}")
-    kept = [row for row in range(n_rows) if row not in every]
-    found = finding(
+    complete = [row for row in range(n_rows) if row not in dropped]
+    report = finding(
         "null_rows_dropped/rows",
-        n=len(every),
+        n=len(dropped),
         total=n_rows,
         table=table,
-        columns=quoted(gone, most=None),
+        columns=quoted(lost, most=None),
     )
-    return {name: [values[row] for row in kept] for name, values in rows.items()}, (found,)
+    return {name: [values[row] for row in complete] for name, values in rows.items()}, (report,)
 
 
-def _told(source: object, seen: Outcomes | Scores) -> str:
-    """Return what was read as the log tells it, without the secrets of an address."""
-    names = [one.name for one in seen.sources if isinstance(one, SourceFacts)]
+def _log_line(source: object, result: Outcomes | Scores) -> str:
+    """Return the log line about what was read, without the secrets of an address."""
+    names = [part.name for part in result.sources if isinstance(part, SourceFacts)]
     if not names:
         is_path = isinstance(source, (str, os.PathLike))
         names = [str(source) if is_path else type(source).__name__]
-    counted = f" in {len(seen.tables[0].cells)} cells" if isinstance(seen, Outcomes) else ""
+    cells = f" in {len(result.tables[0].cells)} cells" if isinstance(result, Outcomes) else ""
     name = ", ".join(map(masked, names))
-    return f"read {name}: {seen.n} items{counted}, {len(seen.models)} models"
+    return f"read {name}: {result.n} items{cells}, {len(result.models)} models"
 
 
 def read_rows(
@@ -259,34 +259,35 @@ def read_rows(
     if_there: Sequence[str] = (),
     missing: MissingTexts = UNDECLARED,
 ) -> dict[str, list[Any]]:
-    """Return columns of files row by row, and of others those that there are.
+    """Return columns of files, one value per row.
 
     Parameters
     ----------
     source
-        As for :func:`read_scores`.
+        As in :func:`read_scores`.
     columns
-        The columns that must be there.
+        Columns that must exist.
     if_there
-        Columns that need not be there.
+        Columns to return if they exist.
     missing
-        Which texts are missing values, which become None.
+        Texts that mean a missing value, which become None.
     """
     with opened({"": source}, [], Dialect()) as tables:
-        there = tables.tables[""].names
-    wanted = [*columns, *(name for name in if_there if name in there)]
-    dialect = Dialect(columns=tuple(wanted), missing=missing)
-    with opened({"": source}, wanted, dialect) as tables:
-        return tables.ask(lambda found, engine: fetch_rows(found[""], wanted, None, engine))
+        available = tables.tables[""].names
+    requested = [*columns, *(name for name in if_there if name in available)]
+    dialect = Dialect(columns=tuple(requested), missing=missing)
+    with opened({"": source}, requested, dialect) as tables:
+        return tables.ask(
+            lambda tables_by_name, engine: fetch_rows(tables_by_name[""], requested, None, engine)
+        )
 
 
-def _refuse_of_logs(**given: Any) -> None:
-    names = [name for name, value in given.items() if value is not None]
+def _refuse_of_logs(**arguments: Any) -> None:
+    names = [name for name, value in arguments.items() if value is not None]
     if names:
         raise UsageError(
-            f"{', '.join(map(param, names))} cannot be asked of logs of evaluations, which know "
-            f"their own columns; choose with {param('models=')}, {param('score=')} and "
-            f"{param('where=')}"
+            f"{', '.join(map(param, names))} cannot be used with evaluation logs, whose columns "
+            f"are fixed; use {param('models=')}, {param('score=')} and {param('where=')}"
         )
 
 
@@ -299,77 +300,77 @@ def _refuse_of_tables(
     skip_failed: bool,
     latest: bool,
 ) -> None:
-    """Refuse what only logs have, and say what to do with a table."""
+    """Reject arguments for logs only, and explain what to do with a table."""
     if not isinstance(source, (str, os.PathLike, list, tuple)) and known_frame(source) is not None:
         raise UsageError(
-            "read_scores reads files; give the columns of a frame to op.Scores.from_values"
-            "({'bert': frame['bert'], …}), or with the truth to op.Scores.from_arrays"
+            "read_scores reads files; pass the columns of a frame to op.Scores.from_values"
+            "({'bert': frame['bert'], …}), or with a truth to op.Scores.from_arrays"
         )
     if score is not None:
         raise UsageError(
-            f"{param('score=')} chooses a score of evaluation logs, read with "
-            f"{param('format=', 'lm-eval', 'inspect')}. In a table name the column of each model, "
-            f"{param('models=', ['bert', 'gpt'])}; if it has one row for each item and model, say "
-            f"{param('format=', 'long')} and name its columns with {param('id=')}, "
+            f"{param('score=')} selects a score of evaluation logs, read with "
+            f"{param('format=', 'lm-eval', 'inspect')}. For a table, pass the column of each "
+            f"model, {param('models=', ['bert', 'gpt'])}; if it has one row per item and model, "
+            f"pass {param('format=', 'long')} and its columns as {param('id=')}, "
             f"{param('model=')} and {param('score=')}"
         )
     if model is not None:
         raise UsageError(
-            f"{param('model=')} names the column of the models in a table with one row for each "
-            f"item and model, read with {param('format=', 'long')}"
+            f"{param('model=')} is the column of the models in a table with one row per item and "
+            f"model, read with {param('format=', 'long')}"
         )
     if on_missing != "raise":
         raise UsageError(
             f"{param('on_missing=')} is for evaluation logs, read with "
-            f"{param('format=', 'lm-eval', 'inspect')}; in a table drop rows that lack a score "
+            f"{param('format=', 'lm-eval', 'inspect')}; in a table, drop rows without a score "
             f"with {param('on_null=', 'drop')}"
         )
-    for name, asked in (("skip_failed", skip_failed), ("latest", latest)):
-        if asked:
+    for name, value in (("skip_failed", skip_failed), ("latest", latest)):
+        if value:
             raise UsageError(
                 f"{param(f'{name}=')} is for evaluation logs, read with "
                 f"{param('format=', 'lm-eval', 'inspect')}"
             )
 
 
-def _named(models: object) -> dict[str, str]:
+def _columns_by_model(models: object) -> dict[str, str]:
     if isinstance(models, (str, bytes)) or not isinstance(models, (Mapping, Sequence)):
         raise UsageError(
             f"{param('models')} must be a list of columns, e.g. ['bert', 'gpt']; got {models!r}"
         )
-    named = dict(models) if isinstance(models, Mapping) else {name: name for name in models}
-    if not named or not all(isinstance(one, str) for one in (*named, *named.values())):
+    columns = dict(models) if isinstance(models, Mapping) else {name: name for name in models}
+    if not columns or not all(isinstance(name, str) for name in (*columns, *columns.values())):
         raise UsageError(
-            f"{param('models')} must name at least one column, as text; got {models!r}"
+            f"{param('models')} must contain at least one column name, as text; got {models!r}"
         )
-    return named
+    return columns
 
 
 def numbers_of(values: list[Any], name: str, source: object) -> FloatArray:
-    """Return scores as numbers; in CSV they come as text."""
-    of = f" of {masked(str(source))}" if isinstance(source, (str, os.PathLike)) else ""
-    found = np.empty(len(values))
+    """Return scores as numbers; CSV files contain them as text."""
+    origin = f" of {masked(str(source))}" if isinstance(source, (str, os.PathLike)) else ""
+    scores = np.empty(len(values))
     for row, value in enumerate(values):
         try:
-            found[row] = np.nan if is_missing(value) or value == "" else float(value)
+            scores[row] = np.nan if is_missing(value) or value == "" else float(value)
         except (TypeError, ValueError):
             raise DataError(
-                f"column {name!r}{of} must hold scores; row {row + 1} holds {value!r}"
+                f"column {name!r}{origin} must contain scores; got {value!r} in row {row + 1}"
             ) from None
-    return found
+    return scores
 
 
 def _targets(values: list[Any]) -> FloatArray | None:
-    """Return a truth of numbers that are not all whole, and so no classes; None for any other."""
+    """Return a truth of numbers that are not all integers; None for classes."""
     try:
-        found = np.array([float(value) for value in values])
+        targets = np.array([float(value) for value in values])
     except (TypeError, ValueError):
         return None
-    return None if (found == np.rint(found)).all() or np.isnan(found).any() else found
+    return None if (targets == np.rint(targets)).all() or np.isnan(targets).any() else targets
 
 
 class Reading(TypedDict, total=False):
-    """What else may be said of the rows of two models."""
+    """Further options for reading the rows of two models."""
 
     id: str | None
     model: str | None
@@ -422,116 +423,115 @@ def read(
     dialect: DialectOptions | None = None,
     storage_options: Mapping[str, Option] | None = None,
 ) -> Outcomes:
-    r"""Count predictions in files, frames or databases; the rows themselves are never loaded.
+    r"""Count predictions in files, frames or databases, without loading the rows.
 
-    The files are CSV, TSV or JSON Lines, perhaps packed as ``.gz`` or ``.zst``, Parquet or Arrow,
-    or folders of these; frames are those of pandas, polars, pyarrow, DuckDB and whatever else
-    narwhals knows, eager or lazy, and data sets of Hugging Face.
-    Either one table has the truth and a column per model, or there is a file of gold labels and
-    one for each model, which are joined on an id. Where only right or wrong is known of each
-    model, ``correct`` names these columns and there is no truth. In CSV and TSV every value is
-    text, so that ``01`` and ``1`` are two classes, and an empty field is a missing value;
-    everywhere else values keep their types.
+    Files are CSV, TSV or JSON Lines (plain, ``.gz`` or ``.zst``), Parquet, Arrow, or folders of
+    these. Frames come from pandas, polars, pyarrow, DuckDB or any other library that narwhals
+    knows, eager or lazy, or are Hugging Face data sets.
+    Either one table contains the truth and a column per model, or a file of gold labels and one
+    file per model are joined on an id. If the data only record whether each model was right,
+    ``correct`` names these columns and there is no truth. In CSV and TSV every value is text, so
+    ``01`` and ``1`` are different classes, and an empty field is a missing value. In all other
+    formats values keep their types.
 
     Parameters
     ----------
     source
-        A path, a folder, a pattern such as ``"preds-*.parquet"``, each on this machine or in a
-        store, ``"s3://bucket/preds/"``; ``"-"`` for standard input, an open file, or a list of
-        these with the same columns. For a join, a mapping of names to files
-        or a list of paths; gold is the one called ``gold``, ``truth``, ``ground_truth``,
-        ``y_true``, ``labels`` or ``reference``, or named by ``truth``. Or a frame, or a database:
-        the file of SQLite or DuckDB, or an address such as ``"postgresql://user@host/name"``. Or
-        files of outcomes that ``outperform count`` or ``Outcomes.to_json`` wrote, which are added
-        up; they need no ``truth``. Or logs of LLM evaluations, a file or folder for each model,
-        with ``format``.
+        Path, folder, or pattern such as ``"preds-*.parquet"``, on this machine or in an object
+        store, ``"s3://bucket/preds/"``; ``"-"`` for standard input; an open file; or a list of
+        these with the same columns. For a join, a mapping of names to files or a list of paths;
+        gold is the file named ``gold``, ``truth``, ``ground_truth``, ``y_true``, ``labels`` or
+        ``reference``, or selected by ``truth``. Or a frame, or a database: a SQLite or DuckDB
+        file, or an address such as ``"postgresql://user@host/name"``. Or files of outcomes from
+        ``outperform count`` or ``Outcomes.to_json``, which are added up and need no ``truth``. Or
+        LLM evaluation logs, a file or folder per model, with ``format``.
     truth
-        The column of the true labels. For a join, the column that some files have them in, or the
-        name of the file that is gold.
+        Column of the true labels. For a join, the column of the true labels in the files that
+        have one, or the name of the gold file.
     models
-        The columns of the predictions, or columns by name of the model; by default all others,
-        which must then hold labels of the truth.
+        Columns of the predictions, or columns by model name. Default: all other columns, which
+        must then contain labels of the truth.
     correct
-        Instead of ``truth`` and ``models``: the columns of one table that say right or wrong, one
-        for each model, or columns by name of the model; for a join, the one column that says so
-        in every file. Values are booleans, 1 and 0, or the texts ``true`` and ``false``.
+        Instead of ``truth`` and ``models``: the columns of one table that record right or wrong,
+        one per model, or columns by model name; for a join, the one such column of every file.
+        Values are booleans, 1 and 0, or the texts ``true`` and ``false``.
     id
-        The column that names the items: needed for a join; in one table, no id may repeat.
+        Item id column. Required for a join; in one table, repeated ids raise an error.
     model
-        With ``format="long"``, the column that names the model of each row.
+        With ``format="long"``, the column of the model of each row.
     label
-        The column of the labels in every file of a join. With ``truth`` as well, a file that
-        has both columns is a model, and all that have the truth must agree on it.
+        Column of the labels in every file of a join. If ``truth`` is passed as well, a file with
+        both columns is a model, and all files with the truth must agree on it.
     score
-        In logs of evaluations, the score that says right or wrong, such as ``"acc"``; by default
-        the only one that does, or the tool's own. A key of a score that is a dictionary is
-        ``"scorer.key"``; a mapping names one for each task, ``{"arc": "acc", "gsm8k": "exact"}``.
-        With ``format="long"``, the column that says so.
+        In evaluation logs, the score that records right or wrong, such as ``"acc"``. Default: the
+        only such score, or the tool's default. ``"scorer.key"`` selects a key of a score that is
+        a dictionary; a mapping selects a score per task, ``{"arc": "acc", "gsm8k": "exact"}``.
+        With ``format="long"``, the column of right or wrong.
     by
-        The columns that divide the items into slices; see ``Outcomes.slices``. Of logs ``"task"``,
-        or what they know of the items: fields of the metadata, of the document
-        (lm-evaluation-harness), or variables (promptfoo).
+        Columns that define slices; see ``Outcomes.slices``. In logs, ``"task"`` or a property of
+        the items: fields of the metadata, of the document (lm-evaluation-harness), or variables
+        (promptfoo).
     where
-        The rows to keep: a value, or a list of them, for each column. Days and times are dates and
-        datetimes, or texts such as ``"2026-11-30"``; a day keeps all times of it.
+        Rows to keep: a value, or a list of values, per column. Days and times are dates and
+        datetimes, or texts such as ``"2026-11-30"``; a day keeps all times of that day.
     count
-        The column that says how many items a row stands for; one each by default.
+        Column with the number of items each row represents. Default: one item per row.
     weight
-        The column that says how much an item matters, such as one over the probability with
-        which it was sampled; as ``sample_weight`` of :func:`compare`.
+        Column of item weights, such as one over the sampling probability; as ``sample_weight`` of
+        :func:`compare`.
     groups
-        The column that names the group of each item, such as its author or its prompt, if
-        groups rather than items should get one weight each; of a join, a column of the gold
-        file, or of the first file if none is gold. Where it is left out and a column that looks
-        like one repeats, a finding says so. In logs, and in long tables with a column ``task``,
-        the same name in two tasks stands for two groups.
+        Column of the group of each item, such as its author or prompt; each group, not each item,
+        is then one independent unit. For a join, a column of the gold file, or of the first file
+        if none is gold. If it is omitted and a column that looks like groups repeats, a finding
+        reports this. In logs, and in long tables with a column ``task``, the same name in two
+        tasks means two groups.
     human
-        If a judge gave the labels, or said right or wrong, a file in which people did so for some
-        of the items: the same columns, matched by ``id``; see :meth:`Outcomes.from_judged`.
+        If a judge assigned the labels or verdicts, a file with human ones for some of the items,
+        in the same columns, matched by ``id``; see :meth:`Outcomes.from_judged`.
     drawn
-        How people's items were drawn: ``"random"``, ``"by_ratings"``, or the column of ``human``
-        that holds the probability that each item had of being labelled.
+        How the human-labelled items were drawn: ``"random"``, ``"by_ratings"``, or the column of
+        ``human`` with each item's probability of being labelled.
     never_true
-        Classes that models may predict and that are meant never to be true, such as
+        Classes that models may predict but that are never true by design, such as
         ``["refusal"]``; see :meth:`Outcomes.with_never_true`.
     table
-        The table of a database, perhaps with its schema.
+        Table of a database, optionally with its schema.
     query
         SQL SELECT to run instead of reading a table.
     on_missing
-        What to do with ids that not all files have: ``"raise"``, or ``"drop"`` with a finding.
+        What to do with ids that some files lack: ``"raise"``, or ``"drop"`` with a finding.
     on_null
-        What to do with rows that lack a label, a slice, a group or a weight: ``"raise"``, or
-        ``"drop"`` with a finding. NULL, None and NaN are missing values, and so is an empty field
-        of CSV and TSV.
+        What to do with rows without a label, slice, group or weight: ``"raise"``, or ``"drop"``
+        with a finding. NULL, None and NaN are missing values, and so is an empty field in CSV and
+        TSV.
     na_values
-        The texts that mean a missing value; all others are labels. By default texts such as
-        ``NA``, ``nan`` and ``null`` are labels with a finding, which withholds the decision of a
-        gate; ``[]`` declares that no text means a missing value.
+        Texts that mean a missing value; all others are labels. By default, texts such as ``NA``,
+        ``nan`` and ``null`` are labels with a finding, which withholds the decision of a gate;
+        ``[]`` declares that no text means a missing value.
     empty_is_label
-        Whether an empty field of CSV and TSV is a label, the empty text. In formats with types
-        the empty text is a label with a finding, which this declares away.
+        Whether an empty field in CSV and TSV is a label, the empty text. In typed formats the
+        empty text is a label with a finding, which this option removes.
     skip_failed
-        Whether logs of evaluations that failed or were interrupted, and damaged ones, are left
-        out, with a finding, instead of refused.
+        Whether to skip, with a finding, evaluation logs that are damaged, or whose evaluation
+        failed or was interrupted; otherwise they raise an error.
     latest
         If there are several logs of the same model and task, keep only the newest and add a
         finding; otherwise raise an error.
     format
-        ``"csv"``, ``"tsv"``, ``"jsonl"``, ``"parquet"`` or ``"arrow"``, if the name does not say
-        it; ``"lm-eval"`` for samples logged by lm-evaluation-harness, ``"inspect"`` for logs and
-        sample tables of inspect_ai, ``"promptfoo"``, ``"openai-evals"``, ``"pydantic-evals"``,
-        ``"deepeval"`` or ``"helm"`` for what these write; ``"long"`` for a table with one row for
-        each item and model. Logs whose names or first bytes leave no doubt are recognized, with a
-        finding.
+        ``"csv"``, ``"tsv"``, ``"jsonl"``, ``"parquet"`` or ``"arrow"``, if the file name does not
+        show it; ``"lm-eval"`` for samples logged by lm-evaluation-harness, ``"inspect"`` for logs
+        and sample tables of inspect_ai, ``"promptfoo"``, ``"openai-evals"``,
+        ``"pydantic-evals"``, ``"deepeval"`` or ``"helm"`` for the output of these tools;
+        ``"long"`` for a table with one row per item and model. Logs with unambiguous names or
+        first bytes are recognized, with a finding.
     dialect
-        How text files are written, where it is not as usual: ``separator``, what stands between
-        the columns, found out by default; ``quote``, what stands around values with separators in
-        them, None if quotes are ordinary; ``header``, False if the first row names no columns,
-        which are then ``"0"``, ``"1"``, …; ``encoding``, UTF-8 by default.
+        How text files are written, if this is unusual: ``separator`` between columns, detected by
+        default; ``quote`` around values that contain separators, None if quotes are ordinary
+        characters; ``header``, False if the first row is data, which names the columns ``"0"``,
+        ``"1"``, …; ``encoding``, UTF-8 by default.
     storage_options
-        How to reach ``s3://``, ``gs://`` or ``abfs://``: what pyarrow's file system takes, e.g.
-        ``{"access_key": …, "secret_key": …, "region": …}``. By default what the machine knows.
+        Options for reaching ``s3://``, ``gs://`` or ``abfs://``, passed to pyarrow's file system,
+        e.g. ``{"access_key": …, "secret_key": …, "region": …}``. Default: the machine's settings.
 
     Examples
     --------
@@ -570,13 +570,15 @@ def read(
         **check_options(dialect),
     )
     start = perf_counter()
-    seen = read_source(source, request)
-    log_time(start, lambda: _told(source, seen))
+    outcomes = read_source(source, request)
+    log_time(start, lambda: _log_line(source, outcomes))
     if human is not None:
-        seen = join_people(seen, human, id=id, truth=truth, drawn=drawn, missing=request.missing)
+        outcomes = join_people(
+            outcomes, human, id=id, truth=truth, drawn=drawn, missing=request.missing
+        )
     elif drawn is not None:
         raise UsageError(
-            f"{param('drawn=')} is about what people labelled; name their file with "
-            f"{param('human=')}, or remove it"
+            f"{param('drawn=')} describes human labels; pass their file as {param('human=')}, or "
+            f"remove {param('drawn=')}"
         )
-    return seen if never_true is None else seen.with_never_true(never_true)
+    return outcomes if never_true is None else outcomes.with_never_true(never_true)

@@ -1,4 +1,4 @@
-"""Files in object stores, addressed as s3://, gs:// or abfs://; pyarrow lists and opens them."""
+"""Files in object stores (s3://, gs:// or abfs://), which pyarrow lists and opens."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from outperform.errors import (
 )
 from outperform.io.addresses import OPTIONS_BEHIND, STORES, URL, Option, Storage, masked
 
-_AT_ONCE = 8  # requests; most of the time of one is the way there and back
+_AT_ONCE = 8  # requests, each of which spends most of its time in transit
 _KINDS = {
     "s3": "S3FileSystem",
     "gs": "GcsFileSystem",
@@ -31,10 +31,10 @@ _KINDS = {
     "abfss": "AzureFileSystem",
 }
 LAKES = {"delta": "a Delta table", "iceberg": "an Iceberg table"}
-DELTA_LOG, METADATA = "_delta_log", ".metadata.json"  # what tells a table of Delta, of Iceberg
+DELTA_LOG, METADATA = "_delta_log", ".metadata.json"  # marks of a Delta, of an Iceberg table
 _REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
-# Where a private store is, in the order in which the tools of S3 look; the last two are those of
-# other readers of tables.
+# The variables with a private store's endpoint, in the order in which S3 tools check them; the
+# last two are those of other table readers.
 _ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT", "AWS_S3_ENDPOINT")
 _S3_NAMES = {
     "access_key": ("aws_access_key_id", "key", "access_key_id", "s3.access-key-id"),
@@ -66,7 +66,7 @@ _KNOWN = {
 }  # fmt: skip
 
 
-# What is used of pyarrow, which has no types of its own.
+# The parts of pyarrow in use here, which has no type annotations.
 
 
 class _Type(Protocol):
@@ -86,7 +86,7 @@ class _Stream(Protocol):
 
 
 class FileSystem(Protocol):
-    """What is used of the file systems of pyarrow."""
+    """File system of pyarrow, with the methods in use here."""
 
     get_file_info: Callable[[object], object]
     open_input_file: Callable[[str], BinaryIO]
@@ -95,7 +95,7 @@ class FileSystem(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where an address leads: a file system and a path in it."""
+    """Location of an address: a file system and a path in it."""
 
     address: str
     path: str
@@ -113,7 +113,7 @@ class Place:
 
 
 def _head(place: Place) -> str:
-    """Return an address as far as the name of its bucket or container."""
+    """Return the part of an address up to the name of its bucket or container."""
     scheme, _, rest = place.address.partition("://")
     return f"{scheme}://{rest.partition('/')[0]}/"
 
@@ -125,16 +125,16 @@ class RemoteFile:
     Attributes
     ----------
     address
-        Its own address, such as ``"s3://bucket/preds/day=2026-01-01/a.parquet"``.
+        Address, such as ``"s3://bucket/preds/day=2026-01-01/a.parquet"``.
     below
-        Its path below the folder that was named, ``"day=2026-01-01/a.parquet"``; empty if the file
-        itself was named.
+        Path below the requested folder, ``"day=2026-01-01/a.parquet"``; empty if the file itself
+        was requested.
     size
-        Its bytes.
+        Size in bytes.
     modified
-        When it was written, in nanoseconds since 1970.
+        Time of writing, in nanoseconds since 1970.
     place
-        Where it is.
+        Location.
     """
 
     address: str
@@ -144,9 +144,9 @@ class RemoteFile:
     place: Place = field(repr=False)
 
     def marker(self) -> str:
-        """Return what is another one as soon as the content is: the store's ETag if it has one.
+        """Return a value that changes with the content: the store's ETag if there is one.
 
-        It asks the store once, so that it also tells whether the file is still there.
+        This sends one request to the store, so it also checks that the file still exists.
         """
         with told(self.address, self.place.storage):
             stream = self.place.system.open_input_stream(self.place.path, compression=None)
@@ -158,7 +158,7 @@ class RemoteFile:
         return f"etag:{tag}" if tag else f"size:{self.size},modified:{self.modified}"
 
     def open(self) -> BinaryIO:
-        """Open the bytes, as they are in the store, for reading and seeking."""
+        """Open the bytes, as stored, for reading and seeking."""
         with told(self.address, self.place.storage):
             return self.place.system.open_input_file(self.place.path)
 
@@ -169,18 +169,18 @@ def files_of(address: str, storage_options: Mapping[str, Option] | None = None) 
     Parameters
     ----------
     address
-        A file, a folder or a pattern: ``"s3://bucket/preds/"``, ``"gs://bucket/preds-*.parquet"``,
-        ``"abfs://container@account.dfs.core.windows.net/preds/"``. Of a folder, all files in it
-        and in its folders; what begins with a dot or an underscore is left out.
+        File, folder or pattern: ``"s3://bucket/preds/"``, ``"gs://bucket/preds-*.parquet"``,
+        ``"abfs://container@account.dfs.core.windows.net/preds/"``. A folder stands for all files
+        in it and its subfolders, except names that begin with a dot or an underscore.
     storage_options
-        What pyarrow's file system takes, e.g. ``access_key``, ``secret_key``, ``region`` and
-        ``endpoint_override`` of S3; what the machine is set up with by default.
+        Options of pyarrow's file system, e.g. ``access_key``, ``secret_key``, ``region`` and
+        ``endpoint_override`` of S3. Default: the machine's settings.
     """
     return _found_at(reached(address, Storage.of(storage_options)))
 
 
 def is_remote(source: object) -> bool:
-    """Return whether a source is an address in a store.
+    """Return whether a source is an address in an object store.
 
     Examples
     --------
@@ -189,31 +189,31 @@ def is_remote(source: object) -> bool:
     """
     if not isinstance(source, (str, os.PathLike)):
         return False
-    found = URL.match(str(os.fspath(source)))
-    return found is not None and found[1].lower() in STORES
+    match = URL.match(str(os.fspath(source)))
+    return match is not None and match[1].lower() in STORES
 
 
 def storage_of(address: str, storage: Storage | None) -> Storage:
-    """Return how to reach an address, by pyarrow's names; S3 with the endpoint of the machine.
+    """Return the options for an address, by pyarrow's names; for S3, with the machine's endpoint.
 
-    pyarrow does not look for that by itself, and would ask Amazon for a private store's bucket.
+    pyarrow does not look for that endpoint, and would ask Amazon for a private store's bucket.
     """
     storage = storage or Storage()
     if not address.lower().startswith("s3://"):
         return storage
     options: dict[str, Option] = {}
-    for given, value in storage.options.items():
-        name = _OTHER_NAMES.get(given.lower(), given)
+    for option, value in storage.options.items():
+        name = _OTHER_NAMES.get(option.lower(), option)
         if name in options and options[name] != value:
             raise UsageError(
                 f"{param('storage_options')} has several values for {name!r}, one of them as "
-                f"{given!r}; give one"
+                f"{option!r}; pass only one"
             )
         options[name] = value
     if not options.get("endpoint_override"):
         options.pop("endpoint_override", None)
-        if found := _endpoint():
-            options["endpoint_override"] = found
+        if configured := _endpoint():
+            options["endpoint_override"] = configured
     endpoint = options.get("endpoint_override")
     if isinstance(endpoint, str):
         options["endpoint_override"] = endpoint.strip().rstrip("/")
@@ -221,9 +221,9 @@ def storage_of(address: str, storage: Storage | None) -> Storage:
 
 
 def _endpoint() -> str | None:
-    """Return where S3 is by the variables of the machine, or by the profile in use; None: Amazon's.
+    """Return the S3 endpoint from environment variables or the active profile; None for Amazon's.
 
-    ``AWS_IGNORE_CONFIGURED_ENDPOINT_URLS`` turns this off, as elsewhere.
+    ``AWS_IGNORE_CONFIGURED_ENDPOINT_URLS`` turns this off, as in other tools.
     """
     if os.environ.get("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "").lower() == "true":
         return None
@@ -239,8 +239,10 @@ def _profile_endpoint() -> str | None:
     try:
         config.read(os.path.expanduser(path), encoding="utf-8")
     except (Error, UnicodeDecodeError, OSError):
-        return None  # whoever needs it will say what is wrong with it
-    profile = next((config[one] for one in (f"profile {name}", name) if one in config), None)
+        return None  # pyarrow reports the fault if it needs the file
+    profile = next(
+        (config[section] for section in (f"profile {name}", name) if section in config), None
+    )
     if profile is None:
         return None
     services = f"services {profile.get('services', '')}"
@@ -250,13 +252,13 @@ def _profile_endpoint() -> str | None:
 
 
 def reached(address: str, storage: Storage | None) -> Place:
-    """Return where an address leads; nothing is asked of the store yet."""
+    """Return the location of an address, without a request to the store."""
     storage = storage_of(address, storage)
     scheme, _, rest = address.partition("://")
     if OPTIONS_BEHIND.search(rest) or ":" in rest.partition("@")[0].partition("/")[0]:
         raise UsageError(
-            f"{masked(address)} must have neither credentials nor options in it, which others "
-            f"could read; give them with {param('storage_options=')}"
+            f"{masked(address)} must not contain credentials or options, which others could "
+            f"read; pass them as {param('storage_options=')}"
         )
     bucket, _, path = rest.partition("/")
     options = dict(storage.options)
@@ -267,14 +269,14 @@ def reached(address: str, storage: Storage | None) -> Place:
             options.setdefault("account_name", account)
         if "account_name" not in options:
             raise UsageError(
-                f"{masked(address)} does not say which account it is; write "
-                "abfs://container@account.dfs.core.windows.net/path, or give account_name with "
+                f"{masked(address)} has no account; write "
+                "abfs://container@account.dfs.core.windows.net/path, or pass account_name in "
                 f"{param('storage_options=')}"
             )
         if dot and authority not in ("dfs.core.windows.net", "blob.core.windows.net"):
             options.setdefault("dfs_storage_authority", f".{authority}")
     if not bucket:
-        raise UsageError(f"{masked(address)} names no bucket; write {scheme}://bucket/path")
+        raise UsageError(f"{masked(address)} has no bucket; write {scheme}://bucket/path")
     while "//" in path:
         path = path.replace("//", "/")
     path = f"{bucket}/{path}".rstrip("/")
@@ -291,7 +293,7 @@ def _system(
     fs = require("pyarrow.fs", extra="arrow", purpose=purpose)
     make = getattr(fs, kind, None)
     if make is None:
-        raise MissingExtra(f"{purpose} needs a pyarrow that was built with {kind}")
+        raise MissingExtra(f"{purpose} needs a pyarrow built with {kind}")
     fault = ""
     with told(address, storage):
         known = "region" in options or "endpoint_override" in options
@@ -300,18 +302,18 @@ def _system(
         try:
             return cast("FileSystem", make(**options))
         except (TypeError, ValueError) as error:
-            odd = next((name for name in options if name not in _KNOWN[kind]), None)
-            if isinstance(error, TypeError) and odd is not None:
+            unknown = next((name for name in options if name not in _KNOWN[kind]), None)
+            if isinstance(error, TypeError) and unknown is not None:
                 raise UsageError(
-                    unknown_name(f"name in {param('storage_options')}", odd, _KNOWN[kind])
+                    unknown_name(f"name in {param('storage_options')}", unknown, _KNOWN[kind])
                 ) from None
             fault = storage.hide(str(error).partition("\n")[0])
-    raise UsageError(f"{param('storage_options')} must be what {kind} of pyarrow takes: {fault}")
+    raise UsageError(f"{param('storage_options')} must be options of pyarrow's {kind}: {fault}")
 
 
 @contextmanager
 def told(address: str, storage: Storage) -> Iterator[None]:
-    """Turn what a store answers into a sentence without credentials."""
+    """Turn an exception from a store into a message without credentials."""
     fault: OutperformError
     name = masked(address)
     try:
@@ -324,16 +326,16 @@ def told(address: str, storage: Storage) -> Iterator[None]:
     except Exception as error:  # OSError, mostly; pyarrow has others
         line = storage.hide(str(error).strip().partition("\n")[0] or type(error).__name__)
         hint = (
-            f"; does {param('storage_options=')} hold the right credentials?"
+            f"; check the credentials in {param('storage_options=')}"
             if isinstance(error, PermissionError) or "ACCESS_DENIED" in line
             else ""
         )
         fault = DataError(f"{name} cannot be read: {line}{hint}")
-    raise fault  # here, so that it does not lead back to what the store said
+    raise fault  # outside the handler, so that the traceback hides the store's message
 
 
 def found_at(place: Place) -> list[RemoteFile]:
-    """Return the files of a path or pattern, but none inside a table of Delta or Iceberg."""
+    """Return the files of a path or pattern; one inside a Delta or Iceberg table is an error."""
     _refuse_inside_lake_there(place)
     return _found_at(place)
 
@@ -345,31 +347,31 @@ def _found_at(place: Place) -> list[RemoteFile]:
         info = cast("_Info", place.system.get_file_info(place.path))
     if info.type.name == "File":
         return [_file(place, info, "")]
-    found = [] if info.type.name == "NotFound" else _listed(place, place.path)
+    infos = [] if info.type.name == "NotFound" else _listed(place, place.path)
     files = [
-        _file(place, one, below)
-        for one in found
-        if not _is_hidden(below := one.path[len(place.path) + 1 :])
+        _file(place, entry, below)
+        for entry in infos
+        if not _is_hidden(below := entry.path[len(place.path) + 1 :])
     ]
     if not files:
         _refuse_no_bucket(place)
-        raise UsageError(f"no file {masked(place.address)!r}, and no folder with files")
+        raise UsageError(f"no file {masked(place.address)!r}, and no such folder with files")
     return files
 
 
 def _refuse_no_bucket(place: Place) -> None:
-    """Say that the bucket itself is missing, if it is."""
+    """Raise an error if the bucket itself is missing."""
     bucket = place.path.partition("/")[0]
     with told(place.address, place.storage):
         info = cast("_Info", place.system.get_file_info(bucket))
     if info.type.name == "NotFound":
-        raise UsageError(f"there is no bucket {bucket!r}, which {masked(place.address)} names")
+        raise UsageError(f"no bucket {bucket!r}, the bucket of {masked(place.address)}")
 
 
 def lake_here(path: str) -> str | None:
-    """Return whether a path is a table of Delta or Iceberg, which says itself what is in it."""
+    """Return the kind of a path that is a Delta or Iceberg table, or None."""
     if "\0" in path:
-        return None  # refused where the file is opened
+        return None  # opening the file raises an error
     if path.endswith(METADATA):
         return "iceberg" if os.path.isfile(path) else None
     if os.path.isdir(os.path.join(path, DELTA_LOG)):
@@ -379,43 +381,43 @@ def lake_here(path: str) -> str | None:
 
 
 def lake_at(place: Place) -> str | None:
-    """Return whether a folder of a store is a table of Delta or Iceberg."""
+    """Return the kind of a store's folder that is a Delta or Iceberg table, or None."""
     if place.path.endswith(METADATA):
         return "iceberg"
     if has_magic(place.path):
         return None
     if _listed(place, f"{place.path}/{DELTA_LOG}"):
         return "delta"
-    found = _listed(place, f"{place.path}/metadata")
-    return "iceberg" if any(one.path.endswith(METADATA) for one in found) else None
+    infos = _listed(place, f"{place.path}/metadata")
+    return "iceberg" if any(info.path.endswith(METADATA) for info in infos) else None
 
 
 def inside_lake(folder: str, kind: str = "delta") -> str:
-    """Return the sentence for files of a table of Delta or Iceberg, which may hold deleted rows."""
-    return f"{folder} is {LAKES[kind]} whose files may hold deleted rows; name the table itself"
+    """Return the message for files of a Delta or Iceberg table."""
+    return f"{folder} is {LAKES[kind]}, whose files may contain deleted rows; pass the table itself"
 
 
 def refuse_inside_lake(paths: Sequence[str]) -> None:
-    """Refuse files and folders inside a table of Delta or Iceberg."""
-    above = {up for one in paths for up in PurePath(os.path.abspath(one)).parents}
-    for up in sorted(above, key=lambda one: len(one.parts)):
-        if (kind := lake_here(str(up))) is not None:
-            raise UsageError(inside_lake(str(up), kind))
+    """Raise an error for files and folders inside a Delta or Iceberg table."""
+    parents = {parent for path in paths for parent in PurePath(os.path.abspath(path)).parents}
+    for parent in sorted(parents, key=lambda path: len(path.parts)):
+        if (kind := lake_here(str(parent))) is not None:
+            raise UsageError(inside_lake(str(parent), kind))
 
 
 def _refuse_inside_lake_there(place: Place) -> None:
-    """Refuse what is inside a table of Delta or Iceberg in a store: all folders above are asked."""
+    """Raise an error for a path inside a Delta or Iceberg table in a store."""
     parts = place.path.split("/")
     first = next((number for number, part in enumerate(parts) if has_magic(part)), len(parts))
-    above = ["/".join(parts[:end]) for end in range(2, min(first + 1, len(parts)))]
-    marks = [f"{up}/{name}" for up in above for name in (DELTA_LOG, "metadata")]
+    parents = ["/".join(parts[:end]) for end in range(2, min(first + 1, len(parts)))]
+    marks = [f"{parent}/{name}" for parent in parents for name in (DELTA_LOG, "metadata")]
     if not marks:
         return
     with told(place.address, place.storage):
-        found = cast("list[_Info]", place.system.get_file_info(marks))
-    for one in found:
-        if one.type.name == "Directory":
-            table = place.at(one.path.rpartition("/")[0])
+        infos = cast("list[_Info]", place.system.get_file_info(marks))
+    for info in infos:
+        if info.type.name == "Directory":
+            table = place.at(info.path.rpartition("/")[0])
             if (kind := lake_at(table)) is not None:
                 raise UsageError(inside_lake(table.address, kind))
 
@@ -424,13 +426,13 @@ def _matching(place: Place) -> list[RemoteFile]:
     parts = place.path.split("/")
     first = next(number for number, part in enumerate(parts) if has_magic(part))
     if not first:
-        raise UsageError(f"the name of a bucket cannot be a pattern; got {masked(place.address)}")
+        raise UsageError(f"the name of a bucket must not be a pattern; got {masked(place.address)}")
     base = "/".join(parts[:first])
     files = []
     for info in _listed(place, base):
         names = info.path[len(base) + 1 :].split("/")
-        taken = _matched(names, parts[first:])
-        if taken and not _is_hidden(below := "/".join(names[taken:])):
+        n_matched = _matched(names, parts[first:])
+        if n_matched and not _is_hidden(below := "/".join(names[n_matched:])):
             files.append(_file(place, info, below))
     if not files:
         _refuse_no_bucket(place)
@@ -439,7 +441,7 @@ def _matching(place: Place) -> list[RemoteFile]:
 
 
 def _matched(names: Sequence[str], pattern: Sequence[str]) -> int:
-    """Return how many names of a path a pattern takes, which may be those of a folder; 0 if none.
+    """Return the number of names of a path, perhaps a folder's, that a pattern matches; 0 if none.
 
     Examples
     --------
@@ -468,34 +470,34 @@ def _listed(place: Place, folder: str) -> list[_Info]:
     fs = require("pyarrow.fs", extra="arrow", purpose="reading files in a store")
     with told(place.address, place.storage):
         selector = fs.FileSelector(folder, recursive=True, allow_not_found=True)
-        found = cast("list[_Info]", place.system.get_file_info(selector))
-    inside = next((one.path for one in found if f"/{DELTA_LOG}/" in one.path), None)
+        infos = cast("list[_Info]", place.system.get_file_info(selector))
+    inside = next((info.path for info in infos if f"/{DELTA_LOG}/" in info.path), None)
     if inside is not None and not folder.endswith(DELTA_LOG):
         table = place.at(inside.partition(f"/{DELTA_LOG}/")[0])
         raise UsageError(inside_lake(table.address))
-    return sorted((one for one in found if one.type.name == "File"), key=lambda one: one.path)
+    return sorted((info for info in infos if info.type.name == "File"), key=lambda info: info.path)
 
 
 def _file(place: Place, info: _Info, below: str) -> RemoteFile:
-    here = place.at(info.path)
+    file_place = place.at(info.path)
     return RemoteFile(
-        address=here.address,
+        address=file_place.address,
         below=below,
         size=info.size or 0,
         modified=info.mtime_ns or 0,
-        place=here,
+        place=file_place,
     )
 
 
 def refuse_changed(files: Sequence[RemoteFile]) -> None:
-    """See that nobody wrote to files while they were read."""
+    """Raise an error if files were written to while they were read."""
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        for file, now in zip(files, pool.map(_looked_at, files), strict=True):
+        for file, now in zip(files, pool.map(_current_state, files), strict=True):
             if now != (file.size, file.modified):
                 raise DataError(f"{file.address} changed while it was read; read it again")
 
 
-def _looked_at(file: RemoteFile) -> tuple[int, int]:
+def _current_state(file: RemoteFile) -> tuple[int, int]:
     with told(file.address, file.place.storage):
         info = cast("_Info", file.place.system.get_file_info(file.place.path))
     return info.size or 0, info.mtime_ns or 0

@@ -1,4 +1,4 @@
-"""What ``read`` is asked, and who answers: the first of ``SOURCE_TYPES`` that knows the source."""
+"""The request of ``read``, and its reader: the first of ``SOURCE_TYPES`` that knows the source."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Correct = str | Models
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """The arguments of ``read`` besides the source."""
+    """Arguments of ``read`` other than the source."""
 
     truth: str | None = None
     models: Models = None
@@ -75,8 +75,8 @@ class Request:
         self._check_groups()
         if self.weight is not None and self.weight == self.count:
             raise UsageError(
-                f"{self.weight!r} is either how many items a row stands for, {param('count=')}, or "
-                f"how much an item matters, {param('weight=')}; give one of them"
+                f"{self.weight!r} must be either the number of items per row, {param('count=')}, "
+                f"or the weight of an item, {param('weight=')}; pass only one of them"
             )
         self.dialect()
 
@@ -89,8 +89,8 @@ class Request:
         if others:
             names = " and ".join(param(f"{name}=") for name in others)
             raise UsageError(
-                f"{param('correct=')} names columns that say right or wrong, which have neither a "
-                f"truth nor predictions; leave {names} out"
+                f"{param('correct=')} selects columns of right or wrong, which need no truth or "
+                f"predictions; omit {names}"
             )
 
     def _check_groups(self) -> None:
@@ -98,28 +98,27 @@ class Request:
             return
         if not isinstance(self.groups, str):
             raise UsageError(
-                f"{param('groups')} must name a column, e.g. {param('groups=', 'user_id')}; got "
+                f"{param('groups')} must be a column name, e.g. {param('groups=', 'user_id')}; got "
                 f"{self.groups!r}"
             )
         named = (self.truth, self.label, self.count, self.weight, *self.columns_by_model.values())
         if self.groups in named:
             raise UsageError(
-                f"every column has one role; {param('groups=', self.groups)} has another one "
-                "already"
+                f"every column has one role; {param('groups=', self.groups)} already has another"
             )
 
     @property
     def missing(self) -> MissingTexts:
-        """Which texts are missing values."""
+        """Texts that mean a missing value."""
         return MissingTexts.from_param(self.na_values, self.empty_is_label)
 
     @property
     def is_of_logs(self) -> bool:
-        """Whether the source is said to be logs of evaluations."""
+        """Whether ``format`` is one of evaluation logs."""
         return self.format is not None and self.format not in FORMATS
 
     def given(self, *without: str) -> dict[str, Any]:
-        """Return what differs from the default, by name."""
+        """Return the arguments that differ from their defaults, by name."""
         return {
             field.name: getattr(self, field.name)
             for field in fields(self)
@@ -127,7 +126,7 @@ class Request:
         }
 
     def dialect(self, columns: Sequence[str] | None = None) -> Dialect:
-        """Return how files are to be read, and which of their columns."""
+        """Return the dialect in which to read files, with the columns to read."""
         return Dialect(
             format=None if self.is_of_logs else self.format,
             separator=self.separator,
@@ -141,22 +140,22 @@ class Request:
 
     @property
     def slice_names(self) -> tuple[str, ...]:
-        """The columns that divide the items."""
+        """Columns that define slices."""
         names = (self.by,) if isinstance(self.by, str) else self.by
         if names is None:
             return ()
         if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
             raise UsageError(
-                f"{param('by')} must name columns, e.g. {param('by=', ['country'])}; got "
+                f"{param('by')} must be column names, e.g. {param('by=', ['country'])}; got "
                 f"{self.by!r}"
             )
         if not names or len(set(names)) != len(names):
-            raise UsageError(f"{param('by')} must name each column once; got {self.by!r}")
+            raise UsageError(f"{param('by')} must contain each column once; got {self.by!r}")
         return tuple(names)
 
     @property
     def columns_by_model(self) -> dict[str, str]:
-        """The columns of the models that were named: predictions, or right or wrong."""
+        """Requested columns by model: predictions, or right or wrong."""
         named = self.models if self.correct is None else self.correct
         if isinstance(named, Mapping):
             return dict(named)
@@ -164,14 +163,14 @@ class Request:
 
     @property
     def wanted(self) -> list[str]:
-        """The columns of one table that were named."""
+        """Requested columns of one table."""
         models = self.columns_by_model.values()
         others = (self.truth, *models, self.id, self.count, self.weight, self.groups)
         named = [name for name in others if name is not None]
         return [*named, *self.slice_names, *(self.where or ())]
 
     def of(self, table: Table | Frame) -> TableQuery:
-        """Return which columns of one table are what."""
+        """Return the roles of the columns of one table."""
         if self.correct is None:
             check_names(self.models, self.truth, table)
         for name in self.wanted:
@@ -181,13 +180,13 @@ class Request:
         if not named:
             wanted = {*self.wanted}
             models = {name: name for name in table.names if name not in wanted}
-            odd = [name for name in models if table.column(name).family == "other"]
-            if odd:
-                why = f"{odd[0]!r} is of type {table.column(odd[0]).type}"
-                rest = [name for name in models if name not in odd]
-                raise UsageError(name_models(table.name, why, rest))
+            unsuitable = [name for name in models if table.column(name).family == "other"]
+            if unsuitable:
+                reason = f"{unsuitable[0]!r} has type {table.column(unsuitable[0]).type}"
+                remaining = [name for name in models if name not in unsuitable]
+                raise UsageError(name_models(table.name, reason, remaining))
         if not models:
-            raise UsageError(f"{table.name} has no column of predictions besides {self.wanted}")
+            raise UsageError(f"{table.name} has no prediction columns besides {self.wanted}")
         return TableQuery(
             truth=self.truth,
             models=models,
@@ -204,18 +203,18 @@ class Request:
         )
 
     def join(self) -> Join:
-        """Return how files are to be joined."""
+        """Return the options for joining files."""
         label = self.label if self.correct is None else self.correct
         if self.id is None or label is None:
             raise UsageError(
-                "files of several models are joined on an id: name the columns with "
-                f"{param('id=')} and {param('label=')}, or with {param('id=')} and "
-                f"{param('correct=')} if they say right or wrong"
+                "files of several models are joined on an id: pass the columns as "
+                f"{param('id=')} and {param('label=')}, or as {param('id=')} and "
+                f"{param('correct=')} if they record right or wrong"
             )
         if not isinstance(label, str):
             raise UsageError(
-                "files that are joined have one column each that says right or wrong: name it, "
-                f"e.g. {param('correct=', 'correct')}; got {self.correct!r}"
+                "files in a join must share one column of right or wrong, e.g. "
+                f"{param('correct=', 'correct')}; got {self.correct!r}"
             )
         return Join(
             id=self.id,
@@ -230,7 +229,7 @@ class Request:
 
 
 def check_names(models: Any, truth: str | None, table: Table | Frame) -> None:
-    """Refuse names of columns that are none, or that are given twice."""
+    """Raise an error if the truth is missing, or if column names are invalid or repeated."""
     if truth is None:
         raise UsageError(_no_truth(table))
     if models is None:
@@ -243,25 +242,25 @@ def check_names(models: Any, truth: str | None, table: Table | Frame) -> None:
 
 
 def _no_truth(table: Table | Frame) -> str:
-    """Return the sentence for a truth that nobody named: which columns there are."""
+    """Return the message for a missing truth, with the columns of the table."""
     names = list(table.names)
     guess = next((name for name in names if name.lower() in ("label", *GOLD)), "label")
     return (
-        f"name the column of the true labels, e.g. {param('truth=', guess)}; if the models' "
-        f"columns say right or wrong, name these with {param('correct=')}. Columns of "
+        f"pass the column of the true labels, e.g. {param('truth=', guess)}; if the models' "
+        f"columns record right or wrong, pass them as {param('correct=')} instead. Columns of "
         f"{table.name}: {listed(names)}"
     )
 
 
 def check_format(name: str | None) -> None:
-    """Refuse a format that is neither of tables nor of logs, those of plug-ins included."""
+    """Raise an error for an unknown format; formats of plug-ins are known."""
     if name is not None and name not in FORMATS and name not in LOGS:
         raise UsageError(unknown_name("format", name, (*FORMATS, *LOGS.names())))
 
 
-def _check_choice(what: str, value: object, known: Sequence[str]) -> None:
+def _check_choice(parameter: str, value: object, known: Sequence[str]) -> None:
     if value not in known:
-        raise UsageError(unknown_name(what, value, known))
+        raise UsageError(unknown_name(parameter, value, known))
 
 
 _FILES = {"format", "separator", "quote", "header", "encoding", "storage_options"}
@@ -270,15 +269,15 @@ _TABLE = {"truth", "models", "correct", "id", "by", "where", "count", "weight", 
 
 
 class SourceType(NamedTuple):
-    """One kind of source: how to tell it, how to read it, and what can be asked of it."""
+    """One kind of source: how to recognize it, how to read it, and its arguments."""
 
-    find: Callable[[Any, Request], Any]  # what is to be read, or None if it is something else
+    find: Callable[[Any, Request], Any]  # returns the content to read, or None
     read: Callable[[Any, Request], Outcomes]
     knows: set[str]
-    refusal: Callable[[str], str]  # of arguments that it does not know
+    refusal: Callable[[str], str]  # returns the message for unknown arguments
 
     def refuse_others(self, request: Request) -> None:
-        """Refuse arguments that mean nothing here."""
+        """Raise an error for arguments that do not apply to this kind of source."""
         others = [name for name in request.given() if name not in self.knows]
         if others:
             spelled = dict.fromkeys("dialect" if name in OPTIONS else name for name in others)
@@ -286,7 +285,7 @@ class SourceType(NamedTuple):
             raise UsageError(self.refusal(names))
 
 
-# What is known without a plug-in: libraries of frames, types of Python, addresses, endings.
+# Known without plug-ins: libraries of frames, Python's own types, addresses, file endings.
 _LIBRARIES = {
     *("builtins", "io", "_io", "gzip", "pandas", "polars", "pyarrow", "duckdb", "narwhals"),
     *("modin", "cudf", "dask", "ibis", "pyspark", "sqlframe"),
@@ -296,9 +295,9 @@ _SUFFIXES = {"", *SUFFIXES, *PACKINGS, *DATABASE_SUFFIXES}
 
 
 def open_source(source: Any) -> Any:
-    """Return what can be read: what a source of the catalogue opens, anything else as it is.
+    """Return a source as opened by the catalogue, or unchanged if the catalogue has no opener.
 
-    Plug-ins are asked only about what nothing built in knows.
+    Plug-ins are consulted only if no built-in reader knows the source.
     """
     if type(source) in (list, tuple):
         return type(source)(_open(part) if _is_path(part) else part for part in source)
@@ -330,18 +329,18 @@ def _open(source: Any) -> Any:
     return source
 
 
-def read_source(given: object, request: Request) -> Outcomes:
-    """Read a source as the first type that knows it."""
-    source = open_source(given)
+def read_source(argument: object, request: Request) -> Outcomes:
+    """Read a source with the first type that knows it."""
+    source = open_source(argument)
     for source_type in SOURCE_TYPES:
         content = source_type.find(source, request)
         if content is not None:
             break
-    if isinstance(content, Frame) and _is_path(given):
-        content = replace(content, name=called(given))
+    if isinstance(content, Frame) and _is_path(argument):
+        content = replace(content, name=called(argument))
     source_type.refuse_others(request)
     outcomes = source_type.read(content, request)
-    if outcomes.sources:  # which outcomes that were counted before know themselves
+    if outcomes.sources:  # outcomes that were counted before already have sources
         return outcomes
     name = content.name if isinstance(content, (Database, Frame)) else called(source)
     return with_source(outcomes, name, weighted=request.weight is not None)
@@ -354,14 +353,14 @@ def columns_of(
     dialect: DialectOptions | None = None,
     storage_options: Mapping[str, Option] | None = None,
 ) -> str | None:
-    """Return the names of the columns of files for a message; None for what is read only once.
+    """Return the column names of files for a message; None if a source can be read only once.
 
     Parameters
     ----------
     source
-        A path, a folder or a pattern, as for :func:`outperform.read`.
+        Path, folder or pattern, as in :func:`outperform.read`.
     format, dialect, storage_options
-        As for :func:`outperform.read`.
+        As in :func:`outperform.read`.
     """
     source = open_source(source)
     frame = _frame(source, Request())
@@ -370,12 +369,12 @@ def columns_of(
     if source == "-" or known_database(source, table=None, query=None) is not None:
         return None
     storage = Storage.of(storage_options)
-    asked = Dialect(format=format, storage=storage, **check_options(dialect))
-    with opened({"": source}, [], asked) as tables:
+    file_dialect = Dialect(format=format, storage=storage, **check_options(dialect))
+    with opened({"": source}, [], file_dialect) as tables:
         return listed(tables.tables[""].names)
 
 
-# Logs of evaluations
+# Evaluation logs
 
 
 def _logs(source: object, request: Request) -> Any:
@@ -401,7 +400,7 @@ def _read_logs(source: object, request: Request) -> Outcomes:
     )
 
 
-# Gold and a file per model
+# A gold file and one file per model
 
 
 def _joined(source: object, request: Request) -> tuple[Join, Any] | None:
@@ -416,7 +415,7 @@ def _read_join(source: tuple[Join, object], request: Request) -> Outcomes:
     sources = _named(files, fewest=1 if question.correct else 2)
     named = (question.id, question.label, question.truth, question.groups)
     columns = [name for name in named if name is not None]
-    # Which columns tell the separator is not the same for gold and for models.
+    # Only the id is in all files, so only the id can reveal the separator.
     with opened(sources, [question.id], request.dialect(columns)) as tables:
         return tables.ask(lambda tables_by_name, engine: join(tables_by_name, question, engine))
 
@@ -425,23 +424,25 @@ def _named(source: object, *, fewest: int) -> Mapping[str, Any]:
     if isinstance(source, Mapping):
         for name in source:
             if not isinstance(name, str):
-                raise UsageError(f"names of files must be text; got {name!r}")
+                raise UsageError(f"file names must be text; got {name!r}")
         sources: Mapping[str, Any] = source
     elif isinstance(source, (list, tuple)):
         names = [stem(file) for file in source]
         if len(set(names)) != len(names):
             raise UsageError(
-                f"files of the same name need names: {{'gold': …, 'bert': …}}; got {names}"
+                f"file names must be unique, or passed as {{'gold': …, 'bert': …}}; got {names}"
             )
         sources = dict(zip(names, source, strict=True))
     else:
-        raise UsageError(f"{param('label=')} is for a join: give gold and one file per model")
+        raise UsageError(
+            f"{param('label=')} is for a join: pass a gold file and one file per model"
+        )
     if len(sources) < fewest:
-        raise UsageError(f"a join needs gold and at least one model; got {list(sources)}")
+        raise UsageError(f"a join needs a gold file and at least one model; got {list(sources)}")
     return sources
 
 
-# Outcomes that were counted before
+# Counted outcomes
 
 
 def _shards(source: object, request: Request) -> Any:
@@ -449,7 +450,7 @@ def _shards(source: object, request: Request) -> Any:
     return source if counted else None
 
 
-# One table: of a database, in a frame, in files
+# One table: in a database, a frame or files
 
 
 def _database(source: object, request: Request) -> Database | None:
@@ -473,12 +474,12 @@ def _read_files(source: object, request: Request) -> Outcomes:
 
 
 def _as_long(names: str) -> str:
-    """Return what to say if a column of models is named of a table that is not said to be long."""
+    """Return the message for a column of models without ``format="long"``; empty without one."""
     if param("model=") not in names:
         return ""
     return (
-        f"{names} can be given for a table with one row for each item and model; if it is one, say "
-        f"so with {param('format=', 'long')}"
+        f"{names} can be used with a table with one row per item and model; if this is one, pass "
+        f"{param('format=', 'long')}"
     )
 
 
@@ -489,8 +490,8 @@ SOURCE_TYPES = (
         _read_logs,
         {"id", "model", *_OF_LOGS, *_FILES, *_NULLS},
         lambda names: (
-            f"{names} cannot be asked of a table with one row for each item and model, which says "
-            f"right or wrong; its columns are {param('id=')}, {param('model=')} and "
+            f"{names} cannot be used with a table with one row per item and model, which records "
+            f"right or wrong; pass its columns as {param('id=')}, {param('model=')} and "
             f"{param('score=')}"
         ),
     ),
@@ -499,33 +500,35 @@ SOURCE_TYPES = (
         _read_logs,
         {"format", "skip_failed", "latest", *_OF_LOGS},
         lambda names: (
-            f"{names} cannot be asked of logs of evaluations, which know their own columns; choose "
-            f"with {param('score=')}, {param('models=')} and {param('where=')}"
+            f"{names} cannot be used with evaluation logs, whose columns are fixed; use "
+            f"{param('score=')}, {param('models=')} and {param('where=')}"
         ),
     ),
     SourceType(
         _joined,
         _read_join,
         {"id", "label", "correct", "truth", "groups", "on_missing", *_NULLS, *_FILES},
-        lambda names: f"{names} can be given for one table; in a join every file is a model",
+        lambda names: f"{names} can be used with one table; in a join every file is a model",
     ),
     SourceType(
         _shards,
         lambda source, request: read_shards(source, request.models, request.storage_options),
         {"models", "storage_options"},
-        lambda names: f"{names} must be asked before outcomes are counted",
+        lambda names: f"{names} cannot be used with counted outcomes, only when they are counted",
     ),
     SourceType(
         _database,
         lambda database, request: count_database(database, request.of),
         {"table", "query", *_TABLE},
-        lambda names: f"{names} are for files and logs, not for a database",
+        lambda names: f"{names} can be used with files and logs, not with a database",
     ),
     SourceType(
         _frame,
         lambda frame, request: count_frame(frame, request.of(frame)),
         _TABLE,
-        lambda names: _as_long(names) or f"{names} are for files and logs, not for a frame",
+        lambda names: (
+            _as_long(names) or f"{names} can be used with files and logs, not with a frame"
+        ),
     ),
     SourceType(
         lambda source, request: source,
@@ -533,8 +536,8 @@ SOURCE_TYPES = (
         _TABLE | _FILES,
         lambda names: (
             _as_long(names)
-            or f"{names} is for joins or logs, not for one table; files are joined with "
-            f"{param('id=')} and {param('label=')}, and logs read with {param('format=')}"
+            or f"{names} can be used with joins or logs, not with one table; join files with "
+            f"{param('id=')} and {param('label=')}, or read logs with {param('format=')}"
         ),
     ),
 )

@@ -1,4 +1,4 @@
-"""Sources: what an address, a file or an object of another library leads to."""
+"""Sources: open addresses, files and objects of other libraries as tables."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/", re.IGNORECASE)  # a drive has on
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """What leads to a table: addresses, endings of files, or objects of a library.
+    """Source of tables: opens addresses, files with some endings, or objects of a library.
 
     Parameters
     ----------
     name
-        The name of its entry point.
+        Name of its entry point.
     open
-        Takes what the caller gave, and returns what can be read: a frame that narwhals knows, or
+        Function that takes what the caller passed, and returns a frame that narwhals knows, or
         the path of a file or folder.
     schemes
-        The addresses that it opens: ``("lab",)`` for ``lab://…``.
+        Schemes of the addresses that it opens: ``("lab",)`` for ``lab://…``.
     suffixes
-        The endings of the files that it opens: ``(".sav",)``.
+        Endings of the files that it opens: ``(".sav",)``.
     objects
-        The classes whose objects it opens, each with its library: ``("deltalake.DeltaTable",)``
-        for a class ``DeltaTable`` of any module of ``deltalake``.
+        Classes whose objects it opens, each with its library: ``("deltalake.DeltaTable",)`` for a
+        class ``DeltaTable`` of any module of ``deltalake``.
     """
 
     name: str
@@ -43,17 +43,17 @@ class Source:
     objects: tuple[str, ...] = ()
 
     def knows(self, source: object) -> bool:
-        """Return whether it opens what the caller gave."""
+        """Return whether it opens what the caller passed."""
         if isinstance(source, (str, os.PathLike)):
             scheme = scheme_of(source)
             if scheme is not None:
                 return scheme in self.schemes
             return Path(source).suffix.lower() in self.suffixes
         classes = type(source).__mro__
-        return any(f"{_library(one)}.{one.__name__}" in self.objects for one in classes)
+        return any(f"{_library(kind)}.{kind.__name__}" in self.objects for kind in classes)
 
     def open_checked(self, source: object) -> object:
-        """Open a source; what the code of others raises or returns besides is told as a fault."""
+        """Open a source; an exception or a wrong result of a plug-in raises an error."""
         if self.open.__module__.startswith("outperform."):
             return self.open(source)
         address = os.fspath(source) if isinstance(source, (str, os.PathLike)) else ""
@@ -62,16 +62,16 @@ class Source:
             opened = self.open(source)
         except Exception as error:
             text = str(error)
-            told = without_secrets(mask_addresses(text), address)
+            message = without_secrets(mask_addresses(text), address)
             # A traceback would show what the error of the source says.
-            cause = error if told == text else None
+            cause = error if message == text else None
             if not isinstance(error, OutperformError):
                 raise DataError(
                     f"{name} cannot be opened by the source {self.name!r}: "
-                    f"{type(error).__name__}: {told}"
+                    f"{type(error).__name__}: {message}"
                 ) from cause
             if cause is None:
-                raise type(error)(told) from None
+                raise type(error)(message) from None
             raise
         if opened is None or self.knows(opened):
             shown = without_secrets(mask_addresses(repr(opened)), address)
@@ -91,7 +91,7 @@ def _library(kind: type) -> str:
     return kind.__module__.partition(".")[0]
 
 
-def _open_delta(table: Any) -> object:  # at the version that it was opened at
+def _open_delta(table: Any) -> object:  # at the version of the DeltaTable object
     duckdb = require("duckdb", extra="cli", purpose="counting a DeltaTable")
     return duckdb.connect().from_arrow(table.to_pyarrow_dataset())
 

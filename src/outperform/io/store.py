@@ -1,4 +1,4 @@
-"""A folder of counts that grows: a part for each partition, of which only new ones are counted."""
+"""A growing folder of counts, with one part per partition; only new partitions are counted."""
 
 from __future__ import annotations
 
@@ -62,13 +62,13 @@ _FIELDS = _files.record(
         "sha256": _files.digest,
     }
 )
-_BLOCK = 8 << 20  # one request of a store, most of whose time is the way there and back
-_AHEAD = 2  # partitions that are hashed, or copied here, while another one is counted
-_LEVEL = 1  # of compression; more takes longer than the rest and saves a fifth
+_BLOCK = 8 << 20  # bytes per request to a store, which spends most of its time in transit
+_AHEAD = 2  # partitions that are hashed, or copied here, while another is counted
+_LEVEL = 1  # compression level; a higher one takes longer than all other work and saves a fifth
 
 
 class Partition(NamedTuple):
-    """Files that are counted together, and what they are called."""
+    """Files that are counted as one unit, with a name."""
 
     name: str
     source: str
@@ -77,7 +77,7 @@ class Partition(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Update:
-    """What an update counted, all parts that there are now, by name, and what was noticed."""
+    """Newly counted parts, all parts by name, and findings of an update."""
 
     counted: tuple[Part, ...]
     parts: Mapping[str, Part]
@@ -85,7 +85,7 @@ class Update:
 
     @property
     def items(self) -> int:
-        """How many items all parts hold."""
+        """Number of items in all parts."""
         return sum(part.items for part in self.parts.values())
 
 
@@ -101,22 +101,22 @@ def update(
     """Count the partitions of files that a folder has not counted yet.
 
     A partition is a file, or all files below folders such as ``day=2026-01-01``. Each becomes a
-    part that is complete or absent, so an update that was killed is simply run again.
+    part that is either complete or absent, so an interrupted update can be run again.
 
     Parameters
     ----------
     folder
-        Where the parts are; the first update makes it and writes down what is asked.
+        Folder of the parts; the first update creates it and records the request.
     sources, request
-        Files, folders and patterns; and what is asked, which must be the same every time.
+        Files, folders and patterns; and the request, which must be the same every time.
     version
-        The version of the package, for the records.
+        Version of the package, for the records.
     recount
-        Partitions that are counted again, because they changed.
+        Partitions to count again, because they changed.
     verify
-        Whether to hash also the files whose size and times are as they were.
+        Whether to hash files even if their size and times are unchanged.
     """
-    place, sources = Path(folder), [local_path(one) for one in sources]
+    home, sources = Path(folder), [local_path(source) for source in sources]
     _refuse_what_is_no_file(sources, request)
     named = request.models is not None or request.correct is not None
     dialect = request.dialect(request.wanted if named else None)
@@ -125,11 +125,11 @@ def update(
         if name not in partitions:
             raise UsageError(unknown_name("partition", name, sorted(partitions)))
     spec = _spec_of(request)
-    _agree(place, spec, version)
-    parts = {part.name: part for part in _parts(place)}
-    new = _new(place, partitions, parts, recount, verify=verify)
-    gone = tuple(_gone(place, sources, partitions, parts))
-    counting = _Counting(place, request, dialect, _files.checksum(spec), version, parts)
+    _agree(home, spec, version)
+    parts = {part.name: part for part in _parts(home)}
+    new = _new(home, partitions, parts, recount, verify=verify)
+    gone = tuple(_gone(home, sources, partitions, parts))
+    counting = _Counting(home, request, dialect, _files.checksum(spec), version, parts)
     done = tuple(counting.each(new)) if new else ()
     return Update(counted=done, parts=parts, findings=gone)
 
@@ -140,19 +140,19 @@ def _gone(
     partitions: Mapping[str, Partition],
     parts: Mapping[str, Part],
 ) -> Iterator[Finding]:
-    """Yield the finding about parts whose files are no longer in the folders that were named."""
-    roots = [_absolute(one) for one in sources if _is_folder(one)]
-    gone = [
+    """Yield a finding about parts whose files are no longer in the source folders."""
+    roots = [_absolute(root) for root in sources if _is_folder(root)]
+    missing_parts = [
         part
         for name, part in parts.items()
-        if name not in partitions and any(_absolute(part.source).startswith(one) for one in roots)
+        if name not in partitions and any(_absolute(part.source).startswith(root) for root in roots)
     ]
-    if gone:
+    if missing_parts:
         yield finding(
             "counted_files_gone",
-            sources=listed((masked(part.source) for part in gone), most=3),
-            items=counted(sum(part.items for part in gone), "items"),
-            parts=listed((str(folder / part_file(part.name)) for part in gone), most=3),
+            sources=listed((masked(part.source) for part in missing_parts), most=3),
+            items=counted(sum(part.items for part in missing_parts), "items"),
+            parts=listed((str(folder / part_file(part.name)) for part in missing_parts), most=3),
         )
 
 
@@ -161,36 +161,37 @@ def _is_folder(source: str) -> bool:
 
 
 def _absolute(source: str) -> str:
-    """Return a folder or file so that what lies in a folder begins like it."""
+    """Return an absolute path that is a prefix of all paths inside it."""
     return f"{source if is_remote(source) else os.path.abspath(source)}".rstrip("/") + "/"
 
 
 def _refuse_what_is_no_file(sources: Sequence[str], request: Request) -> None:
-    """Refuse sources that have no partitions: streams, databases, logs, joins, counts."""
+    """Raise an error for sources without partitions: streams, databases, logs, joins, counts."""
     for source in sources:
         _refuse_lake(source, request)
         if is_remote(source):
             SOURCE_TYPES[-1].refuse_others(request)
             continue
-        door = next(one for one in SOURCE_TYPES if one.find(source, request) is not None)
-        if door is not SOURCE_TYPES[-1] or source == "-":
+        source_type = next(each for each in SOURCE_TYPES if each.find(source, request) is not None)
+        if source_type is not SOURCE_TYPES[-1] or source == "-":
             raise UsageError(
-                f"only files of one table are counted by partition, and {masked(source)!r} is "
-                f"something else; leave {param('update=')} out, and write its counts to a file"
+                f"only the files of one table can be counted by partition, and {masked(source)!r} "
+                f"is something else; omit {param('update=')}, and write its counts to a file"
             )
-        door.refuse_others(request)
+        source_type.refuse_others(request)
 
 
 def _refuse_lake(source: str, request: Request) -> None:
-    """Refuse a table of Delta or Iceberg, whose files are not its rows."""
+    """Raise an error for a Delta or Iceberg table, whose files may contain deleted rows."""
     if is_remote(source):
         kind = lake_at(reached(source, request.storage_options))
     else:
         kind = None if glob.has_magic(source) else lake_here(source)
     if kind is not None:
         raise UsageError(
-            f"{masked(source)} is {LAKES[kind]}, whose files may hold deleted rows, so that it is "
-            f"counted as a whole; leave {param('update=')} out, and write its counts to a file"
+            f"{masked(source)} is {LAKES[kind]}, whose files may contain deleted rows, so it "
+            f"cannot be counted by partition; omit {param('update=')}, and write its counts to a "
+            "file"
         )
 
 
@@ -198,34 +199,36 @@ def _refuse_lake(source: str, request: Request) -> None:
 
 
 def _partitions(sources: Sequence[str], dialect: Dialect) -> dict[str, Partition]:
-    """Return what can be counted, by name."""
-    found: dict[str, list[File | RemoteFile]] = {}
+    """Return the partitions of the sources, by name."""
+    files_by_name: dict[str, list[File | RemoteFile]] = {}
     homes: dict[str, str] = {}
     for source in sources:
         for file, root in _listed(source, dialect):
-            name, home = _place(_name(file), root)
+            name, home = _locate(_name(file), root)
             if homes.setdefault(name, home) != home:
                 raise UsageError(
-                    f"{homes[name]} and {home} would both be the partition {name!r}; give the "
+                    f"{homes[name]} and {home} would both be the partition {name!r}; pass the "
                     "folder above both instead"
                 )
-            found.setdefault(name, []).append(file)
-    for name, files in found.items():
-        twin, number = Counter(map(_name, files)).most_common(1)[0]
+            files_by_name.setdefault(name, []).append(file)
+    for name, files in files_by_name.items():
+        duplicate, number = Counter(map(_name, files)).most_common(1)[0]
         if number > 1:
-            raise UsageError(f"{twin} was given {number} times, in the partition {name!r}")
-    return {name: Partition(name, homes[name], tuple(files)) for name, files in found.items()}
+            raise UsageError(f"{duplicate} occurs {number} times in the partition {name!r}")
+    return {
+        name: Partition(name, homes[name], tuple(files)) for name, files in files_by_name.items()
+    }
 
 
 def _listed(source: str, dialect: Dialect) -> Iterator[tuple[File | RemoteFile, str]]:
-    """Yield the files of a source, and the folder that their names begin below."""
+    """Yield the files of a source, each with the folder to which its name is relative."""
     if not is_remote(source):
         root = shown_name(_root(source))
         yield from ((file, root) for file in known_files(source, dialect))
         return
-    for one in found_at(reached(source, dialect.storage)):
-        named = one.address.removesuffix(f"/{one.below}") if one.below else one.address
-        yield one, _root(source) if glob.has_magic(source) or not one.below else named
+    for remote in found_at(reached(source, dialect.storage)):
+        root = remote.address.removesuffix(f"/{remote.below}") if remote.below else remote.address
+        yield remote, _root(source) if glob.has_magic(source) or not remote.below else root
 
 
 def _name(file: File | RemoteFile) -> str:
@@ -233,7 +236,7 @@ def _name(file: File | RemoteFile) -> str:
 
 
 def _root(source: str) -> str:
-    """Return the folder that names begin below: without what a pattern leaves open.
+    """Return the folder to which names are relative, without the variable parts of a pattern.
 
     Examples
     --------
@@ -248,24 +251,24 @@ def _root(source: str) -> str:
     return folder
 
 
-def _place(path: str, root: str) -> tuple[str, str]:
-    """Return the name of the partition that a file belongs to, and where that is.
+def _locate(path: str, root: str) -> tuple[str, str]:
+    """Return the name of a file's partition, and its path.
 
     Examples
     --------
-    >>> _place("in/mon.csv", "in"), _place("in/day=1/a.csv", "in/day=1")
+    >>> _locate("in/mon.csv", "in"), _locate("in/day=1/a.csv", "in/day=1")
     (('mon.csv', 'in/mon.csv'), ('day=1', 'in/day=1'))
     """
     scheme, mark, rest = root.partition("://")
     if mark:
-        name, home_there = _place(path.partition("://")[2], rest)
-        return name, f"{scheme}://{home_there}"
+        name, path_in_store = _locate(path.partition("://")[2], rest)
+        return name, f"{scheme}://{path_in_store}"
     home, steps = PurePath(root), [*PurePath(os.path.relpath(path, root or ".")).parts]
     while "=" in home.name:
         home, steps = home.parent, [home.name, *steps]
     last = max((number for number, step in enumerate(steps[:-1], 1) if "=" in step), default=0)
-    kept = steps[: last or len(steps)]
-    return "/".join(kept), str(home.joinpath(*kept))
+    name_steps = steps[: last or len(steps)]
+    return "/".join(name_steps), str(home.joinpath(*name_steps))
 
 
 def _new(
@@ -276,51 +279,51 @@ def _new(
     *,
     verify: bool,
 ) -> list[Partition]:
-    """Return what is to be counted; what was counted must be as it was."""
-    found, touched = [], {}
+    """Return the partitions to count; changes in counted ones raise an error."""
+    to_count, contents_by_name = [], {}
     for name, partition in partitions.items():
         if name not in parts or name in recount:
-            found.append(partition)
+            to_count.append(partition)
         elif verify or not _is_untouched(partition, parts[name]):
-            touched[name] = _contents(partition)
-            _refuse_changes(partition, parts[name], touched[name])
-    for name, contents in touched.items():
+            contents_by_name[name] = _contents(partition)
+            _refuse_changes(partition, parts[name], contents_by_name[name])
+    for name, contents in contents_by_name.items():
         parts[name] = _touched(folder, parts[name], contents)
-    return found
+    return to_count
 
 
 def _touched(folder: Path, part: Part, contents: tuple[Content, ...]) -> Part:
-    """Note when files were touched that hold what they held, so that they are hashed only once."""
+    """Record new times of files with unchanged contents, so that they are hashed only once."""
     if part.files == contents:
         return part
-    path, noted = folder / part_file(part.name), part._replace(files=contents)
-    with suppress(OSError, UsageError):  # it only saves time
+    path, updated = folder / part_file(part.name), part._replace(files=contents)
+    with suppress(OSError, UsageError):  # a failure only costs time
         body = gzip.decompress(path.read_bytes()).partition(b"\n")[2]
         _files.write_atomically(
-            path, gzip.compress(part_line(noted) + b"\n" + body, _LEVEL, mtime=0)
+            path, gzip.compress(part_line(updated) + b"\n" + body, _LEVEL, mtime=0)
         )
-    return noted
+    return updated
 
 
 def _is_untouched(partition: Partition, part: Part) -> bool:
     now = {(_called(partition, file), *_marker(file)) for file in partition.files}
-    return now == {(one.name, one.size, one.marker) for one in part.files}
+    return now == {(content.name, content.size, content.marker) for content in part.files}
 
 
 def _called(partition: Partition, file: File | RemoteFile) -> str:
-    inside = os.path.relpath(_name(file), partition.source)
-    return os.path.basename(_name(file)) if inside == "." else PurePath(inside).as_posix()
+    relative = os.path.relpath(_name(file), partition.source)
+    return os.path.basename(_name(file)) if relative == "." else PurePath(relative).as_posix()
 
 
 def _marker(file: File | RemoteFile) -> tuple[int, str]:
     if isinstance(file, File):
-        size, *rest = file.stamp  # the last one cannot be set back, unlike the time of writing
-        return size, ":".join(map(str, rest))
+        size, *times = file.stamp  # the last, unlike the time of writing, cannot be set back
+        return size, ":".join(map(str, times))
     return file.size, str(file.modified)
 
 
 def _contents(partition: Partition, folder: str | None = None) -> tuple[Content, ...]:
-    """Return the files with the hashes of their bytes; what is not here is copied to a folder."""
+    """Return the files with the hashes of their bytes; remote files are copied to ``folder``."""
     return tuple(
         Content(_called(partition, file), *_marker(file), _hash(file, folder))
         for file in partition.files
@@ -328,22 +331,22 @@ def _contents(partition: Partition, folder: str | None = None) -> tuple[Content,
 
 
 def _hash(file: File | RemoteFile, folder: str | None) -> str:
-    found = hashlib.blake2b(digest_size=32)
+    digest = hashlib.blake2b(digest_size=32)
     if isinstance(file, File):
         try:
             with open(file.path, "rb") as stream:
                 while block := stream.read(_BLOCK):
-                    found.update(block)
+                    digest.update(block)
         except OSError as error:
             raise DataError(f"{file.name} cannot be read: {error.strerror}") from error
     else:
         copy = nullcontext() if folder is None else Spool(_copy_of(file, folder))
         with told(file.address, file.place.storage), copy as spool, file.open() as stream:
             while block := stream.read(_BLOCK):
-                found.update(block)
+                digest.update(block)
                 if spool is not None:
                     spool.write(block)
-    return f"blake2b:{found.hexdigest()}"
+    return f"blake2b:{digest.hexdigest()}"
 
 
 def _here(file: File | RemoteFile, dialect: Dialect, folder: str) -> File:
@@ -357,17 +360,19 @@ def _copy_of(file: RemoteFile, folder: str) -> str:
 
 
 def _refuse_changes(partition: Partition, part: Part, contents: Sequence[Content]) -> None:
-    if Counter(one.hash for one in contents) == Counter(one.hash for one in part.files):
+    counted_hashes = Counter(content.hash for content in part.files)
+    if Counter(content.hash for content in contents) == counted_hashes:
         return
     raise DataError(
-        f"the partition {part.name!r} changed since it was counted at {part.time}: then it was "
-        f"{_described(part.source, part.files)}, now {_described(partition.source, contents)}; if "
-        f"what is there now is right, count it again with {param('recount=', part.name)}"
+        f"the partition {part.name!r} has changed since it was counted at {part.time}: it was "
+        f"{_described(part.source, part.files)}, and is now "
+        f"{_described(partition.source, contents)}; if that is right, count it again with "
+        f"{param('recount=', part.name)}"
     )
 
 
 def _described(source: str, files: Sequence[Content]) -> str:
-    size = f"{sum(one.size for one in files):,} bytes"
+    size = f"{sum(content.size for content in files):,} bytes"
     return f"{source} ({size})" if len(files) == 1 else f"{source} ({len(files)} files, {size})"
 
 
@@ -375,7 +380,7 @@ def _described(source: str, files: Sequence[Content]) -> str:
 
 
 def _spec_of(request: Request) -> dict[str, object]:
-    """Return the question as plain values, the same however it was put."""
+    """Return the request as plain values in a canonical form."""
     spec: dict[str, object] = request.given("models", "correct", "by", "where", "storage_options")
     for name, value in (("models", request.models), ("correct", request.correct)):
         if value is not None:
@@ -390,45 +395,50 @@ def _spec_of(request: Request) -> dict[str, object]:
 
 
 def _agree(folder: Path, spec: Mapping[str, object], version: str) -> None:
-    """Write down what is asked, or see that it is what was asked before."""
+    """Record the request, or check that it is the recorded one."""
     path = folder / SPEC
     if not path.exists():
         if other := next((name for name in _entries(folder) if not name.startswith(".")), ""):
             raise UsageError(
-                f"{folder} has other files already, such as {other}; counts by partition need a "
-                "folder of their own, which is made if it is not there"
+                f"{folder} already has other files, such as {other}; counts by partition need a "
+                "separate folder, which is created if it does not exist"
             )
-        told = {"format": _FORMAT, "schema": 1, "spec": spec, "version": version}
+        record = {"format": _FORMAT, "schema": 1, "spec": spec, "version": version}
         _files.make_folder(folder)
-        if _files.create_atomically(path, json.dumps(_files.signed(told), indent=1).encode()):
+        if _files.create_atomically(path, json.dumps(_files.signed(record), indent=1).encode()):
             return
     try:
         data = _files.parse(path.read_bytes())
         known = _FIELDS(data, "")["spec"]
         if not _files.is_signed(data) or not isinstance(known, dict):
-            raise DataError("its content does not fit its checksum, so it was changed")
+            raise DataError("its content does not match its checksum, so it was changed")
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}") from error
     except DataError as error:
         raise DataError(f"{path}: {error}") from error
-    unlike = [name for name in {**known, **spec} if known.get(name) != spec.get(name)]
-    if unlike:
-        said = [[_said(name, one.get(name)) for name in unlike] for one in (known, spec)]
-        then, now = map(", ".join, said)
+    differing = [name for name in {**known, **spec} if known.get(name) != spec.get(name)]
+    if differing:
+        texts = [
+            [_as_argument(name, question.get(name)) for name in differing]
+            for question in (known, spec)
+        ]
+        then, now = map(", ".join, texts)
         raise UsageError(
-            f"{folder} holds the counts of another question: they were counted {then}, and now "
-            f"this is asked {now}; ask the same again, or begin another folder"
+            f"{folder} contains counts of another request: they were counted {then}, and this "
+            f"request is {now}; repeat the first request, or use another folder"
         )
 
 
-def _said(name: str, value: object) -> str:
-    """Return a part of the question as it is given to the verb or the command."""
+def _as_argument(name: str, value: object) -> str:
+    """Return a part of the request as an argument of the function or the command."""
     if value is None:
         return f"without {param(name)}"
     if isinstance(value, dict) and name in ("models", "correct"):
         value = list(value.values())
     if isinstance(value, dict):
-        value = {column: one[0] if len(one) == 1 else one for column, one in value.items()}
+        value = {
+            column: values[0] if len(values) == 1 else values for column, values in value.items()
+        }
     if name in OPTIONS:
         name, value = "dialect", {name: value}
     return f"with {param(f'{name}=', value)}"
@@ -440,16 +450,16 @@ def _entries(folder: Path) -> list[str]:
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise UsageError(f"{str(folder)!r} cannot be looked into: {error.strerror}") from error
+        raise UsageError(f"{str(folder)!r} cannot be read: {error.strerror}") from error
 
 
 def _parts(folder: Path) -> Iterator[Part]:
-    """Yield what the folder has counted; the outcomes of each part are hashed and not parsed."""
+    """Yield the counted parts of a folder, whose outcomes are hashed but not parsed."""
     for name in _entries(folder):
         if name.startswith((".", "_")):
             continue
         if not name.endswith(ENDING):
-            raise DataError(f"{folder / name} is no part of these counts; move it elsewhere")
+            raise DataError(f"{folder / name} is not part of these counts; move it elsewhere")
         yield read_part(folder / name)
 
 
@@ -457,21 +467,20 @@ def _parts(folder: Path) -> Iterator[Part]:
 
 
 class _Counting(NamedTuple):
-    """All that the count of one partition needs."""
+    """Everything needed to count one partition."""
 
     folder: Path
     request: Request
     dialect: Dialect
     spec: str
     version: str
-    parts: dict[str, Part]  # with what is counted meanwhile
+    parts: dict[str, Part]  # updated while counting
 
     def each(self, new: Sequence[Partition]) -> Iterator[Part]:
-        """Count partitions one after the other, while the next ones are hashed."""
-        others = [
-            part for name, part in self.parts.items() if name not in {one.name for one in new}
-        ]
-        owners = {one.hash: part for part in others for one in part.files}
+        """Count partitions one after another, while the next ones are hashed."""
+        names = {partition.name for partition in new}
+        others = [part for name, part in self.parts.items() if name not in names]
+        owners = {content.hash: part for part in others for content in part.files}
         files = [file for partition in new for file in partition.files]
         paths = sorted({file.path for file in files if isinstance(file, File)})
         with (
@@ -482,30 +491,32 @@ class _Counting(NamedTuple):
         ):
             to_come, hashes = iter(new), deque[Future[tuple[Content, ...]]]()
             for number, partition in enumerate(new):
-                for one in islice(to_come, 1 + _AHEAD - len(hashes)):
-                    hashes.append(pool.submit(_contents, one, folder))
+                for following in islice(to_come, 1 + _AHEAD - len(hashes)):
+                    hashes.append(pool.submit(_contents, following, folder))
                 contents = _unlike_others(partition, hashes.popleft().result(), owners)
                 part = self._count(partition, contents, engine)
-                owners |= {one.hash: part for one in contents}
+                owners |= {content.hash: part for content in contents}
                 self.parts[part.name] = part
                 if progress is not None:
                     progress(number + 1, len(new))
                 yield part
 
     def _count(self, partition: Partition, contents: Sequence[Content], engine: Engine) -> Part:
-        seen = self._outcomes(partition, engine)
+        outcomes = self._outcomes(partition, engine)
         for file in partition.files:
             if isinstance(file, File):
                 file.refuse_changes()
         refuse_changed([file for file in partition.files if isinstance(file, RemoteFile)])
-        text, checksum = ("", "") if seen is None else to_short_json(seen)
+        text, checksum = ("", "") if outcomes is None else to_short_json(outcomes)
         part = Part(
             name=partition.name,
             source=partition.source,
             files=tuple(contents),
-            items=0 if seen is None else int(seen.n),
-            models=() if seen is None else tuple(sorted(seen.models)),
-            labels=TYPES[type(seen.labels[0])] if seen is not None and seen.labels else "",
+            items=0 if outcomes is None else int(outcomes.n),
+            models=() if outcomes is None else tuple(sorted(outcomes.models)),
+            labels=TYPES[type(outcomes.labels[0])]
+            if outcomes is not None and outcomes.labels
+            else "",
             spec=self.spec,
             outcomes=checksum,
             time=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -516,73 +527,74 @@ class _Counting(NamedTuple):
         path = self.folder / part_file(part.name)
         if part.name in self.parts:
             _files.write_atomically(path, data)
-        elif not _files.create_atomically(path, data):  # another update was quicker
+        elif not _files.create_atomically(path, data):  # another update was faster
             part = read_part(path)
             _refuse_changes(partition, part, contents)
         return part
 
     def _outcomes(self, partition: Partition, engine: Engine) -> Outcomes | None:
         """Count one partition; None if it has no rows."""
-        request, wanted = self.request, self.request.wanted
-        here = [_here(file, self.dialect, engine.folder) for file in partition.files]
-        files = ready_files(here, self.dialect, engine.folder)
+        request, columns = self.request, self.request.wanted
+        local_files = [_here(file, self.dialect, engine.folder) for file in partition.files]
+        files = ready_files(local_files, self.dialect, engine.folder)
 
-        def ask(found: Mapping[str, Table], engine: Engine) -> Outcomes:
-            return count_rows(found[""], request.of(found[""]), engine)
+        def ask(tables: Mapping[str, Table], engine: Engine) -> Outcomes:
+            return count_rows(tables[""], request.of(tables[""]), engine)
 
         try:
-            tables = {"": open_table(files, wanted, self.dialect, engine)}
-            opened = Opened(tables=tables, wanted=wanted, dialect=self.dialect, engine=engine)
-            seen = opened.ask(ask)
+            tables = {"": open_table(files, columns, self.dialect, engine)}
+            opened = Opened(tables=tables, wanted=columns, dialect=self.dialect, engine=engine)
+            outcomes = opened.ask(ask)
         except NoRows:
             return None
         finally:
-            for file in (*here, *files):
+            for file in (*local_files, *files):
                 if os.path.dirname(file.path) == engine.folder:  # written for the engine
                     with suppress(OSError):
                         os.unlink(file.path)
-        return with_source(seen, partition.source, weighted=request.weight is not None)
+        return with_source(outcomes, partition.source, weighted=request.weight is not None)
 
     def _refuse_unfit(self, part: Part) -> None:
-        """Refuse a part that does not add up with the others; the folder could not be read."""
-        others = (one for one in self.parts.values() if one.items and one.name != part.name)
-        other = next(others, None)
+        """Raise an error for a part that cannot be added to the others in the folder."""
+        filled = (other for other in self.parts.values() if other.items)
+        other = next((other for other in filled if other.name != part.name), None)
         if other is None or not part.items:
             return
         if part.models != other.models:
             raise DataError(
                 f"the partition {part.name!r} has the models {list(part.models)}, but "
-                f"{other.name!r} {list(other.models)}; name those to count with {param('models=')}"
+                f"{other.name!r} has {list(other.models)}; pass those to count as "
+                f"{param('models=')}"
             )
         if part.labels != other.labels:
             raise DataError(
                 f"the classes are {part.labels} in the partition {part.name!r} and {other.labels} "
-                f"in {other.name!r}; make them one type first"
+                f"in {other.name!r}; convert them to one type first"
             )
 
 
 def _unlike_others(
     partition: Partition, contents: tuple[Content, ...], owners: Mapping[str, Part]
 ) -> tuple[Content, ...]:
-    """Return the files of a partition, none of which was counted before under another name."""
+    """Return the files of a partition; one counted before under another name is an error."""
     inside: dict[str, str] = {}
-    for one in contents:
-        if one.hash in owners:
-            other = owners[one.hash]
-            twin = next(each for each in other.files if each.hash == one.hash)
+    for content in contents:
+        if content.hash in owners:
+            other = owners[content.hash]
+            duplicate = next(owned for owned in other.files if owned.hash == content.hash)
             raise DataError(
-                f"{_named(partition, one)} holds the same bytes as {_named(other, twin)}, which "
-                f"was counted at {other.time} as {other.name!r}; they would count twice: leave one "
-                "of them out"
+                f"{_named(partition, content)} contains the same bytes as "
+                f"{_named(other, duplicate)}, which was counted at {other.time} as "
+                f"{other.name!r}; exclude one of them, so that they do not count twice"
             )
-        first = inside.setdefault(one.hash, one.name)
-        if first != one.name:
+        first = inside.setdefault(content.hash, content.name)
+        if first != content.name:
             raise DataError(
-                f"{first} and {one.name} in the partition {partition.name!r} hold the same bytes, "
-                "which would count twice: remove one of them"
+                f"{first} and {content.name} in the partition {partition.name!r} contain the same "
+                "bytes; remove one of them, so that they do not count twice"
             )
     return contents
 
 
-def _named(one: Partition | Part, file: Content) -> str:
-    return one.source if len(one.files) == 1 else os.path.join(one.source, file.name)
+def _named(owner: Partition | Part, file: Content) -> str:
+    return owner.source if len(owner.files) == 1 else os.path.join(owner.source, file.name)

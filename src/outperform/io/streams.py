@@ -1,4 +1,4 @@
-"""What pyarrow streams from where it is: Parquet in a store, tables of Delta and Iceberg."""
+"""Tables that pyarrow streams in place: Parquet in a store, Delta and Iceberg tables."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from outperform.io.formats import Dialect
 from outperform.io.paths import File
 from outperform.io.remote import METADATA, files_of, is_remote, storage_of, told
 
-_AT_ONCE = 8  # footers; most of the time of one is the way there and back
+_AT_ONCE = 8  # footers, each of which spends most of its time in transit
 _KINDS = {"parquet": "Parquet", "delta": "a Delta table", "iceberg": "an Iceberg table"}
-# What pyarrow calls the options of S3, as others call them.
+# pyarrow's options of S3, by the names of other libraries.
 _DELTA = {
     "access_key": "AWS_ACCESS_KEY_ID",
     "secret_key": "AWS_SECRET_ACCESS_KEY",
@@ -51,7 +51,7 @@ class _Footer(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Opened:
-    """The columns of a source, how to read them, and what to tell of it."""
+    """Columns of a source, a function that reads them, and findings."""
 
     schema: _Schema
     read: ReadBatches
@@ -59,33 +59,35 @@ class _Opened:
 
 
 def scan_stream(file: File, wanted: Sequence[str], dialect: Dialect, engine: Engine) -> Scan:
-    """Take names and types from the footer, and let the engine ask for batches."""
-    (found,) = scan_streams([file], wanted, dialect, engine)
-    return found
+    """Read names and types from the footer, and let the engine request batches."""
+    (scan,) = scan_streams([file], wanted, dialect, engine)
+    return scan
 
 
 def scan_streams(
     files: Sequence[File], wanted: Sequence[str], dialect: Dialect, engine: Engine
 ) -> list[Scan]:
-    """Fetch all footers at once, as each is a question to the store."""
+    """Fetch all footers at once, because each is a request to the store."""
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        every = list(pool.map(partial(_opened, storage=dialect.storage), files))
-    return [_scan(file, one, dialect, engine) for file, one in zip(files, every, strict=True)]
+        sources = list(pool.map(partial(_opened, storage=dialect.storage), files))
+    return [
+        _scan(file, source, dialect, engine) for file, source in zip(files, sources, strict=True)
+    ]
 
 
 def rescue_stream(
     file: File, wanted: Sequence[str], dialect: Dialect, engine: Engine, fault: str
 ) -> Scan:
-    """Say that the file is damaged, or cannot be reached any more, if it is this one."""
+    """Raise an error if this file is damaged or can no longer be reached."""
     opened = _opened(file, dialect.storage)
-    found = _scan(file, opened, dialect, engine)
-    refuse_broken(file, opened.schema, opened.read, found, _KINDS[file.kind])
-    return found
+    scan = _scan(file, opened, dialect, engine)
+    refuse_broken(file, opened.schema, opened.read, scan, _KINDS[file.kind])
+    return scan
 
 
 def _scan(file: File, opened: _Opened, dialect: Dialect, engine: Engine) -> Scan:
-    found = scan_batches(file, opened.schema, opened.read, dialect, engine)
-    return replace(found, findings=opened.findings)
+    scan = scan_batches(file, opened.schema, opened.read, dialect, engine)
+    return replace(scan, findings=opened.findings)
 
 
 def _opened(file: File, storage: Storage | None) -> _Opened:
@@ -104,11 +106,11 @@ def _footer(file: File, metadata: object = None) -> _Footer:
     parquet = require("pyarrow.parquet", extra="arrow", purpose="reading Parquet in a store")
     assert file.remote is not None
     place = file.remote.place
-    # Buffered before, so that a row group is a few requests and not one for each column.
-    found = parquet.ParquetFile(
+    # Pre-buffering fetches a row group in a few requests instead of one per column.
+    footer = parquet.ParquetFile(
         place.path, filesystem=place.system, metadata=metadata, pre_buffer=True
     )
-    return cast("_Footer", found)
+    return cast("_Footer", footer)
 
 
 def _batches(
@@ -116,11 +118,11 @@ def _batches(
 ) -> Iterator[object]:
     assert file.remote is not None
     with told(file.name, file.remote.place.storage):
-        yield from _footer(file, metadata).iter_batches(columns=[names[one] for one in columns])
+        yield from _footer(file, metadata).iter_batches(columns=[names[index] for index in columns])
 
 
 def _delta(file: File, storage: Storage) -> _Opened:
-    """Open a table at its current version, whose log says which files still count."""
+    """Open a table at its current version, whose log lists the valid files."""
     deltalake = require("deltalake", extra="lake", purpose="reading Delta tables")
     table = deltalake.DeltaTable(file.name, storage_options=_renamed(file.name, storage, _DELTA))
     rows = table.to_pyarrow_dataset()
@@ -128,14 +130,14 @@ def _delta(file: File, storage: Storage) -> _Opened:
 
     def read(columns: Sequence[int]) -> Iterator[object]:
         with told(file.name, storage):
-            yield from rows.to_batches(columns=[names[one] for one in columns])
+            yield from rows.to_batches(columns=[names[index] for index in columns])
 
-    told_of = finding("table_recognized", kind="Delta", version=f"version {table.version()}")
-    return _Opened(schema=rows.schema, read=read, findings=(told_of,))
+    recognized = finding("table_recognized", kind="Delta", version=f"version {table.version()}")
+    return _Opened(schema=rows.schema, read=read, findings=(recognized,))
 
 
 def _iceberg(file: File, storage: Storage) -> _Opened:
-    """Open a table at its current snapshot, by its newest metadata."""
+    """Open a table at its current snapshot, from its newest metadata."""
     tables = require("pyiceberg.table", extra="lake", purpose="reading Iceberg tables")
     arrow = require("pyiceberg.io.pyarrow", extra="lake", purpose="reading Iceberg tables")
     newest = _metadata_of(file.name, storage)
@@ -147,15 +149,15 @@ def _iceberg(file: File, storage: Storage) -> _Opened:
 
     def read(columns: Sequence[int]) -> Iterator[object]:
         with told(file.name, storage):
-            asked = tuple(names[one] for one in columns)
-            target = arrow.pyarrow.schema([schema.field(one) for one in columns])
-            for batch in table.scan(selected_fields=asked).to_arrow_batch_reader():
-                yield batch.select(list(asked)).cast(target)
+            selected = tuple(names[index] for index in columns)
+            target = arrow.pyarrow.schema([schema.field(index) for index in columns])
+            for batch in table.scan(selected_fields=selected).to_arrow_batch_reader():
+                yield batch.select(list(selected)).cast(target)
 
     snapshot = table.current_snapshot()
     version = "empty state" if snapshot is None else f"snapshot {snapshot.snapshot_id}"
-    told_of = finding("table_recognized", kind="Iceberg", version=version)
-    return _Opened(schema=schema, read=read, findings=(told_of,))
+    recognized = finding("table_recognized", kind="Iceberg", version=version)
+    return _Opened(schema=schema, read=read, findings=(recognized,))
 
 
 def _metadata_of(source: str, storage: Storage) -> str:
@@ -163,7 +165,7 @@ def _metadata_of(source: str, storage: Storage) -> str:
     if source.endswith(METADATA):
         return source
     if is_remote(source):
-        paths = [one.address for one in files_of(f"{source}/metadata", storage.options)]
+        paths = [file.address for file in files_of(f"{source}/metadata", storage.options)]
     else:
         folder = os.path.join(source, "metadata")
         paths = [os.path.join(folder, name) for name in os.listdir(folder)]
@@ -172,17 +174,17 @@ def _metadata_of(source: str, storage: Storage) -> str:
         for path in paths
         if path.endswith(METADATA)
     }
-    newest = [path for path, one in numbers.items() if one == max(numbers.values())]
+    newest = [path for path, number in numbers.items() if number == max(numbers.values())]
     if len(newest) != 1:
         raise DataError(
-            f"{source} has several newest metadata files; name the one that its catalogue names, "
+            f"{source} has several newest metadata files; pass the one in its catalogue, "
             f"e.g. {sorted(newest)[0]!r}"
         )
     return newest[0]
 
 
 def _number(name: str) -> int:
-    """Return the version that a metadata file has in its name; -1 if none.
+    """Return the version in the name of a metadata file; -1 if none.
 
     Examples
     --------
@@ -194,17 +196,17 @@ def _number(name: str) -> int:
 
 
 def _renamed(address: str, storage: Storage, names: Mapping[str, str]) -> dict[str, str]:
-    """Return options as another library calls them; what it has no other name for, stays."""
+    """Return options by another library's names; options without another name keep theirs."""
     options = dict(storage_of(address, storage).options)
     scheme = options.pop("scheme", None)
     url = options.get("endpoint_override")
     if isinstance(url, str) and "://" not in url:
         options["endpoint_override"] = url = f"{scheme or 'https'}://{url}"
-    found = {
+    renamed = {
         names.get(key, key): str(value).lower() if isinstance(value, bool) else str(value)
         for key, value in options.items()
         if value is not None
     }
     if names is _DELTA and isinstance(url, str) and url.startswith("http://"):
-        found["AWS_ALLOW_HTTP"] = "true"
-    return found
+        renamed["AWS_ALLOW_HTTP"] = "true"
+    return renamed

@@ -89,7 +89,7 @@ class Margins:
         return margins
 
     def mended(self) -> Self:
-        """Return the same without misses below zero, the others scaled to the same sum.
+        """Return the same without errors below zero, the others scaled to the same sum.
 
         Examples
         --------
@@ -97,10 +97,10 @@ class Margins:
         >>> Margins(hits=hits, actual=actual, predicted=predicted).mended().missed
         array([0. , 1.5, 1.5])
         """
-        missed, spurious = np.maximum(self.missed, 0.0), self.spurious
-        whole, kept = self.missed.sum(axis=0), missed.sum(axis=0)
-        missed = missed * np.divide(whole, kept, out=np.zeros_like(kept), where=kept > 0)
-        margins = type(self)(hits=self.hits, actual=self.hits + missed, predicted=self.predicted)
+        missed, spurious = (_above_zero(one) for one in (self.missed, self.spurious))
+        # To the last digit what it was where nothing is below zero.
+        predicted = self.predicted + (spurious - self.spurious)
+        margins = type(self)(hits=self.hits, actual=self.hits + missed, predicted=predicted)
         object.__setattr__(margins, "_missed", missed)
         object.__setattr__(margins, "_spurious", spurious)
         return margins
@@ -187,6 +187,14 @@ def _difference(whole: FloatArray, part: FloatArray) -> FloatArray:
     rest = whole - part
     # Sums of the same weights in another order may differ in the last digit.
     return np.maximum(rest, 0.0, out=rest)
+
+
+def _above_zero(errors: FloatArray) -> FloatArray:
+    """Return errors without those below zero, the others scaled to the same sum."""
+    above = np.maximum(errors, 0.0)
+    whole, kept = errors.sum(axis=0), above.sum(axis=0)
+    scaled: FloatArray = above * np.divide(whole, kept, out=np.zeros_like(kept), where=kept > 0)
+    return scaled
 
 
 def _whole_difference(whole: AnyArray, part: AnyArray) -> FloatArray:

@@ -398,7 +398,7 @@ class Metric:
         read, names = self.basis.read, self.basis.names
         if read is None:
             raise UsageError(f"metric {self.name!r} has no statistics of its own to make")
-        lengths = [len(one) for one in (y_true, prediction) if isinstance(one, Sized)]
+        lengths = [len(rows) for rows in (y_true, prediction) if isinstance(rows, Sized)]
         if len(set(lengths)) > 1 and not is_own(read):
             raise DataError(
                 f"metric {self.name!r} got {lengths[0]} items in y_true and {lengths[1]} in a "
@@ -415,15 +415,15 @@ class Metric:
         if is_own(read):
             return answer
         n_items = lengths[0] if lengths else len(np.atleast_1d(answer))
-        found = check_items(self.name, answer, n_items)
-        found = found if found.ndim == 2 else found[:, None]
-        if names and found.shape[1] != len(names):
+        statistics = check_items(self.name, answer, n_items)
+        statistics = statistics if statistics.ndim == 2 else statistics[:, None]
+        if names and statistics.shape[1] != len(names):
             raise UsageError(
                 f"metric {self.name!r} names {len(names)} statistics ({', '.join(names)}), and its "
-                f"function read returned {found.shape[1]} of each item; return as many columns as "
-                "there are names"
+                f"function read returned {statistics.shape[1]} of each item; return as many "
+                "columns as there are names"
             )
-        return found
+        return statistics
 
     @property
     def basis(self) -> Basis:

@@ -1,4 +1,4 @@
-"""``Monitor``: labels arrive in batches, each brings the next decision."""
+"""``Monitor``: labels arrive in batches, and each batch updates the decision."""
 
 from __future__ import annotations
 
@@ -49,47 +49,47 @@ from outperform.posterior.rng import child, seed_sequence
 from outperform.results.base import Tabular
 
 _SHOWN = 3
-_FEW_DRAWS = 100  # of comparisons whose observed values only are read
+_FEW_DRAWS = 100  # for comparisons of which only the observed values are used
 
 
 def _value(value: float, *, sign: bool) -> str:
     return "undefined" if math.isnan(value) else signed(value, 4) if sign else f"{value:.4f}"
 
 
-def _with_findings(seen: Seen, *findings: Finding | None) -> Seen:
-    noticed = tuple(one for one in findings if one is not None)
-    return replace(seen, findings=(*seen.findings, *noticed)) if noticed else seen
+def _with_findings(data: Seen, *findings: Finding | None) -> Seen:
+    noticed = tuple(finding for finding in findings if finding is not None)
+    return replace(data, findings=(*data.findings, *noticed)) if noticed else data
 
 
 def _share(part: Seen, label: object) -> float:
-    """Return the share of items that are of a class."""
+    """Return the share of items that belong to a class."""
     if isinstance(part, Scores):
         assert part.truth is not None
         counts = np.ones(part.n_rows) if part.counts is None else part.counts.astype(np.float64)
-        is_of = np.array([repr(one) == repr(label) for one in part.labels])[part.truth]
+        is_of = np.array([repr(name) == repr(label) for name in part.labels])[part.truth]
         return float(np.average(is_of, weights=counts))
-    names = [repr(one) for one in part.labels]
+    names = [repr(name) for name in part.labels]
     if repr(label) not in names:
         return 0.0
     code, table = names.index(repr(label)), part.tables[0]
     truth = table.cells[:, 0]
     if part.kind == "label_sets":
-        is_of = np.array([code in one for one in part.sets])[truth]
+        is_of = np.array([code in codes for codes in part.sets])[truth]
     else:
         is_of = truth == code
     return float(np.average(is_of, weights=table.counts.astype(np.float64)))
 
 
 def folder_findings(left_out: Mapping[str, str], unfinished: int) -> list[Finding]:
-    """Say which files of the folder are not counted."""
-    found = []
+    """Return findings about files in the folder that are not counted."""
+    findings = []
     if left_out:
         files = counted(len(left_out), "files are", one="file is")
-        found.append(finding("batches_not_counted", files=files, reasons=_reasons(left_out)))
+        findings.append(finding("batches_not_counted", files=files, reasons=_reasons(left_out)))
     if unfinished:
         files = counted(unfinished, "unfinished files are", one="unfinished file is")
-        found.append(finding("unfinished_batches", files=files))
-    return found
+        findings.append(finding("unfinished_batches", files=files))
+    return findings
 
 
 def look_findings(
@@ -98,18 +98,18 @@ def look_findings(
     stop: Stop | None,
     n_classes: tuple[int | None, int | None],
 ) -> list[Finding]:
-    """Say what stands between the looks and what they seem to promise."""
-    found = []
+    """Return findings that limit what the looks show."""
+    findings = []
     if unanswered:
         reasons = _reasons(unanswered)
-        found.append(finding("looks_left_out", n=len(unanswered), reasons=reasons))
+        findings.append(finding("looks_left_out", n=len(unanswered), reasons=reasons))
     if n_classes[0] != n_classes[1]:
-        found.append(finding("classes_grew", before=n_classes[0], now=n_classes[1]))
-    return [*found, *_coarse_findings(looks, stop), *_stop_findings(looks, stop)]
+        findings.append(finding("classes_grew", before=n_classes[0], now=n_classes[1]))
+    return [*findings, *_coarse_findings(looks, stop), *_stop_findings(looks, stop)]
 
 
 def _coarse_findings(looks: Sequence[Look], stop: Stop | None) -> list[Finding]:
-    """Say that draws cannot show a Bayes factor as large as the rule wants."""
+    """Return a finding if draws cannot show a Bayes factor as large as the rule requires."""
     factor = looks[-1].bayes_factor if looks else None
     if stop is None or stop.rule != "bayes_factor" or factor is None:
         return []
@@ -122,21 +122,21 @@ def _stop_findings(looks: Sequence[Look], stop: Stop | None) -> list[Finding]:
     first = next((look for look in looks if look.holds), None)
     if stop is None or first is None:
         return []
-    found = []
+    findings = []
     if stop.rule == "decision" and first is not looks[0]:
-        found.append(finding("stopped_by_decision", n=first.number))
+        findings.append(finding("stopped_by_decision", n=first.number))
     after = looks[-1].number - first.number
     if after:
         batches = counted(after, "batches were", one="batch was")
-        found.append(finding("looks_after_stop", batches=batches, n=first.number))
-    return found
+        findings.append(finding("looks_after_stop", batches=batches, n=first.number))
+    return findings
 
 
 def _reasons(reasons: Mapping[str, str]) -> str:
     return listed([f"{name} ({reason})" for name, reason in reasons.items()], most=_SHOWN)
 
 
-class _Asked(OfTwo, total=False):
+class _CompareKwargs(OfTwo, total=False):
     metric: MetricLike | None
     never_true: Sequence[Label] | None
 
@@ -147,44 +147,44 @@ class _Asked(OfTwo, total=False):
     kind="monitor",
 )
 class Monitor(Tabular):
-    """A comparison of two models that is watched while labels come in.
+    """A comparison of two models that is repeated whenever labels arrive.
 
-    The folder is all there is: one file of counted outcomes or of scores for each batch, and the
-    order in which they arrived. Any number of processes may add to it, each batch under a key of
-    its own; what is added again under its key is counted once. Every property reads what has
-    arrived since, and a look once made never changes.
+    All state is in a folder: one file of counted outcomes or scores per batch, and the order of
+    arrival. Any number of processes can add batches, each with a unique key; a batch added twice
+    with the same key counts once. Every property reads new batches first. A look never changes
+    later.
 
     Parameters
     ----------
     folder
-        Where the batches are.
+        Folder of the batches.
     a, b
-        The names of the two models in the batches.
+        Names of the two models in the batches.
     metric
-        As for :func:`compare`; the default is that of the first batch.
+        As for :func:`compare`. Default: the default for the first batch.
     rope
-        The region of practical equivalence: a half-width or a pair. ±0.01 by default.
+        Region of practical equivalence: a half-width or a pair. Default: ±0.01.
     stop
-        When to stop: a :class:`Stop`, or ``"width"``, ``"decision"`` or ``"bayes_factor"``, or
-        a pair such as ``("width", 0.02)``; never, if None.
+        Stopping rule: a :class:`Stop`, or ``"width"``, ``"decision"`` or ``"bayes_factor"``, or
+        a pair such as ``("width", 0.02)``. With None the monitor never stops.
     hdi_prob
         Probability mass of the HDI.
     prior, paired
         As for :func:`compare`.
     n_draws
-        How many draws a look; 20,000 by default.
+        Number of draws per look. Default: 20,000.
     random_state
-        The seed; each look has a stream of its own, so that a history is the same whenever and
-        however often it is read.
+        Seed. Each look has a separate random stream, so the history does not depend on when or how
+        often it is read.
     labels
-        The classes averaged over. Name all that can occur, even if none has yet.
+        Classes to average over. Include all that can occur, even if some have not occurred yet.
     pos_label
-        The positive class of a binary metric.
+        Positive class of a binary metric.
     never_true
-        Classes that models may predict and that are meant never to be true; as for
+        Classes that models may predict but that are never true by design; as for
         :meth:`Outcomes.with_never_true`.
     prevalence
-        The class proportions at which to answer, if not those of the batches; as for
+        Class proportions of the analysis, if they differ from those of the batches; as for
         :meth:`Outcomes.at_prevalence`.
 
     Examples
@@ -207,8 +207,22 @@ class Monitor(Tabular):
     >>> folder.cleanup()
     """
 
-    __slots__ = ("_asked", "_classes", "_differing", "_history", "_kept", "_looks", "_made",
-                 "_prevalence", "_seed", "_unanswered", "a", "b", "folder", "stop")  # fmt: skip
+    __slots__ = (
+        "_classes",
+        "_differing",
+        "_history",
+        "_kwargs",
+        "_looks",
+        "_made",
+        "_prevalence",
+        "_seed",
+        "_stored",
+        "_unanswered",
+        "a",
+        "b",
+        "folder",
+        "stop",
+    )  # fmt: skip
     _looks: list[Look]
     _made: int
 
@@ -236,7 +250,7 @@ class Monitor(Tabular):
         self.folder = Path(folder)
         self.a, self.b = a, b
         self.stop = Stop.from_param(stop)
-        self._asked: _Asked = {
+        self._kwargs: _CompareKwargs = {
             "metric": metric, "rope": rope, "hdi_prob": check_level(hdi_prob), "prior": prior,
             "paired": paired, "n_draws": n_draws, "labels": labels, "pos_label": pos_label,
             "never_true": never_true, "n_jobs": -1,
@@ -246,13 +260,12 @@ class Monitor(Tabular):
         self._history = History(self.folder, (a, b))
         self._looks = []
         self._unanswered: dict[str, str] = {}
-        self._made = 0  # batches looked at
-        self._kept: dict[int, Comparison] = {}  # of the stop and of the last look
+        self._made = 0  # number of batches with a look, answered or not
+        self._stored: dict[int, Comparison] = {}  # at the stop and at the last look
         self._classes: list[int | None] = []  # at the first and at the last look
-        self._differing: list[Finding | None] = []  # how batches differ, by the number of the look
+        self._differing: list[Finding | None] = []  # how batches differ, one entry per look
 
-    # What comes in
-
+    # Input
     @overload
     def add(
         self, y_true: Seen, *, key: str | int, versions: Mapping[str, str] | None = None
@@ -276,24 +289,24 @@ class Monitor(Tabular):
         key: str | int,
         versions: Mapping[str, str] | None = None,
     ) -> None:
-        """Store a batch of outcomes; it is counted once, however often it is added.
+        """Store a batch of outcomes; adding it again with the same key has no effect.
 
-        When this returns, the batch is on disk. A process that was killed on the way adds it
-        again under the same key.
+        When this returns, the batch is on disk. If the process is killed earlier, add the batch
+        again with the same key.
 
         Parameters
         ----------
         y_true
             :class:`Outcomes`, :class:`Scores`, or the true labels; None for graded answers.
         predictions
-            With true labels, each model's predicted labels or scores, as the metric reads them,
+            With true labels: each model's predicted labels or scores, as the metric requires,
             by name or as a frame.
         key
-            What names this batch and no other: a date, a range of rows, the name of a file.
+            Unique key of the batch: a date, a range of rows, a file name.
         versions
-            The version of each model that made these predictions, by name: a tag, a commit, a hash
-            of its weights. They are kept with the batch. Batches of two versions of a model are
-            not pooled without a serious finding.
+            Version of each model that made these predictions, by name: a tag, a commit, a hash of
+            its weights. Versions are stored with the batch. If batches come from two versions of
+            a model, a serious finding reports it.
 
         Examples
         --------
@@ -311,199 +324,200 @@ class Monitor(Tabular):
         if isinstance(outcomes, Scores):
             if self._prevalence is not None:
                 raise UsageError(
-                    f"scores have no table of classes; leave {param('prevalence=')} out"
+                    f"{param('prevalence=')} applies to labels, not to scores; remove it"
                 )
         elif outcomes.prevalence is not None:
             raise UsageError(
-                f"a monitor has its own {param('prevalence=')}; add the batch at_prevalence(None)"
+                f"a monitor has its own {param('prevalence=')}; add the batch with "
+                "at_prevalence(None)"
             )
         elif outcomes.pool is not None:
             raise UsageError(
-                "a monitor adds batches up, and labels of one pool do not add up; give all of them "
-                "that there are to Outcomes.from_pool, and compare"
+                "a monitor adds up batches, and labels of one pool do not add up; pass all labels "
+                "to Outcomes.from_pool and call compare"
             )
         outcomes.select([self.a, self.b])
         name = check_key(key)
         self._history.store(name, outcomes, check_versions(versions, outcomes.models))
 
-    # What it says
-
+    # Results
     def _read(self, y_true: Seen | LabelsLike | None, predictions: ModelsLike | None) -> Seen:
         if isinstance(y_true, (Outcomes, Scores)):
             if predictions is not None:
-                raise UsageError("outcomes hold the predictions already; leave predictions= out")
+                raise UsageError("outcomes already contain the predictions; remove predictions=")
             return y_true
         if not isinstance(predictions, Mapping) and not is_frame(predictions):
             raise UsageError(
-                "a batch must be outcomes or scores, or true labels and each model's predictions "
-                f"by its name, e.g. {{'bert': …, 'gpt': …}}; got {type(predictions).__name__}"
+                "a batch must be outcomes, scores, or true labels with predictions by model, "
+                f"e.g. {{'bert': …, 'gpt': …}}; got {type(predictions).__name__}"
             )
-        metric = self._asked["metric"]
+        metric = self._kwargs["metric"]
         if metric is None or not metrics.is_of_scores(metric):
             return Outcomes.from_labels(cast(LabelsLike, y_true), cast(ModelsLike, predictions))
         return data_of(
             y_true,
             named(cast(ModelsLike, predictions)),
             metric=metric,
-            labels=self._asked["labels"],
+            labels=self._kwargs["labels"],
             sample_weight=None,
             groups=None,
         )
 
     @property
     def outcomes(self) -> Seen:
-        """The sum of all batches; a DataError before the first."""
+        """The sum of all batches; before the first, this raises a DataError."""
         return self._sum(self.n_batches)
 
     @property
     def looks(self) -> tuple[Look, ...]:
-        """What all items said after each batch, in the order in which batches arrived."""
+        """One look per batch, at all items so far, in order of arrival."""
         self._look()
         return tuple(self._looks)
 
     def _look(self) -> None:
-        """Look at what has arrived since."""
+        """Make the looks at batches that arrived since the last call."""
         for number in range(self._made + 1, self.n_batches + 1):
             key = self._history.batches[number - 1].key
             try:
-                found = self._compare(number)
-            except DataError as error:  # such as one class only; the next batch may help
+                comparison = self._compare(number)
+            except DataError as error:  # for example a single class; the next batch may help
                 self._unanswered[key] = str(error)
             else:
-                self._note(found, number, key)
-                self._classes = [*self._classes[:1], found.spec.data.n_classes]
+                self._note(comparison, number, key)
+                self._classes = [*self._classes[:1], comparison.spec.data.n_classes]
             self._made = number
 
-    def _note(self, found: Comparison, number: int, key: str) -> None:
-        self._looks.append(look_at(found, number=number, key=key, stop=self.stop))
+    def _note(self, comparison: Comparison, number: int, key: str) -> None:
+        self._looks.append(look_at(comparison, number=number, key=key, stop=self.stop))
         stopped = next((look.number for look in self._looks if look.holds), None)
-        self._kept = {one: self._kept[one] for one in self._kept if one == stopped}
-        self._kept[number] = found
+        self._stored = {
+            look: earlier for look, earlier in self._stored.items() if look == stopped
+        } | {number: comparison}
 
     @property
     def n_batches(self) -> int:
-        """How many batches are counted."""
+        """Number of batches that count."""
         self._history.refresh()
         return len(self._history.batches)
 
     @property
     def latest(self) -> Comparison:
-        """The comparison on all items so far; a DataError before the first."""
+        """The comparison on all items so far; before the first, this raises a DataError."""
         number = self.n_batches
-        return self._kept[number] if number in self._kept else self._compare(number)
+        return self._stored[number] if number in self._stored else self._compare(number)
 
     @property
     def stopped(self) -> Look | None:
-        """The first look at which the rule to stop held; what comes after does not unsay it."""
+        """The first look that met the stopping rule, whatever came later; None if none did."""
         return next((look for look in self.looks if look.holds), None)
 
     def at(self, number: int) -> Comparison:
-        """Return the comparison as it was after so many batches.
+        """Return the comparison as it was after a number of batches.
 
         Parameters
         ----------
         number
-            How many batches.
+            Number of batches.
         """
-        if type(number) is int and number in self._kept:
-            return self._kept[number]
+        if type(number) is int and number in self._stored:
+            return self._stored[number]
         self._history.refresh()
         return self._compare(number)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Findings about the folder, about the looks and about the latest of them."""
+        """Findings about the folder, the looks and the reported comparison."""
         self._look()
         return self._findings()
 
     def _findings(self) -> tuple[Finding, ...]:
         ends = (self._classes[0], self._classes[-1]) if self._classes else (None, None)
-        # A copy that came after the look that is shown is a finding about the folder all the same.
-        counted = () if self._history.total is None else self._history.total.findings
-        shown = self._shown().findings if self._looks else ()
+        # A duplicate that came after the reported look is still a finding about the folder.
+        noticed = () if self._history.total is None else self._history.total.findings
+        reported = self._shown().findings if self._looks else ()
         return (
             *folder_findings(self._history.left_out, self._history.unfinished),
-            *(one for one in counted if one.name == TWINS),
+            *(finding for finding in noticed if finding.name == TWINS),
             *twin_findings(self._history.sources),
             *look_findings(self._looks, self._unanswered, self.stop, ends),
-            *self._since(shown),
-            *(one for one in shown if one.name != TWINS),
+            *self._since(reported),
+            *(finding for finding in reported if finding.name != TWINS),
         )
 
-    def _since(self, shown: Sequence[Finding]) -> list[Finding]:
-        """Return how batches differ that came after the look that is shown."""
+    def _since(self, reported: Sequence[Finding]) -> list[Finding]:
+        """Return findings about differences between batches that came after the reported look."""
         last = [*self._differing[-1:], self._versions_finding(self._made)]
-        known = {(one.name, one.level) for one in shown}
-        found = [one for one in last if one is not None]
-        return [one for one in found if (one.name, one.level) not in known]
+        known = {(finding.name, finding.level) for finding in reported}
+        findings = [finding for finding in last if finding is not None]
+        return [finding for finding in findings if (finding.name, finding.level) not in known]
 
     def _compare(self, number: int) -> Comparison:
-        """Compare on the first batches; newer ones are held against older ones at every look."""
-        whole = self._sum(number)
+        """Compare on the first batches, after comparing newer batches with older ones."""
+        data = self._sum(number)
         while len(self._differing) < number - 1:  # looks that were skipped
             self._check(len(self._differing) + 1)
-        asked = self._asked.copy()
-        asked["random_state"] = child(self._seed, number)
+        kwargs = self._kwargs.copy()
+        kwargs["random_state"] = child(self._seed, number)
         changed = self._versions_finding(number)
         known = self._differing[number - 1 :][:1] or self._differing[-1:]
-        answer = self._ask(_with_findings(whole, changed, *known), asked)
+        answer = self._ask(_with_findings(data, changed, *known), kwargs)
         if len(self._differing) >= number:
             return answer
         self._check(number, answer)
         noticed = self._differing[-1]
         if noticed is None or [noticed] == known:
             return answer
-        return self._ask(_with_findings(whole, changed, noticed), asked)
+        return self._ask(_with_findings(data, changed, noticed), kwargs)
 
     def _check(self, number: int, answer: Comparison | None = None) -> None:
-        """Hold newer batches against older ones at one look, after all looks before it.
+        """Compare newer batches with older ones at one look, after all looks before it.
 
-        A change that withholds the decision stays: the batches are in the sum for good.
+        A change that withholds the decision persists, because the batches stay in the sum.
         """
         last = self._differing[-1] if self._differing else None
         if number > 1 and (last is None or last.level != "serious"):
-            batches = [one.outcomes for one in self._history.batches[:number]]
+            batches = [batch.outcomes for batch in self._history.batches[:number]]
             if answer is None:
-                with suppress(DataError):  # no answer, so there is nothing to withhold
+                with suppress(DataError):  # without a decision there is nothing to withhold
                     answer = self._ask(self._sum(number), self._few_draws())
             if answer is not None:
                 change = find_change(statistics_of(answer.spec, batches), number)
                 last = last if change is None else self._change_finding(change, answer)
         self._differing.append(last)
 
-    def _few_draws(self) -> _Asked:
-        asked = self._asked.copy()
-        asked["n_draws"], asked["n_jobs"] = _FEW_DRAWS, 1
-        return asked
+    def _few_draws(self) -> _CompareKwargs:
+        kwargs = self._kwargs.copy()
+        kwargs["n_draws"], kwargs["n_jobs"] = _FEW_DRAWS, 1
+        return kwargs
 
-    def _ask(self, seen: Seen, asked: _Asked) -> Comparison:
-        """Ask the question of some batches."""
-        if isinstance(seen, Scores):
-            return compare(seen, self.a, self.b, **asked)
-        seen, first = self._with_classes(seen), self._sum(1)
-        if asked["metric"] is None and isinstance(first, Outcomes):
-            asked["metric"] = chosen_metric(
+    def _ask(self, data: Seen, kwargs: _CompareKwargs) -> Comparison:
+        """Compare the models on some batches."""
+        if isinstance(data, Scores):
+            return compare(data, self.a, self.b, **kwargs)
+        data, first = self._with_classes(data), self._sum(1)
+        if kwargs["metric"] is None and isinstance(first, Outcomes):
+            kwargs["metric"] = chosen_metric(
                 self._with_classes(first),
                 None,
-                labels=asked["labels"],
-                pos_label=asked["pos_label"],
+                labels=kwargs["labels"],
+                pos_label=kwargs["pos_label"],
             )
-        seen = seen.at_prevalence(self._prevalence, pos_label=asked["pos_label"])
-        return compare(seen, self.a, self.b, **asked)
+        data = data.at_prevalence(self._prevalence, pos_label=kwargs["pos_label"])
+        return compare(data, self.a, self.b, **kwargs)
 
-    def _change_finding(self, change: Change, whole: Comparison) -> Finding:
-        """Say which batches differ in what, by how much, and what to do."""
+    def _change_finding(self, change: Change, overall: Comparison) -> Finding:
+        """Return the finding about batches that differ: in what, and by how much."""
         cut, number = change.cut, change.look
         parts = [self._history.between(0, cut), self._history.between(cut, number)]
         before, since = (self._plain_values(part) for part in parts)
-        moved = [abs(two - one) for one, two in zip(before, since, strict=True)]
-        half = whole.rope.width / 2
-        small = not any(math.isnan(one) for one in moved) and max(moved) < half
-        metric, keys = whole.metric, [one.key for one in self._history.batches]
+        moved = [abs(new - old) for old, new in zip(before, since, strict=True)]
+        half = overall.rope.width / 2
+        small = not any(math.isnan(change) for change in moved) and max(moved) < half
+        metric, keys = overall.metric, [batch.key for batch in self._history.batches]
         names = [f"{metric} of {self.a}", f"{metric} of {self.b}", f"{self.a} − {self.b}"]
         changes = [
-            f"{name} from {_value(one, sign=place == 2)} to {_value(two, sign=place == 2)}"
-            for place, (name, one, two) in enumerate(zip(names, before, since, strict=True))
+            f"{name} from {_value(old, sign=i == 2)} to {_value(new, sign=i == 2)}"
+            for i, (name, old, new) in enumerate(zip(names, before, since, strict=True))
         ]
         if change.statistic == "share":
             shares = [_share(part, change.label) for part in parts]
@@ -525,13 +539,13 @@ class Monitor(Tabular):
     def _plain_values(self, part: Seen) -> tuple[float, float, float]:
         """Return the observed value of A, of B and their difference; NaN where undefined."""
         try:
-            found = self._ask(part, self._few_draws())
+            comparison = self._ask(part, self._few_draws())
         except OutperformError:
             return math.nan, math.nan, math.nan
-        return found.a.observed, found.b.observed, found.observed
+        return comparison.a.observed, comparison.b.observed, comparison.observed
 
     def _versions_finding(self, number: int) -> Finding | None:
-        """Say which model changed its version among the first batches."""
+        """Return the finding about models whose version changed among the first batches."""
         changes = []
         for model in (self.a, self.b):
             known = [
@@ -545,41 +559,41 @@ class Monitor(Tabular):
                 changes.append(f"{first} and {later[1]!r} in {later[0]!r}")
         return finding("version_changed", changes=clauses(changes)) if changes else None
 
-    def _with_classes(self, seen: Outcomes) -> Outcomes:
-        """Add the classes that were named, even if none has occurred yet."""
-        labels, positive = self._asked["labels"], self._asked["pos_label"]
+    def _with_classes(self, outcomes: Outcomes) -> Outcomes:
+        """Add the classes in ``labels`` and ``pos_label``, even if they have not occurred yet."""
+        labels, positive = self._kwargs["labels"], self._kwargs["pos_label"]
         named = [*(() if labels is None else labels), *(() if positive is None else [positive])]
-        return seen.with_labels(named) if named and seen.kind != "correct" else seen
+        return outcomes.with_labels(named) if named and outcomes.kind != "correct" else outcomes
 
     def _sum(self, number: int) -> Seen:
         known = len(self._history.batches)
         if not known:
             raise DataError(self._nothing_yet())
         if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= known:
-            raise UsageError(f"a look is a number from 1 to {known}; got {number!r}")
+            raise UsageError(f"the number of a look must be from 1 to {known}; got {number!r}")
         return self._history.upto(number)
 
     def _nothing_yet(self) -> str:
-        found = folder_findings(self._history.left_out, self._history.unfinished)
-        reasons = (f"; {one.message.rstrip('.')}" for one in found if one.level == "warning")
-        return f"no batch of {self.a!r} and {self.b!r} has arrived in {self.folder} yet" + "".join(
-            reasons
+        findings = folder_findings(self._history.left_out, self._history.unfinished)
+        reasons = (
+            f"; {finding.message.rstrip('.')}" for finding in findings if finding.level == "warning"
         )
+        missing = f"no batch of {self.a!r} and {self.b!r} has arrived in {self.folder} yet"
+        return missing + "".join(reasons)
 
     def _shown(self) -> Comparison:
-        """Return the comparison to report: where it stopped, or else the latest."""
-        shown = next((look for look in self._looks if look.holds), self._looks[-1])
-        return self._kept[shown.number]
+        """Return the comparison to report: at the stop, or else the latest."""
+        look = next((look for look in self._looks if look.holds), self._looks[-1])
+        return self._stored[look.number]
 
-    # Words, tables, pictures
-
+    # Text, tables, figures
     @property
     def _names(self) -> tuple[str, str]:
         return self.a, self.b
 
     @property
     def _stopped_at(self) -> int | None:
-        """The number of the look at which the rule held first."""
+        """The number of the first look that met the stopping rule."""
         return next((look.number for look in self._looks if look.holds), None)
 
     @property
@@ -589,36 +603,36 @@ class Monitor(Tabular):
 
     @property
     def _stop_now(self) -> Stop | None:
-        """When to stop, with the number that the ROPE gives by default."""
+        """The stopping rule, with the default threshold filled in."""
         if self.stop is None or not self._looks:
             return self.stop
         return replace(self.stop, at=self.stop.threshold(self._shown()))
 
     def to_dict(self) -> Json:
         """Return all looks, and the comparison to report, as plain values."""
-        self._look()  # once, or a batch that comes meanwhile would be in one part only
+        self._look()  # once: a batch that arrives meanwhile must not be in one part only
         return to_json(self)
 
     def table(self) -> Table:
-        """Return one row a look."""
+        """Return one row per look."""
         return looks_table(self.to_dict())
 
     def _document(self) -> Document:
         return monitor_document(self.to_dict())
 
     def report(self) -> str:
-        """Return a paragraph for a paper: how it was watched, and what it said where it stopped."""
+        """Return a paragraph for a paper: the monitoring and the reported comparison."""
         return monitor_paragraph(self.to_dict())
 
     def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
-        """Draw the interval closing in, look by look, against the ROPE.
+        """Draw the interval after each look, with the ROPE.
 
         Parameters
         ----------
         ax
             Axes to draw into; new ones if None. They are returned.
         size
-            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
+            Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
         return plot_looks(facts=self.to_dict(), ax=ax, size=size)
 

@@ -40,24 +40,24 @@ Seen: TypeAlias = Outcomes | Scores
 
 
 class Batch(NamedTuple):
-    """Counted outcomes or scores, the key that names them, and what their bytes hash to."""
+    """Counted outcomes or scores, their key and the hash of the file."""
 
     key: str
     outcomes: Seen
     digest: str
-    versions: Mapping[str, str] = MappingProxyType({})  # of its models, as far as they are known
+    versions: Mapping[str, str] = MappingProxyType({})  # of its models, if known
 
 
 class Listing(NamedTuple):
-    """What lies in a folder: keys in the order of their files' age, and what is no batch."""
+    """Contents of a folder: keys from the oldest file to the newest, and other files."""
 
     keys: tuple[str, ...]
     unfinished: int
-    strange: tuple[str, ...]
+    unknown: tuple[str, ...]
 
 
 def check_key(key: object) -> str:
-    """Return the key of a batch as text that can name a file, or say why it cannot.
+    """Return the key of a batch as text; raise an error if it cannot be a file name.
 
     Examples
     --------
@@ -70,17 +70,17 @@ def check_key(key: object) -> str:
     bad = not text or text[0] in "._" or not text.isprintable() or _FORBIDDEN & set(text)
     if bad or text.endswith((".", " ")) or len(text.encode("utf-8")) > _LONGEST:
         raise UsageError(
-            "key must be able to name a file on any system: printable, without any of "
-            f"{' '.join(sorted(_FORBIDDEN))}, of at most {_LONGEST} bytes, without a dot or an "
-            f"underscore in front, and without a dot or a space at its end; got {key!r}"
+            "key must be a valid file name on any system: printable, at most "
+            f"{_LONGEST} bytes, without {' '.join(sorted(_FORBIDDEN))}, not starting with a dot "
+            f"or underscore, and not ending with a dot or space; got {key!r}"
         )
     if text.partition(".")[0].strip().upper() in _DEVICES:
-        raise UsageError(f"key must not be the name of a device on Windows; got {key!r}")
+        raise UsageError(f"key must not be a Windows device name; got {key!r}")
     return text
 
 
 def store_batch(folder: Path, key: str, outcomes: Seen) -> tuple[Batch, bool]:
-    """Write a batch, or see that the one of this key is the same; say whether it is new."""
+    """Write a batch, or check that the stored one is the same; return it and whether it is new."""
     plain = scores_to_json(outcomes) if isinstance(outcomes, Scores) else outcomes.to_json()
     data, path = plain.encode("utf-8"), folder / f"{key}{SUFFIX}"
     if not path.exists() and create_atomically(path, data):
@@ -88,10 +88,10 @@ def store_batch(folder: Path, key: str, outcomes: Seen) -> tuple[Batch, bool]:
     stored = load_batch(folder, key)
     if stored.digest != _digest(data) and stored.outcomes != outcomes:
         raise DataError(
-            f"the batch {key!r} is in {folder} already, with other outcomes ({stored.outcomes.n} "
-            f"items, now {outcomes.n}); give what is new a key of its own"
+            f"the batch {key!r} is already in {folder}, with other outcomes ({stored.outcomes.n} "
+            f"items, now {outcomes.n}); use another key for the new batch"
         )
-    sync_folder(folder)  # who wrote it may have been killed before that
+    sync_folder(folder)  # the process that wrote it may have been killed before syncing
     return stored, False
 
 
@@ -99,7 +99,7 @@ VERSIONS = "_versions"
 
 
 def check_versions(versions: object, models: Sequence[str]) -> dict[str, str]:
-    """Return the version of each model as text, or say what is wrong with them.
+    """Return the version of each model as text; invalid versions raise an error.
 
     Examples
     --------
@@ -109,7 +109,9 @@ def check_versions(versions: object, models: Sequence[str]) -> dict[str, str]:
     if versions is None:
         return {}
     if not isinstance(versions, Mapping):
-        raise UsageError(f"versions must be by model, e.g. {{'old': 'v7'}}; got {versions!r}")
+        raise UsageError(
+            f"versions must be a mapping by model, e.g. {{'old': 'v7'}}; got {versions!r}"
+        )
     for model, version in versions.items():
         if model not in models:
             raise UsageError(unknown_name("model", model, models))
@@ -119,7 +121,7 @@ def check_versions(versions: object, models: Sequence[str]) -> dict[str, str]:
 
 
 def store_versions(folder: Path, key: str, versions: Mapping[str, str]) -> None:
-    """Write the versions of a batch's models, before the batch itself; refuse other ones."""
+    """Write the versions of a batch's models, before the batch; other versions raise an error."""
     if not versions:
         return
     make_folder(folder / VERSIONS)
@@ -130,13 +132,13 @@ def store_versions(folder: Path, key: str, versions: Mapping[str, str]) -> None:
     stored = load_versions(folder, key)
     if stored != versions:
         raise DataError(
-            f"the batch {key!r} is in {folder} already, with the versions {stored}, now "
-            f"{dict(versions)}; give what is new a key of its own"
+            f"the batch {key!r} is already in {folder}, with versions {stored}, now "
+            f"{dict(versions)}; use another key for the new batch"
         )
 
 
 def load_versions(folder: Path, key: str) -> dict[str, str]:
-    """Read the versions of a batch's models; none are known where no file says them."""
+    """Read the versions of a batch's models; empty without a file."""
     path = folder / VERSIONS / f"{key}{SUFFIX}"
     try:
         plain = parse(path.read_bytes())
@@ -147,19 +149,21 @@ def load_versions(folder: Path, key: str) -> dict[str, str]:
     except DataError as error:
         raise DataError(f"{path}: {error}") from error
     versions = plain.get("versions") if isinstance(plain, dict) else None
-    if not isinstance(versions, dict) or not all(type(one) is str for one in versions.values()):
-        raise DataError(f"{path}: these are not versions by model; remove it, or put it back")
+    if not isinstance(versions, dict) or not all(
+        type(version) is str for version in versions.values()
+    ):
+        raise DataError(f"{path} does not map models to versions; remove or restore it")
     return versions
 
 
 def load_batch(folder: Path, key: str) -> Batch:
-    """Read one batch, or say what is wrong with its file."""
+    """Read one batch; a damaged file raises an error."""
     path = folder / f"{key}{SUFFIX}"
     try:
         data = path.read_bytes()
         return Batch(key, _parsed(data, path.name), _digest(data), load_versions(folder, key))
     except FileNotFoundError:
-        raise DataError(f"there is no file {path}") from None
+        raise DataError(f"file {path} does not exist") from None
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}") from error
     except DataError as error:
@@ -168,7 +172,7 @@ def load_batch(folder: Path, key: str) -> Batch:
 
 def _parsed(data: bytes, name: str) -> Seen:
     plain = None
-    with suppress(DataError):  # outcomes say what is wrong
+    with suppress(DataError):  # Outcomes.from_json explains what is wrong
         plain = parse(data)
     if isinstance(plain, dict) and plain.get("format") == SCORES:
         return Scores(**scores_from_dict(plain))
@@ -176,8 +180,8 @@ def _parsed(data: bytes, name: str) -> Seen:
 
 
 def list_batches(folder: Path) -> Listing:
-    """Look into a folder; what begins with a dot or an underscore is no batch."""
-    aged, unfinished, strange = [], 0, []
+    """List a folder; names that begin with a dot or an underscore are not batches."""
+    aged, unfinished, unknown = [], 0, []
     for entry in _entries(folder):
         name = entry.name
         if name.startswith(".") and name.endswith(PART):
@@ -187,26 +191,26 @@ def list_batches(folder: Path) -> Listing:
         elif name.endswith(SUFFIX) and entry.is_file():
             aged.append((_age(entry), name.removesuffix(SUFFIX)))
         else:
-            strange.append(name)
-    return Listing(tuple(key for _, key in sorted(aged)), unfinished, tuple(sorted(strange)))
+            unknown.append(name)
+    return Listing(tuple(key for _, key in sorted(aged)), unfinished, tuple(sorted(unknown)))
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
     try:
-        with os.scandir(folder) as found:
-            return list(found)
+        with os.scandir(folder) as entries:
+            return list(entries)
     except FileNotFoundError:
         raise UsageError(
-            f"there is no folder {str(folder)!r}; adding the first batch makes it"
+            f"folder {str(folder)!r} does not exist; adding the first batch creates it"
         ) from None
     except OSError as error:
-        raise UsageError(f"{str(folder)!r} cannot be looked into: {error.strerror}") from error
+        raise UsageError(f"{str(folder)!r} cannot be listed: {error.strerror}") from error
 
 
 def _age(entry: os.DirEntry[str]) -> int:
     try:
         return entry.stat().st_mtime_ns
-    except FileNotFoundError:  # it has gone since; whoever loads it says so
+    except FileNotFoundError:  # removed meanwhile; loading it raises an error
         return 0
 
 
@@ -219,7 +223,7 @@ _FIELDS = record({"key": text, "sha256": digest})
 
 
 class Arrival(NamedTuple):
-    """One batch in the order: its number, its key, and what its bytes hash to."""
+    """One batch in the order of arrival: its number, its key and the hash of its file."""
 
     number: int
     key: str
@@ -227,7 +231,7 @@ class Arrival(NamedTuple):
 
 
 class Damaged(NamedTuple):
-    """A number that is taken by a file that says nothing, and what is wrong with it."""
+    """A number taken by an unreadable file, and what is wrong with the file."""
 
     number: int
     file: str
@@ -235,22 +239,22 @@ class Damaged(NamedTuple):
 
 
 def read_arrivals(folder: Path, *, after: int = 0) -> Iterator[Arrival | Damaged]:
-    """Yield what arrived after a number, in order.
+    """Yield arrivals after a number, in order.
 
-    A file that is damaged keeps its number; its batch gets a new one from who reads the folder.
+    A damaged file keeps its number; its batch gets a new one when the folder is next read.
     """
     while (arrival := _read(folder, after + 1)) is not None:
         yield arrival
         after = arrival.number
     if _path(folder, after + 2).exists() and not _path(folder, after + 1).exists():
         raise DataError(
-            f"{_path(folder, after + 1)} is missing but the next one is there; put it back, or "
-            f"remove the folder {ARRIVALS} to have the order made anew from the files' age"
+            f"{_path(folder, after + 1)} is missing but the next one exists; restore it, or "
+            f"remove the folder {ARRIVALS} to rebuild the order from file dates"
         )
 
 
 def record_arrival(folder: Path, key: str, digest: str, *, after: int = 0) -> int:
-    """Give a batch the next number, unless it has one after ``after``; return that number."""
+    """Give a batch the next number unless it has one above ``after``; return its number."""
     make_folder(folder / ARRIVALS)
     data = json.dumps({"key": key, "sha256": digest}).encode("utf-8")
     while True:
@@ -265,13 +269,13 @@ def record_arrival(folder: Path, key: str, digest: str, *, after: int = 0) -> in
 def _read(folder: Path, number: int) -> Arrival | Damaged | None:
     path = _path(folder, number)
     try:
-        found = _FIELDS(parse(path.read_bytes()), "")
-        return Arrival(number, found["key"], found["sha256"])
+        fields = _FIELDS(parse(path.read_bytes()), "")
+        return Arrival(number, fields["key"], fields["sha256"])
     except FileNotFoundError:
         return None
     except OSError as error:
         reason = f"it cannot be read: {error.strerror}"
-        if not path.is_dir():  # another time it may be read, and then its number counts
+        if not path.is_dir():  # it may become readable, and then its number counts
             raise DataError(f"{path}: {reason}") from error
     except DataError as error:
         reason = str(error)
@@ -283,14 +287,14 @@ def _path(folder: Path, number: int) -> Path:
 
 
 class History:
-    """The batches of two models in a folder; what was read once is kept.
+    """The batches of two models in a folder, each read once.
 
     Parameters
     ----------
     folder
-        Where the batches are.
+        Folder of the batches.
     models
-        The names of A and of B; other models are summed out.
+        Names of A and of B; other models are summed out.
     """
 
     def __init__(self, folder: Path, models: tuple[str, str]) -> None:
@@ -298,35 +302,35 @@ class History:
         self.models = models
         self.batches: list[Batch] = []
         self.total: Seen | None = None
-        self.sources: list[Source] = []  # of scores; outcomes know their own
-        self.left_out: dict[str, str] = {}  # file names, each with a reason
+        self.sources: list[Source] = []  # of scores; outcomes have them in a field
+        self.left_out: dict[str, str] = {}  # reason by file name
         self.unfinished = 0
         self._keys: set[str] = set()
-        self._unfit: dict[str, str] = {}  # as left_out, of what has a number
-        self._damaged: dict[str, str] = {}  # as left_out, of the order itself
+        self._unfit: dict[str, str] = {}  # as left_out, for batches with a number
+        self._damaged: dict[str, str] = {}  # as left_out, for files of the order
         self._upto: tuple[int, Seen] | None = None
-        self._first: Batch | None = None  # what others must add up with
-        self._number = 0  # of the last arrival that was read
-        self._tail = 0  # of the last arrival when a batch was stored
+        self._first: Batch | None = None  # other batches must add up with it
+        self._number = 0  # number of the last arrival that was read
+        self._tail = 0  # number of the last arrival when a batch was stored
 
     def store(
         self, key: str, outcomes: Seen, versions: Mapping[str, str] = MappingProxyType({})
     ) -> None:
-        """Write a batch and take a number for it; nothing happens if that was done before."""
+        """Write a batch and number it; a batch that was stored before is left as it is."""
         make_folder(self.folder)
         self._refuse_unfit(key, outcomes)
         store_versions(self.folder, key, versions)
         batch, new = store_batch(self.folder, key, outcomes)
-        # What was not there before has no number among those that were.
+        # A new batch cannot have a number among the earlier ones.
         after = self._tail if new else 0
         self._tail = max(self._tail, record_arrival(self.folder, key, batch.digest, after=after))
 
     def refresh(self) -> None:
-        """Read what has arrived, and give batches a number whose writer did not."""
+        """Read new batches, and number those whose writer did not."""
         listing = list_batches(self.folder)
         self._follow()
         self.unfinished = listing.unfinished
-        strange = dict.fromkeys(listing.strange, f"it is no {SUFFIX} file")
+        left_out = dict.fromkeys(listing.unknown, f"it is not a {SUFFIX} file")
         for key in listing.keys:
             if key in self._keys:
                 continue
@@ -334,22 +338,22 @@ class History:
                 batch = load_batch(self.folder, key)
                 self._plus(batch)
             except OutperformError as error:
-                strange[f"{key}{SUFFIX}"] = str(error)
+                left_out[f"{key}{SUFFIX}"] = str(error)
             else:
                 record_arrival(self.folder, key, batch.digest, after=self._number)
                 self._follow()
-        self.left_out = strange | self._unfit | self._damaged
+        self.left_out = left_out | self._unfit | self._damaged
 
     def upto(self, number: int) -> Seen:
-        """Return the sum of the first batches; asked in order, each is added once."""
+        """Return the sum of the first batches; with increasing numbers each is added only once."""
         if self._upto is None or self._upto[0] > number:
             self._upto = 1, self.batches[0].outcomes
-        for place in range(self._upto[0], number):
-            self._upto = place + 1, _sum(self._upto[1], self.batches[place].outcomes)
+        for index in range(self._upto[0], number):
+            self._upto = index + 1, _sum(self._upto[1], self.batches[index].outcomes)
         return self._upto[1]
 
     def between(self, first: int, last: int) -> Seen:
-        """Return the sum of the batches after one number, up to another."""
+        """Return the sum of the batches with numbers above ``first``, up to ``last``."""
         total = self.batches[first].outcomes
         for batch in self.batches[first + 1 : last]:
             total = _sum(total, batch.outcomes)
@@ -360,13 +364,13 @@ class History:
         for arrival in read_arrivals(self.folder, after=self._number):
             if isinstance(arrival, Damaged):
                 self._damaged[arrival.file] = arrival.reason
-            # Two processes may have numbered one batch; the first number counts.
+            # Two processes may have numbered the same batch; the first number counts.
             elif arrival.key not in self._keys:
                 self._take(self._arrived(*arrival))
             self._number = arrival.number
 
     def _arrived(self, number: int, key: str, digest: str) -> Batch:
-        """Read a batch that has a number; without it no look would be what it was."""
+        """Read a batch that has a number; if it changed, earlier looks would too: an error."""
         reason = "it has changed"
         try:
             batch = load_batch(self.folder, key)
@@ -375,16 +379,16 @@ class History:
         except DataError as error:
             reason = str(error)
         raise DataError(
-            f"{key}{SUFFIX} in {self.folder} is not what arrived as number {number}: {reason}; put "
-            "that back, or move what is there away and add that batch again under its key, or "
-            f"remove the folder {ARRIVALS} to begin the history anew"
+            f"{key}{SUFFIX} in {self.folder} is not the batch that arrived as number {number}: "
+            f"{reason}; restore it, or move the file away and add the batch again with its key, or "
+            f"remove the folder {ARRIVALS} to restart the history"
         )
 
     def _refuse_unfit(self, key: str, outcomes: Seen) -> None:
-        """Refuse a batch that does not add up with the first; nobody would ever count it."""
-        with suppress(OutperformError):  # such as of other models; who reads it says so
+        """Raise an error if a batch does not add up with the first, so would never be counted."""
+        with suppress(OutperformError):  # for example other models; refresh() reports them
             arrivals = () if self._first else read_arrivals(self.folder)
-            arrival = next((one for one in arrivals if isinstance(one, Arrival)), None)
+            arrival = next((arrival for arrival in arrivals if isinstance(arrival, Arrival)), None)
             if arrival is not None:
                 batch = load_batch(self.folder, arrival.key)
                 self._first = batch._replace(outcomes=self._selected(batch))
@@ -399,7 +403,7 @@ class History:
             ) from error
 
     def _take(self, batch: Batch) -> None:
-        """Add a batch to the others; one that belongs to other models is left out, and said."""
+        """Add a batch to the others; one that does not fit is reported and not counted."""
         self._keys.add(batch.key)
         try:
             self.total = self._plus(batch)
@@ -412,20 +416,20 @@ class History:
                 self.sources.append(scores_source(batch.outcomes, file, batch.digest))
 
     def _plus(self, batch: Batch) -> Seen:
-        """Return all outcomes with those of one more batch, or say why they do not add up."""
+        """Return all outcomes with those of one more batch; a misfit raises an error."""
         chosen = self._selected(batch)
         try:
             return chosen if self.total is None else _sum(self.total, chosen)
         except OutperformError as error:
-            raise DataError(f"it does not fit the batches before it: {error}") from error
+            raise DataError(f"it does not fit the earlier batches: {error}") from error
 
     def _selected(self, batch: Batch) -> Seen:
         return batch.outcomes.select(self.models)
 
 
-def _sum(one: Seen, two: Seen) -> Seen:
-    if isinstance(one, Scores) and isinstance(two, Scores):
-        return one + two
-    if isinstance(one, Scores) or isinstance(two, Scores):
+def _sum(first: Seen, second: Seen) -> Seen:
+    if isinstance(first, Scores) and isinstance(second, Scores):
+        return first + second
+    if isinstance(first, Scores) or isinstance(second, Scores):
         raise DataError("scores and counted labels do not add up")
-    return one + two
+    return first + second

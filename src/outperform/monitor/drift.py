@@ -1,8 +1,8 @@
-"""Whether newer batches differ from older ones: a test at every look, within one budget.
+"""A test at every look, within one budget, whether newer batches differ from older ones.
 
-If nothing changed, the order of the items means nothing: given all items so far, those of the
-newer batches are a random subset of them. So the sum of any number per item over that subset has a
-known distribution, and its tail has a bound that holds for every size of batch and every metric.
+If nothing changed, the order of the items is random: given all items so far, those of the newer
+batches are a random subset. So the sum of any statistic over that subset has a known
+distribution, and its tail has a bound that is valid for every batch size and every metric.
 
 The subset is drawn without replacement, and a sum over it has no larger moment generating function
 than one over items drawn with replacement (Hoeffding 1963, theorem 4). With values a of mean 0 over
@@ -10,18 +10,18 @@ all N items, n of them newer,
 
     log P(S ≥ s) ≤ min over λ ≥ 0 of  n log(mean exp(λ a)) − λ s,
 
-and the same holds of the older items and −s. The second bound counts what was drawn: of items that
-are each newer with probability p = n / N, given that n of them are,
+and the same applies to the older items and −s. The second bound conditions on the number drawn:
+if each item is newer with probability p = n / N, then given that n of them are,
 
     log P(S ≥ s) ≤ min over λ, v of  Σ log(1 − p + p exp(λ a + v)) − λ s − v n − log Bin(n; N, p).
 
-It is the smaller one where both parts are large. All of them bound the same probability, so the
-smallest counts.
+It is the smaller bound if both parts are large. All of them bound the same probability, so the
+smallest is used.
 
-At each look the cuts between older and newer batches are a few from either end, about half as many
-again each time. The budget is shared evenly among numbers, sides and cuts of a look, and among
-looks as 1 / ((j + 1)(j + 2) 2^j) with j = floor(log2 look): these add up to 1 over all looks, so by
-the union bound the probability that an unchanged folder ever raises an alarm is at most BUDGET.
+At each look the cuts between older and newer batches lie near either end, at distances that grow by
+about half each time. The budget is divided equally among statistics, sides and cuts of a look, and
+among looks as 1 / ((j + 1)(j + 2) 2^j) with j = floor(log2 look). These add up to 1 over all looks,
+so by the union bound an unchanged folder ever raises an alarm with probability at most BUDGET.
 """
 
 from __future__ import annotations
@@ -45,34 +45,34 @@ from outperform.inference.spec import LabelSpec, Spec
 from outperform.metrics.sums import TARGETS
 
 BUDGET = 0.05
-"""The probability that a folder in which nothing changes ever raises an alarm, at most."""
+"""Upper limit of the probability that a folder without changes ever raises an alarm."""
 
-# A bound is only worked out where z is at least so large a share of what a normal sum would need.
-# A sum that is left out by this raises no alarm, so the budget holds all the same.
+# A bound is computed only if z is at least this share of what a normal sum would need. Skipped sums
+# raise no alarm, so the budget still holds.
 SCREEN = 0.75
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statistic:
-    """One number per unit, in all batches; a unit is an item or a group of them.
+    """One number per unit, in all batches; a unit is an item or a group of items.
 
     Parameters
     ----------
     name
         ``"a"``, ``"b"``, ``"difference"``, or ``"share"``.
     label
-        The class that a share is of.
+        Class of a share.
     values
-        The number of each kind of unit.
+        Value of each kind of unit.
     repeats
-        How many units of the kind there are in its batch.
+        Number of units of the kind in its batch.
     owner
-        The place of the kind's batch.
+        Index of the batch of the kind.
     stratum
-        The true class of each kind where class shares do not matter: then the newer items are a
-        random subset of each class.
+        True class of each kind if class shares do not matter: then the newer items are a random
+        subset of each class.
     tests
-        How many statistics share the budget of this name.
+        Number of statistics that share the budget of this name.
     """
 
     name: str
@@ -91,17 +91,17 @@ class Change:
     Parameters
     ----------
     look
-        The look at which that was noticed.
+        Look at which the change was detected.
     cut
-        How many batches are older.
+        Number of older batches.
     log_p
-        The logarithm of what the probability of so large a difference is at most.
+        Logarithm of the bound on the probability of such a difference.
     share
-        Of the budget of this test; below 1.
+        Bound as a share of the budget of this test; below 1.
     statistic
-        The number that differs most.
+        Statistic that differs most.
     label
-        The class whose share differs, if that is the number.
+        Class whose share differs, if the statistic is a share.
     """
 
     look: int
@@ -113,7 +113,7 @@ class Change:
 
 
 def spent_at(look: int) -> float:
-    """Return the share of the budget that a look may spend; all looks together spend 1.
+    """Return the share of the budget for a look; the shares of all looks add up to 1.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def spent_at(look: int) -> float:
 
 
 def cuts_at(look: int) -> list[int]:
-    """Return after how many batches the newer ones may begin.
+    """Return the numbers of older batches to test.
 
     Examples
     --------
@@ -143,42 +143,42 @@ def cuts_at(look: int) -> list[int]:
 
 
 def find_change(statistics: Sequence[Statistic], look: int) -> Change | None:
-    """Return the change that is the surest one at a look; None if there is none.
+    """Return the most significant change at a look; None if there is none.
 
     Examples
     --------
     >>> right = np.tile([1.0, 0.0], 2)  # two batches: 80 of 100 are right, then 20 of 100
     >>> counts = np.array([80.0, 20.0, 20.0, 80.0])
     >>> owner = np.array([0, 0, 1, 1])
-    >>> found = find_change([Statistic(name="a", values=right, repeats=counts, owner=owner)], 2)
-    >>> found.cut, found.log_p < -30
+    >>> change = find_change([Statistic(name="a", values=right, repeats=counts, owner=owner)], 2)
+    >>> change.cut, change.log_p < -30
     (1, True)
     """
-    cuts, names = cuts_at(look), {one.name for one in statistics}
+    cuts, names = cuts_at(look), {statistic.name for statistic in statistics}
     if not cuts:
         return None
     best: Change | None = None
-    for one in statistics:
-        allowed = BUDGET * spent_at(look) / (2 * len(cuts) * len(names) * one.tests)
-        for cut, log_p in _bounds(one, cuts, look, math.log(allowed)):
+    for statistic in statistics:
+        allowed = BUDGET * spent_at(look) / (2 * len(cuts) * len(names) * statistic.tests)
+        for cut, log_p in _bounds(statistic, cuts, look, math.log(allowed)):
             share = math.exp(log_p) / allowed
             if log_p < math.log(allowed) and (best is None or log_p < best.log_p):
                 best = Change(
-                    look=look, cut=cut, log_p=log_p, share=share, statistic=one.name,
-                    label=one.label,
+                    look=look, cut=cut, log_p=log_p, share=share, statistic=statistic.name,
+                    label=statistic.label,
                 )  # fmt: skip
     return best
 
 
 def _bounds(
-    one: Statistic, cuts: Sequence[int], look: int, least: float
+    statistic: Statistic, cuts: Sequence[int], look: int, least: float
 ) -> Iterator[tuple[int, float]]:
-    """Yield cuts at which a change may be established, and the bound there."""
-    centred = _centred(one)
-    weighed = centred * one.repeats
-    sums = np.cumsum(np.bincount(one.owner, weighed, minlength=look))
+    """Yield cuts at which a change is possible, with the bound at each."""
+    centred = _centred(statistic)
+    weighed = centred * statistic.repeats
+    sums = np.cumsum(np.bincount(statistic.owner, weighed, minlength=look))
     squares = float(weighed @ centred)
-    counts = np.cumsum(np.bincount(one.owner, one.repeats, minlength=look))
+    counts = np.cumsum(np.bincount(statistic.owner, statistic.repeats, minlength=look))
     n = counts[-1]
     if squares <= 0 or n < 2:
         return
@@ -186,79 +186,83 @@ def _bounds(
     newer = n - older
     with np.errstate(invalid="ignore", divide="ignore"):
         z: FloatArray = sums[np.array(cuts) - 1] / np.sqrt(squares / n * older * newer / n)
-    for place in np.flatnonzero(np.abs(z) > SCREEN * math.sqrt(-2 * least)):
-        cut = cuts[int(place)]
-        yield cut, log_bound(one, cut)
+    for index in np.flatnonzero(np.abs(z) > SCREEN * math.sqrt(-2 * least)):
+        cut = cuts[int(index)]
+        yield cut, log_bound(statistic, cut)
 
 
-def _sums(places: IntArray, values: FloatArray, n: int = 0) -> FloatArray:
-    """Return the sum of the values of each place."""
-    return np.bincount(places, values, minlength=n).astype(np.float64)
+def _sums(index: IntArray, values: FloatArray, n: int = 0) -> FloatArray:
+    """Return the sum of the values for each index."""
+    return np.bincount(index, values, minlength=n).astype(np.float64)
 
 
-def _centred(one: Statistic) -> FloatArray:
-    """Return values less their mean over all units, or over those of the same class."""
-    if one.stratum is None:
-        centred: FloatArray = one.values - np.average(one.values, weights=one.repeats)
+def _centred(statistic: Statistic) -> FloatArray:
+    """Return values minus their mean over all units, or over those of the same class."""
+    if statistic.stratum is None:
+        centred: FloatArray = statistic.values - np.average(
+            statistic.values, weights=statistic.repeats
+        )
         return centred
-    sizes = np.bincount(one.stratum, one.repeats)
-    sums = np.bincount(one.stratum, one.repeats * one.values)
-    return np.asarray(one.values - (sums / np.maximum(sizes, 1e-300))[one.stratum])
+    sizes = np.bincount(statistic.stratum, statistic.repeats)
+    sums = np.bincount(statistic.stratum, statistic.repeats * statistic.values)
+    return np.asarray(statistic.values - (sums / np.maximum(sizes, 1e-300))[statistic.stratum])
 
 
-def log_bound(one: Statistic, cut: int) -> float:
-    """Return the logarithm of what the tail of a sum over the newer batches is at most.
+def log_bound(statistic: Statistic, cut: int) -> float:
+    """Return the logarithm of a bound on the tail of the sum over the newer batches.
 
-    The tail is that on the side on which the sum lies.
+    The tail is the one on the side of the sum.
 
     Parameters
     ----------
-    one
-        The number per unit.
+    statistic
+        Number per unit.
     cut
-        How many batches are older.
+        Number of older batches.
 
     Examples
     --------
     >>> values, owner = np.tile([0.0, 1.0], 2), np.array([0, 0, 1, 1])
     >>> counts = np.array([30.0, 10.0, 10.0, 30.0])
-    >>> one = Statistic(name="a", values=values, repeats=counts, owner=owner)
+    >>> right = Statistic(name="a", values=values, repeats=counts, owner=owner)
     >>> from scipy.stats import hypergeom
     >>> exact = hypergeom(80, 40, 40).logsf(29)  # 30 or more of the 40 right ones are newer
-    >>> bool(exact < log_bound(one, 1) < exact + 4)
+    >>> bool(exact < log_bound(right, 1) < exact + 4)
     True
     """
-    values = _centred(one)
-    newer = one.owner >= cut
-    total = float((values * one.repeats)[newer].sum())
+    values = _centred(statistic)
+    newer = statistic.owner >= cut
+    total = float((values * statistic.repeats)[newer].sum())
     if total == 0:
         return 0.0
     largest = float(np.abs(values).max())
     values = math.copysign(1.0, total) / largest * values
-    stratum = np.zeros(len(values), dtype=np.int64) if one.stratum is None else one.stratum
-    # Units with the same number are one kind, however many batches they are in.
+    stratum = (
+        np.zeros(len(values), dtype=np.int64) if statistic.stratum is None else statistic.stratum
+    )
+    # Units with the same value are one kind, in whatever batch.
     first, which = distinct_rows((values + 3 * stratum)[:, None])
     kinds, strata = values[first], stratum[first]
-    counts = np.stack([_sums(which, one.repeats * part) for part in (~newer, newer)])
-    # The smaller part has the smaller bound, nearly always.
+    counts = np.stack([_sums(which, statistic.repeats * part) for part in (~newer, newer)])
+    # The smaller part nearly always has the smaller bound.
     if counts[1].sum() <= counts[0].sum():
-        found = _replaced(kinds, strata, counts)
+        bound = _bound_with_replacement(kinds, strata, counts)
     else:
-        found = _replaced(-kinds, strata, counts[::-1])
-    if one.stratum is None:
-        found = min(found, _counted(kinds, counts))
-    return min(found, 0.0)
+        bound = _bound_with_replacement(-kinds, strata, counts[::-1])
+    if statistic.stratum is None:
+        bound = min(bound, _bound_given_number(kinds, counts))
+    return min(bound, 0.0)
 
 
-# Any λ and v give a bound, so they need not be precise.
+# Every λ and v give a valid bound, so they need not be precise.
 _STEPS = 40
 _PRECISE = 1e-3
 
 
-def _replaced(values: FloatArray, stratum: IntArray, counts: FloatArray) -> float:
-    """Return the bound of units that are drawn with replacement, each class by itself.
+def _bound_with_replacement(values: FloatArray, stratum: IntArray, counts: FloatArray) -> float:
+    """Return the bound for units drawn with replacement, separately for each class.
 
-    The two rows of counts are those of units that were not drawn and of those that were.
+    The rows of ``counts`` are the units that were not drawn and those that were.
     """
     repeats, chosen = counts.sum(axis=0), counts[1]
     total = float(values @ chosen)
@@ -283,8 +287,8 @@ def _replaced(values: FloatArray, stratum: IntArray, counts: FloatArray) -> floa
     return best
 
 
-def _counted(values: FloatArray, counts: FloatArray) -> float:
-    """Return the bound of units of which so many are newer, by Newton's method in λ and v."""
+def _bound_given_number(values: FloatArray, counts: FloatArray) -> float:
+    """Return the bound given the number of newer units, by Newton's method in λ and v."""
     repeats = counts.sum(axis=0)
     total, n, size = float(values @ counts[1]), float(counts[1].sum()), float(repeats.sum())
     p = n / size
@@ -324,31 +328,31 @@ def _counted(values: FloatArray, counts: FloatArray) -> float:
     return best if at[0] >= 0 else 0.0
 
 
-# The numbers of a comparison
+# The statistics of a comparison
 
 
 def statistics_of(spec: Spec, batches: Sequence[Outcomes | Scores]) -> list[Statistic]:
-    """Return the numbers that are watched: the metric of each model, their difference, classes.
+    """Return the statistics to test: metric of each model, their difference, class shares.
 
-    What an item adds to a metric is its derivative by the items' counts, at all items so far. Where
-    there is none that is cheap, another number takes its place that the metric follows: F1 over
-    all labels of spans and of sets, the place in a ranking, the error of a probability.
+    The contribution of an item to a metric is the derivative by the item's count, at all items so
+    far. If that is expensive, a related statistic replaces it: F1 over all labels for spans and
+    label sets, the rank for ranking metrics, the error of a probability.
 
     Parameters
     ----------
     spec
-        What is asked of all batches.
+        Spec of the comparison on all batches.
     batches
-        The batches, in the order of arrival.
+        Batches in order of arrival.
     """
     if isinstance(spec, ScoreSpec):
-        return _score_statistics(spec, [one for one in batches if isinstance(one, Scores)])
-    return _label_statistics(spec, [one for one in batches if isinstance(one, Outcomes)])
+        return _score_statistics(spec, [batch for batch in batches if isinstance(batch, Scores)])
+    return _label_statistics(spec, [batch for batch in batches if isinstance(batch, Outcomes)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Stack:
-    """The tables of all batches, cells of each batch apart; codes are those of the sum."""
+    """The tables of all batches with separate cells per batch, in the codes of the sum."""
 
     cells: IntArray  # (n_cells, 1 + n_models)
     counts: FloatArray  # items, or weights
@@ -368,7 +372,7 @@ class _Stack:
         label: object = None,
         tests: int = 1,
     ) -> Statistic:
-        """Return what is of each cell as a number per unit."""
+        """Return a statistic per unit from values per cell."""
         repeats, owner = self.counts, self.owner
         if self.pattern is not None:
             entries = self.times * values[self.entry]
@@ -380,13 +384,13 @@ class _Stack:
         )  # fmt: skip
 
 
-def _stacked(total: Outcomes, batches: Sequence[Outcomes], place: int) -> _Stack:
-    """Put the tables of batches, all with the same models, on top of each other."""
+def _stacked(total: Outcomes, batches: Sequence[Outcomes], table_index: int) -> _Stack:
+    """Stack the tables of batches, all with the same models."""
     cells, counts, owner = [], [], []
     pattern, entry, times, repeats, group_owner = [], [], [], [], []
     n_cells = n_patterns = 0
     for number, batch in enumerate(batches):
-        table = batch.tables[place]
+        table = batch.tables[table_index]
         cells.append(_in_codes_of(total, batch)[table.cells])
         counts.append(table.counts.astype(np.float64))
         owner.append(np.full(len(table.counts), number))
@@ -399,15 +403,15 @@ def _stacked(total: Outcomes, batches: Sequence[Outcomes], place: int) -> _Stack
             group_owner.append(np.full(len(groups.repeats), number))
             n_patterns += len(groups.repeats)
         n_cells += len(table.counts)
-    whole = np.concatenate(counts)
+    totals = np.concatenate(counts)
     grouped = bool(pattern)
     if grouped:
         weights = np.concatenate(times) * np.concatenate(repeats)[np.concatenate(pattern)]
-        whole = _sums(np.concatenate(entry), weights, n_cells)
+        totals = _sums(np.concatenate(entry), weights, n_cells)
     empty: IntArray = np.zeros(0, dtype=np.int64)
     return _Stack(
         cells=np.concatenate(cells),
-        counts=whole,
+        counts=totals,
         owner=np.concatenate(owner),
         pattern=np.concatenate(pattern) if grouped else None,
         entry=np.concatenate(entry) if grouped else empty,
@@ -418,38 +422,38 @@ def _stacked(total: Outcomes, batches: Sequence[Outcomes], place: int) -> _Stack
 
 
 def _in_codes_of(total: Outcomes, batch: Outcomes) -> IntArray:
-    """Return the code in the sum of each code of a batch."""
+    """Return the code in the sum for each code of a batch."""
     known = {repr(label): code for code, label in enumerate(total.labels)}  # True is not 1
     codes = np.array([known[repr(label)] for label in batch.labels], dtype=np.int64)
     if batch.kind == "spans":
         return np.append(codes, len(total.labels))
     if batch.kind != "label_sets":
         return codes
-    places = {tuple(sorted(one)): place for place, one in enumerate(total.sets)}
-    sets = [tuple(sorted(int(codes[label]) for label in one)) for one in batch.sets]
-    return np.array([places[one] for one in sets], dtype=np.int64)
+    known_sets = {tuple(sorted(members)): code for code, members in enumerate(total.sets)}
+    sets = [tuple(sorted(int(codes[label]) for label in members)) for members in batch.sets]
+    return np.array([known_sets[members] for members in sets], dtype=np.int64)
 
 
 def _label_statistics(spec: LabelSpec, batches: Sequence[Outcomes]) -> list[Statistic]:
     total = spec.data
-    found, slopes = [], []
-    apart = spec.view_prevalence is not None
+    statistics, slopes = [], []
+    separate = spec.view_prevalence is not None
     for model, _ in enumerate(total.models):
-        place, column = (0, model) if total.paired else (model, 0)
-        stack = _stacked(total, batches, place)
+        table_index, column = (0, model) if total.paired else (model, 0)
+        stack = _stacked(total, batches, table_index)
         slope = _slopes(spec, stack, column)
         slopes.append(slope)
-        stratum = stack.cells[:, 0] if apart and stack.pattern is None else None
-        found.append(stack.statistic("ab"[model], slope, stratum=stratum))
+        stratum = stack.cells[:, 0] if separate and stack.pattern is None else None
+        statistics.append(stack.statistic("ab"[model], slope, stratum=stratum))
     if total.paired and len(slopes) == 2:
-        found.append(stack.statistic("difference", slopes[0] - slopes[1], stratum=stratum))
-    if not apart:
-        found += _shares(total, stack)
-    return found
+        statistics.append(stack.statistic("difference", slopes[0] - slopes[1], stratum=stratum))
+    if not separate:
+        statistics += _shares(total, stack)
+    return statistics
 
 
 def _slopes(spec: LabelSpec, stack: _Stack, column: int) -> FloatArray:
-    """Return what an item of each cell adds to a model's metric, or to one that it follows."""
+    """Return the contribution of an item of each cell to a model's metric or a related one."""
     total = spec.data
     cells = stack.cells[:, [0, 1 + column]]
     first, which = distinct_rows(cells)
@@ -457,7 +461,7 @@ def _slopes(spec: LabelSpec, stack: _Stack, column: int) -> FloatArray:
     counts = _sums(which, stack.counts)
     if total.kind == "label_sets":
         sizes = item_margins(Table(kinds, counts), total.sets, model=0, n_labels=total.n_classes)
-        hits, true, predicted = (one.astype(np.float64) for one in sizes)
+        hits, true, predicted = (margin.astype(np.float64) for margin in sizes)
         return np.asarray(_of_f1(hits, true, predicted, counts)[which])
     if total.kind == "spans":
         columns, no_span = kinds.T, len(total.labels)
@@ -484,106 +488,108 @@ def _slopes(spec: LabelSpec, stack: _Stack, column: int) -> FloatArray:
 def _of_f1(
     hits: FloatArray, actual: FloatArray, predicted: FloatArray, counts: FloatArray
 ) -> FloatArray:
-    """Return numbers whose mean is 0 where F1 over all labels is what it is over all items."""
+    """Return numbers whose mean over a subset is 0 if its F1 over all labels is the overall F1."""
     f1 = 2 * float(counts @ hits) / max(float(counts @ (actual + predicted)), 1e-300)
     return np.asarray(2 * hits - f1 * (actual + predicted))
 
 
 def _shares(total: Outcomes, stack: _Stack) -> list[Statistic]:
-    """Return whether an item has each class; of two classes one will do."""
+    """Return whether an item has each class; with two classes, only the second is needed."""
     if total.kind not in ("classes", "label_sets"):
         return []
     if total.kind == "label_sets":
-        held = np.zeros((len(total.sets), total.n_classes))
-        for place, one in enumerate(total.sets):
-            held[place, list(one)] = 1.0
-        has = held[stack.cells[:, 0]]
+        has_label = np.zeros((len(total.sets), total.n_classes))
+        for code, members in enumerate(total.sets):
+            has_label[code, list(members)] = 1.0
+        has = has_label[stack.cells[:, 0]]
         codes = range(total.n_classes)
     else:
         has, codes = None, np.unique(stack.cells[:, 0]).tolist()
         codes = codes[1:] if len(codes) == 2 else codes
-    found = []
+    statistics = []
     for code in codes:
         values = (stack.cells[:, 0] == code).astype(np.float64) if has is None else has[:, code]
-        found.append(stack.statistic("share", values, label=total.labels[code], tests=len(codes)))
-    return found
+        statistics.append(
+            stack.statistic("share", values, label=total.labels[code], tests=len(codes))
+        )
+    return statistics
 
 
 def _score_statistics(spec: ScoreSpec, batches: Sequence[Scores]) -> list[Statistic]:
-    rows = [as_targets(one) if spec.metric.reads == "statistics" else one for one in batches]
-    owner = np.concatenate([np.full(one.n_rows, place) for place, one in enumerate(rows)])
+    rows = [as_targets(batch) if spec.metric.reads == "statistics" else batch for batch in batches]
+    owner = np.concatenate([np.full(batch.n_rows, index) for index, batch in enumerate(rows)])
     counts = np.concatenate(
-        [np.ones(one.n_rows) if one.counts is None else one.counts.astype(np.float64)
-         for one in rows]
+        [np.ones(batch.n_rows) if batch.counts is None else batch.counts.astype(np.float64)
+         for batch in rows]
     )  # fmt: skip
     weights = np.concatenate(
-        [np.ones(one.n_rows) if one.weights is None else one.weights for one in rows]
+        [np.ones(batch.n_rows) if batch.weights is None else batch.weights for batch in rows]
     )
     groups, n_groups = [], 0
-    for one in rows:
-        if one.group is not None:
-            groups.append(np.unique(one.group, return_inverse=True)[1].ravel() + n_groups)
+    for batch in rows:
+        if batch.group is not None:
+            groups.append(np.unique(batch.group, return_inverse=True)[1].ravel() + n_groups)
             n_groups = int(groups[-1].max()) + 1
     group = np.concatenate(groups) if groups else None
     truth = _truths(spec, rows)
-    found: list[Statistic] = []
+    statistics: list[Statistic] = []
 
     def add(name: str, values: FloatArray, *, label: object = None, tests: int = 1) -> None:
-        # An item without a value, as one that no person labelled, is as good as the mean.
+        # An item without a value, for example without a human label, counts as the mean.
         known = ~np.isnan(values)
         mean = np.average(values[known], weights=(counts * weights)[known]) if known.any() else 0.0
         worth = weights * (np.where(known, values, mean) - mean)
         if group is None:
-            found.append(
+            statistics.append(
                 Statistic(name=name, values=worth, repeats=counts, owner=owner, label=label,
                           tests=tests)
             )  # fmt: skip
             return
         first = np.unique(group, return_index=True)[1]
         sums = _sums(group, worth * counts)
-        found.append(
+        statistics.append(
             Statistic(name=name, values=sums, repeats=np.ones(len(first)), owner=owner[first],
                       label=label, tests=tests)
         )  # fmt: skip
 
-    columns = [_columns(spec, rows, place, truth, counts) for place in range(len(rows[0].models))]
-    for name, own in zip("ab", columns, strict=False):
-        for values in own:
-            add(name, values, tests=len(own))
+    columns = [_columns(spec, rows, model, truth, counts) for model in range(len(rows[0].models))]
+    for name, model_values in zip("ab", columns, strict=False):
+        for values in model_values:
+            add(name, values, tests=len(model_values))
     if len(columns) == 2:
-        for one, two in zip(*columns, strict=True):
-            add("difference", one - two, tests=len(columns[0]))
+        for a, b in zip(*columns, strict=True):
+            add("difference", a - b, tests=len(columns[0]))
     if truth is not None:
         codes = np.unique(truth).tolist()
         codes = codes[1:] if len(codes) == 2 else codes
         for code in codes:
             is_of = (truth == code).astype(np.float64)
             add("share", is_of, label=spec.data.labels[code], tests=len(codes))
-    return found
+    return statistics
 
 
 def _truths(spec: ScoreSpec, rows: Sequence[Scores]) -> IntArray | None:
-    """Return the true class of each row, in the codes of all batches."""
+    """Return the true class of each row, in the codes of the sum."""
     if rows[0].truth is None:
         return None
     known = {repr(label): code for code, label in enumerate(spec.data.labels)}
     parts = []
-    for one in rows:
-        assert one.truth is not None
-        codes = np.array([known[repr(label)] for label in one.labels], dtype=np.int64)
-        parts.append(codes[one.truth])
+    for batch in rows:
+        assert batch.truth is not None
+        codes = np.array([known[repr(label)] for label in batch.labels], dtype=np.int64)
+        parts.append(codes[batch.truth])
     return np.concatenate(parts)
 
 
 def _columns(
     spec: ScoreSpec,
     rows: Sequence[Scores],
-    place: int,
+    model: int,
     truth: IntArray | None,
     counts: FloatArray,
 ) -> list[FloatArray]:
-    """Return the numbers of each row that a metric follows."""
-    values = np.concatenate([one.values[place] for one in rows])
+    """Return the values of each row to which a metric is related."""
+    values = np.concatenate([batch.values[model] for batch in rows])
     if truth is None:
         if rows[0].columns == TARGETS:
             return [np.square(values[:, 1] - values[:, 0])]
@@ -596,11 +602,11 @@ def _columns(
     is_positive = truth == positive
     if spec.metric.reads != "ranking":
         return [np.where(is_positive, values, -values)]
-    return [_places(values, is_positive, counts)]
+    return [_ranks(values, is_positive, counts)]
 
 
 def _losses(values: FloatArray, truth: IntArray, *, positive: int | None) -> list[FloatArray]:
-    """Return the squared error of each row's probabilities, and the logarithm of the true one."""
+    """Return squared error of each row's probabilities, and log probability of the true class."""
     if values.ndim == 1:
         is_positive = truth == (1 if positive is None else positive)
         of_truth = np.where(is_positive, values, 1 - values)
@@ -612,19 +618,19 @@ def _losses(values: FloatArray, truth: IntArray, *, positive: int | None) -> lis
     return [squares, np.log(np.maximum(of_truth, np.finfo(np.float64).eps))]
 
 
-def _places(values: FloatArray, is_positive: AnyArray, counts: FloatArray) -> FloatArray:
-    """Return the share of the other class that each item stands on the right side of."""
-    found = np.empty(len(values))
+def _ranks(values: FloatArray, is_positive: AnyArray, counts: FloatArray) -> FloatArray:
+    """Return the share of the other class that each item is ranked correctly against."""
+    ranks = np.empty(len(values))
     for side in (True, False):
-        own, other = is_positive == side, is_positive != side
+        this, other = is_positive == side, is_positive != side
         order = np.argsort(values[other], kind="stable")
         ordered, sums = values[other][order], np.append(0.0, np.cumsum(counts[other][order]))
         total = max(sums[-1], 1e-300)
-        below = sums[np.searchsorted(ordered, values[own], side="left")]
-        upto = sums[np.searchsorted(ordered, values[own], side="right")]
+        below = sums[np.searchsorted(ordered, values[this], side="left")]
+        upto = sums[np.searchsorted(ordered, values[this], side="right")]
         share = (below + upto) / 2 / total
-        found[own] = share if side else 1 - share
-        # A class as a whole adds as much as the other, however many items each has.
-        found[own] -= np.average(found[own], weights=counts[own]) if own.any() else 0.0
-        found[own] /= max(counts[own].sum(), 1e-300) / counts.sum()
-    return found
+        ranks[this] = share if side else 1 - share
+        # Both classes contribute equally, however many items each has.
+        ranks[this] -= np.average(ranks[this], weights=counts[this]) if this.any() else 0.0
+        ranks[this] /= max(counts[this].sum(), 1e-300) / counts.sum()
+    return ranks

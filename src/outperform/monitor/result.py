@@ -1,4 +1,4 @@
-"""One look, and when to stop."""
+"""``Look``: one interim analysis. ``Stop``: a stopping rule."""
 
 from __future__ import annotations
 
@@ -18,24 +18,25 @@ from outperform.inference.summary import Summary
 
 Rule = Literal["width", "decision", "bayes_factor"]
 StopLike: TypeAlias = "Rule | tuple[Rule, float] | Stop"
-_OF_ROPE = 0.8  # an interval of that share of the ROPE can lie inside it
+_SHARE_OF_ROPE = 0.8  # an interval of this share of the ROPE's width fits inside it
 _STRONG = 10.0
 
 
 @written()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stop:
-    """When a monitored experiment may stop.
+    """Stopping rule of a monitor.
 
     A look whose decision is withheld by a serious finding never stops it.
 
     Parameters
     ----------
     rule
-        ``"width"``: the HDI is at most so wide. ``"decision"``: the decision is ≫, ≈ or ≪.
-        ``"bayes_factor"``: BF10 or BF01 is at least so large.
+        ``"width"``: the HDI is at most ``at`` wide. ``"decision"``: the decision is ≫, ≈ or ≪.
+        ``"bayes_factor"``: BF10 or BF01 is at least ``at``.
     at
-        How wide, or how large; by default 0.8 of the ROPE's width, and 10. A decision takes none.
+        Threshold. Default: 0.8 of the ROPE's width, or a Bayes factor of 10. Not used by
+        ``"decision"``.
 
     Examples
     --------
@@ -50,24 +51,24 @@ class Stop:
 
     def __post_init__(self) -> None:
         if self.rule not in get_args(Rule):
-            raise UsageError(unknown_name("rule to stop by", self.rule, get_args(Rule)))
+            raise UsageError(unknown_name("stopping rule", self.rule, get_args(Rule)))
         if self.at is None:
             return
         least = {"width": 0.0, "bayes_factor": 1.0}.get(self.rule)
         if least is None:
-            raise UsageError(f"the rule 'decision' takes no number; leave {self.at!r} out")
+            raise UsageError(f"the rule 'decision' takes no number; remove {self.at!r}")
         if not isinstance(self.at, Real) or not least < self.at < math.inf:
             what = self.rule.replace("_", " ")
-            raise UsageError(f"a {what} to stop at must be above {least:g}; got {self.at!r}")
+            raise UsageError(f"the {what} to stop at must be above {least:g}; got {self.at!r}")
 
     @classmethod
     def from_param(cls, stop: StopLike | None) -> Stop | None:
-        """Return a rule from its name, from a pair of name and number, or None from None.
+        """Return a rule from its name, or from a pair of name and number; None stays None.
 
         Parameters
         ----------
         stop
-            The rule.
+            Stopping rule.
         """
         if stop is None or isinstance(stop, cls):
             return stop
@@ -81,12 +82,12 @@ class Stop:
         )
 
     def threshold(self, comparison: Comparison) -> float | None:
-        """Return how wide or how large, the default where none was given.
+        """Return the threshold of the rule, or its default.
 
         Parameters
         ----------
         comparison
-            Whose ROPE gives the default.
+            Comparison whose ROPE determines the default.
         """
         if self.at is not None or self.rule == "decision":
             return self.at
@@ -94,25 +95,25 @@ class Stop:
             return _STRONG
         if not comparison.rope.width:
             raise UsageError(
-                f"a width to stop at is {_OF_ROPE} of the ROPE's by default, and the ROPE is "
-                f"{comparison.rope}; give one, such as "
+                f"the default width to stop at is {_SHARE_OF_ROPE} of the ROPE's, and the ROPE is "
+                f"{comparison.rope}; set a width such as "
                 + either("('width', 0.02)", param("stop=", "width=0.02"))
             )
-        return _OF_ROPE * comparison.rope.width
+        return _SHARE_OF_ROPE * comparison.rope.width
 
     def holds(self, comparison: Comparison) -> bool:
-        """Return whether the rule holds of a comparison.
+        """Return whether a comparison meets the rule.
 
         Parameters
         ----------
         comparison
-            A − B on all items so far.
+            Comparison of A and B on all items so far.
 
         Examples
         --------
         >>> import outperform as op
-        >>> seen = op.Outcomes.from_correct({"a": [1] * 90 + [0] * 10, "b": [1] * 60 + [0] * 40})
-        >>> c = op.compare(seen, "a", "b", metric="accuracy", rope=0.01)
+        >>> right = {"a": [1] * 90 + [0] * 10, "b": [1] * 60 + [0] * 40}
+        >>> c = op.compare(op.Outcomes.from_correct(right), "a", "b", metric="accuracy", rope=0.01)
         >>> op.results.Stop(rule="decision").holds(c)
         True
         >>> op.results.Stop(rule="width", at=0.1).holds(c)
@@ -129,9 +130,8 @@ class Stop:
         factor = comparison.bayes_factor
         if factor is None:
             raise UsageError(
-                "there is no Bayes factor to stop by: it needs a ROPE of some width and a "
-                f"proper prior, and the ROPE is {comparison.rope}, the prior "
-                f"{comparison.spec.prior.name!r}"
+                "a Bayes factor needs a ROPE with a width above 0 and a proper prior; the ROPE is "
+                f"{comparison.rope} and the prior {comparison.spec.prior.name!r}"
             )
         return abs(factor.log_bf01) >= math.log(at)
 
@@ -142,35 +142,35 @@ class Stop:
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look(Summary, Plain):
-    """What a comparison said after a batch; the comparison itself is ``monitor.at(number)``.
+    """Summary of the comparison after a batch, which is ``monitor.at(number)``.
 
     See :class:`Summary`.
 
     Parameters
     ----------
     number
-        How many batches there were.
+        Number of batches so far.
     key
-        The last of them.
+        Key of the last batch.
     n
-        How many items there were.
+        Number of items so far.
     observed
-        The plug-in difference; NaN where it is undefined.
+        Plug-in difference; NaN if it is undefined.
     mean, sd
-        Of A − B.
+        Mean and sd of A − B.
     hdi
-        The narrowest interval.
+        Highest density interval of A − B.
     p_worse, p_equivalent, p_better
-        The probability that A is worse than B by more than the ROPE, that the difference lies
-        in it, and that A is better by more.
+        Probability that A is worse than B by more than the ROPE, that the difference lies in the
+        ROPE, and that A is better by more.
     decision
-        The decision.
+        Decision of the comparison.
     bayes_factor
-        Of the interval null, where it exists.
+        Bayes factor of the interval null, if there is one.
     judgement
-        What a gate would say: may A replace B?
+        Status of a gate: may A replace B?
     holds
-        Whether the rule to stop by holds.
+        Whether the look meets the stopping rule.
     """
 
     number: int
@@ -187,10 +187,10 @@ class Look(Summary, Plain):
 
 
 def look_at(comparison: Comparison, *, number: int, key: str, stop: Stop | None) -> Look:
-    """Note what a comparison says, without its draws."""
+    """Return the look of a comparison, without its draws."""
     names = ("n", "observed", "decision", "bayes_factor")
     shares = ("p_worse", "p_equivalent", "p_better")
-    withheld = any(one.name in GATED for one in comparison.findings)
+    withheld = any(finding.name in GATED for finding in comparison.findings)
     return Look(
         number=number,
         key=key,

@@ -1,4 +1,4 @@
-"""A monitored experiment in words, tables and a figure."""
+"""Text, tables and figure of a monitor."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _IN_CARD = ("batch", "decision", "n", "mean", "hdi", "bayes_factor", "stop")
 
 
 def looks_table(facts: Facts) -> Table:
-    """Return one row a look.
+    """Return one row per look.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def look_line(look: Facts) -> str:
 
 
 def stop_words(stop: Facts) -> str:
-    """Return a rule to stop by in words.
+    """Return a stopping rule in words.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def stop_words(stop: Facts) -> str:
 
 
 def monitor_headline(facts: Facts, *, limit: int | None = None) -> str:
-    """Return how far it is and what it says.
+    """Return the progress and the decision on one line.
 
     Examples
     --------
@@ -142,13 +142,13 @@ def monitor_headline(facts: Facts, *, limit: int | None = None) -> str:
     'bert − gpt: no batch has arrived'
     """
     if not facts["looks"] or facts["comparison"] is None:
-        arrived = "no batch has arrived" if not facts["n_batches"] else "no answer yet"
+        arrived = "no batch has arrived" if not facts["n_batches"] else "no result yet"
         return f"{read.difference(facts, limit=limit)}: {arrived}"
     return f"{_where(facts)}: {headline(facts['comparison'], limit=limit)}"
 
 
 def _where(facts: Facts) -> str:
-    """Say at which look the answer stands, and why."""
+    """Return the look of the reported comparison, and the stopping rule."""
     if facts["stopped"] is not None and facts["stop"] is not None:
         return f"stopped at look {facts['stopped']}, when {stop_words(facts['stop'])}"
     number = facts["looks"][-1]["number"]
@@ -157,7 +157,7 @@ def _where(facts: Facts) -> str:
 
 
 def monitor_document(facts: Facts) -> Document:
-    """Return what it says now, and every look with its interval."""
+    """Return the reported comparison, and every look with its interval."""
     full, now = looks_table(facts), facts["comparison"]
     rope = None if now is None else now["rope"]
     first = [key for key in _IN_TEXT if key != "batch"]
@@ -177,39 +177,39 @@ def monitor_document(facts: Facts) -> Document:
 
 
 def monitor_paragraph(facts: Facts) -> str:
-    """Return how it was watched, and the comparison where it stopped, for a paper."""
+    """Return the monitoring and the reported comparison as a paragraph for a paper."""
     if not facts["looks"] or facts["comparison"] is None:
         return f"{monitor_headline(facts)}."
     looks, stop = len(facts["looks"]), facts["stop"]
-    told = counted(looks, "looks")
+    rule = counted(looks, "looks")
     if stop is None:
-        told += " and no rule to stop"
+        rule += ", without a stopping rule"
     elif facts["stopped"] is None:
-        told += f"; it was to stop when {stop_words(stop)}, which it is not yet"
+        rule += f"; the rule was to stop when {stop_words(stop)}, which is not met yet"
     else:
-        told += f"; it was to stop when {stop_words(stop)}, as it was at look {facts['stopped']}"
-    watched = "Labels came in batches, and the comparison was looked at after each"
-    return f"{watched}: {told}. {paragraph(facts['comparison'])}"
+        rule += f"; the rule was to stop when {stop_words(stop)}, met at look {facts['stopped']}"
+    batches = "Labels arrived in batches, and the comparison was repeated after each"
+    return f"{batches}: {rule}. {paragraph(facts['comparison'])}"
 
 
-_TALLEST = 5.0  # times the last interval's width; what is wider runs out of the picture
-_BARS = 40  # more of them are one black area
-_APART = 0.05  # of the picture's width, for two decisions
+_TALLEST = 5.0  # multiple of the last interval's width; wider intervals are cut off
+_BARS = 40  # more bars would merge into a black area
+_MIN_GAP = 0.05  # between two decisions, as a share of the figure's width
 
 
 def plot_looks(*, facts: Facts, ax: Axes | None = None, size: FigureSize = "text") -> Axes:
-    """Draw mean and HDI after each batch, the ROPE, and where the rule to stop first held.
+    """Draw mean and HDI after each batch, the ROPE, and the look that met the stopping rule.
 
     Each interval has the colour of its decision.
 
     Parameters
     ----------
     facts
-        The facts of a monitored experiment.
+        The monitor as a dictionary.
     ax
-        The axes to draw in; a new figure if None.
+        Axes to draw into; a new figure if None.
     size
-        How wide a new figure is.
+        Width of a new figure.
 
     Examples
     --------
@@ -228,20 +228,20 @@ def plot_looks(*, facts: Facts, ax: Axes | None = None, size: FigureSize = "text
         raise UsageError("nothing to plot yet; add at least one batch")
     rope = facts["comparison"]["rope"]
     n = [look["n"] for look in looks]
-    some = range(len(looks))[:: -(1 + (len(looks) - 1) // _BARS)]  # and the last in any case
+    indices = range(len(looks))[:: -(1 + (len(looks) - 1) // _BARS)]  # always with the last
     with figure_style.canvas(ax, purpose="plot()", height=3.2, size=size) as ax:
         ink = figure_style.ink(ax)
         figure_style.draw_rope(ax, rope["low"], rope["high"], upright=False)
         low, high = ([look["hdi"][end] for look in looks] for end in ("low", "high"))
         ax.fill_between(n, low, high, fc=ink, alpha=figure_style.BAND, lw=0, zorder=2)
-        shades = [figure_style.colour(ax, figure_style.row_tone(looks[one])) for one in some]
-        at, bottom, top = ([values[one] for one in some] for values in (n, low, high))
-        widths = [2.8 if figure_style.row_tone(looks[one]) != OPEN else 1.2 for one in some]
+        shades = [figure_style.colour(ax, figure_style.row_tone(looks[i])) for i in indices]
+        at, bottom, top = ([values[i] for i in indices] for values in (n, low, high))
+        widths = [2.8 if figure_style.row_tone(looks[i]) != OPEN else 1.2 for i in indices]
         ax.vlines(at, bottom, top, color=shades, lw=widths, zorder=3)
         mean = [look["mean"] for look in looks]
         ax.plot(n, mean, color=ink, alpha=figure_style.FAINT, lw=0.9, zorder=4)
         dots: dict[str, Any] = {"s": 24, "ec": [figure_style.paper(ax)], "lw": 0.7, "zorder": 5}
-        ax.scatter(at, [mean[one] for one in some], c=shades, **dots)
+        ax.scatter(at, [mean[i] for i in indices], c=shades, **dots)
         _limit(ax, looks, rope)
         _write_decisions(ax, looks)
         _mark_stop(ax, facts)
@@ -250,18 +250,18 @@ def plot_looks(*, facts: Facts, ax: Axes | None = None, size: FigureSize = "text
 
 
 def _limit(ax: Axes, looks: list[Facts], rope: Facts) -> None:
-    """Show the ROPE and all intervals but the first wide ones in full."""
+    """Set limits that show the ROPE and all intervals except very wide ones in full."""
     last = looks[-1]["hdi"]
     most = _TALLEST * max(last["high"] - last["low"], rope["high"] - rope["low"])
-    shown = [look["hdi"] for look in looks if look["hdi"]["high"] - look["hdi"]["low"] <= most]
-    low = min([rope["low"], *(one["low"] for one in shown)])
-    high = max([rope["high"], *(one["high"] for one in shown)])
+    intervals = [look["hdi"] for look in looks if look["hdi"]["high"] - look["hdi"]["low"] <= most]
+    low = min([rope["low"], *(interval["low"] for interval in intervals)])
+    high = max([rope["high"], *(interval["high"] for interval in intervals)])
     margin = 0.12 * (high - low or 1.0)
     ax.set_ylim(low - margin, high + 1.6 * margin)
 
 
 def _write_decisions(ax: Axes, looks: list[Facts]) -> None:
-    """Write the decision over the looks at which it changed."""
+    """Write the decision above the looks at which it changed."""
     for n, symbol in _changes(looks):
         shade = figure_style.colour(ax, tone(symbol))
         ax.annotate(
@@ -279,17 +279,17 @@ def _write_decisions(ax: Axes, looks: list[Facts]) -> None:
 
 
 def _changes(looks: list[Facts]) -> list[tuple[int, str]]:
-    """Return where the decision became another; of those close together the one that stayed."""
-    kept: list[tuple[int, str]] = []
+    """Return where the decision changed; of changes close together, only the last."""
+    changes: list[tuple[int, str]] = []
     for look in looks:
         n, symbol = look["n"], look["decision"]["symbol"]
-        if kept and symbol == kept[-1][1]:
+        if changes and symbol == changes[-1][1]:
             continue
-        if kept and n - kept[-1][0] < _APART * looks[-1]["n"]:
-            kept.pop()
-        if not kept or symbol != kept[-1][1]:
-            kept.append((n, symbol))
-    return kept
+        if changes and n - changes[-1][0] < _MIN_GAP * looks[-1]["n"]:
+            changes.pop()
+        if not changes or symbol != changes[-1][1]:
+            changes.append((n, symbol))
+    return changes
 
 
 def _mark_stop(ax: Axes, facts: Facts) -> None:
@@ -307,18 +307,18 @@ def _mark_stop(ax: Axes, facts: Facts) -> None:
 
 
 def _finish(ax: Axes, facts: Facts) -> None:
-    asked = facts["comparison"]
-    assert asked is not None  # or there would be nothing to draw
+    comparison = facts["comparison"]
+    assert comparison is not None  # otherwise there is nothing to draw
     ax.set_xlim(left=0)
     ax.set_xlabel("items", **figure_style.SMALL)
-    figure_style.name_axis(ax, asked, upright=True)
+    figure_style.name_axis(ax, comparison, upright=True)
     figure_style.count_ticks(ax)
-    names = figure_style.brief(asked["names"], limit=figure_style.SHORT_NAME)
-    told = f"After look {facts['looks'][-1]['number']}"
+    names = figure_style.brief(comparison["names"], limit=figure_style.SHORT_NAME)
+    when = f"After look {facts['looks'][-1]['number']}"
     if facts["stopped"] is not None:
-        told = f"Stopped at look {facts['stopped']}"
-    said = answer({**asked, "names": names}) if "decision" in asked else " − ".join(names)
+        when = f"Stopped at look {facts['stopped']}"
+    text = answer({**comparison, "names": names}) if "decision" in comparison else " − ".join(names)
     interval = read.hdi_label(facts["looks"][-1])
-    note = f"● mean, │ {interval}, shaded: ROPE {read.rope_text(asked)}"
-    title = f"{told}: {said.replace('Undecided', 'undecided', 1)}"
+    note = f"● mean, │ {interval}, shaded: ROPE {read.rope_text(comparison)}"
+    title = f"{when}: {text.replace('Undecided', 'undecided', 1)}"
     figure_style.write_title(ax, title, note=note, margin=figure_style.beside_numbers())

@@ -1,4 +1,4 @@
-"""Tests on the differences that cross-validation leaves, one per fold."""
+"""Tests on the differences from cross-validation, one per fold."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from outperform.nhst.items import TestResult, as_finite, as_scores, ratio, two_s
 
 
 def t_5x2(differences: ArrayLike) -> TestResult:
-    r"""Dietterich's t-test on five repetitions of two-fold cross-validation.
+    r"""Run Dietterich's t-test on five repetitions of two-fold cross-validation.
 
     With :math:`d_{ij}` the differences A − B and
     :math:`s_i^2 = (d_{i1} - d_{i2})^2 / 2`,
 
     .. math:: t = \frac{d_{11}}{\sqrt{\tfrac{1}{5} \sum_i s_i^2}},
 
-    with five degrees of freedom. The numerator is one fold's difference, so the
-    answer depends on the order of the folds; `f_5x2` does not.
+    with five degrees of freedom. The numerator is the difference of a single fold,
+    so the result depends on the order of the folds; `f_5x2` does not.
 
     Parameters
     ----------
     differences
-        Score of A minus score of B, shape (5, 2): a row per repetition.
+        Score of A minus score of B, shape (5, 2): one row per repetition.
 
     Returns
     -------
     result
-        Where no repetition varies, p is 1 for a zero numerator and 0 otherwise.
+        If no repetition varies, p is 1 for a zero numerator and 0 otherwise.
 
     References
     ----------
@@ -57,7 +57,7 @@ def t_5x2(differences: ArrayLike) -> TestResult:
 
 
 def f_5x2(differences: ArrayLike) -> TestResult:
-    r"""Alpaydın's F-test on five repetitions of two-fold cross-validation.
+    r"""Run Alpaydın's F-test on five repetitions of two-fold cross-validation.
 
     With :math:`d_{ij}` the differences A − B and
     :math:`s_i^2 = (d_{i1} - d_{i2})^2 / 2`,
@@ -69,12 +69,12 @@ def f_5x2(differences: ArrayLike) -> TestResult:
     Parameters
     ----------
     differences
-        Score of A minus score of B, shape (5, 2): a row per repetition.
+        Score of A minus score of B, shape (5, 2): one row per repetition.
 
     Returns
     -------
     result
-        Where no repetition varies, p is 1 if all differences are zero and 0 otherwise.
+        If no repetition varies, p is 1 if all differences are zero and 0 otherwise.
 
     References
     ----------
@@ -99,7 +99,7 @@ def f_5x2(differences: ArrayLike) -> TestResult:
 
 
 def corrected_resampled_t(differences: ArrayLike, n_train: float, n_test: float) -> TestResult:
-    r"""Nadeau and Bengio's t-test for folds whose training sets overlap.
+    r"""Run Nadeau and Bengio's t-test for folds whose training sets overlap.
 
     With :math:`d` the differences A − B on :math:`J` folds and :math:`s_d^2` their
     variance,
@@ -111,11 +111,11 @@ def corrected_resampled_t(differences: ArrayLike, n_train: float, n_test: float)
     Parameters
     ----------
     differences
-        Score of A minus score of B, one per fold, of all repetitions in one line.
+        Score of A minus score of B, one per fold, with all repetitions in one array.
     n_train
-        Items in the training part of a fold, on average.
+        Average number of items in the training part of a fold.
     n_test
-        Items in the test part of a fold, on average.
+        Average number of items in the test part of a fold.
 
     Returns
     -------
@@ -154,7 +154,7 @@ def _five_by_two(differences: ArrayLike) -> FloatArray:
     d = as_finite(differences, "differences")
     if d.shape != (5, 2):
         raise DataError(
-            f"differences must have shape (5, 2), a row per repetition, got {d.shape}; "
+            f"differences must have shape (5, 2), one row per repetition, got {d.shape}; "
             "for other schemes use corrected_resampled_t"
         )
     return d

@@ -1,4 +1,4 @@
-"""Tests on items and on classes, and what every test returns."""
+"""Tests on items and on classes, and the result of every test."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def as_count(value: int, name: str) -> int:
 
 
 def as_scores(values: ArrayLike, name: str) -> FloatArray:
-    """Return a line of finite numbers.
+    """Return a one-dimensional array of finite numbers.
 
     Examples
     --------
@@ -60,21 +60,21 @@ def as_finite(values: ArrayLike, name: str) -> FloatArray:
     (1, 2)
     """
     try:
-        given = np.asarray(unmasked(values))
-        # Text that looks like numbers is a mistake in the caller's data, not a score.
-        if given.dtype.kind not in "iufO":
-            raise TypeError(f"got dtype {given.dtype}")
-        if given.dtype.kind == "O":  # a missing time would become a large number
-            cells = [math.nan if is_missing(value) else value for value in given.flat]
-            given = np.array(cells, dtype=object).reshape(given.shape)
-        numbers = given.astype(np.float64)
+        array = np.asarray(unmasked(values))
+        # Text that looks like numbers is an error in the caller's data, not a score.
+        if array.dtype.kind not in "iufO":
+            raise TypeError(f"got dtype {array.dtype}")
+        if array.dtype.kind == "O":  # a missing time would become a large number
+            cells = [math.nan if is_missing(value) else value for value in array.flat]
+            array = np.array(cells, dtype=object).reshape(array.shape)
+        numbers = array.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise DataError(f"{name} must be an array of numbers: {error}") from None
     if not np.isfinite(numbers).all():
         bad = int((~np.isfinite(numbers)).sum())
         raise DataError(
             f"{name} must be finite, got {bad} of {numbers.size} that are not; "
-            "leave out, for A and B alike, what has no score"
+            "drop them, for A and B alike"
         )
     return numbers
 
@@ -82,8 +82,8 @@ def as_finite(values: ArrayLike, name: str) -> FloatArray:
 def fair_coin_cdf(heads: int, n: int) -> float:
     """Return P(X <= heads) for X ~ Binomial(n, 1/2).
 
-    The incomplete beta function takes counts of any size, where ``scipy.special.bdtr``
-    holds n in 32 bits. Its complement ``betaincc`` is accurate; ``betainc`` itself is off
+    The incomplete beta function accepts counts of any size, whereas ``scipy.special.bdtr``
+    has n in 32 bits. Its complement ``betaincc`` is accurate; ``betainc`` itself is off
     by 2e-5 at 10^12 items before scipy 1.17.
 
     Examples
@@ -123,7 +123,7 @@ def two_sided_t(statistic: float, degrees_of_freedom: float) -> float:
 
 
 def ratio(numerator: float, denominator: float) -> float:
-    """Divide, with 0/0 = 0 (no difference) and x/0 = ±inf (no uncertainty left).
+    """Divide, with 0/0 = 0 (no difference) and x/0 = ±inf (no uncertainty).
 
     Examples
     --------
@@ -139,22 +139,22 @@ def ratio(numerator: float, denominator: float) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestResult:
-    """The statistic and the two-sided p-value of one test of "no difference".
+    """Statistic and two-sided p-value of a test of "no difference".
 
     Parameters
     ----------
     name
-        The test, for people.
+        Display name of the test.
     statistic
-        The test statistic, positive where A is ahead in the t-tests; for the
-        sign tests and McNemar's test the number of wins of A.
+        Test statistic; in the t-tests, positive if A is ahead; in the sign tests and McNemar's
+        test, the number of wins of A.
     p_value
-        The probability of a statistic at least as extreme if A and B were equal.
+        Probability of a statistic at least as extreme if A and B were equal.
     n
-        How many observations the test used: items, items on which
-        exactly one is right, classes without ties, or folds.
+        Number of observations: items, items on which exactly one model is right, classes without
+        ties, or folds.
     degrees_of_freedom
-        None, one (t) or two (F) numbers.
+        Empty, one number (t) or two numbers (F).
 
     Examples
     --------
@@ -162,7 +162,7 @@ class TestResult:
     sign test: p = 0.1435 (statistic 12, n = 17)
     """
 
-    # The name begins like a test case; pytest must not collect it as one.
+    # The name looks like a test case, but pytest must not collect it.
     __test__ = False
 
     name: str
@@ -176,7 +176,7 @@ class TestResult:
 
 
 def sign_test(a_only: int, b_only: int) -> TestResult:
-    r"""Test equal accuracy on the items where exactly one is right (s-test).
+    r"""Test equal accuracy on the items that exactly one model gets right (s-test).
 
     With :math:`k` the smaller of the two counts and :math:`n` their sum,
 
@@ -185,14 +185,14 @@ def sign_test(a_only: int, b_only: int) -> TestResult:
     Parameters
     ----------
     a_only
-        Items that A has right and B wrong.
+        Number of items that A gets right and B wrong.
     b_only
-        Items that B has right and A wrong.
+        Number of items that B gets right and A wrong.
 
     Returns
     -------
     result
-        The p-value is 1 where the two never differ.
+        The p-value is 1 if the models never differ.
 
     References
     ----------
@@ -207,9 +207,9 @@ def sign_test(a_only: int, b_only: int) -> TestResult:
 
 
 def mcnemar(a_only: int, b_only: int, *, mid_p: bool = False) -> TestResult:
-    r"""McNemar's exact test of equal accuracy on the same items.
+    r"""Run McNemar's exact test of equal accuracy on the same items.
 
-    The exact p-value is that of the sign test. The mid-p-value counts what is
+    The exact p-value is that of the sign test. The mid-p-value counts results
     exactly as extreme as the data by half: with :math:`F` the distribution
     function of Binomial(n, 1/2) and :math:`k` the smaller count,
     :math:`F(k) + F(k-1)`, or :math:`1 - P(X = k)/2` for equal counts.
@@ -217,16 +217,16 @@ def mcnemar(a_only: int, b_only: int, *, mid_p: bool = False) -> TestResult:
     Parameters
     ----------
     a_only
-        Items that A has right and B wrong.
+        Number of items that A gets right and B wrong.
     b_only
-        Items that B has right and A wrong.
+        Number of items that B gets right and A wrong.
     mid_p
-        Whether to give the mid-p-value, which is less conservative.
+        Whether to return the mid-p-value, which is less conservative.
 
     Returns
     -------
     result
-        The p-value is 1 where the two never differ.
+        The p-value is 1 if the models never differ.
 
     References
     ----------
@@ -250,9 +250,9 @@ def mcnemar(a_only: int, b_only: int, *, mid_p: bool = False) -> TestResult:
 
 
 def welch_test(n: int, correct_a: int, correct_b: int) -> TestResult:
-    r"""Welch's t-test of two accuracies, as if from separate items (p-test).
+    r"""Run Welch's t-test of two accuracies, as if from separate items (p-test).
 
-    The t-test on the two vectors of 0 (wrong) and 1 (right), from their sums:
+    This is the t-test on the two vectors of 0 (wrong) and 1 (right), from their sums:
     with :math:`\hat p` the accuracies and
     :math:`s^2 = \hat p (1 - \hat p)\, n / (n - 1)`,
 
@@ -261,17 +261,17 @@ def welch_test(n: int, correct_a: int, correct_b: int) -> TestResult:
         t = \frac{\hat p{}_A - \hat p{}_B}{\sqrt{(s_A^2 + s_B^2) / n}}, \qquad
         \nu = (n - 1) \frac{(s_A^2 + s_B^2)^2}{s_A^4 + s_B^4}.
 
-    It ignores that both answered the same items, so it is less sensitive
-    than the sign test; the papers print it.
+    It ignores the pairing of the items, so it is less sensitive than the
+    sign test. The papers report it.
 
     Parameters
     ----------
     n
-        Items, at least two.
+        Number of items, at least two.
     correct_a
-        Items that A has right.
+        Number of items that A gets right.
     correct_b
-        Items that B has right.
+        Number of items that B gets right.
 
     Returns
     -------
@@ -320,7 +320,7 @@ def _mid_p(wins: int, losses: int) -> float:
     if n == 0:
         return 1.0
     if wins == losses:
-        # P(X = n/2) = 2 F(n/2) - 1, since the two halves are alike.
+        # P(X = n/2) = 2 F(n/2) - 1 by symmetry.
         return 1.5 - fair_coin_cdf(fewer, n)
     return fair_coin_cdf(fewer, n) + fair_coin_cdf(fewer - 1, n)
 
@@ -333,19 +333,19 @@ def _checked_correct(value: int, n: int, name: str) -> int:
 
 
 def sign_test_over_classes(scores_a: ArrayLike, scores_b: ArrayLike) -> TestResult:
-    """Sign test on the classes that A wins and those that B wins (S-test).
+    """Run a sign test on the classes that A wins and those that B wins (S-test).
 
     Parameters
     ----------
     scores_a
-        A's score, such as F1, in each class.
+        Score of A, such as F1, in each class.
     scores_b
-        B's score in the same classes, in the same order.
+        Score of B in the same classes, in the same order.
 
     Returns
     -------
     result
-        Ties are dropped; where nothing else is left, p is 1.
+        Ties are dropped; if all classes are ties, p is 1.
 
     References
     ----------
@@ -367,7 +367,7 @@ def sign_test_over_classes(scores_a: ArrayLike, scores_b: ArrayLike) -> TestResu
 
 
 def paired_t_over_classes(scores_a: ArrayLike, scores_b: ArrayLike) -> TestResult:
-    r"""Paired t-test on the scores of the classes (T-test).
+    r"""Run a paired t-test on the scores of the classes (T-test).
 
     With :math:`d` the differences A − B in :math:`M` classes and :math:`s_d` their
     standard deviation, :math:`t = \bar d \sqrt M / s_d` with :math:`M - 1` degrees
@@ -376,9 +376,9 @@ def paired_t_over_classes(scores_a: ArrayLike, scores_b: ArrayLike) -> TestResul
     Parameters
     ----------
     scores_a
-        A's score, such as F1, in each class.
+        Score of A, such as F1, in each class.
     scores_b
-        B's score in the same classes, in the same order.
+        Score of B in the same classes, in the same order.
 
     Returns
     -------
@@ -395,17 +395,17 @@ def paired_t_over_classes(scores_a: ArrayLike, scores_b: ArrayLike) -> TestResul
     0.0572
     """
     differences = _differences(scores_a, scores_b)
-    count = differences.size
-    if count < 2:
-        raise DataError(f"the paired t-test needs at least two classes, got {count}")
+    n_classes = differences.size
+    if n_classes < 2:
+        raise DataError(f"the paired t-test needs at least two classes, got {n_classes}")
     spread = float(differences.std(ddof=1)) if np.ptp(differences) else 0.0
-    statistic = ratio(float(differences.mean()), spread / math.sqrt(count))
+    statistic = ratio(float(differences.mean()), spread / math.sqrt(n_classes))
     return TestResult(
         name="paired t-test over classes",
         statistic=statistic,
-        p_value=two_sided_t(statistic, count - 1),
-        n=count,
-        degrees_of_freedom=(float(count - 1),),
+        p_value=two_sided_t(statistic, n_classes - 1),
+        n=n_classes,
+        degrees_of_freedom=(float(n_classes - 1),),
     )
 
 

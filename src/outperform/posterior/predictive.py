@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -16,11 +16,15 @@ from outperform.data.table import Table
 from outperform.posterior.base import (
     Drawn,
     Needs,
+    Scale,
+    ScaledWorker,
     Shapes,
+    Sums,
     Tables,
     TablesBase,
     Worker,
     draw_items_of,
+    margins_of,
 )
 from outperform.posterior.gammas import fill_proportions
 
@@ -309,6 +313,60 @@ class Reweighted(TablesBase):
         return of_class[positive], of_class[1 - positive]
 
 
+class ByTruth(TablesBase):
+    """A posterior by gold label, corrected for label errors at stated rates.
+
+    Errors are undone first. Only then are the true classes known, so other proportions, which
+    are those of the true classes, come after it.
+
+    Parameters
+    ----------
+    posterior
+        The posterior of what was seen, by gold label.
+    inverse
+        Of the transposed matrix P(gold | truth).
+    """
+
+    def __init__(self, posterior: Tables, inverse: FloatArray) -> None:
+        self.posterior, self.inverse = posterior, inverse
+        self.n_models = posterior.n_models
+
+    @property
+    def n_gammas(self) -> int:
+        """About how many random numbers one draw takes."""
+        return self.posterior.n_gammas
+
+    def worker(self, needs: Needs) -> Worker:
+        """Return a function that draws by gold label and undoes the errors."""
+        inner = self.posterior.worker("confusion")
+
+        def draw(generator: np.random.Generator, length: int) -> list[Drawn]:
+            seen = _confusions(inner(generator, length))
+            return [_as_needed(by_truth(one, self.inverse), needs) for one in seen]
+
+        return draw
+
+    def scaled_worker(self, needs: Needs) -> ScaledWorker:
+        """Return the same with the true classes scaled."""
+        inner = self.posterior.worker("confusion")
+
+        def draw(generator: np.random.Generator, length: int, scale: Scale) -> list[Drawn]:
+            seen = _confusions(inner(generator, length))
+            return [_as_needed(truth_at(one, self.inverse, scale), needs) for one in seen]
+
+        return draw
+
+
+def _confusions(drawn: Sequence[Drawn]) -> Iterator[FloatArray]:
+    for one in drawn:
+        assert not isinstance(one, Sums)  # confusion arrays were asked for
+        yield one
+
+
+def _as_needed(confusion: FloatArray, needs: Needs) -> Drawn:
+    return confusion if needs == "confusion" else margins_of(confusion)
+
+
 def draw_shares(prevalence: Prevalence, generator: np.random.Generator, length: int) -> FloatArray:
     """Draw the shares of the named classes, ``(n_named, length)``."""
     if prevalence.distribution is not None:
@@ -381,6 +439,50 @@ def by_truth(confusion: FloatArray, inverse: FloatArray) -> FloatArray:
     found *= np.where(kept == hits, 1.0, _divided(predicted - kept, rest))
     found[every, every] = kept
     return found
+
+
+# How much of a class is left of which nothing is left, next to its gold labels.
+_HARDLY_ANY = 1e-12
+
+
+def truth_at(confusion: FloatArray, inverse: FloatArray, scale: Scale) -> FloatArray:
+    """Return weights by truth and prediction, with the true classes scaled.
+
+    No more of a class is right than there is of it. A class of which label errors leave nothing
+    keeps the rates of the items that are labelled so.
+
+    Parameters
+    ----------
+    confusion
+        Weights ``(n_classes, n_classes, n_draws)``, rows gold labels.
+    inverse
+        Of the transposed matrix P(gold | truth).
+    scale
+        From the weight of each true class to the factor of its weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> seen = np.array([[0.54, 0.06], [0.06, 0.34]])[..., None]
+    >>> inverse = np.linalg.inv(np.array([[0.95, 0.05], [0.05, 0.95]]))
+    >>> shares = np.array([[0.1]])
+    >>> there = truth_at(seen, inverse, lambda actual: row_factors(actual, shares, [1]))
+    >>> there.sum(axis=1).round(4).ravel().tolist()
+    [0.9, 0.1]
+    """
+    found = by_truth(confusion, inverse)
+    actual = found.sum(axis=1)
+    gone = actual <= _HARDLY_ANY * confusion.sum(axis=1)
+    if gone.any():
+        found = np.where(gone[:, None], _HARDLY_ANY * confusion, found)
+        actual = found.sum(axis=1)
+    every = np.arange(len(found))
+    too_many = found[every, every] > actual
+    if too_many.any():
+        found = np.where(too_many[:, None], 0.0, found)
+        found[every, every] += np.where(too_many, actual, 0.0)
+    scaled: FloatArray = found * scale(actual)[:, None]
+    return scaled
 
 
 def _divided(top: FloatArray, bottom: FloatArray) -> FloatArray:

@@ -1,1 +1,1 @@
-"""MANY MODELS: which is best, which are practically as good, what a choice would lose."""
+"""MANY MODELS: the best model, those tied with it, and the loss of a choice."""

@@ -1,4 +1,4 @@
-"""``rank``: which of many models is best?"""
+"""``rank``: find the best of many models."""
 
 from __future__ import annotations
 
@@ -49,19 +49,19 @@ class _OfManyArrays(_OfMany, OfRows, total=False):
 
 @overload
 def rank(
-    y_true: Suite, predictions: Iterable[str] | None = None, **asked: Unpack[_OfMany]
+    y_true: Suite, predictions: Iterable[str] | None = None, **kwargs: Unpack[_OfMany]
 ) -> SuiteRanking: ...
 
 
 @overload
 def rank(
-    y_true: Outcomes | Scores, predictions: Iterable[str] | None = None, **asked: Unpack[_OfMany]
+    y_true: Outcomes | Scores, predictions: Iterable[str] | None = None, **kwargs: Unpack[_OfMany]
 ) -> Ranking: ...
 
 
 @overload
 def rank(
-    y_true: LabelsLike | None, predictions: ModelsLike, **asked: Unpack[_OfManyArrays]
+    y_true: LabelsLike | None, predictions: ModelsLike, **kwargs: Unpack[_OfManyArrays]
 ) -> Ranking: ...
 
 
@@ -82,51 +82,52 @@ def rank(
     groups: ColumnLike | None = None,
     sample_weight: ColumnLike | None = None,
 ) -> Ranking | SuiteRanking:
-    """Rank many classifiers from one set of weights of the same items.
+    """Rank many classifiers from their joint posterior on the same items.
 
-    Every draw gives all models a value at once, so what they share cancels in their
-    differences. Three or more models are exchangeable beforehand: how far apart their true
-    values are is learned from all of them, and the draws are pooled accordingly. So P(best)
-    comes true about as often as it says over models that differ more or less, and the leader's
-    value is not that of its luck. What the data say of each model alone is its ``raw``.
+    Every draw weighs the items for all models at once, so shared luck cancels in their
+    differences. The prior of three or more models is exchangeable: the spread of their true
+    values is estimated from all models, and the draws are pooled accordingly. So P(best) is
+    calibrated whether models differ much or little, and the leader's estimate is corrected for
+    the luck of coming first. Each model's unpooled posterior is its ``raw``.
 
-    Pooling makes probabilities and the order of the models, never a decision: the decision about
+    Pooling affects probabilities and the order of the models, never a decision: the decision on
     two models is that of :func:`compare`. The leader was chosen on the same data, so a model that
-    is worse than it (≪) could still be best; it is ruled out if the pooled difference agrees.
+    is worse than the leader (≪) could still be best. It is ruled out if the pooled difference
+    agrees.
 
     Parameters
     ----------
     y_true
-        The true labels, :class:`Outcomes` or :class:`Scores`; None where grades have no truth. Or
-        a :class:`Suite` of many tasks, each with its own metric and ROPE.
+        True labels, :class:`Outcomes` or :class:`Scores`; None for graded answers. Or a
+        :class:`Suite` of many tasks, each with its own metric and ROPE.
     predictions
-        The predicted labels, or scores, of each model: a mapping from names, or a frame with a
-        column for each model. Of outcomes the names of the models to rank; all if None.
+        Predicted labels, or scores, of each model: a mapping from names, or a DataFrame with one
+        column per model. With outcomes, the names of the models to rank; all if None.
     metric
-        By default F1 where the positive class is clear and macro-F1 where it is not. Else
-        scikit-learn's scorer name, a metric object, or a function of a confusion array.
+        Name of a scikit-learn scorer, a metric object, or a function of a confusion array.
+        Default: F1 if the positive class is clear, macro-F1 otherwise.
     rope
-        The region of practical equivalence of every difference: a half-width or a pair.
-        ±0.01 by default.
+        Region of practical equivalence of every difference: a half-width or a pair.
+        Default: ±0.01.
     hdi_prob
-        The mass of the intervals.
+        Probability mass of the HDIs.
     prior
-        As for :func:`compare`, with the same defaults; of more than two paired models
-        ``"unit"``, ``"learned"``, ``"bootstrap"`` or an array, the prior of the rows of one
-        model's confusion matrix. For a model they do not depend on how many others there are.
+        As for :func:`compare`, with the same defaults. For more than two paired models,
+        ``"unit"``, ``"learned"``, ``"bootstrap"`` or an array: the prior of the rows of one
+        model's confusion matrix, which does not depend on the number of models.
     paired
         Whether to compare the models item by item. Ignored if the data are unpaired.
     n_draws
-        How many draws; 20,000 by default.
+        Number of posterior draws. Default: 20,000.
     random_state
         None, a whole number, a SeedSequence, a Generator or a RandomState.
     n_jobs
         Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
         Results do not depend on it.
     labels
-        The classes averaged over; by default those that are ever true. No row is dropped.
+        Classes to average over. Default: those that occur as true labels. No row is dropped.
     pos_label
-        The positive class of a binary metric.
+        Positive class of a binary metric.
     groups
         Group of each item, such as its author or prompt. Each group, not each item, is then one
         independent unit.
@@ -164,7 +165,7 @@ def rank(
             groups=groups,
             sample_weight=sample_weight,
         )
-    seen = _models(
+    data = _models(
         y_true,
         predictions,
         metric=metric,
@@ -173,7 +174,7 @@ def rank(
         groups=groups,
     )
     spec = make_joint_spec(
-        seen,
+        data,
         metric=metric,
         prior=prior,
         paired=paired,
@@ -181,7 +182,7 @@ def rank(
         pos_label=pos_label,
     )
     prob, rope = check_prob(hdi_prob), rope_for(spec, rope)
-    seed, draws = seed_sequence(random_state), check_many_draws(n_draws, len(seen.models))
+    seed, draws = seed_sequence(random_state), check_many_draws(n_draws, len(data.models))
     values, raw = joint_draws(spec, Sampling(draws, seed, n_jobs))
     return summarize_ranking(spec, values, raw, rope=rope, prob=prob, seed=seed, n_jobs=n_jobs)
 
@@ -194,28 +195,30 @@ def _models(
     sample_weight: ColumnLike | None,
     **columns: Any,
 ) -> Data:
-    """Return what was seen of all models, in the order of their names.
+    """Return the data of all models, in the order of their names.
 
-    The order in which they were given then changes nothing at all, not even the draws.
+    The result, down to the draws, then does not depend on the order of the arguments.
     """
     rows: OfRows = {"groups": groups, "sample_weight": sample_weight}
-    seen: Data
+    data: Data
     names: tuple[str, ...]
     if isinstance(y_true, (Outcomes, Scores)):
         if isinstance(predictions, (str, Mapping)) or is_frame(predictions):
-            raise UsageError("with outcomes, name the models, e.g. rank(outcomes, ['bert', 'gpt'])")
+            raise UsageError(
+                "with outcomes, pass names of models, e.g. rank(outcomes, ['bert', 'gpt'])"
+            )
         refuse_counted(**rows)
         chosen = y_true.models if predictions is None else cast(Iterable[str], predictions)
-        names, seen = tuple(chosen), y_true
+        names, data = tuple(chosen), y_true
     else:
         if not isinstance(predictions, Mapping) and not is_frame(predictions):
             raise UsageError(
-                "give the predictions of each model by name, e.g. "
-                "rank(y_true, {'bert': pred_1, 'gpt': pred_2}), or as a frame"
+                "predictions must be a mapping from model names, e.g. "
+                "rank(y_true, {'bert': pred_1, 'gpt': pred_2}), or a DataFrame"
             )
         models = named(predictions)
         names = tuple(models)
-        seen = data_of(y_true, models, **rows, **columns)
+        data = data_of(y_true, models, **rows, **columns)
     if len(names) < 2:
         raise UsageError(f"a ranking needs at least two models; got {list(names)}")
-    return seen.select(sorted(names))
+    return data.select(sorted(names))

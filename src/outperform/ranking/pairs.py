@@ -51,12 +51,12 @@ if TYPE_CHECKING:
 
 
 _WORTH_A_THREAD = 20
-# Of the width of an interval. One mean correlation makes that of svm_l1 and svm_l2 of 20
-# Newsgroups 12% wider, so that each end moves by 0.06; this is 2.5 times as far.
+# Share of the width of an interval. One mean correlation makes the interval of svm_l1 and svm_l2 of
+# 20 Newsgroups 12% wider, so each end moves by 0.06; this is 2.5 times as far.
 _CLOSE = 0.15
 
 Matrix = tuple[tuple["Pair | None", ...], ...]
-"""A pair for each row − column; None on the diagonal."""
+"""One pair per row − column; None on the diagonal."""
 
 
 @written(
@@ -65,33 +65,33 @@ Matrix = tuple[tuple["Pair | None", ...], ...]
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair(Summary):
-    """The difference A − B between two of the models, as if there were no others.
+    """Difference A − B between two models, as if there were no others.
 
-    It is made of the draws before pooling, and its decision is that of :func:`compare`. With three
-    classes or more, an interval far from the edges of the ROPE can be wider or narrower than there.
+    It comes from the draws before pooling, and its decision is that of :func:`compare`. With three
+    or more classes, an interval far from the edges of the ROPE can be wider or narrower than there.
     See :class:`Summary`.
 
     Parameters
     ----------
     names
-        A and B.
+        Names of A and B.
     observed
-        The plug-in difference.
+        Plug-in difference.
     mean, sd, mcse
-        Of A − B, and the Monte Carlo error of the mean.
+        Mean and sd of A − B, and the Monte Carlo standard error of the mean.
     p_worse, p_equivalent, p_better
-        The probabilities that A is worse than B by more than the ROPE, that the
-        difference lies in it, and that A is better.
+        Probabilities that A is worse than B by more than the ROPE, that the difference lies in
+        the ROPE, and that A is better by more than the ROPE.
     p_greater
-        The probability that A − B is above zero.
+        Probability that A − B is above zero.
     hdi
-        The narrowest interval.
+        Highest density interval.
     decision
         The decision.
     withheld
-        Whether a serious finding about the two withheld a decision.
+        Whether a serious finding about the two models withheld a decision.
     coarse
-        Whether so few draws leave the decision open.
+        Whether another set of draws could change the decision.
     """
 
     names: tuple[str, str]
@@ -114,24 +114,24 @@ def all_pairs(
     prob: float,
     n_jobs: int | None,
 ) -> Matrix:
-    """Compare every model with every other, ``values`` being ``(n_models, n_draws)``, unpooled."""
+    """Compare all pairs of models by their unpooled draws ``(n_models, n_draws)``."""
     names = spec.view.models
     work = partial(_both_ways, spec, values, observed, rope, prob)
-    places = list(combinations(range(len(names)), 2))
+    indices = list(combinations(range(len(names)), 2))
     workers = n_workers(n_jobs)
-    if workers == 1 or len(places) < _WORTH_A_THREAD:
-        found = list(map(work, places))
+    if workers == 1 or len(indices) < _WORTH_A_THREAD:
+        results = list(map(work, indices))
     else:
         with ThreadPoolExecutor(workers) as pool:
-            found = list(pool.map(work, places))
+            results = list(pool.map(work, indices))
     matrix: list[list[Pair | None]] = [[None] * len(names) for _ in names]
-    for (i, j), (forward, backward) in zip(places, found, strict=True):
+    for (i, j), (forward, backward) in zip(indices, results, strict=True):
         matrix[i][j], matrix[j][i] = forward, backward
     return tuple(map(tuple, matrix))
 
 
 def shares_one_correlation(spec: Spec) -> bool:
-    """Return whether joint draws couple the models otherwise than draws of two of them.
+    """Return whether joint draws correlate two models differently from draws of these two.
 
     Under the prior ``learned``, more than two models share one mean correlation of errors.
     """
@@ -148,7 +148,7 @@ def ask_two(
     seed: np.random.SeedSequence,
     n_jobs: int | None,
 ) -> tuple[LabelSpec, Answer]:
-    """Ask of two models of a ranking what :func:`compare` asks, with the same draws."""
+    """Compare two models of a ranking as :func:`compare` does, with the same draws."""
     assert isinstance(spec, LabelSpec)
     two = again(spec, spec.data.select(list(names)))
     (answered,) = engine.answer([two], Sampling(n_draws, seed, n_jobs))
@@ -165,13 +165,13 @@ def close_pairs_alone(
     seed: np.random.SeedSequence,
     n_jobs: int | None,
 ) -> tuple[Matrix, frozenset[frozenset[str]]]:
-    """Replace pairs that :func:`compare` might decide otherwise by its answer, and name them.
+    """Replace pairs that :func:`compare` might decide differently by its result; return them too.
 
-    They are those whose interval ends close to an edge of the ROPE.
+    These are the pairs whose interval ends close to an edge of the ROPE.
     """
     if not shares_one_correlation(spec):
         return pairs, frozenset()
-    matrix, alone = [list(row) for row in pairs], set()
+    matrix, separate = [list(row) for row in pairs], set()
     for i, j in combinations(range(len(matrix)), 2):
         pair = matrix[i][j]
         assert pair is not None
@@ -181,12 +181,12 @@ def close_pairs_alone(
         matrix[i][j], matrix[j][i] = _both_ways(
             two, answered.values, two.observed, rope, prob, (0, 1)
         )
-        alone.add(frozenset(pair.names))
-    return tuple(map(tuple, matrix)), frozenset(alone)
+        separate.add(frozenset(pair.names))
+    return tuple(map(tuple, matrix)), frozenset(separate)
 
 
 class Spelled(NamedTuple):
-    """Pairs whose decision depends on how predictions are spelled, and these predictions."""
+    """Pairs whose decision depends on the spelling of predictions, and these predictions."""
 
     pairs: Matrix
     changed: frozenset[frozenset[str]]
@@ -202,17 +202,17 @@ def unless_spelled(
     n_draws: int,
     seed: np.random.SeedSequence,
 ) -> Spelled:
-    """Withhold what depends on predictions that look like a true class spelled otherwise.
+    """Withhold decisions that depend on predictions that look like another spelling of a class.
 
-    Each pair is asked again, as :func:`compare` asks again, with such predictions taken as right.
+    As in :func:`compare`, each pair is compared again with such predictions counted as right.
     """
-    odd = tuple(one for one in never_true(spec) if one.like is not None)
-    if not odd:
+    misspelled = tuple(each for each in never_true(spec) if each.like is not None)
+    if not misspelled:
         return Spelled(pairs, frozenset(), ())
     assert isinstance(spec, LabelSpec)
     matrix, changed = [list(row) for row in pairs], set()
     interpret = interpret_two(prob=prob, n_draws=n_draws, seed=seed)
-    models = {one.model for one in odd}
+    models = {prediction.model for prediction in misspelled}
     for i, j in combinations(range(len(matrix)), 2):
         forward, backward = matrix[i][j], matrix[j][i]
         assert forward is not None
@@ -220,20 +220,20 @@ def unless_spelled(
         if models.isdisjoint(forward.names):
             continue
         view = spec.data.select(list(forward.names))
-        answers = [one for one in ask_as_right(again(spec, view), interpret) if one.alike]
+        answers = [each for each in ask_as_right(again(spec, view), interpret) if each.alike]
         if _depends(forward, answers, rope):
             matrix[i][j] = _withheld(forward)
             changed.add(frozenset(forward.names))
-        turned = [replace(one, hdi=-one.hdi) for one in answers]
+        turned = [replace(each, hdi=-each.hdi) for each in answers]
         if _depends(backward, turned, rope):
             matrix[j][i] = _withheld(backward)
             changed.add(frozenset(backward.names))
-    named = tuple(one for one in odd if any(one.model in names for names in changed))
-    return Spelled(tuple(map(tuple, matrix)), frozenset(changed), named)
+    relevant = tuple(each for each in misspelled if any(each.model in names for names in changed))
+    return Spelled(tuple(map(tuple, matrix)), frozenset(changed), relevant)
 
 
 def _depends(pair: Pair, answers: Sequence[AsRight], rope: Rope) -> bool:
-    return any(one.name == SPELLED for one in spelling_findings(pair.decision, answers, rope))
+    return any(each.name == SPELLED for each in spelling_findings(pair.decision, answers, rope))
 
 
 def _withheld(pair: Pair) -> Pair:
@@ -259,25 +259,25 @@ def _both_ways(
     observed: Sequence[float],
     rope: Rope,
     prob: float,
-    places: tuple[int, int],
+    indices: tuple[int, int],
 ) -> tuple[Pair, Pair]:
-    i, j = places
+    i, j = indices
     ordered = values[i] - values[j]
     ordered.sort()
     numbers = summarize(ordered, None, prob, signed=True)
-    seen = observed[i] - observed[j]
+    difference = observed[i] - observed[j]
     masses = masses_from_draws(ordered, rope)
-    forward = _conclude(spec, (i, j), numbers, masses, observed=seen, rope=rope)
-    # Only a symmetric ROPE says the same of B − A.
+    forward = _conclude(spec, (i, j), numbers, masses, observed=difference, rope=rope)
+    # Only a symmetric ROPE is the same for B − A.
     mirrored = Rope(low=-rope.high, high=-rope.low)
     turned = _turned(masses_from_draws(ordered, mirrored))
-    backward = _conclude(spec, (j, i), -numbers, turned, observed=-seen, rope=rope)
+    backward = _conclude(spec, (j, i), -numbers, turned, observed=-difference, rope=rope)
     return forward, backward
 
 
 def _conclude(
     spec: Spec,
-    places: tuple[int, int],
+    indices: tuple[int, int],
     numbers: Summary,
     masses: Masses,
     *,
@@ -286,15 +286,16 @@ def _conclude(
 ) -> Pair:
     better, hdi = spec.metric.greater_is_better, numbers.hdi
     decision = decide(hdi, rope, masses, greater_is_better=better)
-    decision, few = disagreements.allow(spec, decision, hdi, places)
+    decision, few_finding = disagreements.allow(spec, decision, hdi, indices)
     gap, error = margin(hdi, rope)
     models = spec.view.models
     return Pair(
-        names=(models[places[0]], models[places[1]]),
+        names=(models[indices[0]], models[indices[1]]),
         observed=observed,
         **numbers._fields() | chances_of(masses, greater_is_better=better),
         decision=decision,
-        withheld=decision is Decision.UNDECIDED and disagreements.withholds(spec, few, places),
+        withheld=decision is Decision.UNDECIDED
+        and disagreements.withholds(spec, few_finding, indices),
         coarse=gap < diagnostics.SAFE_ERRORS * error,
     )
 
@@ -311,7 +312,7 @@ def mean_matrix(matrix: Matrix) -> FloatArray:
 
 
 def spelled_pairs(spec: Spec, spelled: Spelled) -> Iterator[Finding]:
-    """Yield what withholds the decision on pairs: predictions that may be spelled otherwise."""
+    """Yield a finding if the spelling of predictions withholds decisions on pairs."""
     every = list(above_diagonal(spelled.pairs))
     changed = [pair for pair in every if frozenset(pair.names) in spelled.changed]
     if changed:
@@ -336,14 +337,14 @@ def ranking_findings(spec: Spec, spelled: Spelled, *, n_draws: int) -> Iterator[
             n=len(every),
             pairs=_named(same),
         )
-    places = {name: place for place, name in enumerate(spec.view.models)}
+    index = {name: i for i, name in enumerate(spec.view.models)}
     withheld = [
         pair
         for pair in every
         if pair.withheld
         and pair not in same
         and frozenset(pair.names) not in spelled.changed
-        and not disagreements.wrong_data(spec, [places[name] for name in pair.names])
+        and not disagreements.wrong_data(spec, [index[name] for name in pair.names])
     ]
     if withheld:
         yield finding(
@@ -366,7 +367,7 @@ def _named(pairs: Sequence[Pair]) -> str:
 
 _ROW = 0.26  # inches
 _FRAME = 1.1
-_CELLS = 14  # more models leave no room for numbers
+_CELLS = 14  # with more models, numbers do not fit
 _WORDS = {
     "≫": "better",
     ">": "leaning better",
@@ -382,18 +383,18 @@ _LEANING = {">": "better", "~": "equivalent", "<": "worse"}
 def plot_ranks(
     facts: Facts, *, title: str | None = None, ax: Axes | None = None, size: FigureSize = "text"
 ) -> Axes:
-    """Draw the probability of each rank, a row a model and a column a rank: the darker, the higher.
+    """Draw the probability of each rank, one row per model and one column per rank.
 
     Parameters
     ----------
     facts
-        The facts of the ranking.
+        Facts of the ranking.
     title
-        A sentence over the figure.
+        Title of the figure.
     ax
-        The axes to draw in; a new figure if None.
+        Axes to draw into; a new figure if None.
     size
-        How wide a new figure is.
+        Width of a new figure.
 
     Examples
     --------
@@ -425,8 +426,8 @@ def plot_ranks(
         ax.tick_params(axis="x", length=0, labelsize=figure_style.text_size())
         ax.set_xlabel("rank", **figure_style.SMALL)
         ax.spines[:].set_visible(False)
-        said = "The probability of each rank" if title is None else title
-        figure_style.write_title(ax, said, note="bold: tied for best", margin=margin)
+        title = "Probability of each rank" if title is None else title
+        figure_style.write_title(ax, title, note="bold: tied for best", margin=margin)
     return ax
 
 
@@ -439,21 +440,21 @@ def _shades(ax: Axes) -> Any:
 def plot_decisions(
     facts: Facts, *, title: str | None = None, ax: Axes | None = None, size: FigureSize = "text"
 ) -> Axes:
-    """Draw the decision on row − column for every two models, the leader first.
+    """Draw the decision on row − column for every pair of models, the leader first.
 
-    Firm decisions have their colour, those that lean a tint of it; what the symbols
-    mean stands below.
+    Firm decisions are coloured, and leaning ones have a tint of the colour. The legend below
+    explains the symbols.
 
     Parameters
     ----------
     facts
-        The facts of the ranking.
+        Facts of the ranking.
     title
-        A sentence over the figure.
+        Title of the figure.
     ax
-        The axes to draw in; a new figure as large as the models need if None.
+        Axes to draw into; a new figure with enough space for the models if None.
     size
-        How wide a new figure is.
+        Width of a new figure.
 
     Examples
     --------
@@ -476,22 +477,22 @@ def plot_decisions(
                     _draw_decision(ax, i, j, symbol, points)
         margin = _name_rows(ax, names, points, tied=set(facts["tied"]))
         ax.set(xlim=(-0.5, n_models - 0.5), ylim=(n_models - 0.5, -0.5))
-        room = figure_style.points(ax)[0] / n_models
-        turn = 90 if 0.65 * points * max(map(len, short)) > room else 0
+        cell = figure_style.points(ax)[0] / n_models
+        turn = 90 if 0.65 * points * max(map(len, short)) > cell else 0
         for text in ax.set_xticks(range(n_models), short, rotation=turn) and ax.get_xticklabels():
-            text.set(fontsize=min(points, 0.8 * room), **figure_style.LITERAL)
+            text.set(fontsize=min(points, 0.8 * cell), **figure_style.LITERAL)
         ax.tick_params(axis="x", length=0)
         family = figure_style.family(ax)
         ax.set_xlabel(_legend(decisions), family=family, **figure_style.TINY)
         note = f"row − column, ROPE {read.rope_text(facts)}; bold: tied for best"
-        said = "The decision on every two models" if title is None else title
-        figure_style.write_title(ax, said, note=note, margin=margin)
+        title = "Decision on every pair of models" if title is None else title
+        figure_style.write_title(ax, title, note=note, margin=margin)
         ax.spines[:].set_visible(False)
     return ax
 
 
 def _draw_decision(ax: Axes, row: int, column: int, symbol: str, points: float) -> None:
-    """Draw one cell in the colour of its decision, or a tint of where it leans to."""
+    """Draw a cell in the colour of its decision, or in a tint if it only leans."""
     firm = TONES.get(symbol)
     shade = figure_style.colour(ax, firm or _LEANING.get(symbol, OPEN))
     strength = 1.0 if firm else 0.25 if symbol in _LEANING else 0.05
@@ -505,15 +506,15 @@ def _draw_decision(ax: Axes, row: int, column: int, symbol: str, points: float) 
 
 def _legend(decisions: Sequence[Sequence[str | None]]) -> str:
     used = {symbol for row in decisions for symbol in row}
-    shown = [f"{symbol} {words}" for symbol, words in _WORDS.items() if symbol in used]
-    lines = [", ".join(shown[start : start + 3]) for start in range(0, len(shown), 3)]
+    meanings = [f"{symbol} {words}" for symbol, words in _WORDS.items() if symbol in used]
+    lines = [", ".join(meanings[start : start + 3]) for start in range(0, len(meanings), 3)]
     return "\n".join(lines)
 
 
 def _name_rows(
     ax: Axes, names: Sequence[object], size: float, *, tied: set[object], shift: float = 0.0
 ) -> float:
-    """Name the rows, those tied for best in bold, and return the points that this takes."""
+    """Name the rows, with those tied for best in bold, and return the width in points."""
     texts = figure_style.name_rows(ax, names, size, shift=shift)
     for name, text in zip(names, texts, strict=True):
         text.set_fontweight("bold" if name in tied else "normal")

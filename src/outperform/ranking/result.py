@@ -1,4 +1,4 @@
-"""``Ranking``: models best first, all pairs, ties."""
+"""``Ranking``: models from best to worst, all pairs, and ties."""
 
 from __future__ import annotations
 
@@ -88,29 +88,29 @@ _ON_A_SCREEN = 20
 )
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class RankedModel:
-    """One model among the others.
+    """A model in a ranking.
 
     Parameters
     ----------
     estimate
-        Its posterior among the others: pooled, as ranks, regret and P(best) are.
+        Pooled posterior, the basis of ranks, regret and P(best).
     raw
-        Its posterior alone, as :func:`estimate` has it.
+        Unpooled posterior, as from :func:`estimate`.
     p_rank
-        The probability of each rank, the best first.
+        Probability of each rank, the best first.
     expected_rank, expected_rank_mcse
-        The mean of its rank, counted from 1, and the Monte Carlo error.
+        Mean rank, counted from 1, and its Monte Carlo standard error.
     regret, regret_mcse
-        How much of the metric is lost, on average, by choosing it instead of the best of
-        each draw, and the Monte Carlo error.
+        Expected loss, in units of the metric, of choosing the model instead of the best of each
+        draw, and its Monte Carlo standard error.
     p_practically_best
-        The probability that it is not worse than the best of a draw by more than the ROPE.
+        Probability that the model is not worse than the best of a draw by more than the ROPE.
     decision
-        The decision on its difference to the leader, before pooling, as :func:`compare` makes
-        it; None for the leader.
+        Decision on its difference to the leader, before pooling, as from :func:`compare`; None
+        for the leader.
     tied
-        Whether it could still be best: it is the leader, or not worse than the leader both before
-        and after pooling.
+        Whether it could still be best: it is the leader, or it is not worse than the leader both
+        before and after pooling.
     """
 
     estimate: Estimate
@@ -126,42 +126,42 @@ class RankedModel:
 
     @property
     def name(self) -> str:
-        """The model."""
+        """Name of the model."""
         return self.estimate.name
 
     @property
     def observed(self) -> MaybeNaN:
-        """The plug-in value, equal to scikit-learn's."""
+        """Plug-in value, equal to scikit-learn's."""
         return self.estimate.observed
 
     @property
     def mean(self) -> float:
-        """The posterior mean, pooled; ``raw.mean`` is that of the model alone."""
+        """Pooled posterior mean; ``raw.mean`` is the unpooled mean."""
         return self.estimate.mean
 
     @property
     def sd(self) -> float:
-        """The posterior standard deviation."""
+        """Posterior standard deviation."""
         return self.estimate.sd
 
     @property
     def mcse(self) -> float:
-        """The Monte Carlo error of the mean."""
+        """Monte Carlo standard error of the mean."""
         return self.estimate.mcse
 
     @property
     def hdi(self) -> Interval:
-        """The narrowest interval."""
+        """Highest density interval."""
         return self.estimate.hdi
 
     @property
     def p_best(self) -> float:
-        """The probability that it is the best; models that tie in a draw share it."""
+        """Probability of being the best; models that tie in a draw share it."""
         return float(self.p_rank[0])
 
     @property
     def errors(self) -> dict[str, float]:
-        """The Monte Carlo errors of its numbers."""
+        """Monte Carlo standard errors."""
         n_draws = self.estimate.draws.size
         return {
             **self.estimate.errors,
@@ -186,38 +186,38 @@ class RankedModel:
 )
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Ranking(Tabular):
-    """The joint posterior of many models in a metric, and what it says.
+    """Joint posterior of many models in a metric, with ranks, ties and decisions.
 
-    The models come in the order of their regret, which is that of their means; the first is
-    the leader. Everything that has one value a model has this order.
+    The models are in the order of their regret, which is the order of their means. The first is
+    the leader. Everything with one value per model is in this order.
 
     Parameters
     ----------
     spec
-        What was asked of which outcomes.
+        The data with the metric, prior and other choices.
     rows
-        One for each model, the leader first.
+        The models, the leader first.
     pairs
-        The difference row − column of each two models, before pooling; None on the diagonal.
+        Difference row − column of each pair of models, before pooling; None on the diagonal.
     rope
-        The region of practical equivalence.
+        Region of practical equivalence.
     draws
-        Joint draws, ``(n_models, n_draws)``, pooled.
+        Pooled joint draws, ``(n_models, n_draws)``.
     raw_draws
-        The same before pooling: what the data say of each model alone, and of each pair.
+        Joint draws before pooling, the basis of the decisions on pairs.
     findings
-        Findings.
+        Findings about data and result.
     signature
-        What makes the result repeatable.
+        One line that describes how the result was computed.
     seed
-        The seed of the draws.
+        Seed of the draws.
 
     Examples
     --------
     >>> import outperform as op
-    >>> seen = op.Outcomes.from_correct({"a": [1] * 90 + [0] * 10, "b": [1] * 60 + [0] * 40,
-    ...                                  "c": [0] * 10 + [1] * 90})
-    >>> ranking = op.rank(seen, metric="accuracy", rope=0.01, random_state=1)
+    >>> outcomes = op.Outcomes.from_correct({
+    ...     "a": [1] * 90 + [0] * 10, "b": [1] * 60 + [0] * 40, "c": [0] * 10 + [1] * 90})
+    >>> ranking = op.rank(outcomes, metric="accuracy", rope=0.01, random_state=1)
     >>> sorted(ranking.tied), ranking.names[-1], ranking["b"].decision.symbol
     (['a', 'c'], 'b', '≪')
     """
@@ -240,61 +240,61 @@ class Ranking(Tabular):
         return iter(self.rows)
 
     def __getitem__(self, name: str) -> RankedModel:
-        return self.rows[self._place(name)]
+        return self.rows[self._index(name)]
 
-    def _place(self, name: str) -> int:
+    def _index(self, name: str) -> int:
         if name not in self.names:
             raise UsageError(unknown_name("model", name, self.names))
         return self.names.index(name)
 
-    # What the draws say
+    # Numbers of the posterior
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The models, the leader first."""
+        """Names of the models, the leader first."""
         return tuple(row.name for row in self.rows)
 
     @property
     def metric(self) -> str:
-        """The metric's name."""
+        """Name of the metric."""
         return self.spec.metric.name
 
     @property
     def n(self) -> int:
-        """The number of items."""
+        """Number of items."""
         return self.spec.n
 
     @property
     def leader(self) -> RankedModel:
-        """The model of the least regret, which has the best mean."""
+        """The model with the smallest regret, and so the best mean."""
         return self.rows[0]
 
     @property
     def tied(self) -> tuple[str, ...]:
-        """The models that could still be best: the leader, and all that are not ruled out.
+        """Names of the models that could still be best: the leader, and all not ruled out.
 
-        A model is ruled out where its decision against the leader is worse (≪) and the whole HDI
-        of its pooled difference to the leader lies on the worse side of the ROPE too. The first
-        alone would rule out too many, as the leader was chosen by looking; the second alone would
-        be a decision that the data of the two do not support.
+        A model is ruled out if its decision against the leader is worse (≪) and the HDI of its
+        pooled difference to the leader lies entirely on the worse side of the ROPE too. The first
+        condition alone would rule out too many models, as the leader was chosen on the same data.
+        The second alone would be a decision that the data of the two models do not support.
         """
         return tuple(row.name for row in self.rows if row.tied)
 
     @property
     def p_missed(self) -> float:
-        """The probability that the best model is not among those tied."""
+        """Probability that the best model is not among those tied."""
         return float(sum(row.p_best for row in self.rows if not row.tied))
 
     @property
     def p_rank(self) -> FloatArray:
-        """The probability of each rank, ``(n_models, n_models)``; rows and columns sum to 1."""
+        """Probability of each rank, ``(n_models, n_models)``; rows and columns sum to 1."""
         return np.stack([row.p_rank for row in self.rows])
 
     @property
     def decisions(self) -> tuple[tuple[Decision | None, ...], ...]:
-        """The decision on row − column for each two models, before pooling; None on the diagonal.
+        """Decision on row − column for each pair, before pooling; None on the diagonal.
 
-        It is that of :meth:`compare`.
+        It is the decision of :meth:`compare`.
         """
         return tuple(
             tuple(None if pair is None else pair.decision for pair in row) for row in self.pairs
@@ -302,24 +302,25 @@ class Ranking(Tabular):
 
     @property
     def _n_draws(self) -> int:
-        """The number of draws."""
+        """Number of draws."""
         return int(self.draws.shape[1])
 
     @property
     def _symbols(self) -> tuple[tuple[str | None, ...], ...]:
-        """The decision on row − column for each two models, as a symbol."""
+        """Decision on row − column for each pair, as a symbol."""
         return tuple(
-            tuple(None if one is None else one.symbol for one in row) for row in self.decisions
+            tuple(None if decision is None else decision.symbol for decision in row)
+            for row in self.decisions
         )
 
     @property
     def _pairs(self) -> tuple[Pair, ...]:
-        """The difference of each two models, the one that comes first as A."""
+        """Difference of each pair, with the higher-ranked model as A."""
         return tuple(above_diagonal(self.pairs))
 
     @property
     def differences(self) -> FloatArray:
-        """The mean of row − column for each two models, before pooling."""
+        """Mean of row − column for each pair, before pooling."""
         return mean_matrix(self.pairs)
 
     def pair(self, a: str, b: str) -> Pair:
@@ -328,27 +329,27 @@ class Ranking(Tabular):
         Parameters
         ----------
         a, b
-            Their names.
+            Names of the models.
         """
-        found = self.pairs[self._place(a)][self._place(b)]
-        if found is None:
+        pair = self.pairs[self._index(a)][self._index(b)]
+        if pair is None:
             raise UsageError(f"the two models must differ; got {a!r} twice")
-        return found
+        return pair
 
-    # The same draws, asked again
+    # Further results from the same draws
 
     def compare(self, a: str, b: str) -> Comparison:
-        """Return the whole comparison of two of the models, as if there were no others.
+        """Return the full comparison of two of the models, as if there were no others.
 
-        It is made of the draws that decided the pair: ``raw_draws``, or those of the two alone
-        if these could be decided otherwise.
+        It uses the draws behind the decision on the pair: ``raw_draws``, or separate draws of the
+        two models if these could change the decision.
 
         Parameters
         ----------
         a, b
-            Their names. The difference is A − B.
+            Names of the models. The difference is A − B.
         """
-        self.pair(a, b)  # raises if there are no such two
+        self.pair(a, b)  # raises an error for unknown or equal names
         spec = again(self.spec, self.spec.data.select([a, b]), prior=self.spec.prior)
         values = self.raw_draws[[self.names.index(a), self.names.index(b)]]
         if frozenset((a, b)) in self._alone:
@@ -372,7 +373,7 @@ class Ranking(Tabular):
         )
 
     def with_rope(self, rope: RopeLike | None) -> Ranking:
-        """Return the same ranking under another ROPE; nothing is drawn again.
+        """Return the same ranking with another ROPE, from the same draws.
 
         Parameters
         ----------
@@ -390,14 +391,14 @@ class Ranking(Tabular):
             n_jobs=-1,
         )
 
-    # Words, tables, pictures
+    # Texts, tables and figures
 
     def table(self) -> Table:
-        """Return one row a model, the leader first."""
+        """Return one row per model, the leader first."""
         return ranking_table(self.to_dict())
 
     def pair_table(self) -> Table:
-        """Return one row for each two models, the one that comes first as A."""
+        """Return one row per pair of models, with the higher-ranked model as A."""
         facts = self.to_dict()
         return pairs_table(facts, facts["pairs"])
 
@@ -407,7 +408,7 @@ class Ranking(Tabular):
         Parameters
         ----------
         top
-            How many models, the best first; all if None.
+            Number of models to show, the best first; all if None.
         """
         return plain(self._document(top).lines(Page()))
 
@@ -422,26 +423,26 @@ class Ranking(Tabular):
         return latex_label("rank", self.metric)
 
     def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
-        """Draw the probability of each rank, one row a model.
+        """Draw the probability of each rank, one row per model.
 
         Parameters
         ----------
         ax
-            Axes to draw into; new ones if None. They are returned.
+            Axes to draw into; new axes if None. They are returned.
         size
-            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
+            Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
         return plot_ranks(self.to_dict(), title=self._title(), ax=ax, size=size)
 
     def plot_matrix(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
-        """Draw the decision on every difference row − column.
+        """Draw the decision on each difference row − column.
 
         Parameters
         ----------
         ax
-            Axes to draw into; new ones if None. They are returned.
+            Axes to draw into; new axes if None. They are returned.
         size
-            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
+            Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
         return plot_decisions(self.to_dict(), title=self._title(), ax=ax, size=size)
 
@@ -451,9 +452,9 @@ class Ranking(Tabular):
         Parameters
         ----------
         ax
-            Axes to draw into; new ones if None. They are returned.
+            Axes to draw into; new axes if None. They are returned.
         size
-            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
+            Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
         rope = to_json(self.rope)
         rows = [
@@ -485,7 +486,7 @@ _POOLING_STREAM = 1 << 31  # beyond the blocks of draws
 def joint_draws(spec: Spec, sampling: Sampling) -> tuple[FloatArray, FloatArray]:
     """Return joint draws of all models ``(n_models, n_draws)``, pooled and before pooling."""
     (answered,) = engine.answer([spec], sampling)
-    # Less is turned round where it is better, so that a loss mirrors its metric.
+    # If lower is better, the sign is reversed, so a loss mirrors its metric.
     sign = 1.0 if spec.metric.greater_is_better else -1.0
     low, high = sorted(sign * bound for bound in spec.metric.bounds)
     pooled = pool_models(
@@ -509,8 +510,8 @@ def summarize_ranking(
 ) -> Ranking:
     """Turn joint draws ``(n_models, n_draws)``, pooled and before pooling, into a ranking.
 
-    Pooled draws make the order, P(best), ranks and regret. Pairs and their decisions are made of
-    the draws before pooling, so that no firm decision rests on shrinkage alone.
+    The order, P(best), ranks and regret come from the pooled draws. Pairs and their decisions come
+    from the draws before pooling, so no firm decision depends on shrinkage alone.
     """
     observed = spec.observed
     better, n_draws = spec.metric.greater_is_better, values.shape[1]
@@ -565,7 +566,7 @@ def summarize_ranking(
 
 
 def _of_the_order(pooled: FloatArray, pairs: Matrix) -> Iterator[Finding]:
-    """Yield whether the pooled means of the first two are too close to say who comes first."""
+    """Yield a finding if the pooled means of the first two are too close for a reliable order."""
     first = pairs[0][1]
     assert first is not None
     gap, error = abs(float(pooled.mean())), mean_error(float(pooled.std(ddof=1)), pooled.size)
@@ -581,17 +582,17 @@ def _of_the_order(pooled: FloatArray, pairs: Matrix) -> Iterator[Finding]:
 
 
 def _of_the_first_two(spec: Spec, order: Sequence[int], pairs: Matrix) -> Iterator[Finding]:
-    """Yield what ids that repeat would do to the difference of the two best."""
+    """Yield a finding about the effect of repeated ids on the difference of the two best."""
     pair = pairs[0][1]
     if pair is not None:
         yield from repeated_findings(spec, pair.sd, models=order[:2])
 
 
 def _best_first(names: Sequence[str], values: FloatArray, better: bool) -> list[int]:
-    """Order by the mean, which is the order of regret; names settle what is equal."""
+    """Order by the mean, which is the order of regret, and then by name."""
     sign = -1.0 if better else 1.0
     means = sign * values.mean(axis=1)
-    return sorted(range(len(names)), key=lambda place: (means[place], names[place]))
+    return sorted(range(len(names)), key=lambda model: (means[model], names[model]))
 
 
 def _rows(
@@ -609,29 +610,33 @@ def _rows(
     better, n_draws = spec.metric.greater_is_better, values.shape[1]
     p_rank = rank_probabilities(values, greater_is_better=better)
     ranks = expected_ranks(p_rank, n_draws)
-    lost = losses(values, greater_is_better=better)
-    lost_errors = loss_errors(values, greater_is_better=better)
+    loss = losses(values, greater_is_better=better)
+    errors = loss_errors(values, greater_is_better=better)
     allowed = -rope.low if better else rope.high
-    pooled, alone = (
+    pooled, unpooled = (
         Answer(values=draws, of_models=(None,) * len(order), of_difference=None)
         for draws in (values, raw)
-    )  # draws are the one source of all numbers, so that they agree with each other
+    )  # all numbers come from the draws, so they agree with each other
     rows = []
-    for place, model in enumerate(order):
-        own: dict[str, Any] = {"observed": observed[model], "prob": prob, "signature": signature}
-        against = pairs[place][0]
-        decision = None if against is None else against.decision
+    for rank, model in enumerate(order):
+        numbers: dict[str, Any] = {
+            "observed": observed[model],
+            "prob": prob,
+            "signature": signature,
+        }
+        pair = pairs[rank][0]
+        decision = None if pair is None else pair.decision
         shrunk = values[model] - values[order[0]]
         rows.append(
             RankedModel(
-                estimate=one_estimate(spec, pooled, model, **own),
-                raw=one_estimate(spec, alone, model, **own),
+                estimate=one_estimate(spec, pooled, model, **numbers),
+                raw=one_estimate(spec, unpooled, model, **numbers),
                 p_rank=p_rank[model],
                 expected_rank=float(ranks.mean[model]),
                 expected_rank_mcse=float(ranks.mcse[model]),
-                regret=float(lost[model].mean()),
-                regret_mcse=float(lost_errors[model]),
-                p_practically_best=float((lost[model] <= allowed).mean()),
+                regret=float(loss[model].mean()),
+                regret_mcse=float(errors[model]),
+                p_practically_best=float((loss[model] <= allowed).mean()),
                 decision=decision,
                 tied=decision is not Decision.WORSE
                 or not is_worse(shrunk, rope, prob, greater_is_better=better),
@@ -641,7 +646,7 @@ def _rows(
 
 
 def is_worse(draws: FloatArray, rope: Rope, prob: float, *, greater_is_better: bool) -> bool:
-    """Return whether the whole HDI of draws of a difference lies on the worse side of the ROPE."""
+    """Return whether the HDI of a difference lies entirely on the worse side of the ROPE."""
     ordered = np.sort(draws)
     decision = decide(
         narrowest(ordered, prob),
@@ -656,36 +661,36 @@ _MOST_VALUES = 200_000_000
 _MOST_SPAN_CELLS = 1 << 16
 
 
-def make_joint_spec(seen: Data, **asked: Any) -> Spec:
-    """Ask about any number of models at once, under a prior that does not count them."""
-    spec = make_spec(seen, **asked)
-    n_models = len(seen.models)
+def make_joint_spec(data: Data, **choices: Any) -> Spec:
+    """Return a spec of any number of models; its prior must not depend on their number."""
+    spec = make_spec(data, **choices)
+    n_models = len(data.models)
     if isinstance(spec, ScoreSpec) or not spec.paired or n_models == 2:
         return spec
     shapes = spec.prior.shapes
     if shapes is not None and shapes.rows.ndim != 2:
         raise UsageError(
-            f"prior {spec.prior.name!r} is on every combination of the models' answers, which "
-            f"would change with every model; use {param('prior=', 'unit')}"
+            f"prior {spec.prior.name!r} applies to every combination of the models' predictions "
+            f"and would change with every model; use {param('prior=', 'unit')}"
             + either(", paired=False, or an array for the rows of one model's confusion matrix", "")
         )
     cells = spec.view.n_classes * 2 ** (1 + n_models)
     if spec.data.kind == "spans" and spec.prior.proper and cells > _MOST_SPAN_CELLS:
         raise ResourceError(
-            f"with {n_models} models there are {cells:,} combinations of who found a span, more "
-            f"than {_MOST_SPAN_CELLS:,}; use {param('prior=', 'bootstrap')}, which needs only what "
-            "occurred"
+            f"with {n_models} models, {cells:,} combinations of models can find a span, more than "
+            f"{_MOST_SPAN_CELLS:,}; use {param('prior=', 'bootstrap')}, which needs only the "
+            "observed ones"
         )
     return spec
 
 
 def check_many_draws(n_draws: object, n_models: int) -> int:
-    """Return a number of draws that all models together have room for."""
+    """Check that the draws of all models fit into memory, and return their number."""
     checked = engine.check_draws(n_draws)
     if checked * n_models > _MOST_VALUES:
         gigabytes = checked * n_models * 8 / 1e9
         raise ResourceError(
-            f"{checked:,} draws of {n_models} models would take {gigabytes:,.0f} GB; draw at most "
+            f"{checked:,} draws of {n_models} models would take {gigabytes:,.0f} GB; use at most "
             f"{_MOST_VALUES // n_models:,} with {param('n_draws=')}"
         )
     return checked

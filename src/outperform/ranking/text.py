@@ -1,4 +1,4 @@
-"""A ranking in words and tables."""
+"""Texts and tables of a ranking."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ _FIRST = (
 _PLACES = ("observed", "raw_mean", "mean", "sd", "hdi_low", "hdi_high")
 
 
-# One row a model
+# One row per model
 
 
 def ranking_table(facts: Facts) -> Table:
-    """Return one row a model, the leader first.
+    """Return one row per model, the leader first.
 
     Examples
     --------
@@ -84,17 +84,17 @@ def ranking_table(facts: Facts) -> Table:
         Column(key="tied", write=lambda value: "yes" if value else "no"),
         text_column("decision", "against the leader"),
     )
-    rows = tuple(_row(place, one) for place, one in enumerate(facts["models"], start=1))
+    rows = tuple(_row(place, model) for place, model in enumerate(facts["models"], start=1))
     return Table(columns, rows, title=_caption(facts))
 
 
 def _row(place: int, model: Mapping[str, Any]) -> dict[str, Any]:
-    own = ("observed", "mean", "sd", "p_best", "p_practically_best", "expected_rank", "regret")
+    keys = ("observed", "mean", "sd", "p_best", "p_practically_best", "expected_rank", "regret")
     decision = model["decision"]
     return {
         "place": place,
         "model": str(model["name"]),
-        **{key: model[key] for key in own},
+        **{key: model[key] for key in keys},
         "raw_mean": model["raw"]["mean"],
         "hdi_low": model["hdi"]["low"],
         "hdi_high": model["hdi"]["high"],
@@ -104,7 +104,7 @@ def _row(place: int, model: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def pairs_table(facts: Facts, pairs: Sequence[Mapping[str, Any]]) -> Table:
-    """Return one row for each two models.
+    """Return one row per pair of models.
 
     Examples
     --------
@@ -162,23 +162,22 @@ def _measured(facts: Facts) -> str:
 
 
 def _pooling(facts: Facts) -> str:
-    """Return which numbers are pooled; nothing if none are."""
+    """Return which numbers are pooled; an empty text if none are."""
     if all(model["raw"]["mean"] == model["mean"] for model in facts["models"]):
         return ""
     return (
-        "raw: the mean of the model alone; decisions are those of compare, before pooling; mean, "
-        "HDI, P(best) and regret are pooled, by the spread of the models' true values, which is "
-        "learned"
+        "raw: the mean before pooling; decisions are those of compare, before pooling; mean, HDI, "
+        "P(best) and regret are pooled by the estimated spread of the models' true values"
     )
 
 
 def _could_be_best(facts: Facts) -> str:
-    """Return what it means that a model is worse than the leader and yet not ruled out."""
+    """Return why a model can be worse than the leader but not ruled out."""
     if not any(map(_worse_yet_tied, facts["models"])):
         return ""
     return (
-        "a model that is worse one to one (≪) could still be best where its pooled difference to "
-        "the leader, which was chosen by looking, does not lie wholly beyond the ROPE"
+        "a model that is worse than the leader (≪) could still be best if the HDI of their pooled "
+        "difference is not entirely beyond the ROPE, because the leader was chosen on the same data"
     )
 
 
@@ -186,7 +185,7 @@ def _could_be_best(facts: Facts) -> str:
 
 
 def ranking_headline(facts: Facts, *, limit: int | None = None) -> str:
-    """Return who is best, who could be best too, and how many are worse.
+    """Return which model is best, which others could be best, and how many are worse.
 
     Examples
     --------
@@ -197,13 +196,13 @@ def ranking_headline(facts: Facts, *, limit: int | None = None) -> str:
     'gpt is probably best in f1 (P 83.0%), practically tied with bert.'
     """
     others = facts["models"][1:]
-    worse = sum(not one["tied"] for one in others)
+    worse = sum(not model["tied"] for model in others)
     line = _leader(facts, limit)
     return f"{line}; {_worse(worse, len(others))} worse." if worse else f"{line}."
 
 
 def ranking_title(facts: Facts, *, limit: int | None = None) -> str:
-    r"""Return who is best and who is tied with it, over a figure.
+    r"""Return which model is best and which are tied with it, as the title of a figure.
 
     Examples
     --------
@@ -221,16 +220,16 @@ def _leader(facts: Facts, limit: int | None) -> str:
     name = for_text(leader["name"], limit=limit)
     chance = numbers.probability(leader["p_best"], n_draws=facts["n_draws"])
     line = f"{name} {best_words(leader['p_best'])} in {read.metric(facts)} (P {chance})"
-    tied = [one for one in others if one["tied"]]
-    same = [one for one in tied if _equivalent(one)]
-    behind = [one for one in tied if _worse_yet_tied(one)]
-    open_ = [one for one in tied if one not in same and one not in behind]
-    if same:
-        line += f", practically tied with {_listed(same, limit)}"
-    if open_:
-        line += f"; not shown to be worse: {_listed(open_, limit, symbols=True)}"
-    if behind:
-        line += f"; worse one to one, but could still be best: {_listed(behind, limit)}"
+    tied = [model for model in others if model["tied"]]
+    equivalent = [model for model in tied if _equivalent(model)]
+    worse = [model for model in tied if _worse_yet_tied(model)]
+    undecided = [model for model in tied if model not in equivalent and model not in worse]
+    if equivalent:
+        line += f", practically tied with {_listed(equivalent, limit)}"
+    if undecided:
+        line += f"; not shown to be worse: {_listed(undecided, limit, symbols=True)}"
+    if worse:
+        line += f"; worse, but could still be best: {_listed(worse, limit)}"
     return line
 
 
@@ -247,15 +246,16 @@ def _regret(value: float) -> str:
 def _listed(
     models: Sequence[Mapping[str, Any]], limit: int | None, *, symbols: bool = False
 ) -> str:
-    shown = [
-        for_text(one["name"], limit=limit) + (f" ({one['decision']['symbol']})" if symbols else "")
-        for one in models
+    texts = [
+        for_text(model["name"], limit=limit)
+        + (f" ({model['decision']['symbol']})" if symbols else "")
+        for model in models
     ]
-    return listed(shown, most=_MOST_NAMED)
+    return listed(texts, most=_MOST_NAMED)
 
 
 def tied_sentence(facts: Facts) -> str:
-    """Return how probably the best model is not among those tied.
+    """Return the probability that the best model is not among those tied, as a sentence.
 
     Examples
     --------
@@ -271,22 +271,22 @@ def tied_sentence(facts: Facts) -> str:
 
 
 def ranking_paragraph(facts: Facts) -> str:
-    """Return a paragraph for a paper: the answer, what tied means, and the method."""
+    """Return a paragraph for a paper: the answer, the meaning of tied, and the method."""
     leader, hdi = facts["models"][0], f"{numbers.percent(facts['hdi_prob'])} HDI"
     ends = numbers.interval(leader["hdi"]["low"], leader["hdi"]["high"])
     sentences = [
         f"Of {numbers.count(len(facts['models']))} models on {read.sample(facts)}, "
         + ranking_headline(facts),
-        f"Its {read.measure(facts)} is {numbers.plain(leader['mean'])} ({hdi} {ends}); what "
-        f"choosing it loses against the best is {_regret(leader['regret'])} on average.",
-        f"A model counts as tied unless the whole {hdi} of its difference to "
-        f"{for_text(leader['name'])} lies beyond the ROPE ({read.rope_text(facts)})"
+        f"Its {read.measure(facts)} is {numbers.plain(leader['mean'])} ({hdi} {ends}); the "
+        f"expected loss of choosing it is {_regret(leader['regret'])}.",
+        f"A model counts as tied unless the {hdi} of its difference to "
+        f"{for_text(leader['name'])} lies entirely beyond the ROPE ({read.rope_text(facts)})"
         + (", before and after pooling." if _pooling(facts) else "."),
         *([tied_sentence(facts)] if len(facts["tied"]) < len(facts["models"]) else []),
         f"All numbers come from one joint posterior ({', '.join(read.method(facts))})"
         + (
-            ", pooled by a learned spread of the models' true values, except for the decisions on "
-            "pairs."
+            ", pooled by the estimated spread of the models' true values, except for the "
+            "decisions on pairs."
             if _pooling(facts)
             else "."
         ),
@@ -314,18 +314,18 @@ def ranking_document(facts: Facts, *, top: int | None = None) -> Document:
     Parameters
     ----------
     facts
-        The facts of a ranking.
+        Facts of a ranking.
     top
-        How many models a screen shows, the best first; all if None.
+        Number of models on a screen, the best first; all if None.
     """
     full, caption = ranking_table(facts), _caption(facts)
-    explained = [*filter(None, [_pooling(facts), _could_be_best(facts)])]
-    shown = facts["models"][:top]
-    left = len(facts["models"]) - len(shown)
+    explanations = [*filter(None, [_pooling(facts), _could_be_best(facts)])]
+    models = facts["models"][:top]
+    left = len(facts["models"]) - len(models)
     table = brief(
         replace(full, rows=full.rows[:top]),
         ["hdi" if key == "hdi_low" else key for key in _IN_TEXT if key != "hdi_high"],
-        places=max(numbers.decimals(one["sd"], least=2) for one in shown),
+        places=max(numbers.decimals(model["sd"], least=2) for model in models),
         of=_PLACES,
         hdi=f"{numbers.percent(facts['hdi_prob'])} HDI",
         headings=_SHORT,
@@ -335,7 +335,7 @@ def ranking_document(facts: Facts, *, top: int | None = None) -> Document:
     if len(facts["models"]) <= _MOST_IN_MATRIX:
         screen.append(Rows(table=_matrix(facts), labels=["model"]))
     symbols = _meanings(symbol for row in facts["decisions"] for symbol in row)
-    notes = [Note(one, card=False) for one in (symbols, *explained)]
+    notes = [Note(text, card=False) for text in (symbols, *explanations)]
     if len(facts["tied"]) < len(facts["models"]):
         notes.append(Note(tied_sentence(facts)))
     return Document(
@@ -344,9 +344,9 @@ def ranking_document(facts: Facts, *, top: int | None = None) -> Document:
         lead=[Note(_measured(facts), card=False)],
         screen=screen,
         table=joined_hdi(full, aligned=False).only(_IN_CARD),
-        spans=[span(one) for one in facts["models"]],
+        spans=[span(model) for model in facts["models"]],
         zero=False,
-        more=replace(full, notes=tuple(explained)),
+        more=replace(full, notes=tuple(explanations)),
         notes=notes,
         findings=read.findings(facts),
         most_findings=None if top is None else _MOST_FINDINGS,
@@ -361,12 +361,12 @@ def ranking_document(facts: Facts, *, top: int | None = None) -> Document:
 
 
 def ranking_page(facts: Facts) -> Table:
-    """Return the columns that fit a page, with symbols for decisions and what they mean below."""
+    """Return the columns that fit a page, with symbols for decisions and a legend."""
     full = ranking_table(facts)
-    named = tuple({**row, "model": for_text(row["model"], limit=_LONGEST_NAME)} for row in full)
+    rows = tuple({**row, "model": for_text(row["model"], limit=_LONGEST_NAME)} for row in full)
     symbols = [str(decision).partition(" ")[0] for decision in full["decision"]]
     return brief(
-        replace(full, rows=named),
+        replace(full, rows=rows),
         [key for key in _IN_TEXT if key != "place"],
         headings={**_SHORT, "decision": "decision"},
         notes=(
@@ -377,7 +377,7 @@ def ranking_page(facts: Facts) -> Table:
 
 
 def _matrix(facts: Facts) -> Table:
-    """Return the decisions on row − column, models by their places."""
+    """Return the decisions on row − column, with models numbered by their places."""
     names = [for_text(name) for name in facts["names"]]
     places = [str(place) for place in range(1, len(names) + 1)]
     columns = (
@@ -389,7 +389,7 @@ def _matrix(facts: Facts) -> Table:
         {
             "place": int(place),
             "model": name,
-            **{f"at {other}": one or "·" for other, one in zip(places, row, strict=True)},
+            **{f"at {other}": cell or "·" for other, cell in zip(places, row, strict=True)},
         }
         for place, name, row in zip(places, names, facts["decisions"], strict=True)
     )

@@ -1,1 +1,1 @@
-"""REPORTS: one HTML file from results, which works offline."""
+"""REPORTS: one self-contained HTML file from results."""

@@ -1,4 +1,4 @@
-"""``write_report``: one HTML file with the answers, the findings and the data."""
+"""``write_report``: one HTML file with results, findings and data."""
 
 from __future__ import annotations
 
@@ -67,24 +67,24 @@ _OF_PRIOR = {"hierarchical": "icdm", "learned": "icdm", "unit": "icdm"}
 
 
 def bibtex(results: Iterable[object]) -> str:
-    """Return the entries for the package and for the papers that the priors come from."""
-    papers = dict.fromkeys(paper for one in results for paper in _papers(one))
+    """Return the entries for the package and for the papers behind the priors."""
+    papers = dict.fromkeys(paper for result in results for paper in _papers(result))
     return "\n\n".join([_package(), *(_entry(paper) for paper in papers)])
 
 
 def _papers(result: object) -> list[str]:
-    """Name the papers; what the other priors and the decisions do is the first one's."""
+    """Return the papers behind a result; the SIGIR paper covers other priors and the decisions."""
     spec = _spec(result)
     folds = ["acl"] if isinstance(getattr(result, "details", None), FoldDetails) else []
     return ["sigir" if spec is None else _OF_PRIOR.get(spec.prior.name, "sigir"), *folds]
 
 
 def _spec(result: object) -> Spec | None:
-    """Return what a result was asked: its own spec, or that of its main comparison."""
-    for one in (result, *(getattr(result, name, None) for name in ("main", "whole", "own"))):
-        found: Spec | None = getattr(one, "spec", None)
-        if found is not None:
-            return found
+    """Return the spec of a result, or that of its main comparison."""
+    for part in (result, *(getattr(result, name, None) for name in ("main", "whole", "own"))):
+        spec: Spec | None = getattr(part, "spec", None)
+        if spec is not None:
+            return spec
     return None
 
 
@@ -109,7 +109,7 @@ _MOST_WITH_CLASSES = 12
 
 
 class Result(Protocol):
-    """What a page can show: every result that notebooks show."""
+    """A result that a page can show: any that notebooks show."""
 
     def _document(self) -> Document: ...
 
@@ -119,7 +119,7 @@ class Result(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """Where a page comes from: the data, the command that wrote it, and when."""
+    """Origin of a page: the data, the command that wrote it, and the date."""
 
     sources: tuple[str, ...]
     command: str | None
@@ -127,7 +127,7 @@ class Made:
 
     @property
     def when(self) -> str:
-        """The date as it is written."""
+        """The date as text."""
         zone = self.date.tzname()
         return f"{self.date:%Y-%m-%d %H:%M}" + (f" {zone}" if zone else "")
 
@@ -167,38 +167,39 @@ def make_contents(
     title: str | None,
     made: Made,
 ) -> Contents:
-    """Work out everything that the page shows."""
-    compared = [one for one in results if isinstance(one, Comparison)]
+    """Return everything that the page shows."""
+    compared = [result for result in results if isinstance(result, Comparison)]
     most = min(_POSITIONS, max(_FEWEST_POSITIONS, _POSITIONS_OF_ALL // max(len(compared), 1)))
     with_classes = by != "class" and len(compared) <= _MOST_WITH_CLASSES
     level = "h2" if len(results) == 1 else "h3"
-    listed = any(isinstance(one, ItemTable) for one in results)  # with what was given of them
+    has_items = any(isinstance(result, ItemTable) for result in results)  # then none are added
     shown: set[object] = set()
     sections: list[Section] = []
     data: list[Mapping[str, Any]] = []
     live: list[dict[str, Any]] = []
-    for number, (heading, one) in enumerate(zip(headings, results, strict=True), start=1):
+    for number, (heading, result) in enumerate(zip(headings, results, strict=True), start=1):
         name = f"c{number}"
-        if isinstance(one, Comparison):
+        if isinstance(result, Comparison):
             part = comparison_part(
-                name, one, most=most, with_classes=with_classes, shown=shown, heading=level
+                name, result, most=most, with_classes=with_classes, shown=shown, heading=level
             )
-            items = None if listed else named_items(one)
-            own = () if items is None else (items_html(name, items, heading=level),)
-            html = Html("\n".join((part.html, *own)))
+            items = None if has_items else named_items(result)
+            item_html = () if items is None else (items_html(name, items, heading=level),)
+            html = Html("\n".join((part.html, *item_html)))
             data.append(part.facts if items is None else {**part.facts, "items": items.to_dict()})
             live.append(part.live)
-        elif isinstance(one, ItemTable):
-            html = items_html(name, one)
-            data.append(one.to_dict())
+        elif isinstance(result, ItemTable):
+            html = items_html(name, result)
+            data.append(result.to_dict())
         else:
-            html = one._document().section(level)
-            data.append(one.to_dict())
+            html = result._document().section(level)
+            data.append(result.to_dict())
         sections.append(Section(name=name, heading=heading, html=html))
     overview = None
     if len(compared) > 1:
-        keyed = [key for key, one in zip(headings, results, strict=True) if one in compared]
-        table = ComparisonTable(what="result", keys=tuple(keyed), comparisons=tuple(compared))
+        pairs = zip(headings, results, strict=True)
+        keys = tuple(heading for heading, result in pairs if result in compared)
+        table = ComparisonTable(what="result", keys=keys, comparisons=tuple(compared))
         overview = Html("\n".join(table._document().html_parts()))
     return Contents(
         title=_title(results, headings) if title is None else for_text(title),
@@ -236,18 +237,18 @@ _KINDS = {
 def _title(results: Sequence[Result], headings: Sequence[str]) -> str:
     if len(results) == 1:
         return headings[0]
-    compared = [one for one in results if isinstance(one, Comparison)]
+    compared = [result for result in results if isinstance(result, Comparison)]
     if len(compared) < len(results):
         return f"{len(results)} results"
     first = compared[0]
-    if any(one.names != first.names for one in compared):
+    if any(comparison.names != first.names for comparison in compared):
         return f"{len(results)} comparisons"
     a, b = map(for_text, first.names)
     return f"{a} against {b}, {len(results)} comparisons"
 
 
 def render(contents: Contents) -> str:
-    """Return the contents as one HTML page that loads nothing."""
+    """Return the contents as one self-contained HTML page."""
     sheet, script = style() + with_colours(_text("page.css")), _text("page.js")
     head = element(
         "head",
@@ -280,7 +281,7 @@ _FOOT = (
 
 
 def _origin(made: Made) -> Html:
-    """Return the data, the date and the command, as far as they are known."""
+    """Return the data, the date and the command, if known."""
     command = None if made.command is None else element("code", for_text(made.command))
     pairs = [
         ("Data", ", ".join(map(for_text, made.sources)) or None),
@@ -297,23 +298,23 @@ def _origin(made: Made) -> Html:
 
 def _main(contents: Contents) -> list[Html]:
     many = len(contents.sections) > 1
-    found = []
+    parts = []
     if many:
         links = [
-            element("li", element("a", one.heading, href=f"#{one.name}"))
-            for one in contents.sections
+            element("li", element("a", section.heading, href=f"#{section.name}"))
+            for section in contents.sections
         ]
         title = element("h2", "Contents")
-        found.append(element("nav", title, element("ol", *links), aria_label="Contents"))
+        parts.append(element("nav", title, element("ol", *links), aria_label="Contents"))
     if contents.overview is not None:
-        found.append(element("section", element("h2", "Overview"), contents.overview))
-    for one in contents.sections:
-        title = element("h2", one.heading) if many else element("h2", "Answer", class_="unseen")
-        found.append(element("section", title, one.html, class_="result", id=one.name))
-    meanings = folded("What the words mean", details_html(list(marked_terms().items())))
+        parts.append(element("section", element("h2", "Overview"), contents.overview))
+    for section in contents.sections:
+        title = element("h2", section.heading) if many else element("h2", "Result", class_="unseen")
+        parts.append(element("section", title, section.html, class_="result", id=section.name))
+    meanings = folded("Terms used here", details_html(list(marked_terms().items())))
     entries = element("pre", contents.bibtex, tabindex="0", aria_label="BibTeX entries")
-    cited = folded("How to cite the package and the papers behind it", entries)
-    return [*found, element("section", meanings, cited, class_="last")]
+    cited = folded("How to cite the package and its papers", entries)
+    return [*parts, element("section", meanings, cited, class_="last")]
 
 
 def _block(value: object, name: str) -> Html:
@@ -321,13 +322,13 @@ def _block(value: object, name: str) -> Html:
 
 
 def _text(name: str) -> str:
-    """Return a file that comes with the package; line ends as a browser will see them."""
+    """Return a file of the package, with line ends as a browser reads them."""
     text = files("outperform.report").joinpath("templates", name).read_text(encoding="utf-8")
     return text.replace("\r\n", "\n")
 
 
 def _policy(style: str, script: str) -> str:
-    """Allow this style sheet and this script by their hashes, and nothing else."""
+    """Return a policy that allows only this style sheet and this script, by their hashes."""
     return (
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
@@ -340,7 +341,7 @@ def _hash(text: str) -> str:
 
 
 def _json(value: object) -> str:
-    """Return JSON that no label can end: ASCII only, and no sign that HTML knows."""
+    """Return JSON that no label can end: ASCII only, without HTML's special characters."""
     text = json.dumps(_plain(value), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
@@ -363,31 +364,31 @@ def write_report(
     date: datetime | None = None,
     overwrite: bool = False,
 ) -> Path:
-    """Write results as one HTML page that needs nothing else, and return its path.
+    """Write results to a self-contained HTML page, and return its path.
 
-    A comparison shows the decision, the posterior with a slider for the ROPE, every number, the
-    classes, where the predictions differ, the findings and the method; and, of items that have
-    ids, those that only one model got right, with a box to search them. Every other result shows
-    what a notebook shows of it. The page works offline and on a phone, prints, and says the same
-    without scripts. What the slider shows for a width is what :meth:`Comparison.with_rope` says
-    for it.
+    A comparison shows the decision, the posterior with a slider for the ROPE, all numbers, the
+    classes, where the predictions differ, the findings and the method. If the items have ids, it
+    also lists those that only one model got right, with a search box. Any other result shows what
+    a notebook shows. The page works offline and on a phone, can be printed, and shows the same
+    result without scripts. For each width, the slider shows what :meth:`Comparison.with_rope`
+    returns.
 
     Parameters
     ----------
     what
-        A result, such as a comparison, a ranking, a gate, slices or a plan, or several of them.
+        A result (for example a comparison, a ranking, a gate, slices or a plan), or several.
     path
-        Where to write; its folder must exist.
+        File to write; its folder must exist.
     title
-        What stands above the page; made from the models and the metric if None.
+        Title of the page. Default: the models and the metric.
     source
-        Where the data come from; what they were read from if None.
+        Origin of the data. Default: the files they were read from.
     command
-        How the page was made, e.g. the command line.
+        Command that made the page.
     date
-        When; now if None, or the time that ``SOURCE_DATE_EPOCH`` gives.
+        Date of the page. Default: ``SOURCE_DATE_EPOCH`` if it is set, otherwise now.
     overwrite
-        Whether a file that is there already may be replaced.
+        Whether to replace an existing file.
 
     Examples
     --------
@@ -409,16 +410,16 @@ def write_report(
 
 
 def _now() -> datetime:
-    """Return the time, or the one that makes builds repeatable."""
+    """Return the current time, or ``SOURCE_DATE_EPOCH``, which makes builds reproducible."""
     fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
     return datetime.fromtimestamp(int(fixed), UTC) if fixed.isdecimal() else datetime.now(UTC)
 
 
 def _sources(results: Iterable[object]) -> tuple[str, ...]:
-    specs = [spec for one in results if (spec := _spec(one)) is not None]
-    # Scores know the names of their sources, outcomes what was counted there besides.
-    named = [getattr(one, "name", one) for spec in specs for one in spec.data.sources]
-    return tuple(dict.fromkeys(str(name) for name in named if name))
+    specs = [spec for result in results if (spec := _spec(result)) is not None]
+    # The sources of scores are names; those of outcomes are objects with a name.
+    names = [getattr(source, "name", source) for spec in specs for source in spec.data.sources]
+    return tuple(dict.fromkeys(str(name) for name in names if name))
 
 
 def _target(path: str | os.PathLike[str], *, overwrite: bool) -> Path:
@@ -428,30 +429,32 @@ def _target(path: str | os.PathLike[str], *, overwrite: bool) -> Path:
     except (TypeError, ValueError) as error:
         raise UsageError(f"path must name a file such as 'report.html'; got {path!r}") from error
     if not parent:
-        raise UsageError(f"the folder of {os.fspath(target)!r} does not exist; make it first")
+        raise UsageError(f"the folder of {os.fspath(target)!r} does not exist; create it first")
     if exists and not overwrite:
         raise UsageError(
-            f"{os.fspath(target)!r} exists; give another path, or {param('overwrite=', True)} to "
-            "replace it"
+            f"{os.fspath(target)!r} already exists; choose another path, or pass "
+            f"{param('overwrite=', True)} to replace it"
         )
     return target
 
 
 def _several(what: object) -> tuple[str | None, list[str], list[Any]]:
-    """Return what the keys are, the headings, and the results."""
+    """Return the kind of the keys, the headings, and the results."""
     if isinstance(what, ComparisonTable):
         keys = [f"{what.what} {for_text(key)}" for key in what.keys]
         return what.what, keys, list(what.comparisons)
     if hasattr(what, "_document"):
         return None, [_heading(what)], [what]
-    found = list(what) if isinstance(what, Iterable) and not isinstance(what, (str, bytes)) else []
-    wrong = [type(one).__name__ for one in found if not hasattr(one, "_document")]
-    if wrong or not found:
+    results: list[Any] = []
+    if isinstance(what, Iterable) and not isinstance(what, (str, bytes)):
+        results = list(what)
+    wrong = [type(result).__name__ for result in results if not hasattr(result, "_document")]
+    if wrong or not results:
         raise UsageError(
-            "a report needs a result, such as a comparison, or several of them; got "
-            + (f"one {wrong[0]} among them" if wrong else f"none, in {type(what).__name__}")
+            "a report needs one or more results, for example a comparison; got "
+            + (f"a list with {wrong[0]}" if wrong else f"none, in {type(what).__name__}")
         )
-    every: list[tuple[str, Any]] = []
-    for one in found:
-        every += zip(*_several(one)[1:], strict=True)
-    return None, [heading for heading, _ in every], [one for _, one in every]
+    pairs: list[tuple[str, Any]] = []
+    for result in results:
+        pairs += zip(*_several(result)[1:], strict=True)
+    return None, [heading for heading, _ in pairs], [result for _, result in pairs]

@@ -1,4 +1,4 @@
-"""Items on the page: a table that can be searched."""
+"""Items on the page: a table with a search box."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ _LONGEST = 400  # characters of a text
 
 
 def named_items(comparison: Comparison) -> ItemTable | None:
-    """Return the items that set the models apart, where they have ids; else None."""
+    """Return the items on which the models differ if they have ids; else None."""
     data = comparison.spec.data
-    kept = data if isinstance(data, Scores) else data._items
-    if kept is None or kept.ids is None or comparison.details is not None or kept.n != data.n:
+    items = data if isinstance(data, Scores) else data._items
+    if items is None or items.ids is None or comparison.details is not None or items.n != data.n:
         return None
     of_pool = not isinstance(data, Scores) and data.pool is not None
     return None if of_pool else comparison.items(top=MOST)
 
 
-def items_html(name: str, found: ItemTable, *, heading: str | None = None) -> Html:
-    """Return items with a box in which to search; without scripts it stays hidden.
+def items_html(name: str, items: ItemTable, *, heading: str | None = None) -> Html:
+    """Return items with a search box, which stays hidden without scripts.
 
     Parameters
     ----------
     name
-        A word that the page has only once.
-    found
+        Unique name on the page.
+    items
         The items.
     heading
-        The element for a heading, if it has one of its own.
+        Element for a heading, if the items have one.
     """
-    table, box = found.table(), f"{name}-search"
+    table, box = items.table(), f"{name}-search"
     shown = table.rows[:MOST]
-    lead = found._headline
-    _, only_a, only_b, _ = found.right
-    total = only_a + only_b if found.which == "flips" else found.n
+    lead = items._headline
+    _, only_a, only_b, _ = items.right
+    total = only_a + only_b if items.which == "flips" else items.n
     if len(shown) < total:
         lead += f" The {len(shown):,} most influential of {n_of(total, 'items')}:"
     control = element(
@@ -53,11 +53,11 @@ def items_html(name: str, found: ItemTable, *, heading: str | None = None) -> Ht
         hidden=True,
     )
     heads = [
-        element("th", for_text(one.title, limit=40), scope="col", class_=_side(one))
-        for one in table.columns
+        element("th", for_text(column.title, limit=40), scope="col", class_=_side(column))
+        for column in table.columns
     ]
     lines = [
-        element("tr", *(_cell(one, row[one.key], k) for k, one in enumerate(table.columns)))
+        element("tr", *(_cell(c, row[c.key], first=not k) for k, c in enumerate(table.columns)))
         for row in shown
     ]
     rows = element(
@@ -87,9 +87,9 @@ def _side(column: Column) -> str | None:
     return "op-r" if column.align == "right" else None
 
 
-def _cell(column: Column, value: object, place: int) -> Html:
+def _cell(column: Column, value: object, *, first: bool) -> Html:
     text = for_text(column.show(value), limit=_LONGEST)
-    if place == 0:
+    if first:
         return element("th", text, scope="row")
     if column.align == "right":
         return element("td", true_minus(text), class_="op-r")

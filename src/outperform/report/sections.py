@@ -1,4 +1,4 @@
-"""One comparison on the page: its answer for every ROPE, its numbers, its classes."""
+"""One comparison on the page: its answer for each ROPE, its numbers, its classes."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ from outperform.inference.views import of_one_class
 
 
 def rope_positions(comparison: Comparison, facts: Facts, *, most: int) -> tuple[list[Rope], int]:
-    """Return ROPEs from narrow to wide, at most about ``most``, and where the chosen one is.
+    """Return at most about ``most`` ROPEs from narrow to wide, and the index of the chosen one.
 
-    They run over half-widths, or over multiples of a ROPE that is not symmetric, in steps of
-    1, 2 or 5 times a power of ten, with the chosen one among them as it is.
+    They are half-widths, or multiples of an asymmetric ROPE, in steps of 1, 2 or 5 times a power
+    of ten. The chosen ROPE is included unchanged.
     """
     rope = comparison.rope
     low, high, here = (-1.0, 1.0, rope.high) if rope.symmetric else (rope.low, rope.high, 1.0)
@@ -67,7 +67,7 @@ def rope_positions(comparison: Comparison, facts: Facts, *, most: int) -> tuple[
 
 
 def _widest(comparison: Comparison, unit: float) -> float:
-    """Return the greatest multiple that is no wider than any difference of the metric."""
+    """Return the largest multiple that does not exceed the range of the metric's differences."""
     bounds = comparison.spec.metric.bounds
     return float("inf") if bounds is None or unit == 0 else (bounds[1] - bounds[0]) / unit
 
@@ -86,7 +86,7 @@ SHARES = ("worse", "equivalent", "better")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What is said for one ROPE."""
+    """Texts and numbers for one ROPE."""
 
     rope: str
     low: float
@@ -102,7 +102,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Live:
-    """All answers, from the narrowest ROPE to the widest, and the place of the chosen one."""
+    """All answers, from the narrowest ROPE to the widest, and the index of the chosen one."""
 
     answers: tuple[Answer, ...]
     chosen: int
@@ -113,37 +113,39 @@ class Live:
         return self.answers[self.chosen]
 
     def packed(self) -> dict[str, Any]:
-        """Return the answers as columns, with texts that repeat kept once.
+        """Return the answers as columns, with repeated texts stored once.
 
-        A sentence is what stands before and after its ROPE, because that is what changes.
+        A sentence is stored as its text before and after the ROPE, because only the ROPE changes.
         """
-        parts = [_around(one.sentence, one.rope) for one in self.answers]
-        sentences, say = _pool(parts)
-        findings, _ = _pool(finding for one in self.answers for finding in one.findings)
-        place = {finding: k for k, finding in enumerate(findings)}
-        decisions, decision = _pool((one.symbol, one.tone, one.words) for one in self.answers)
+        answers = self.answers
+        sentences, sentence = _pool(_around(answer.sentence, answer.rope) for answer in answers)
+        findings, _ = _pool(finding for answer in answers for finding in answer.findings)
+        index = {finding: k for k, finding in enumerate(findings)}
+        decisions, decision = _pool(
+            (answer.symbol, answer.tone, answer.words) for answer in answers
+        )
         return {
             "chosen": self.chosen,
-            "rope": [one.rope for one in self.answers],
-            "ends": [[one.low, one.high] for one in self.answers],
+            "rope": [answer.rope for answer in answers],
+            "ends": [[answer.low, answer.high] for answer in answers],
             "decisions": decisions,
             "decision": decision,
-            "percentages": [one.percentages for one in self.answers],
-            "masses": [[round(mass, 4) for mass in one.masses] for one in self.answers],
+            "percentages": [answer.percentages for answer in answers],
+            "masses": [[round(mass, 4) for mass in answer.masses] for answer in answers],
             "sentences": sentences,
-            "sentence": say,
+            "sentence": sentence,
             "findings": findings,
-            "found": [[place[finding] for finding in one.findings] for one in self.answers],
+            "found": [[index[finding] for finding in answer.findings] for answer in answers],
         }
 
 
 def answer_everywhere(comparison: Comparison, facts: Facts, *, most: int) -> Live:
-    """Ask a comparison again for every place of the slider."""
+    """Return the answer of a comparison for every position of the slider."""
     ropes, chosen = rope_positions(comparison, facts, most=most)
     quick = _remembering(comparison)
     answers = [
-        _answer(comparison if place == chosen else quick.with_rope(rope), facts)
-        for place, rope in enumerate(ropes)
+        _answer(comparison if position == chosen else quick.with_rope(rope), facts)
+        for position, rope in enumerate(ropes)
     ]
     return Live(answers=tuple(answers), chosen=chosen)
 
@@ -152,12 +154,12 @@ def _answer(comparison: Comparison, base: Facts) -> Answer:
     rope, decision = comparison.rope, comparison.decision
     masses = comparison.p_worse, comparison.p_equivalent, comparison.p_better
     factor = comparison.bayes_factor
-    own = () if factor is None else factor.findings
+    factor_findings = () if factor is None else factor.findings
     facts = {
         **base,
         "rope": {"low": rope.low, "high": rope.high, "default": rope.default},
         "decision": {"name": decision.name, "symbol": decision.symbol, "words": decision.words},
-        "findings": [to_json(one) for one in comparison.findings + own],
+        "findings": [to_json(item) for item in comparison.findings + factor_findings],
         **{f"p_{word}": mass for word, mass in zip(SHARES, masses, strict=True)},
     }
     worse, equivalent, better = read.shares(facts).values()
@@ -181,14 +183,14 @@ def _around(sentence: str, rope: str) -> tuple[str, str]:
 
 
 def _pool(texts: Iterable[object]) -> tuple[list[Any], list[int]]:
-    """Return the different texts in the order of their first use, and which one each is."""
-    places: dict[Any, int] = {}
-    used = [places.setdefault(text, len(places)) for text in texts]
-    return list(places), used
+    """Return the distinct texts in the order of their first use, and the index of each text."""
+    indices: dict[Any, int] = {}
+    used = [indices.setdefault(text, len(indices)) for text in texts]
+    return list(indices), used
 
 
 class _Remembered:
-    """A distribution that works out no value twice; it stays the same under every ROPE."""
+    """A distribution that caches its values, which are the same under every ROPE."""
 
     def __init__(self, distribution: Distribution) -> None:
         self._inner = distribution
@@ -201,7 +203,7 @@ class _Remembered:
 
 
 def _remembering(comparison: Comparison) -> Comparison:
-    """Return the same comparison, which answers with_rope faster."""
+    """Return the same comparison with a faster ``with_rope``."""
     return replace(
         comparison,
         distribution=_remembered(comparison.distribution),
@@ -225,13 +227,13 @@ _SHORT = 24
 
 
 def differences(comparison: Comparison) -> list[Html]:
-    """Return A − B in every cell of the confusion matrix; nothing where only right is known."""
+    """Return A − B in every cell of the confusion matrix; nothing if only correctness is known."""
     if comparison.spec.data.kind in ("correct", "scores", "label_sets"):
         return []
-    seen = counted(comparison.spec).data
-    if seen.kind == "correct":
+    outcomes = counted(comparison.spec).data
+    if outcomes.kind == "correct":
         return []
-    names = [*seen.labels, *(["(no span)"] if seen.kind == "spans" else [])]
+    names = [*outcomes.labels, *(["(no span)"] if outcomes.kind == "spans" else [])]
     labels = [for_text(name, limit=_NAME) for name in names]
     both = [np.asarray(matrix, dtype=np.float64) for matrix in comparison.confusions()]
     a, b = (for_text(name, limit=_SHORT) for name in comparison.names)
@@ -272,7 +274,7 @@ def _matrix(labels: Sequence[str], difference: FloatArray) -> Html:
 
 
 def _cell(value: float, right: bool, top: float) -> Html:
-    """Return one difference, shaded for whom it speaks: ``a1`` to ``a4``, ``b1`` to ``b4``."""
+    """Return one difference, shaded by the model it favours: ``a1`` to ``a4``, ``b1`` to ``b4``."""
     if value == 0:
         return element("td", "0", class_="none")
     level = int(np.ceil(_SHADES * np.sqrt(abs(value) / top)))
@@ -302,7 +304,7 @@ def _largest(labels: Sequence[str], names: tuple[str, str], both: Sequence[Float
             "b": float(both[1][row, column]),
             "difference": float(difference[row, column]),
         }
-        for row, column in (divmod(int(place), len(labels)) for place in order)
+        for row, column in (divmod(int(cell), len(labels)) for cell in order)
         if difference[row, column] != 0
     ]
     return table_html(columns, rows, label="Largest differences of the confusion matrices")
@@ -313,7 +315,7 @@ def _largest(labels: Sequence[str], names: tuple[str, str], both: Sequence[Float
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A comparison as markup, as plain values, and what the slider says of it."""
+    """A comparison as markup, as plain values, and as data for the slider."""
 
     html: Html
     facts: dict[str, Any]
@@ -329,35 +331,35 @@ def comparison_part(
     shown: set[object],
     heading: str,
 ) -> Part:
-    """Return a comparison.
+    """Return a comparison as a part of the page.
 
     Parameters
     ----------
     name
-        A word that the page has only once.
+        Unique name on the page.
     comparison
-        What is shown.
+        The comparison.
     most
-        How many places the slider has at most.
+        Maximum number of positions of the slider.
     with_classes
-        Whether its classes are shown.
+        Whether to show its classes.
     shown
-        Models and data whose differences the page shows already; these are added.
+        Models and data whose differences the page already shows; those of this part are added.
     heading
-        The element for headings inside of it.
+        Element for headings inside the part.
     """
     facts = comparison.to_dict()
     live = answer_everywhere(comparison, facts, most=most)
     document = comparison._document()
     classes = comparison.by_class() if with_classes and _has_classes(comparison) else None
-    # Comparisons of the same models on the same data differ in the same places.
-    seen = id(comparison.spec.data), comparison.names
-    apart = [] if seen in shown else differences(comparison)
-    shown.add(seen)
+    # Comparisons of the same models on the same data have the same differences.
+    key = id(comparison.spec.data), comparison.names
+    cells = [] if key in shown else differences(comparison)
+    shown.add(key)
     picture = document.picture
-    assert picture is not None  # a comparison has draws
-    factor = bayes_factor_text(facts)
-    written = "" if document.paragraph is None else document.paragraph()
+    assert picture is not None  # because a comparison has draws
+    factor, coverage = bayes_factor_text(facts), coverage_sentence(comparison)
+    paragraph = "" if document.paragraph is None else document.paragraph()
     curve = rope_curve_sentence(facts["rope_curve"], rope=facts["rope"], words=True)
     parts = [
         _decision(live.now),
@@ -376,17 +378,17 @@ def comparison_part(
             class_="op-figure",
         ),
     ]
-    found = live.now.findings
+    findings = live.now.findings
     html = [
         element("div", *parts, class_="first"),
         element(heading, "Findings"),
         element(
             "ul",
-            *(finding_item(*one) for one in found),
+            *(finding_item(*finding) for finding in findings),
             class_="op-findings",
             data_part="findings",
         ),
-        element("p", NO_FINDINGS, data_part="no-findings", hidden=bool(found)),
+        element("p", NO_FINDINGS, data_part="no-findings", hidden=bool(findings)),
         element(heading, "Numbers"),
         *replace(document, shares=None, picture=None).html_parts(),
         details_html(
@@ -394,25 +396,26 @@ def comparison_part(
                 *(pair for pair in document.details if pair[0] != "other ROPEs"),
                 *([] if factor is None else [("Bayes factor", factor)]),
                 ("ROPE as chosen", read.rope_text(facts)),
-                *(("coverage", one) for one in [coverage_sentence(comparison)] if one is not None),
+                *([] if coverage is None else [("coverage", coverage)]),
             ]
         ),
     ]
     more: dict[str, Any] = {}
     if classes is not None:
-        own = classes._document()
+        by_class = classes._document()
         first = classes.comparisons[0]
-        about = f"Each class against the rest, {for_text(first.spec.metric.label)}, ROPE "
-        about += f"{live.now.rope}, in the order of the difference. {own.headline}"
-        html += [element(heading, "Classes"), element("p", about, class_="lead"), *own.html_parts()]
+        lead = f"Each class against the rest, {for_text(first.spec.metric.label)}, ROPE "
+        lead += f"{live.now.rope}, in the order of the difference. {by_class.headline}"
+        html += [element(heading, "Classes"), element("p", lead, class_="lead")]
+        html += by_class.html_parts()
         more = {"classes": classes.table().to_dict()}
-    if apart:
-        html += [element(heading, "Where the predictions differ"), *apart]
+    if cells:
+        html += [element(heading, "Where the predictions differ"), *cells]
     html += [
         element(heading, "Method"),
         element("p", f"{document.method[:1].upper()}{document.method[1:]}.", class_="method"),
         element("p", "Signature: ", element("code", document.signature), class_="signature"),
-        folded("As a paragraph for a paper", element("p", written)),
+        folded("As a paragraph for a paper", element("p", paragraph)),
     ]
     shape = outline(comparison.draws, comparison.distribution)
     domain = density_domain(smooth(shape)[0], facts)
@@ -425,7 +428,7 @@ def comparison_part(
         "outline": [part.tolist() for part in hill_points(shape, domain)],
     }
     return Part(
-        html=Html("\n".join(one for one in html if one is not None)),
+        html=Html("\n".join(markup for markup in html if markup is not None)),
         facts={**facts, **more},
         live={**moving, **live.packed()},
     )
@@ -450,10 +453,10 @@ def _shares(facts: Facts, now: Answer) -> Html:
     """Return worse, equivalent and better, side by side, and as one bar."""
     a, b = read.names(facts, limit=_SHORT)
     words = (f"{a} is worse than {b}", "practically equivalent", f"{a} is better than {b}")
-    said, bars, start = [], [], 0.0
+    pairs, bars, start = [], [], 0.0
     for name, text, share, mass in zip(SHARES, words, now.percentages, now.masses, strict=True):
         number = element("dd", share, data_part=name)
-        said.append(element("div", element("dt", text), number, class_=name))
+        pairs.append(element("div", element("dt", text), number, class_=name))
         width = 100 * round(mass, 4)
         bars.append(
             element(
@@ -466,7 +469,7 @@ def _shares(facts: Facts, now: Answer) -> Html:
         "svg", *bars, class_="bar", viewBox="0 0 100 4", preserveAspectRatio="none",
         aria_hidden="true",
     )  # fmt: skip
-    return Html(element("dl", *said, class_="shares") + bar)
+    return Html(element("dl", *pairs, class_="shares") + bar)
 
 
 def _control(name: str, live: Live, *, symmetric: bool) -> Html:
@@ -490,12 +493,12 @@ def _control(name: str, live: Live, *, symmetric: bool) -> Html:
 def _has_classes(comparison: Comparison) -> bool:
     if comparison.spec.data.kind == "scores" or comparison.spec.costs is not None:
         return False
-    seen = counted(comparison.spec).data
-    fewest = 2 if seen.kind in ("spans", "label_sets") else 3
-    asked_for_one = comparison.spec.pos_label is not None or seen.kind == "correct"
-    if asked_for_one or not fewest <= seen.n_classes <= _MOST_CLASSES:
+    outcomes = counted(comparison.spec).data
+    fewest = 2 if outcomes.kind in ("spans", "label_sets") else 3
+    asked_for_one = comparison.spec.pos_label is not None or outcomes.kind == "correct"
+    if asked_for_one or not fewest <= outcomes.n_classes <= _MOST_CLASSES:
         return False
-    # A metric of one's own may have other units than the F1 of a class; its ROPE fits only it.
+    # A custom metric may have other units than the F1 of a class, so its ROPE may not apply.
     rope, bounds = comparison.rope, of_one_class(counted(comparison.spec).metric).bounds
     return bounds is not None and max(abs(rope.low), abs(rope.high)) <= bounds[1] - bounds[0]
 

@@ -1,6 +1,6 @@
-"""The classes that verbs return, and the small values that they are made of.
+"""The result classes, and the small values that they contain.
 
-``Comparison``, ``Decision`` and ``Finding`` are in the package itself; all others are here.
+``Comparison``, ``Decision`` and ``Finding`` are in ``outperform``; all others are here.
 """
 
 from __future__ import annotations
@@ -172,5 +172,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Return the kinds of results."""
+    """Return the public names."""
     return __all__

@@ -1,4 +1,4 @@
-"""What every result has: tables in every format."""
+"""Base class of results: tables in every format."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from outperform.findings import Finding
 
 
 class Tabular(Plain, Notebook):
-    """A result whose numbers are rows: one source, every format."""
+    """Result whose numbers are rows, with a table in every format."""
 
     __slots__ = ()
 
@@ -26,11 +26,11 @@ class Tabular(Plain, Notebook):
         """Return the rows."""
 
     def to_frame(self) -> PandasFrame:
-        """Return the rows as a pandas frame."""
+        """Return the rows as a pandas DataFrame."""
         return self.table().to_frame()
 
     def to_polars(self) -> PolarsFrame:
-        """Return the rows as a polars frame."""
+        """Return the rows as a polars DataFrame."""
         return self.table().to_polars()
 
     def to_arrow(self) -> ArrowTable:
@@ -47,26 +47,26 @@ class Tabular(Plain, Notebook):
         Parameters
         ----------
         caption
-            Plain text for the caption; by default what the table shows.
+            Caption as plain text. Default: a description of the table.
         label
-            What the paper's references call the table; made of the names if None.
+            LaTeX label for references. Default: made from the names.
         """
-        named = label or self._latex_label()
-        return self._document().latex(self.table, caption=caption, label=named)
+        label = label or self._latex_label()
+        return self._document().latex(self.table, caption=caption, label=label)
 
     def _latex_label(self) -> str:
         return latex_label(type(self).__name__)
 
     @abstractmethod
     def _document(self) -> Document:
-        """Return what every format shows."""
+        """Return the contents for every format."""
 
     def _markdown(self) -> str:
-        """Return what the command line writes as Markdown."""
+        """Return the Markdown of the command line."""
         return self._document().markdown(self.table)
 
     def to_html(self) -> str:
-        """Return the answer as HTML, as a notebook shows it."""
+        """Return the result as HTML, as a notebook shows it."""
         return self._document().html()
 
     def __str__(self) -> str:
@@ -77,9 +77,9 @@ _WITHHELD = {Decision.BETTER: Decision.LEANING_BETTER, Decision.WORSE: Decision.
 
 
 def withhold(decision: Decision, hdi: Interval, findings: tuple[Finding, ...]) -> Decision:
-    """Return the decision, ≫ and ≪ no longer firm where the folds spread too much."""
+    """Return the decision, with ≫ and ≪ withheld if the learners are unstable."""
     unstable = any(finding.name == "unstable_learner" for finding in findings)
     if not unstable or decision not in _WITHHELD:
         return decision
-    # An HDI beyond the ROPE has at least its own mass there.
+    # If the HDI lies beyond the ROPE, at least its mass does.
     return _WITHHELD[decision] if hdi.prob >= TWO_THIRDS else Decision.UNDECIDED

@@ -1,10 +1,10 @@
-"""What features read of a comparison, and what comparisons of folds, runs and scores know more.
+"""The protocol of a comparison, for features that ``Comparison`` imports.
 
-A feature such as ``c.more_data()`` takes the question and its answer as they are listed here. It
-lies beneath the class ``Comparison``, which imports it.
+A feature such as ``c.more_data()`` is imported by the class ``Comparison``, so it uses this
+protocol instead of the class.
 """
 
-# ruff: noqa: D102 -- the class Comparison says what each of them is.
+# ruff: noqa: D102 -- the class Comparison documents them.
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Compared(Protocol):
-    """A question about two models and its answer; see :class:`Comparison`."""
+    """A spec of two models and its result; see :class:`Comparison`."""
 
     @property
     def spec(self) -> Spec: ...
@@ -143,7 +143,7 @@ class Compared(Protocol):
         ...
 
     def with_rope(self, rope: RopeLike | None) -> Self:
-        """Return the same comparison under another ROPE; nothing is drawn again."""
+        """Return the same comparison with another ROPE, without new draws."""
         ...
 
     def with_label_errors(self, rates: LabelErrorsLike | None) -> Self:
@@ -151,14 +151,14 @@ class Compared(Protocol):
         ...
 
     def _ask(self, spec: Spec, *, rope: Rope, seed: np.random.SeedSequence) -> Self:
-        """Return the answer to another question about the same data."""
+        """Return the comparison for another spec of the same data."""
         ...
 
 
 Comparable = TypeVar("Comparable", bound=Compared)
-"""The kind of comparison that was asked, and that comes back when it is asked again."""
+"""The type of a comparison, and of what its methods return."""
 
 
 def verb_of(details: ComparisonDetails | None) -> str:
-    """Return the verb that makes comparisons of this kind."""
+    """Return the name of the function that makes comparisons of this kind."""
     return "compare" if details is None else details.verb

@@ -1,4 +1,4 @@
-"""What comparisons and estimates by folds, training runs and scores of folds know besides."""
+"""Additional fields of comparisons and estimates from folds, training runs and fold scores."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from outperform.posterior.predictive import Trained
 @written("m=folds.m correlation=_treatment worth")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoldDetails:
-    """The folds of m×2 blocked cross-validation.
+    """Folds of m×2 blocked cross-validation.
 
     Parameters
     ----------
     folds
-        What was counted in each fold.
+        Counts of each fold.
     correlation
-        How the correlation of the folds was treated.
+        Treatment of the correlation between folds.
     """
 
     kind: ClassVar[Literal["folds"]] = "folds"
@@ -38,32 +38,32 @@ class FoldDetails:
 
     @property
     def _treatment(self) -> str:
-        """How the correlation of the folds was treated."""
+        """Treatment of the correlation between folds."""
         return str(self.correlation)
 
     @property
     def worth(self) -> float:
-        """How many items one counted item is worth, as folds overlap."""
+        """Number of items that one counted item is worth, as folds overlap."""
         return self.correlation.worth(self.folds.m)
 
     @property
     def verb(self) -> str:
-        """The verb that makes such comparisons."""
+        """Name of the function that makes such comparisons."""
         return "bcv_compare"
 
 
 @written()
 class VarianceFrom(NamedTuple):
-    """How the variance of the difference divides between the test set and the runs.
+    """Shares of the test set and the runs in the variance of the difference.
 
     Parameters
     ----------
     test_set
-        The share that endless items would take away.
+        Share that infinitely many items would remove.
     runs
-        The share that they would leave.
+        Share that would remain.
     runs_low, runs_high
-        Its 95% interval, as it is known only as well as the spread of the runs.
+        95% interval of that share, which is as uncertain as the spread of the runs.
     """
 
     test_set: float
@@ -74,16 +74,16 @@ class VarianceFrom(NamedTuple):
 
 @written()
 class PooledRuns(NamedTuple):
-    """What pooling the runs would have said, as if training could give no others.
+    """Result of pooling the runs, treating these runs as the only possible ones.
 
     Parameters
     ----------
     sd
-        Of A − B of the means of these very runs.
+        Standard deviation of A − B, the difference between the means of these runs.
     hdi
-        The narrowest interval.
+        Highest density interval.
     decision
-        The decision.
+        Decision.
     """
 
     sd: float
@@ -92,7 +92,7 @@ class PooledRuns(NamedTuple):
 
 
 class Side(NamedTuple):
-    """One of the two models: its name, its runs, and which model of a spec each is."""
+    """One of the two models: its name, its runs, and the index of each run in a spec."""
 
     name: str
     runs: tuple[str, ...]
@@ -100,17 +100,17 @@ class Side(NamedTuple):
 
     @property
     def n(self) -> int:
-        """The number of runs."""
+        """Number of runs."""
         return len(self.runs)
 
     @property
     def deterministic(self) -> bool:
-        """Whether several runs all gave the same answers."""
+        """Whether there are several runs and all give the same predictions."""
         return self.n > 1 and len(set(self.places)) == 1
 
 
 class RunDraws(NamedTuple):
-    """Draws of each run's metric, of each model's mean over all runs, and of A − B."""
+    """Draws of each run's metric, of each model's mean over all possible runs, and of A − B."""
 
     values: FloatArray  # (n_models, n_draws)
     a: Trained
@@ -121,18 +121,19 @@ class RunDraws(NamedTuple):
 @written("n=n_runs variance_from pooled")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunDetails:
-    """The training runs by which two models were compared.
+    """Training runs of a comparison of two models.
 
     Parameters
     ----------
     sides
-        The runs of A and of B, and which of the draws belong to each.
+        Runs of A and of B, with the index of their draws.
     drawn
-        Draws of the metric of every run, from the same weights, and of the means over all runs.
+        Draws of the metric of every run, from the same weights, and of the means over all
+        possible runs.
     variance_from
-        How the variance divides between the test set and the runs.
+        Shares of the test set and the runs in the variance.
     pooled
-        What pooling the runs would have said.
+        Result of pooling the runs.
     """
 
     sides: tuple[Side, Side]
@@ -142,26 +143,26 @@ class RunDetails:
 
     @property
     def verb(self) -> str:
-        """The verb that makes such comparisons."""
+        """Name of the function that makes such comparisons."""
         return "compare_runs"
 
     @property
     def n_runs(self) -> tuple[int, int]:
-        """The number of runs of A and of B."""
+        """Number of runs of A and of B."""
         return self.sides[0].n, self.sides[1].n
 
 
 @written("names=runs observed=run_values sd=run_sd")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRuns:
-    """The training runs of one model, whose mean over all runs was estimated.
+    """Training runs of one model, from which its mean over all possible runs was estimated.
 
     Parameters
     ----------
     runs
-        The names of the runs.
+        Names of the runs.
     run_values
-        The observed value of each run.
+        Observed value of each run.
     """
 
     kind: ClassVar[Literal["runs"]] = "runs"
@@ -170,40 +171,40 @@ class ModelRuns:
 
     @property
     def n_runs(self) -> int:
-        """The number of runs."""
+        """Number of runs."""
         return len(self.runs)
 
     @property
     def run_sd(self) -> MaybeNaN:
-        """The standard deviation of the observed values of the runs; NaN for a single one."""
+        """Standard deviation of the runs' observed values; NaN for a single run."""
         return float(np.std(self.run_values, ddof=1)) if self.n_runs > 1 else float("nan")
 
 
 @written("name n_folds test_share observed mean sd mcse hdi p_worse p_equivalent p_better mcse_p")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetDifference(Summary):
-    """The posterior of A − B on one data set, which learns from the others if there are any.
+    """Posterior of A − B on one data set, partially pooled if there are several.
 
     See :class:`Summary`.
 
     Parameters
     ----------
     name
-        The data set; empty where there is only one.
+        Name of the data set; empty if there is only one.
     n_folds
-        The number of scores of each model.
+        Number of scores of each model.
     test_share
-        The share of the items that a fold tests, which is the correlation of the folds.
+        Share of the items that a fold tests, which is also the correlation between folds.
     observed
-        The mean difference over the folds.
+        Mean difference over the folds.
     mean, sd, mcse
-        Of the posterior, and the Monte Carlo error of the mean (0 if exact).
+        Mean and sd of the posterior, and the Monte Carlo error of the mean (0 if exact).
     hdi
-        The narrowest interval.
+        Highest density interval.
     p_worse, p_equivalent, p_better
-        The probabilities that A is practically worse, equivalent and better there.
+        Probabilities that A is practically worse, equivalent and better on this data set.
     mcse_p
-        The largest of their Monte Carlo errors.
+        Largest of their Monte Carlo errors.
     """
 
     name: str
@@ -218,19 +219,19 @@ class DatasetDifference(Summary):
 
 @written()
 class NextDataset(NamedTuple):
-    """What to expect of A − B on one more data set like these.
+    """Prediction of A − B on one more data set like these.
 
     Parameters
     ----------
     p_worse, p_equivalent, p_better
-        The probabilities that A is practically worse, equivalent and better there.
+        Probabilities that A is practically worse, equivalent and better on it.
     mcse_p
-        The largest of their Monte Carlo errors.
+        Largest of their Monte Carlo errors.
     likeliest
-        How probable it is that each of these three is the likeliest on data sets like these,
-        which is what baycomp reports.
+        Probability of each of these three to be the most probable one on data sets like these,
+        as baycomp reports it.
     hdi
-        The narrowest interval of the difference there.
+        Highest density interval of the difference on it.
     """
 
     p_worse: float
@@ -242,43 +243,44 @@ class NextDataset(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """The folds of each data set, and what was drawn from their posterior."""
+    """The folds of each data set, and draws from their posterior."""
 
     datasets: Mapping[str, FoldScores]
     means: FloatArray  # (2, n_draws): of A and of B over these data sets
     hierarchy: HierarchicalDraws | None = None  # of several data sets
-    ranks: RankWeights | None = None  # of one score a data set
+    ranks: RankWeights | None = None  # of one score per data set
     verb: str = "compare_scores"
 
     @property
     def folds(self) -> tuple[FoldScores, ...]:
-        """The folds of each data set."""
+        """Folds of each data set."""
         return tuple(self.datasets.values())
 
     @property
     def constant(self) -> tuple[str, ...]:
-        """The data sets on which all folds have the same difference."""
-        return tuple(key for key, one in self.datasets.items() if np.ptp(one.differences) == 0)
+        """Data sets on which all folds have the same difference."""
+        scores = self.datasets.items()
+        return tuple(name for name, folds in scores if np.ptp(folds.differences) == 0)
 
 
 @written("datasets next_dataset signed_rank")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreDetails:
-    """The data sets by whose scores ``compare_scores`` or ``cross_compare`` compared two models.
+    """Data sets and scores of a comparison by ``compare_scores`` or ``cross_compare``.
 
     Parameters
     ----------
     datasets
-        The difference on each data set; empty where each has one score only.
+        Difference on each data set; empty if each has only one score.
     next_dataset
-        What to expect on one more; None with one data set alone.
+        Prediction for one more; None if there is only one data set.
     signed_rank
-        The Bayesian signed-rank test of one score a data set: how probable it is that the mean of
-        two data sets is likeliest practically worse, equivalent and better; else None.
+        Bayesian signed-rank test for one score per data set: the probabilities that the mean of
+        two data sets is most probably practically worse, equivalent and better; otherwise None.
     drawn
-        The scores, and the draws of everything that was drawn.
+        Scores and draws.
     noticed
-        Findings about the folds, whatever the ROPE.
+        Findings about the folds that do not depend on the ROPE.
     """
 
     datasets: tuple[DatasetDifference, ...]
@@ -289,7 +291,7 @@ class ScoreDetails:
 
     @property
     def verb(self) -> str:
-        """The verb that made the comparison."""
+        """Name of the function that made the comparison."""
         return self.drawn.verb
 
 

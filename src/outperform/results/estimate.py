@@ -1,4 +1,4 @@
-"""``Estimate``: one model's own metric."""
+"""``Estimate``: the metric of one model."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from outperform.inference.summary import (
 from outperform.posterior.pymc.sampling import Chain
 from outperform.results.base import Tabular
 
-if TYPE_CHECKING:  # a comparison of labels has no folds and no runs to load
+if TYPE_CHECKING:  # a comparison of labels needs neither folds nor runs
     from outperform.results.details import EstimateDetails, FoldDetails, ModelRuns
 
 
@@ -48,31 +48,31 @@ if TYPE_CHECKING:  # a comparison of labels has no folds and no runs to load
 )
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Estimate(Summary, Tabular):
-    """The posterior of one classifier's metric; see :class:`Summary`.
+    """Posterior of one model's metric; see :class:`Summary`.
 
     Parameters
     ----------
     name
-        The classifier.
+        Name of the model.
     spec
-        What was asked.
+        Data, metric and prior.
     observed
-        The plug-in value, equal to scikit-learn's; at other class proportions that at these.
+        Plug-in value, equal to scikit-learn's; with other class proportions, the value at these.
     draws
-        Draws of the metric, independent unless a chain drew them.
+        Draws of the metric, independent unless they come from a chain.
     distribution
-        The closed form, where there is one.
+        Closed form, if there is one.
     findings
-        Findings.
+        Findings about the result.
     signature
-        What makes the result repeatable.
+        One line that describes how the result was computed.
     chain
-        What the chain says of itself that drew; None where the draws are independent.
+        Diagnostics of the chain; None if the draws are independent.
     details
-        What folds (:class:`FoldDetails`) or training runs (:class:`ModelRuns`) know more; None
-        for any other estimate.
+        Additional fields of folds (:class:`FoldDetails`) or training runs (:class:`ModelRuns`);
+        None for any other estimate.
     seed
-        The seed of the draws; None for a model of a comparison, which has it.
+        Seed of the draws; None for a model of a comparison, which has the seed.
     """
 
     name: str
@@ -88,7 +88,7 @@ class Estimate(Summary, Tabular):
 
     @property
     def metric(self) -> str:
-        """The metric's name."""
+        """Name of the metric."""
         return self.spec.metric.name
 
     @property
@@ -98,9 +98,9 @@ class Estimate(Summary, Tabular):
 
     @property
     def errors(self) -> dict[str, float]:
-        """The Monte Carlo error of the mean and of the sd; 0 if exact."""
-        of_sd = 0.0 if self.exact else sd_error(self.draws, n_effective(self.draws, self.chain))
-        return {"mean": self.mcse, "sd": of_sd}
+        """Monte Carlo errors of the mean and the sd; 0 if exact."""
+        error = 0.0 if self.exact else sd_error(self.draws, n_effective(self.draws, self.chain))
+        return {"mean": self.mcse, "sd": error}
 
     @property
     def _runs(self) -> ModelRuns | None:
@@ -114,7 +114,7 @@ class Estimate(Summary, Tabular):
 
     @property
     def observed_defined(self) -> bool:
-        """Whether the data define the plug-in value; where it is 0/0 it is 0 by convention."""
+        """Whether the data define the plug-in value; a value of 0/0 is 0 by convention."""
         if self._runs is not None:
             known = self.spec.data.models
             runs = [run for run in self._runs.runs if run in known]
@@ -122,7 +122,7 @@ class Estimate(Summary, Tabular):
         return self.spec.is_defined(self.name)
 
     def at_prevalence(self, shares: PrevalenceLike) -> Estimate:
-        """Return the same estimate at other class proportions; nothing is counted again.
+        """Return the same estimate at other class proportions, without recounting.
 
         Parameters
         ----------
@@ -139,8 +139,8 @@ class Estimate(Summary, Tabular):
         """
         if self.seed is None:
             raise UsageError(
-                "this estimate belongs to a comparison; call at_prevalence() on that, and take "
-                "its a or b"
+                "this estimate belongs to a comparison; call at_prevalence() on the comparison, "
+                "then use its a or b"
             )
         return answer_one(
             elsewhere(counted(self.spec), shares),
@@ -152,28 +152,30 @@ class Estimate(Summary, Tabular):
         )
 
     def pdf(self, t: ArrayLike) -> FloatArray:
-        """Return the posterior density at each value, where there is a closed form.
+        """Return the posterior density at each value, if there is a closed form.
 
         Parameters
         ----------
         t
-            A value or an array of them.
+            A value or an array of values.
         """
         return self._at_each("pdf", t)
 
     def cdf(self, t: ArrayLike) -> FloatArray:
-        """Return the posterior probability of at most each value, where there is a closed form.
+        """Return the posterior probability of at most each value, if there is a closed form.
 
         Parameters
         ----------
         t
-            A value or an array of them.
+            A value or an array of values.
         """
         return self._at_each("cdf", t)
 
     def _at_each(self, function: str, t: ArrayLike) -> FloatArray:
         if self.distribution is None:
-            raise UsageError(f"this posterior has no closed form, so no {function}; use draws")
+            raise UsageError(
+                f"this posterior has no closed form, so {function}() is not available; use draws"
+            )
         evaluate = np.vectorize(getattr(self.distribution, function), otypes=[np.float64])
         values: FloatArray = evaluate(np.asarray(t, dtype=np.float64))[()]
         return values
@@ -188,7 +190,7 @@ class Estimate(Summary, Tabular):
         Parameters
         ----------
         length
-            ``"short"`` for the estimate, its interval and what stands against it only.
+            ``"short"`` for only the estimate, its interval and caveats.
         """
         return estimate_paragraph(self.to_dict(), length=length)
 
@@ -204,9 +206,9 @@ class Estimate(Summary, Tabular):
         Parameters
         ----------
         ax
-            Axes to draw into; new ones if None. They are returned.
+            Axes to draw in; new axes if None.
         size
-            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
+            Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
         shape = outline(self.draws, self.distribution)
         return plot_posterior(shape, facts=self.to_dict(), ax=ax, size=size)
@@ -224,15 +226,15 @@ def answer_one(
     seed: np.random.SeedSequence,
     n_jobs: int | None,
 ) -> Estimate:
-    """Draw, and conclude on one model."""
-    (answered,) = engine.answer([spec], Sampling(n_draws, seed, n_jobs))
+    """Draw from the posterior of one model, and return its estimate."""
+    (answer,) = engine.answer([spec], Sampling(n_draws, seed, n_jobs))
     signature = sign(verb, spec, rope=None, prob=prob, n_draws=n_draws, seed=seed_name(seed))
-    (seen,) = spec.observed
+    (observed,) = spec.observed
     return one_estimate(
         spec,
-        answered,
+        answer,
         0,
-        observed=seen,
+        observed=observed,
         prob=prob,
         signature=signature,
         checked=True,
@@ -242,8 +244,8 @@ def answer_one(
 
 def one_estimate(
     spec: Spec,
-    answered: Answer,
-    place: int,
+    answer: Answer,
+    index: int,
     *,
     observed: float,
     prob: float,
@@ -251,18 +253,18 @@ def one_estimate(
     checked: bool = False,
     seed: np.random.SeedSequence | None = None,
 ) -> Estimate:
-    """Wrap one model's posterior; findings are worked out only where it stands alone."""
-    draws, exact = answered.values[place], answered.of_models[place]
-    chain = answered.chains[place] if answered.chains else None
+    """Return the estimate of one model, with findings only if it is ``checked``."""
+    draws, exact = answer.values[index], answer.of_models[index]
+    chain = answer.chains[index] if answer.chains else None
     numbers = summarize(np.sort(draws), exact, prob, chain=chain)
-    name = spec.data.models[place]
+    name = spec.data.models[index]
     findings: tuple[Finding, ...] = ()
     if checked:
         pulled = {name: (observed, numbers.mean, numbers.sd)}
         findings = (
             *diagnostics.table_findings(spec),
             *diagnostics.pull_findings(spec, pulled),
-            *repeated_findings(spec, numbers.sd, models=(place,)),
+            *repeated_findings(spec, numbers.sd, models=(index,)),
         )
     return Estimate(
         name=name,

@@ -1,4 +1,4 @@
-"""A comparison as plain values and as arrays for figures, and what it can be asked again."""
+"""A comparison as plain values, and as arrays for figures."""
 
 from __future__ import annotations
 
@@ -37,24 +37,24 @@ from outperform.posterior.rng import child
 from outperform.results.compared import Compared
 
 HEADLINE = "names *spec mean sd hdi rope decision findings"
-"""What the one line needs: no Bayes factor, which may have to be drawn."""
+"""Fields of the headline. The Bayes factor is not among them, as it may need draws."""
 
 FIGURE = f"""{HEADLINE} observed p_worse p_equivalent p_better n_draws=draws.size chain? exact
 rope_curve"""
-"""What figures need besides: the probabilities, and what was observed."""
+"""Fields of figures, with the probabilities and the observed value."""
 
 
 _PRIOR_DRAWS = 20_000
-_PRIOR_STREAM = 2**31  # the one from which point_null(method="kde") draws
+_PRIOR_STREAM = 2**31  # point_null(method="kde") draws from the same one
 
 
 def plot_factor(comparison: Compared, ax: Axes | None, size: FigureSize) -> Axes:
-    """Draw prior and posterior of the difference, or say why there is no prior to draw."""
+    """Draw prior and posterior of the difference, or raise an error if the prior is improper."""
     rope, prior = comparison.rope, comparison.spec.prior
     if not prior.proper:
         raise UndefinedBayesFactor(
-            f"prior {prior.name!r} is not proper, so there is nothing to compare "
-            "the posterior with; plot() draws it alone, and another prior is proper"
+            f"prior {prior.name!r} is not proper, so the posterior cannot be compared with it; "
+            "use a proper prior, or draw only the posterior with plot()"
         )
     spec = counted(comparison.spec)
     inside = engine.prior_inside(spec, rope) if rope.low < rope.high else None
@@ -75,7 +75,7 @@ def plot_factor(comparison: Compared, ax: Axes | None, size: FigureSize) -> Axes
 
 
 def plot_rope_curve(comparison: Compared, ax: Axes | None, size: FigureSize) -> Axes:
-    """Draw the decision, and the three probabilities, for every width of the ROPE."""
+    """Draw the decision and the three probabilities for each width of the ROPE."""
     facts = to_json(comparison, FIGURE)
     widths = np.linspace(0, widest_rope(facts), POINTS)
     low, high = _outside(np.sort(comparison.draws), comparison.rope, widths)
@@ -84,8 +84,9 @@ def plot_rope_curve(comparison: Compared, ax: Axes | None, size: FigureSize) -> 
 
 
 def plot_models(comparison: Compared, ax: Axes | None, size: FigureSize) -> Axes:
-    """Draw each classifier's own posterior."""
-    a, b = (outline(one.draws, one.distribution) for one in (comparison.a, comparison.b))
+    """Draw the posterior of each model."""
+    models = (comparison.a, comparison.b)
+    a, b = (outline(model.draws, model.distribution) for model in models)
     facts = to_json(comparison, f"{FIGURE} a b")
     return draw_models(a, b, facts=facts, ax=ax, size=size)
 
@@ -98,17 +99,19 @@ def plot_confusion(
     labels: Sequence[Label] | None,
     size: FigureSize,
 ) -> Sequence[Axes]:
-    """Draw both confusion matrices, of all classes or of some."""
-    seen = counted(comparison.spec).data
-    names: list[Label] = [*seen.labels, *(["(no span)"] if seen.kind == "spans" else [])]
-    kept = list(range(len(names))) if labels is None else [code_of(seen, one) for one in labels]
-    a, b = (_part(matrix, kept) for matrix in comparison.confusions())
+    """Draw both confusion matrices, with all classes or some."""
+    data = counted(comparison.spec).data
+    names: list[Label] = [*data.labels, *(["(no span)"] if data.kind == "spans" else [])]
+    codes = list(range(len(names)))
+    if labels is not None:
+        codes = [code_of(data, label) for label in labels]
+    a, b = (_part(matrix, codes) for matrix in comparison.confusions())
     return draw_confusion(
         a,
         b,
-        labels=[names[place] for place in kept],
+        labels=[names[code] for code in codes],
         names=comparison.names,
-        some=len(set(kept)) < len(names),
+        some=len(set(codes)) < len(names),
         normalise=normalise,
         axes=axes,
         size=size,
@@ -125,19 +128,19 @@ def plot_forest(
     title: str | None = None,
     note: str | None = None,
 ) -> Axes:
-    """Draw one row for each comparison."""
+    """Draw one row per comparison."""
     first = comparisons[0]
     rows = [
-        {"key": key, **to_json(one, "mean observed hdi rope decision")}
-        for key, one in zip(keys, comparisons, strict=True)
+        {"key": key, **to_json(comparison, "mean observed hdi rope decision")}
+        for key, comparison in zip(keys, comparisons, strict=True)
     ]
-    same = all(one.metric == first.metric for one in comparisons)
-    ways = {one.spec.metric.greater_is_better for one in comparisons}
+    same = all(comparison.metric == first.metric for comparison in comparisons)
+    directions = {comparison.spec.metric.greater_is_better for comparison in comparisons}
     return draw_forest(
         rows,
         names=first.names,
         metric=first.spec.metric.label if same and what != "metric" else None,
-        greater_is_better=ways.pop() if len(ways) == 1 else None,
+        greater_is_better=directions.pop() if len(directions) == 1 else None,
         title=title,
         note=note,
         ax=ax,
@@ -145,8 +148,8 @@ def plot_forest(
     )
 
 
-def _part(matrix: AnyArray, kept: list[int]) -> FloatArray:
-    part: FloatArray = matrix[np.ix_(kept, kept)].astype(np.float64)
+def _part(matrix: AnyArray, codes: list[int]) -> FloatArray:
+    part: FloatArray = matrix[np.ix_(codes, codes)].astype(np.float64)
     return part
 
 
@@ -160,14 +163,14 @@ def _within(
 
 
 def _point_null(comparison: Compared) -> PointNull:
-    """Return the densities at zero before and after the data, where the factor exists."""
+    """Return the densities at zero before and after the data, if the factor exists."""
     spec, after = counted(comparison.spec), comparison.distribution
     try:
         factor = point_factor(spec, after, comparison.draws, method="exact", seed=comparison.seed)
     except UndefinedBayesFactor:
         return {"density": None, "point": None}
     before = engine.prior_difference(spec)
-    assert before is not None  # or there would be no factor
+    assert before is not None  # because there is a factor
     assert after is not None
     return {"density": (before.pdf(0.0), after.pdf(0.0)), "point": to_json(factor)}
 

@@ -1,4 +1,4 @@
-"""One row a comparison: the papers' columns."""
+"""Tables with one row per comparison, with the papers' columns."""
 
 from __future__ import annotations
 
@@ -44,52 +44,52 @@ _FIRST = (
     "decision", "mean", "hdi", "flags", "observed", "n_true", "p_equivalent", "p_below_zero",
     "p_above_zero", "sd", "log10_bf10", "sign_test_p",
 )  # fmt: skip
-_REST = ("log10_bf10", "sign_test_p")
+_VERBOSE = ("log10_bf10", "sign_test_p")
 _PLACES = ("observed", "mean", "sd", "hdi_low", "hdi_high")
 _SHORT_HEADINGS = {
     "sign_test_p": "sign p",
     "t_test_p": "t p",
     "hdi_low": "HDI low",
     "hdi_high": "HDI high",
-    "flags": "notes",
+    "flags": "findings",
 }
 _FLAGS = {
-    "predictions_never_match": "a model never predicts a class that is true",
-    "spelled_otherwise": "a model predicts labels that may be true ones spelled otherwise",
+    "predictions_never_match": "a model never predicts a class that occurs in the truth",
+    "spelled_otherwise": "a model predicts labels that may be true ones with another spelling",
     "never_true_predictions": "the decision depends on predictions that are never true",
     "class_without_truth": "a class is never true",
     "monte_carlo_too_coarse": "another set of draws could change the decision",
     "sparse_cells": "fewer than 10 true positives, false negatives or false positives",
     "few_disagreements": "the models disagree too rarely",
-    "prior_pull": "the mean is off what was observed by more than half a posterior sd",
+    "prior_pull": "the mean is more than half a posterior sd from the observed value",
     "bayes_factor_is_a_bound": "the Bayes factor is only known to exceed this",
 }
 
 
 def full_table(what: str, keys: Sequence[Label], comparisons: Sequence[Compared]) -> Table:
-    """Return all columns, with words in them."""
-    rows = [_row(what, key, one) for key, one in zip(keys, comparisons, strict=True)]
+    """Return all columns, with decisions and findings in words."""
+    rows = [_row(what, *pair) for pair in zip(keys, comparisons, strict=True)]
     columns = _columns(what, comparisons)
     return Table(columns, tuple(rows), title=caption(what, comparisons))
 
 
 def compact_table(full: Table, keys: Iterable[str] | None = None) -> Table:
-    """Return the same rows with symbols for words; what they mean stands below."""
+    """Return the same rows with symbols instead of words, and their meanings as notes."""
     chosen = full if keys is None else full.only(keys)
-    shown = [name for name in _FLAGS if _is_shown(name, chosen)]
-    flagged = [[name for name in shown if name in (flags or "")] for flags in full["flags"]]
-    named = [name for name in shown if any(name in here for here in flagged)]
-    marks = dict(zip(named, "abcdefghi", strict=False))
+    flags = [name for name in _FLAGS if _is_shown(name, chosen)]
+    flagged = [[name for name in flags if name in (text or "")] for text in full["flags"]]
+    used = [name for name in flags if any(name in names for names in flagged)]
+    marks = dict(zip(used, "abcdefghi", strict=False))
     symbols = [words.partition(" ")[0] for words in full["decision"]]
     rows = tuple(
-        {**row, "decision": symbol, "flags": " ".join(marks[name] for name in here) or None}
-        for row, symbol, here in zip(full.rows, symbols, flagged, strict=True)
+        {**row, "decision": symbol, "flags": " ".join(marks[name] for name in names) or None}
+        for row, symbol, names in zip(full.rows, symbols, flagged, strict=True)
     )
     columns = tuple(
         replace(column, heading=_SHORT_HEADINGS.get(column.key, column.heading))
         for column in chosen.columns
     )
-    meanings = ((one.symbol, one.words) for one in Decision if one.symbol in symbols)
+    meanings = ((d.symbol, d.words) for d in Decision if d.symbol in symbols)
     notes = [legend(meanings)] if "decision" in chosen.keys else []
     if "flags" in chosen.keys:
         notes += [f"{mark}: {_FLAGS[name]}" for name, mark in marks.items()]
@@ -97,67 +97,68 @@ def compact_table(full: Table, keys: Iterable[str] | None = None) -> Table:
 
 
 def _headline(what: str, comparisons: Sequence[Compared]) -> str:
-    """Count the decisions."""
+    """Return how many comparisons have which decision."""
     first = comparisons[0]
     a, b = (for_text(name, limit=30) for name in first.names)
-    found = Counter(one.decision for one in comparisons)
-    one = noun(what, first.spec)
-    many = counted(len(comparisons), f"{one}es" if one == "class" else f"{one}s", one=one)
+    counts = Counter(comparison.decision for comparison in comparisons)
+    single = noun(what, first.spec)
+    plural = f"{single}es" if single == "class" else f"{single}s"
+    rows = counted(len(comparisons), plural, one=single)
     words = {Decision.BETTER: "better", Decision.WORSE: "worse", Decision.EQUIVALENT: "equivalent"}
-    parts = [f"{word} in {found[key]}" for key, word in words.items() if found[key]]
-    rest = len(comparisons) - sum(found[key] for key in words)
-    parts += [f"undecided in {rest}"] if rest else []
-    return f"{a} against {b} in {many}: {', '.join(parts)}"
+    parts = [f"{word} in {counts[key]}" for key, word in words.items() if counts[key]]
+    n_undecided = len(comparisons) - sum(counts[key] for key in words)
+    parts += [f"undecided in {n_undecided}"] if n_undecided else []
+    return f"{a} against {b} in {rows}: {', '.join(parts)}"
 
 
 def document(what: str, full: Table, comparisons: Sequence[Compared]) -> Document:
-    """Return how many are decided which way, and a row each with its interval.
+    """Return the counts of decisions, and a row per comparison with its interval.
 
     On a card, classes come in the order of the difference.
     """
     order = list(range(len(full)))
     if what == "class":
-        order.sort(key=lambda place: comparisons[place].mean)
-    ordered = replace(full, rows=tuple(full.rows[place] for place in order))
+        order.sort(key=lambda index: comparisons[index].mean)
+    ordered = replace(full, rows=tuple(full.rows[index] for index in order))
     described = caption(what, comparisons)
     table = joined_hdi(ordered, aligned=False).only([what, *_IN_CARD])
-    places = max(numbers.decimals(one.sd, least=2) for one in comparisons)
+    places = max(numbers.decimals(comparison.sd, least=2) for comparison in comparisons)
     short = with_places(full, _PLACES, places)
     brief, verbose = (
         joined_hdi(
             compact_table(short, [what, *keys]), heading=f"{100 * comparisons[0].hdi.prob:g}% HDI"
         )
-        for keys in ([key for key in _IN_TEXT if key not in _REST], _IN_TEXT)
+        for keys in ([key for key in _IN_TEXT if key not in _VERBOSE], _IN_TEXT)
     )
     return Document(
         headline=_headline(what, comparisons),
         lead=[Note(_measured(comparisons), card=False)],
         screen=[Rows(table=brief, verbose=verbose, first=[what, *_FIRST], labels=[what], indent=3)],
         table=replace(table, title=described),
-        spans=[_span(comparisons[place]) for place in order],
+        spans=[_span(comparisons[index]) for index in order],
         more=ordered,
-        notes=[Note(one, screen="never") for one in _flag_notes(what, full, table)],
+        notes=[Note(text, screen="never") for text in _flag_notes(what, full, table)],
         caption=caption(what, comparisons, limit=30),
         method=described,
         terms=("rope", "hdi"),
     )
 
 
-def _span(one: Compared) -> Span:
+def _span(comparison: Compared) -> Span:
     return Span(
-        low=one.hdi.low,
-        high=one.hdi.high,
-        mean=one.mean,
-        observed=None if np.isnan(one.observed) else one.observed,
-        rope=(one.rope.low, one.rope.high),
-        tone=tone(one.decision.symbol),
+        low=comparison.hdi.low,
+        high=comparison.hdi.high,
+        mean=comparison.mean,
+        observed=None if np.isnan(comparison.observed) else comparison.observed,
+        rope=(comparison.rope.low, comparison.rope.high),
+        tone=tone(comparison.decision.symbol),
     )
 
 
-def _flag_notes(what: str, full: Table, shown: Table) -> tuple[str, ...]:
-    """Return each finding about single rows as a sentence, and the rows that it is about."""
+def _flag_notes(what: str, full: Table, table: Table) -> tuple[str, ...]:
+    """Return each finding about single rows as a sentence, with the rows."""
     notes = []
-    for name in filter(lambda flag: _is_shown(flag, shown), _FLAGS):
+    for name in filter(lambda flag: _is_shown(flag, table), _FLAGS):
         keys = [
             for_text(row[what], limit=_LONGEST_NAME)
             for row in full
@@ -169,13 +170,13 @@ def _flag_notes(what: str, full: Table, shown: Table) -> tuple[str, ...]:
 
 
 def caption(what: str, comparisons: Sequence[Compared], *, limit: int | None = None) -> str:
-    """Return what is compared, on what, with which prior, interval and ROPE."""
+    """Return what is compared, the data, the prior, the interval and the ROPE."""
     first = comparisons[0]
     facts = to_json(first, "names *spec")
-    metrics = _distinct(read.metric(to_json(one.spec)) for one in comparisons)
+    metrics = _distinct(read.metric(to_json(c.spec)) for c in comparisons)
     measured = f" in {metrics[0]}" if what != "metric" and len(metrics) == 1 else ""
-    pairing = _distinct("paired" if one.spec.paired else "unpaired" for one in comparisons)
-    priors = _distinct(for_text(one.spec.prior.name) for one in comparisons)
+    pairing = _distinct("paired" if c.spec.paired else "unpaired" for c in comparisons)
+    priors = _distinct(for_text(c.spec.prior.name) for c in comparisons)
     details = [
         " or ".join(pairing),
         f"prior{'s' if len(priors) > 1 else ''} {' and '.join(priors)}",
@@ -188,13 +189,13 @@ def caption(what: str, comparisons: Sequence[Compared], *, limit: int | None = N
 
 
 def _measured(comparisons: Sequence[Compared]) -> str:
-    """Return the interval and the ROPE, or all of them where they differ."""
-    ropes = _distinct(read.rope_text(to_json(one, "rope")) for one in comparisons)
+    """Return the interval and the ROPE, or every ROPE if they differ."""
+    ropes = _distinct(read.rope_text(to_json(c, "rope")) for c in comparisons)
     return f"{100 * comparisons[0].hdi.prob:g}% HDI, ROPE {' and '.join(ropes)}"
 
 
 def noun(what: str, spec: Spec) -> str:
-    """Return what a key is called: spans have types instead of classes, and sets have labels."""
+    """Return the noun for a key: spans have types instead of classes, label sets have labels."""
     nouns = {"spans": "type", "label_sets": "label"}
     return nouns.get(spec.data.kind, what) if what == "class" else what
 
@@ -208,7 +209,7 @@ def _is_shown(flag: str, table: Table) -> bool:
 
 
 def _columns(what: str, comparisons: Sequence[Compared]) -> tuple[Column, ...]:
-    sampled = [one.draws.size for one in comparisons if not one.exact]
+    sampled = [c.draws.size for c in comparisons if not c.exact]
     n_draws = min(sampled, default=None)
     hdi = f"{100 * comparisons[0].hdi.prob:g}% HDI"
     return (
@@ -226,7 +227,7 @@ def _columns(what: str, comparisons: Sequence[Compared]) -> tuple[Column, ...]:
         signed_column("hdi_low", f"{hdi} low", 4),
         signed_column("hdi_high", "high", 4),
         text_column("decision"),
-        text_column("flags", "flags"),
+        text_column("flags", "findings"),
     )
 
 
@@ -255,7 +256,7 @@ def _row(what: str, key: Label, comparison: Compared) -> dict[str, Any]:
 
 
 def _flags(comparison: Compared, factor: BayesFactor | None) -> list[str]:
-    """Name the findings that concern this row alone."""
+    """Return the names of findings that concern only this row."""
     flags = [finding.name for finding in comparison.findings if finding.name in _FLAGS]
     if factor is not None and factor.bound is not None:
         flags.append("bayes_factor_is_a_bound")
@@ -275,18 +276,18 @@ def _n_true(spec: Spec) -> int:
 
 
 def _p_values(spec: Spec) -> dict[str, float | None]:
-    """Return the s-test and the p-test on correctness, where the items are shared."""
+    """Return the s-test and the p-test on correctness, if the items are shared."""
     if isinstance(spec, ScoreSpec) or len(spec.view.models) != 2:
         return {"sign_test_p": None, "t_test_p": None}
     from outperform import nhst
 
-    # The tests believe the gold labels.
+    # The tests assume that the gold labels are right.
     if not spec.view.paired or spec.counting.times > 1 or spec.view_errors is not None:
         return {"sign_test_p": None, "t_test_p": None}
     both, only_a, only_b, neither = spec.view.agreement()
     if spec.view.groups is not None:
         return {"sign_test_p": None, "t_test_p": None}
-    if spec.data.kind == "spans":  # what is right is a share of all spans, true or not
+    if spec.data.kind == "spans":  # accuracy would be a share of all spans, true or not
         return {"sign_test_p": nhst.sign_test(only_a, only_b).p_value, "t_test_p": None}
     n = both + only_a + only_b + neither
     t_test = nhst.welch_test(n, both + only_a, both + only_b).p_value if n > 1 else None

@@ -1,4 +1,4 @@
-"""The JSON Schema of every result; ``scripts/make_schemas.py`` makes them of the classes."""
+"""The JSON Schema of every result, which ``scripts/make_schemas.py`` makes from the classes."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def json_schema(kind: Kind) -> dict[str, object]:
     Parameters
     ----------
     kind
-        The ``kind`` that the plain values name, such as ``"comparison"``; ``"outcomes"`` for
-        those of :class:`Outcomes`.
+        The ``kind`` of the result, such as ``"comparison"``, or ``"outcomes"`` for
+        :class:`Outcomes`.
 
     Examples
     --------
@@ -49,9 +49,9 @@ def json_schema(kind: Kind) -> dict[str, object]:
     """
     if kind not in get_args(Kind):
         raise UsageError(unknown_name("kind of result", kind, get_args(Kind)))
-    found: dict[str, object] = json.loads(
+    schema: dict[str, object] = json.loads(
         files("outperform.results")
         .joinpath("json_schemas", f"{kind}.json")
         .read_text(encoding="utf-8")
     )
-    return found
+    return schema

@@ -1,4 +1,4 @@
-"""``Sensitivity``: decisions and intervals under every prior, with its words and diagnostics."""
+"""``Sensitivity``: decisions and intervals under every prior, as texts and tables."""
 
 from __future__ import annotations
 
@@ -37,57 +37,57 @@ from outperform.results.compared import Comparable, Compared
 _LONGEST_KEY = 22
 _SHORT = {"hdi_low": "HDI low", "hdi_high": "HDI high"}
 _FLAGS = {
-    "pulls": "the difference is off what was observed by more than half a posterior sd",
-    "coarse": "an end of the HDI is too near to an edge of the ROPE for so many draws",
+    "pulls": "the difference is more than half a posterior sd from the observed one",
+    "coarse": "another set of draws could change the decision",
     "few": "the models disagree too rarely",
-    "apart": "this changes more than the prior",
+    "not comparable": "this changes more than the prior",
 }
 
 
 def sensitivity_headline(facts: Facts) -> str:
-    """Return which priors say what, the comparison's own first.
+    """Return the decisions under the priors, that of the comparison first.
 
     Examples
     --------
     >>> firm, open_ = {"symbol": "≫", "words": "better"}, {"symbol": ">", "words": "leaning"}
     >>> rows = [{"prior": "unit", "decision": firm}, {"prior": "uniform", "decision": open_}]
     >>> sensitivity_headline({"rows": rows})
-    'unit says ≫ better; uniform says > leaning.'
+    'unit gives ≫ better; uniform gives > leaning.'
     """
-    said: dict[str, list[str]] = {}
+    by_decision: dict[str, list[str]] = {}
     for row in facts["rows"]:
         decision = f"{row['decision']['symbol']} {row['decision']['words']}"
-        said.setdefault(decision, []).append(for_text(row["prior"], limit=_LONGEST_KEY))
-    ((first, names), *rest) = said.items()
+        by_decision.setdefault(decision, []).append(for_text(row["prior"], limit=_LONGEST_KEY))
+    ((first, names), *others) = by_decision.items()
     if len(facts["rows"]) == 1:
-        return f"{names[0]} says {first}; there is no other prior to ask, only other ROPEs."
-    if not rest:
+        return f"{names[0]} gives {first}; there are no other priors, only other ROPEs."
+    if not others:
         every = "Both" if len(names) == 2 else f"All {len(names)}"
         noun = "" if facts.get("apart") else " priors"
-        return f"{every}{noun} say {first}: {listed(names)}."
+        return f"{every}{noun} give {first}: {listed(names)}."
     parts = [
-        f"{listed(names)} {'says' if len(names) == 1 else 'say'} {decision}"
-        for decision, names in said.items()
+        f"{listed(names)} {'gives' if len(names) == 1 else 'give'} {decision}"
+        for decision, names in by_decision.items()
     ]
     return "; ".join(parts) + "."
 
 
 def _title(facts: Facts) -> str:
-    """Return how many priors say what, over a figure."""
-    said = Counter(row["decision"]["words"].partition(",")[0] for row in facts["rows"])
-    first, *rest = (f"{words} under {n}" for words, n in said.items())
-    noun = "questions" if facts.get("apart") else "priors"
-    told = ", ".join([f"{first} of {counted(said.total(), noun)}", *rest])
-    return f"{read.names(facts, limit=_LONGEST_KEY)[0]} is {told}"
+    """Return the number of priors with each decision, as the title of a figure."""
+    counts = Counter(row["decision"]["words"].partition(",")[0] for row in facts["rows"])
+    first, *others = (f"{words} under {n}" for words, n in counts.items())
+    noun = "assumptions" if facts.get("apart") else "priors"
+    decisions = ", ".join([f"{first} of {counted(counts.total(), noun)}", *others])
+    return f"{read.names(facts, limit=_LONGEST_KEY)[0]} is {decisions}"
 
 
 def sensitivity_table(facts: Facts) -> Table:
-    """Return one row a prior, with words in them; what else there is to say stands below.
+    """Return one row per prior, with notes.
 
     Parameters
     ----------
     facts
-        The facts of a sensitivity.
+        Facts of a sensitivity.
     """
     return Table(
         _columns(facts),
@@ -98,7 +98,7 @@ def sensitivity_table(facts: Facts) -> Table:
 
 
 def sensitivity_page(facts: Facts) -> Table:
-    """Return the same without words for decisions, which stand below, narrow enough for a page."""
+    """Return the same table without decisions in words, narrow enough for a page."""
     full = sensitivity_table(facts)
     columns = tuple(
         replace(column, heading=_SHORT.get(column.key, column.heading))
@@ -112,13 +112,13 @@ def sensitivity_document(facts: Facts) -> Document:
     """Return the headline, one row per prior with its interval, the findings and the caption."""
     full, page = sensitivity_table(facts), sensitivity_page(facts)
     ropes = [_rope_key(rope) for rope in facts["ropes"]]
-    marked = tuple(
+    rows = tuple(
         {**row, "prior": f"{row['prior']} *" if row["own"] else row["prior"]} for row in page.rows
     )
     hdi = read.hdi_label(facts["rows"][0])
-    table = replace(page, rows=marked, notes=()).only([key for key in page.keys if key != "own"])
+    table = replace(page, rows=rows, notes=()).only([key for key in page.keys if key != "own"])
     card = joined_hdi(full, aligned=False).only(["prior", "decision", "mean", "hdi", *ropes])
-    explained, reasons = _legend(facts), _reasons(facts)
+    legend_notes, reasons = _legend(facts), _reasons(facts)
     return Document(
         headline=sensitivity_headline(facts),
         lead=[Note(f"{hdi}, ROPE {read.rope_text(facts)}", card=False)],
@@ -132,13 +132,13 @@ def sensitivity_document(facts: Facts) -> Document:
                 labels=["prior"],
             )
         ],
-        table=replace(card, notes=(*explained, *reasons)),
+        table=replace(card, notes=(*legend_notes, *reasons)),
         paper=lambda: page,
         spans=[span(row, rope=facts["rope"]) for row in facts["rows"]],
         more=full,
         notes=[
-            *(Note(one, card=False) for one in explained),
-            *(Note(one, card=False, indent=2) for one in reasons),
+            *(Note(text, card=False) for text in legend_notes),
+            *(Note(text, card=False, indent=2) for text in reasons),
         ],
         findings=read.findings(facts),
         caption=_caption(facts, limit=30),
@@ -174,19 +174,19 @@ def _columns(facts: Facts) -> tuple[Column, ...]:
         probability_column("p_better", "P(better)", n_draws),
         text_column("decision"),
         *(text_column(_rope_key(rope), _rope_heading(facts, rope)) for rope in facts["ropes"]),
-        text_column("flags"),
+        text_column("flags", "findings"),
     )
 
 
-def _mark(own: bool) -> str:
-    return "*" if own else "–"
+def _mark(is_original: bool) -> str:
+    return "*" if is_original else "–"
 
 
 def _rope_heading(facts: Facts, rope: Facts) -> str:
-    """Return a ROPE, marked if it is the comparison's own."""
+    """Return a ROPE, marked if it is that of the comparison."""
     ends = rope["low"], rope["high"]
-    own = ends == (facts["rope"]["low"], facts["rope"]["high"])
-    return numbers.rope(*ends) + (" *" if own else "")
+    is_original = ends == (facts["rope"]["low"], facts["rope"]["high"])
+    return numbers.rope(*ends) + (" *" if is_original else "")
 
 
 def _rope_key(rope: Facts) -> str:
@@ -215,98 +215,98 @@ def _row(facts: Facts, row: Facts) -> dict[str, Any]:
 
 
 def _flags(facts: Facts, row: Facts) -> list[str]:
-    held = {
+    flags = {
         "pulls": row["pulls"],
         "coarse": "monte_carlo_too_coarse" in row["findings"],
         "few": "few_disagreements" in row["findings"],
-        "apart": row["prior"] in facts["apart"],
+        "not comparable": row["prior"] in facts["apart"],
     }
-    return [name for name, holds in held.items() if holds]
+    return [name for name, is_set in flags.items() if is_set]
 
 
 def _legend(facts: Facts) -> list[str]:
-    """Return what the marks in the rows mean, and the symbols that stand for decisions."""
-    shown = [decision for row in facts["rows"] for decision in row["decisions"]]
-    symbols = legend((one["symbol"], one["words"]) for one in shown)
+    """Return the meanings of the marks in the rows and of the symbols of decisions."""
+    decisions = [decision for row in facts["rows"] for decision in row["decisions"]]
+    symbols = legend((decision["symbol"], decision["words"]) for decision in decisions)
     marks = dict.fromkeys(mark for row in facts["rows"] for mark in _flags(facts, row))
     meanings = "; ".join(f"{mark}: {_FLAGS[mark]}" for mark in marks)
-    return ["* the comparison's own", symbols, *([meanings] if meanings else [])]
+    return ["* prior and ROPE of the comparison", symbols, *([meanings] if meanings else [])]
 
 
 def _notes(facts: Facts) -> list[str]:
-    """Return the headline, what was left out, and the findings."""
+    """Return the headline, the findings, and the reasons against other priors."""
     findings = [message for _, message, _ in read.findings(facts)]
     return [sensitivity_headline(facts), *findings, *_reasons(facts)]
 
 
 def _reasons(facts: Facts) -> list[str]:
-    """Say what was left out and what changes more than the prior, one line for each reason."""
-    found = []
-    why_not = {"left out": facts["left_out"], "more than another prior": facts["apart"]}
-    for words, given in why_not.items():
-        together: dict[str, list[str]] = {}
-        for name, reason in given.items():
-            together.setdefault(reason, []).append(for_text(name, limit=_LONGEST_KEY))
-        found += [f"{words}: {listed(names)} ({for_text(why)})" for why, names in together.items()]
-    return found
+    """Return why priors were skipped or change more than the prior, one line per reason."""
+    lines = []
+    kinds = {"skipped": facts["left_out"], "more than another prior": facts["apart"]}
+    for kind, reasons in kinds.items():
+        by_reason: dict[str, list[str]] = {}
+        for name, reason in reasons.items():
+            by_reason.setdefault(reason, []).append(for_text(name, limit=_LONGEST_KEY))
+        lines += [f"{kind}: {listed(names)} ({for_text(why)})" for why, names in by_reason.items()]
+    return lines
 
 
-# What a prior weighs is more than what is believed before data.
+# The units that a prior weighs are more than an assumption before the data.
 _UNDONE = {
     "groups_ignored": "it weighs groups, and this comparison weighs items",
     "independent_spans": "it weighs sentences or documents, and this comparison weighs spans",
-    "independent_labels": "it weighs items, and this comparison takes every label by itself",
+    "independent_labels": "it weighs items, and this comparison weighs labels",
 }
 
 
-def more_than_prior(own: Spec, other: Spec) -> str | None:
-    """Say what another prior changes besides what is believed before data; None if nothing.
+def more_than_prior(original: Spec, other: Spec) -> str | None:
+    """Return what another prior changes besides the assumption before the data; None if nothing.
 
     Parameters
     ----------
-    own
-        What the comparison asked.
+    original
+        Spec of the comparison.
     other
-        The same, asked under another prior.
+        The same spec under another prior.
     """
     before, after = (
-        {one.name: one.message for one in spec.findings if one.name in _UNDONE}
-        for spec in (own, other)
+        {each.name: each.message for each in spec.findings if each.name in _UNDONE}
+        for spec in (original, other)
     )
     for name in after:
         if name not in before:
-            return after[name].partition(". ")[0].partition(", so ")[0]  # the rest is advice
+            return after[name].partition(". ")[0].partition(", so ")[0]  # advice follows
     return next((words for name, words in _UNDONE.items() if name in before.keys() - after), None)
 
 
 def dependence_findings(
     rows: Mapping[str, Compared], apart: Mapping[str, str]
 ) -> Iterator[Finding]:
-    """Yield ``decision_depends_on_prior`` where another prior decides otherwise.
+    """Yield ``decision_depends_on_prior`` if another prior leads to another decision.
 
-    It warns where a proper prior does that pulls no more than the comparison's own, and is a note
-    where only priors do that pull, or the bootstrap, which has none. What may be the draws' doing
-    is not called dependence.
+    It is a warning if that is a proper prior that pulls no more than the comparison's, and a note
+    if it is only priors that pull, or the bootstrap, which has no prior. Differences that may come
+    from the draws do not count.
 
     Parameters
     ----------
     rows
-        The comparisons by the names of their priors, the comparison's own first.
+        The comparisons by the names of their priors, the original one first.
     apart
-        The names of those that change more than the prior.
+        The priors that change more than the prior.
     """
-    (name, own), *others = rows.items()
-    other = {key: one for key, one in others if key not in apart and _firm(one) is not _firm(own)}
-    unsettled = [key for key, one in other.items() if _is_coarse(own) or _is_coarse(one)]
-    settled = {key: one for key, one in other.items() if key not in unsettled}
+    (name, comparison), *others = rows.items()
+    other = {key: c for key, c in others if key not in apart and _firm(c) is not _firm(comparison)}
+    unsettled = [key for key, c in other.items() if _is_coarse(comparison) or _is_coarse(c)]
+    settled = {key: c for key, c in other.items() if key not in unsettled}
     if settled:
-        depends = any(_weighs(one, own) for one in settled.values())
+        depends = any(_weighs(c, comparison) for c in settled.values())
         yield finding(
             "decision_depends_on_prior/depends" if depends else "decision_depends_on_prior/agrees",
-            symbol=own.decision.symbol,
+            symbol=comparison.decision.symbol,
             prior=name,
-            says=clauses(f"{key} gives {_said(one)}" for key, one in settled.items()),
-            pulls=_explained([*([own] if depends else []), *settled.values()]),
+            says=clauses(f"{key} gives {_described(c)}" for key, c in settled.items()),
+            pulls=_pulls_meaning([*([comparison] if depends else []), *settled.values()]),
         )
     if unsettled:
         yield finding("monte_carlo_too_coarse/prior", priors=listed([name, *unsettled]))
@@ -318,8 +318,8 @@ def _firm(comparison: Compared) -> Decision | None:
 
 def _is_coarse(comparison: Compared) -> bool:
     return any(
-        one.name == "monte_carlo_too_coarse" and one.level == "warning"
-        for one in comparison.findings
+        each.name == "monte_carlo_too_coarse" and each.level == "warning"
+        for each in comparison.findings
     )
 
 
@@ -329,9 +329,9 @@ def pulls(comparison: Compared) -> bool:
     return _has_prior(comparison) and comparison.spec.prior.name != "learned" and moved
 
 
-def _weighs(other: Compared, own: Compared) -> bool:
-    """Return whether another decision speaks against the own one rather than its prior."""
-    return _has_prior(other) and (pulls(own) or not pulls(other))
+def _weighs(other: Compared, comparison: Compared) -> bool:
+    """Return whether another decision is evidence against this one, not against its own prior."""
+    return _has_prior(other) and (pulls(comparison) or not pulls(other))
 
 
 def _has_prior(comparison: Compared) -> bool:
@@ -339,14 +339,14 @@ def _has_prior(comparison: Compared) -> bool:
     return spec.prior.proper or spec.prior.own is not None
 
 
-def _said(comparison: Compared) -> str:
+def _described(comparison: Compared) -> str:
     words = f"{comparison.decision.symbol} ({comparison.decision.words})"
     if not _has_prior(comparison):
         return f"{words}, without a prior"
     return f"{words}, and pulls" if pulls(comparison) else words
 
 
-def _explained(comparisons: Iterable[Compared]) -> str:
+def _pulls_meaning(comparisons: Iterable[Compared]) -> str:
     if not any(map(pulls, comparisons)):
         return ""
     return " A prior pulls if it shifts the difference by more than half a posterior sd."
@@ -358,18 +358,18 @@ def _explained(comparisons: Iterable[Compared]) -> str:
     "decisions pulls findings"
 )
 class PriorRow(NamedTuple):
-    """A comparison under one of the priors.
+    """The comparison under one of the priors.
 
     Parameters
     ----------
     prior
-        The name of the prior.
+        Name of the prior.
     comparison
-        The comparison under it.
+        The comparison under this prior.
     decisions
-        The decision at each ROPE.
+        Decision at each ROPE.
     own
-        Whether it is the prior of the comparison that was asked again.
+        Whether it is the prior of the original comparison.
     """
 
     prior: str
@@ -379,7 +379,7 @@ class PriorRow(NamedTuple):
 
     @property
     def shapes(self) -> str | None:
-        """The Dirichlet shapes of the prior, if it has any."""
+        """Dirichlet shapes of the prior, if it has any."""
         shapes = self.comparison.spec.prior.shapes
         return None if shapes is None else repr(shapes)
 
@@ -390,8 +390,8 @@ class PriorRow(NamedTuple):
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """The names of the findings that are more than notes."""
-        return tuple(one.name for one in self.comparison.findings if one.level != "note")
+        """Names of the findings that are more than notes."""
+        return tuple(each.name for each in self.comparison.findings if each.level != "note")
 
 
 @written(
@@ -401,32 +401,32 @@ class PriorRow(NamedTuple):
 )
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Sensitivity(Tabular, Generic[Comparable]):
-    """One comparison under several priors and ROPEs, its own prior first.
+    """A comparison under several priors and ROPEs, its original prior first.
 
     Parameters
     ----------
     priors
-        The name of each prior.
+        Names of the priors.
     comparisons
-        The comparison under each, at its own ROPE.
+        The comparison under each prior, with the original ROPE.
     ropes
         The ROPEs, from the narrowest to the widest.
     decisions
-        The decision under each prior at each ROPE.
+        Decision under each prior at each ROPE.
     left_out
-        The usual priors that cannot be asked here, and why.
+        The usual priors that were skipped, each with the reason.
     apart
-        Those asked for that change more than the prior, and what.
+        The requested priors that change more than the prior, each with the change.
     findings
-        Findings: whether the decision depends on the prior.
+        Findings on whether the decision depends on the prior.
 
     Examples
     --------
     >>> import outperform as op
-    >>> seen = op.Outcomes.from_correct({"a": [1] * 90 + [0] * 10, "b": [1] * 60 + [0] * 40})
-    >>> c = op.compare(seen, "a", "b", metric="accuracy", rope=0.01, random_state=0)
+    >>> right = {"a": [1] * 90 + [0] * 10, "b": [1] * 60 + [0] * 40}
+    >>> c = op.compare(op.Outcomes.from_correct(right), "a", "b", rope=0.01, random_state=0)
     >>> c.sensitivity()
-    Sensitivity(All 5 priors say ≫ better: unit, uniform, jeffreys, hierarchical and bootstrap.)
+    Sensitivity(All 5 priors give ≫ better: unit, uniform, jeffreys, hierarchical and bootstrap.)
     """
 
     priors: tuple[str, ...]
@@ -439,7 +439,7 @@ class Sensitivity(Tabular, Generic[Comparable]):
 
     @property
     def own(self) -> Comparable:
-        """The comparison that was asked again."""
+        """The original comparison."""
         return self.comparisons[0]
 
     def __getitem__(self, prior: str) -> Comparable:
@@ -455,12 +455,12 @@ class Sensitivity(Tabular, Generic[Comparable]):
 
     @property
     def _rows(self) -> tuple[PriorRow, ...]:
-        """The comparison under each prior."""
+        """The comparison under each prior, as rows."""
         rows = zip(self.priors, self.comparisons, self.decisions, strict=True)
         return tuple(PriorRow(*row, own=row[1] is self.own) for row in rows)
 
     def table(self) -> Table:
-        """Return one row a prior."""
+        """Return one row per prior."""
         return sensitivity_table(self.to_dict())
 
     def text(self) -> str:
@@ -474,20 +474,20 @@ class Sensitivity(Tabular, Generic[Comparable]):
         return latex_label(*self.own.names, self.own.metric, "sensitivity")
 
     def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
-        """Draw one interval a prior before the ROPE, with its decision.
+        """Draw one interval per prior and the ROPE, with the decisions.
 
         Parameters
         ----------
         ax
-            Axes to draw into; new ones if None. They are returned.
+            Axes to draw into; new axes if None. They are returned.
         size
-            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
+            Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
-        told = self.to_dict()
-        marks = [" (own)" * row["own"] + " (pulls)" * row["pulls"] for row in told["rows"]]
+        fields = self.to_dict()
+        marks = [" (own)" * row["own"] + " (pulls)" * row["pulls"] for row in fields["rows"]]
         names = [name + mark for name, mark in zip(self.priors, marks, strict=True)]
         note = "pulls: ● far from ◇" if "pulls" in str(marks) else None
-        how: dict[str, Any] = {"title": _title(told), "note": note, "size": size}
+        how: dict[str, Any] = {"title": _title(fields), "note": note, "size": size}
         return facts.plot_forest("prior", names, self.comparisons, ax, **how)
 
     def __repr__(self) -> str:

@@ -1,1 +1,1 @@
-"""SLICES: one comparison for each slice of the items, shrunk toward the whole."""
+"""SLICES: one comparison per slice of the items, partially pooled."""

@@ -1,4 +1,4 @@
-"""``compare_slices``: is A worse than B anywhere?"""
+"""``compare_slices``: compare two models in every slice of the items."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _MOST_NAMED = 10
 def slice_findings(
     spec: Spec, rows: Sequence[SliceRow], rope: Rope, n_draws: int
 ) -> Iterator[Finding]:
-    """Yield findings about the question, the table of the whole, and the slices."""
+    """Yield findings about the ROPE, the table of all items, and the slices."""
     yield from rope_findings(rope)
     yield from table_findings(spec)
     if len(rows) < FEW_SLICES:
@@ -70,21 +70,21 @@ def slice_findings(
     small = sum(row.n < FEW_ITEMS for row in rows)
     if small:
         yield finding("small_slices", small=small, n=len(rows), least=FEW_ITEMS)
-    apart = [", ".join(row.key) for row in rows if row.disagrees]
-    if apart:
-        named = listed(apart, most=_MOST_NAMED)
-        yield finding("own_data_disagree", found=len(apart), n=len(rows), slices=named)
+    disagreeing = [", ".join(row.key) for row in rows if row.disagrees]
+    if disagreeing:
+        named = listed(disagreeing, most=_MOST_NAMED)
+        yield finding("own_data_disagree", found=len(disagreeing), n=len(rows), slices=named)
     coarse = sum(row.coarse for row in rows)
     if coarse:
         yield finding("monte_carlo_too_coarse/slices", found=coarse, n=len(rows), n_draws=n_draws)
 
 
 _DRAWS = 4_000
-_MOST_POOLED = 300  # the covariance of all slices is inverted for every spread
+_MOST_POOLED = 300  # the covariance of all slices is inverted at every spread of the grid
 
 
-class _Asked(TypedDict):
-    """What is asked of every slice."""
+class _Settings(TypedDict):
+    """Settings of the draws and decisions of every slice."""
 
     rope: Rope
     prob: float
@@ -113,44 +113,44 @@ def compare_slices(
 ) -> SliceComparison:
     """Compare two classifiers in every slice of the items at once.
 
-    Each slice is pulled toward the whole as much as the slices show that they are alike
-    (a hierarchical prior), so that many slices do not bring many false alarms. The prior has
-    heavy tails, so that one bad slice among many good ones stays visible.
+    Slices are partially pooled (a hierarchical prior): the more alike they are, the more each
+    shrinks toward the overall result, so many slices do not produce many false alarms. The prior
+    has heavy tails, so one bad slice among many good ones stays visible.
 
     Parameters
     ----------
     source
-        What :func:`read` takes: a file, a frame, a database; or :class:`Outcomes` with slices, or
+        As for :func:`read`: a file, a DataFrame, a database; or :class:`Outcomes` with slices, or
         :class:`Scores`.
     a, b
-        The models, by name. The difference is A − B.
+        Names of the models. The difference is A − B.
     by
-        The columns that divide the items; outcomes with slices are divided already. Of
-        :class:`Scores` a mapping from names to columns, or a frame.
+        Columns that define the slices. Omit it for outcomes that already have slices. For
+        :class:`Scores`, a mapping from names to columns, or a DataFrame.
     truth
-        The column of the true labels.
+        Column of true labels.
     metric
         As for :func:`compare`.
     rope
-        The region of practical equivalence. ±0.01 by default.
+        Region of practical equivalence. Default: ±0.01.
     hdi_prob
         Probability mass of the HDI.
     prior
-        ``"unit"``, ``"uniform"``, ``"jeffreys"``, an array or a :class:`Prior`, on top of which
-        comes what the other slices show; by default uniform for two classes and unit for more.
+        ``"unit"``, ``"uniform"``, ``"jeffreys"``, an array or a :class:`Prior`, in addition to the
+        information from the other slices. Default: uniform for two classes and unit for more.
     n_draws
-        How many draws of each slice and of the whole; by default 4,000 and 20,000.
+        Number of posterior draws per slice and overall. Default: 4,000 and 20,000.
     random_state
         None, a whole number, a SeedSequence, a Generator or a RandomState.
     n_jobs
         Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
         Results do not depend on it.
     labels
-        The classes averaged over; by default those that are ever true. No row is dropped.
+        Classes to average over. Default: those that occur as true labels. No row is dropped.
     pos_label
-        The positive class of a binary metric.
+        Positive class of a binary metric.
     **reading
-        Whatever else :func:`read` takes: ``where``, ``count``, ``id``, ``on_null``, …
+        Other parameters of :func:`read`: ``where``, ``count``, ``id``, ``on_null``, …
 
     Examples
     --------
@@ -158,36 +158,38 @@ def compare_slices(
     >>> y, old = [1, 0] * 300, [1, 0] * 300
     >>> new = [1, 0] * 200 + [0, 0] * 100
     >>> day = ["Mon"] * 200 + ["Tue"] * 200 + ["Wed"] * 200
-    >>> seen = op.Outcomes.from_labels(y, {"new": new, "old": old}, by={"day": day})
-    >>> slices = op.compare_slices(seen, "new", "old", metric="recall", rope=0.02, random_state=1)
+    >>> data = op.Outcomes.from_labels(y, {"new": new, "old": old}, by={"day": day})
+    >>> slices = op.compare_slices(data, "new", "old", metric="recall", rope=0.02, random_state=1)
     >>> [(row.key, row.decision.symbol) for row in slices.called]
     [(('Wed',), '≪')]
     """
     prob, seed = check_prob(hdi_prob), seed_sequence(random_state)
-    whole_draws = check_draws(n_draws)
-    n_draws = _DRAWS if n_draws is None else whole_draws
+    overall_draws = check_draws(n_draws)
+    n_draws = _DRAWS if n_draws is None else overall_draws
     if isinstance(source, Scores) or (
         metrics.is_of_scores(metric) and not isinstance(source, Outcomes)
     ):
         scores, columns = _scores(source, a, b, truth, by, metric, reading)
-        asked = make_spec(
+        score_spec = make_spec(
             scores, metric=metric, prior=prior, paired=True, labels=labels, pos_label=pos_label
         )
         return _answer_scores(
-            asked,
+            score_spec,
             _divided(scores, columns),
-            rope=rope_for(asked, rope),
+            rope=rope_for(score_spec, rope),
             prob=prob,
             n_draws=n_draws,
-            whole_draws=whole_draws,
+            overall_draws=overall_draws,
             seed=seed,
             n_jobs=n_jobs,
         )
-    # Before the rows are counted, which may take long.
+    # Errors in the parameters are raised before the rows are counted, which may take long.
     metrics.check_name(metric, metrics.names)
     refuse_prevalence(source, "compare_slices")
     if isinstance(by, Mapping):
-        raise UsageError(f"of labels, {param('by=')} names columns; give these to Outcomes instead")
+        raise UsageError(
+            f"for labels, {param('by=')} must be names of columns; pass the columns to Outcomes"
+        )
     outcomes = _sliced(source, a, b, truth, by, reading)
     spec = make_spec(
         outcomes,
@@ -203,7 +205,7 @@ def compare_slices(
         rope=rope_for(spec, rope),
         prob=prob,
         n_draws=n_draws,
-        whole_draws=whole_draws,
+        overall_draws=overall_draws,
         seed=seed,
         n_jobs=n_jobs,
     )
@@ -219,23 +221,18 @@ def _sliced(
 ) -> Outcomes:
     if not isinstance(source, Outcomes):
         if not (isinstance(a, str) and isinstance(b, str)) or a == b:
-            raise UsageError(f"a and b must name two models; got {a!r} and {b!r}")
+            raise UsageError(f"a and b must be names of two models; got {a!r} and {b!r}")
         source = read(source, truth=truth, models=[a, b], by=by, **reading)
     else:
-        asked = {"truth": truth, "by": by, **reading}
-        given = [param(f"{name}=") for name, value in asked.items() if value is not None]
-        if given:
-            raise UsageError(f"outcomes are counted already; leave {', '.join(given)} out")
+        options = {"truth": truth, "by": by, **reading}
+        used = [param(f"{name}=") for name, value in options.items() if value is not None]
+        if used:
+            raise UsageError(f"outcomes are already counted; remove {', '.join(used)}")
     outcomes = two_models(source, a, b, ("A", "B"), None)
     if not isinstance(outcomes, Outcomes) or outcomes.slices is None:
-        if isinstance(outcomes, Outcomes) and outcomes.kind in ("spans", "label_sets"):
-            raise UsageError(
-                "slices are compared item by item, and spans and label sets have more than one "
-                "label an item; compare the outcomes of each slice"
-            )
         raise UsageError(
             "these outcomes have no slices; "
-            + either("divide them with by=, e.g. by=['country']", f"count them with {param('by=')}")
+            + either("create them with by=, e.g. by=['country']", f"count them with {param('by=')}")
         )
     return outcomes
 
@@ -249,47 +246,49 @@ def _scores(
     metric: MetricLike | None,
     reading: Reading,
 ) -> tuple[Scores, Mapping[str, Any]]:
-    """Return the scores of both models, and the columns that divide their items."""
+    """Return the scores of both models, and the columns that define the slices."""
     if isinstance(source, Scores):
         columns = frame_columns(by, name="by") if is_frame(by) else by
         if not isinstance(columns, Mapping) or truth is not None or reading:
             raise UsageError(
-                "scores are read already; give only what divides their items, "
-                f"{param('by=')} a mapping from names to columns such as {{'country': …}}"
+                "scores are already read; pass only the columns that define the slices, "
+                f"{param('by=')} as a mapping from names to columns such as {{'country': …}}"
             )
-        found = two_models(source, a, b, ("A", "B"), None)
-        assert isinstance(found, Scores)
-        return found, columns
+        scores = two_models(source, a, b, ("A", "B"), None)
+        assert isinstance(scores, Scores)
+        return scores, columns
     missing = MissingTexts.from_param(
         reading.get("na_values"), reading.get("empty_is_label", False)
     )
     others = [name for name in reading if name not in ("na_values", "empty_is_label")]
     if others or by is None or isinstance(by, Mapping):
         raise UsageError(
-            f"of scores, name the columns that divide the items with {param('by=')} and leave "
-            f"{', '.join(param(f'{name}=') for name in others) or 'the rest'} out; or make Scores"
+            f"for scores, pass the names of the columns that define the slices as {param('by=')}"
+            + (f" and remove {', '.join(param(f'{name}=') for name in others)}" if others else "")
+            + "; or build Scores"
         )
     names = [by] if isinstance(by, str) else list(by)
-    wanted = [*names, a, b, *(() if truth is None else (truth,))]
+    required = [*names, a, b, *(() if truth is None else (truth,))]
     if is_frame(source):
-        rows = {name: missing.without(one) for name, one in _rows_of(source, wanted).items()}
+        columns = _rows_of(source, required)
+        rows = {name: missing.without(values) for name, values in columns.items()}
     else:
-        rows = read_rows(source, wanted, missing=missing)
-    for name in wanted:
-        gone = [row for row, value in enumerate(rows[name], 1) if is_missing(value)]
-        if gone:
+        rows = read_rows(source, required, missing=missing)
+    for name in required:
+        empty = [row for row, value in enumerate(rows[name], 1) if is_missing(value)]
+        if empty:
             raise DataError(
-                f"column {name!r} has no value in {len(gone)} of {len(rows[name])} rows, the first "
-                f"in row {gone[0]} (counted from 1); drop these rows, or give them a value"
+                f"column {name!r} has no value in {len(empty)} of {len(rows[name])} rows, the "
+                f"first in row {empty[0]} (counted from 1); drop these rows, or fill in a value"
                 + ("" if is_frame(source) else or_label(text_file=True))
             )
     basis = None if metric is None or callable(metric) else metrics.get_score(metric).basis
-    if basis is None or basis.read is None:  # others read texts, rankings or masks
+    if basis is None or basis.read is None:  # other metrics read texts, rankings or masks
         of_targets = (
             () if basis is None or basis.reads != "statistics" or truth is None else (truth,)
         )
         rows |= {name: list(numbers_of(rows[name], name, source)) for name in (a, b, *of_targets)}
-    made = data_of(
+    scores = data_of(
         None if truth is None else rows[truth],
         {a: rows[a], b: rows[b]},
         metric=metric,
@@ -297,33 +296,33 @@ def _scores(
         sample_weight=None,
         groups=None,
     )
-    assert isinstance(made, Scores)
-    return made, {name: rows[name] for name in names}
+    assert isinstance(scores, Scores)
+    return scores, {name: rows[name] for name in names}
 
 
-def _rows_of(frame: object, wanted: Sequence[str]) -> dict[str, list[Any]]:
-    """Return columns of a frame row by row."""
+def _rows_of(frame: object, names: Sequence[str]) -> dict[str, list[Any]]:
+    """Return columns of a DataFrame as lists."""
     columns = frame_columns(frame, name="source")
-    for name in wanted:
+    for name in names:
         if name not in columns:
             raise UsageError(unknown_name("column", name, map(str, columns)))
-    # Arrow's own values are neither text nor numbers.
+    # Arrow scalars are neither text nor numbers.
     return {
         name: columns[name].to_pylist()
         if hasattr(columns[name], "to_pylist")
         else list(columns[name])
-        for name in wanted
+        for name in names
     }
 
 
-def _whole(column: Any, name: str) -> list[Any]:
-    """Return the values of a column that divides items, none of which may be missing."""
+def _complete(column: Any, name: str) -> list[Any]:
+    """Return the values of a column that defines slices, none of which may be missing."""
     values = list(unmasked(column))
-    gone = [row for row, value in enumerate(values) if is_missing(value)]
-    if gone:
+    empty = [row for row, value in enumerate(values) if is_missing(value)]
+    if empty:
         raise DataError(
-            f"column {name!r} has no value in {len(gone)} of {len(values)} rows, the first in row "
-            f"{gone[0]} (counted from 0); give them a slice, or drop these rows from all columns"
+            f"column {name!r} has no value in {len(empty)} of {len(values)} rows, the first in row "
+            f"{empty[0]} (counted from 0); fill in a value, or drop these rows from all columns"
         )
     return values
 
@@ -331,68 +330,68 @@ def _whole(column: Any, name: str) -> list[Any]:
 def _divided(scores: Scores, columns: Mapping[str, Any]) -> Parts:
     """Return the rows of each slice."""
     if not columns:
-        raise UsageError(f"give at least one column that divides the items, {param('by=')}")
+        raise UsageError(f"{param('by=')} must have at least one column that defines the slices")
     texts = []
     for name, column in columns.items():
-        values = [str(slot) for slot in _whole(column, name)]
+        values = [str(slot) for slot in _complete(column, name)]
         if len(values) != scores.n_rows:
             raise DataError(
-                f"column {name!r} has {len(values)} rows and the scores have {scores.n_rows}; "
-                "they must be the same items in the same order"
+                f"column {name!r} has {len(values)} rows but the scores have {scores.n_rows}; "
+                "they must have the same items in the same order"
             )
         texts.append(values)
-    places: dict[tuple[str, ...], list[int]] = {}
-    for place, key in enumerate(zip(*texts, strict=True)):
-        places.setdefault(key, []).append(place)
-    _refuse_many(len(places), "scores")
-    keys = tuple(sorted(places))
-    data = tuple(_of_rows(scores, np.array(places[key])) for key in keys)
+    rows: dict[tuple[str, ...], list[int]] = {}
+    for row, key in enumerate(zip(*texts, strict=True)):
+        rows.setdefault(key, []).append(row)
+    _refuse_many(len(rows), "scores")
+    keys = tuple(sorted(rows))
+    data = tuple(_of_rows(scores, np.array(rows[key])) for key in keys)
     return Parts(by=tuple(columns), keys=keys, data=data)
 
 
 def _refuse_many(n_slices: int, of: str) -> None:
     if n_slices > _MOST_POOLED:
         raise UsageError(
-            f"{n_slices:,} slices of {of} are too many, at most {_MOST_POOLED} are pooled; "
-            "divide the items by fewer columns"
+            f"{n_slices:,} slices of {of} are too many to pool (at most {_MOST_POOLED}); "
+            "define the slices by fewer columns"
         )
 
 
 def _answer_scores(
-    spec: ScoreSpec, parts: Parts, *, whole_draws: int, **asked: Unpack[_Asked]
+    spec: ScoreSpec, parts: Parts, *, overall_draws: int, **settings: Unpack[_Settings]
 ) -> SliceComparison:
-    rows = _rows_of_parts(spec, parts, **asked)
-    return _concluded(spec, parts.by, rows, whole_draws=whole_draws, **asked)
+    rows = _rows_of_parts(spec, parts, **settings)
+    return _concluded(spec, parts.by, rows, overall_draws=overall_draws, **settings)
 
 
-def _rows_of_parts(spec: Spec, parts: Parts, **asked: Unpack[_Asked]) -> tuple[SliceRow, ...]:
-    """Draw every slice on its own, and pool the differences.
+def _rows_of_parts(spec: Spec, parts: Parts, **settings: Unpack[_Settings]) -> tuple[SliceRow, ...]:
+    """Draw every slice separately, and pool the differences.
 
-    This is the way where items are not independent or are no labels: what slices teach each
-    other comes from their draws, in which a group has one weight, and not from counts of items.
+    This is for items that are grouped, or have scores instead of labels: the slices are pooled by
+    their draws, in which a group is one unit, and not by counts of items.
     """
-    n_draws, seed = asked["n_draws"], asked["seed"]
-    rope, prob = asked["rope"], asked["prob"]
-    own, observed = np.empty((len(parts.keys), n_draws)), np.empty((2, len(parts.keys)))
-    for place, (key, part) in enumerate(zip(parts.keys, parts.data, strict=True)):
+    n_draws, seed = settings["n_draws"], settings["seed"]
+    rope, prob = settings["rope"], settings["prob"]
+    unpooled, observed = np.empty((len(parts.keys), n_draws)), np.empty((2, len(parts.keys)))
+    for index, (key, part) in enumerate(zip(parts.keys, parts.data, strict=True)):
         try:
-            question = again(spec, part)
+            slice_spec = again(spec, part)
         except DataError as error:
             raise DataError(f"slice {', '.join(key)}: {error}") from error
-        sampling = Sampling(n_draws, child(seed, 2 + place), asked["n_jobs"])
-        (drawn,) = engine.answer([question], sampling)
-        own[place] = drawn.values[0] - drawn.values[1]
-        observed[:, place] = question.observed
-    together = own
+        sampling = Sampling(n_draws, child(seed, 2 + index), settings["n_jobs"])
+        (answer,) = engine.answer([slice_spec], sampling)
+        unpooled[index] = answer.values[0] - answer.values[1]
+        observed[:, index] = slice_spec.observed
+    values = unpooled
     if isinstance(spec, LabelSpec):
-        together = coupled(own, spec.data, child(seed, 2 + len(parts.keys)))
+        values = coupled(unpooled, spec.data, child(seed, 2 + len(parts.keys)))
     pooled = pool_differences(
-        together,
+        values,
         parts.n_units,
         rope=rope,
         prob=prob,
         seed=child(seed, 1),
-        together=together is not own,
+        together=values is not unpooled,
     )
     return summarize_rows(
         spec,
@@ -407,7 +406,7 @@ def _rows_of_parts(spec: Spec, parts: Parts, **asked: Unpack[_Asked]) -> tuple[S
 
 
 def _of_rows(scores: Scores, rows: IntArray) -> Scores:
-    """Return some rows, their groups counted anew."""
+    """Return some rows, with their groups renumbered."""
     part = scores._take(rows)
     if part.group is None:
         return part
@@ -415,43 +414,43 @@ def _of_rows(scores: Scores, rows: IntArray) -> Scores:
 
 
 def _answer_labels(
-    spec: LabelSpec, *, whole_draws: int, **asked: Unpack[_Asked]
+    spec: LabelSpec, *, overall_draws: int, **settings: Unpack[_Settings]
 ) -> SliceComparison:
     by = _slices_of(spec).by
-    rows, spelled = _withheld(spec, _rows(spec, **asked), **asked)
-    return _concluded(spec, by, rows, whole_draws=whole_draws, spelled=spelled, **asked)
+    rows, spelled = _withheld(spec, _rows(spec, **settings), **settings)
+    return _concluded(spec, by, rows, overall_draws=overall_draws, spelled=spelled, **settings)
 
 
-def _rows(spec: LabelSpec, **asked: Unpack[_Asked]) -> tuple[SliceRow, ...]:
-    """Draw every slice, pulled toward the others."""
+def _rows(spec: LabelSpec, **settings: Unpack[_Settings]) -> tuple[SliceRow, ...]:
+    """Draw every slice, partially pooled with the others."""
     slices = _slices_of(spec)
-    if spec.view.groups is not None:
-        _refuse_many(len(slices), "groups or weights")
+    if spec.view.groups is not None or spec.data.kind in ("spans", "label_sets"):
+        _refuse_many(len(slices), "label sets, spans, groups or weights")
         data = tuple(spec.data.slice(*key) for key in slices)
-        return _rows_of_parts(spec, Parts(by=slices.by, keys=slices.keys, data=data), **asked)
+        return _rows_of_parts(spec, Parts(by=slices.by, keys=slices.keys, data=data), **settings)
     posterior = pool_slices(spec.view, prior=spec.prior)
-    drawn = draw_slices(posterior, spec, **asked)
+    drawn = draw_slices(posterior, spec, **settings)
     return summarize_rows(
         spec,
         slices,
         drawn,
         observed=observe(spec, slices),
         like_whole=posterior.learned.like_whole,
-        rope=asked["rope"],
-        prob=asked["prob"],
-        n_draws=asked["n_draws"],
+        rope=settings["rope"],
+        prob=settings["prob"],
+        n_draws=settings["n_draws"],
     )
 
 
 def _withheld(
-    spec: LabelSpec, rows: tuple[SliceRow, ...], **asked: Unpack[_Asked]
+    spec: LabelSpec, rows: tuple[SliceRow, ...], **settings: Unpack[_Settings]
 ) -> tuple[tuple[SliceRow, ...], tuple[Finding, ...]]:
-    """Withhold decisions that depend on how predictions are spelled that are never true."""
+    """Withhold decisions that depend on the spelling of predictions that are never true."""
     findings = []
     for predictions, other in readings(spec):
-        alike = all(one.like is not None for one in predictions)
-        said = {row.key: row.decision for row in _rows(other, **asked)}
-        changed = {row.key for row in rows if changes(row.decision, said[row.key])}
+        alike = all(prediction.like is not None for prediction in predictions)
+        decisions = {row.key: row.decision for row in _rows(other, **settings)}
+        changed = {row.key for row in rows if changes(row.decision, decisions[row.key])}
         if not changed:
             continue
         named = [", ".join(row.key) for row in rows if row.key in changed]
@@ -478,19 +477,24 @@ def _concluded(
     by: tuple[str, ...],
     rows: tuple[SliceRow, ...],
     *,
-    whole_draws: int,
+    overall_draws: int,
     spelled: tuple[Finding, ...] = (),
-    **asked: Unpack[_Asked],
+    **settings: Unpack[_Settings],
 ) -> SliceComparison:
-    """Put the whole beside the slices."""
-    rope, prob, n_draws, seed = asked["rope"], asked["prob"], asked["n_draws"], asked["seed"]
-    whole = answer_spec(
+    """Add the overall comparison to the slices."""
+    rope, prob, n_draws, seed = (
+        settings["rope"],
+        settings["prob"],
+        settings["n_draws"],
+        settings["seed"],
+    )
+    overall = answer_spec(
         spec,
         rope=rope,
         prob=prob,
-        n_draws=whole_draws,
+        n_draws=overall_draws,
         seed=child(seed, 0),
-        n_jobs=asked["n_jobs"],
+        n_jobs=settings["n_jobs"],
     )
     signed = sign(
         "compare_slices",
@@ -503,7 +507,7 @@ def _concluded(
     return SliceComparison(
         by=by,
         rows=rows,
-        whole=whole,
+        whole=overall,
         n_draws=n_draws,
         findings=(*unless_told(slice_findings(spec, rows, rope, n_draws), spelled), *spelled),
         signature=f"{signed} | slices={len(rows)} | pooled",
@@ -511,10 +515,8 @@ def _concluded(
 
 
 def _slices_of(spec: LabelSpec) -> Slices:
-    slices = spec.view.slices
+    # A view of some types of spans has no slices.
+    slices = spec.view.slices if spec.view.slices is not None else spec.data.slices
     if slices is None:
-        raise UsageError(
-            "slices are compared item by item; outcomes without shared items cannot be compared "
-            "slice by slice"
-        )
+        raise UsageError("slices are compared item by item; these outcomes have no shared items")
     return slices

@@ -1,4 +1,4 @@
-"""``SliceComparison``: rows in the order of concern, in words and tables."""
+"""``SliceComparison``: the slices, most concerning first, as texts and tables."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _OWN = (
 
 
 def slices_table(facts: Facts, rows: Sequence[Facts]) -> Table:
-    """Return one row a slice, in the order given.
+    """Return one row per slice, in the order of the rows.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def slices_table(facts: Facts, rows: Sequence[Facts]) -> Table:
     ('DE',)
     """
     keys = _key_names(facts["by"])
-    found = tuple(
+    cells = tuple(
         {
             **dict(zip(keys, row["key"], strict=True)),
             **{name: row.get(name) for name in _OWN},
@@ -76,11 +76,11 @@ def slices_table(facts: Facts, rows: Sequence[Facts]) -> Table:
         }
         for row in rows
     )
-    return Table(_columns(facts, keys), found, title=_caption(facts))
+    return Table(_columns(facts, keys), cells, title=_caption(facts))
 
 
 def _key_names(by: Sequence[str]) -> list[str]:
-    """Name the columns of the slices so that they differ from the others."""
+    """Return names for the columns of the slices that differ from the other columns."""
     return [f"by_{name}" if name in _OWN else name for name in by]
 
 
@@ -93,9 +93,9 @@ def _columns(facts: Facts, keys: Sequence[str]) -> tuple[Column, ...]:
         number_column("observed_a", a),
         number_column("observed_b", b),
         signed_column("observed"),
-        signed_column("own_low", f"own {hdi} low"),
+        signed_column("own_low", f"unpooled {hdi} low"),
         signed_column("own_high", "high"),
-        text_column("own_decision", "own decision"),
+        text_column("own_decision", "unpooled decision"),
         signed_column("mean"),
         number_column("sd"),
         signed_column("hdi_low", f"{hdi} low"),
@@ -104,7 +104,7 @@ def _columns(facts: Facts, keys: Sequence[str]) -> tuple[Column, ...]:
         probability_column("p_equivalent", "P(ROPE)", n_draws),
         probability_column("p_better", "P(better)", n_draws),
         probability_column("p_greater", "P(>0)", n_draws),
-        probability_column("like_whole", "P(like the whole)"),
+        probability_column("like_whole", "P(like overall)"),
         text_column("decision"),
     )
 
@@ -116,40 +116,40 @@ def _caption(facts: Facts, *, limit: int | None = None) -> str:
     return (
         f"{read.difference(facts, limit=limit)} in {read.metric(facts)} by {by}, "
         f"{numbers.count(facts['n_slices'])} slices of {read.sample(facts)} (paired, prior "
-        f"{for_text(facts['prior'])}, pulled toward the whole, "
+        f"{for_text(facts['prior'])}, partially pooled, "
         f"{numbers.percent(facts['hdi_prob'])} HDI, ROPE {read.rope_text(facts)})"
     )
 
 
 def slices_headline(facts: Facts, *, limit: int | None = None) -> str:
-    """Return how many slices are called, and how many of these calls are probably wrong.
+    """Return the number of slices with each decision, and of expected false alarms.
 
     Examples
     --------
     >>> counts = {"WORSE": 12, "BETTER": 0, "EQUIVALENT": 9_000}
     >>> print(slices_headline({"names": ["bert", "gpt"], "n_slices": 10_000, "counts": counts,
     ...                        "expected_wrong": 0.31}))
-    bert is worse than gpt in 12 of 10,000 slices, better in none, practically equivalent in 9,000; the other 988 are not decided. Expected false alarms among the 12 slices called better or worse: 0.31.
+    bert is worse than gpt in 12 of 10,000 slices, better in none, practically equivalent in 9,000; the other 988 are undecided. Expected false alarms among the 12 slices flagged as better or worse: 0.31.
     """  # noqa: E501
     a, b = read.names(facts, limit=limit)
     total = facts["n_slices"]
     worse, better, equal = (facts["counts"][name] for name in ("WORSE", "BETTER", "EQUIVALENT"))
-    open_, called = total - worse - better - equal, worse + better
-    if open_ == total:
-        return f"{a} against {b} in {counted(total, 'slices')}: none decided."
+    undecided, n_flagged = total - worse - better - equal, worse + better
+    if undecided == total:
+        return f"{a} against {b} in {counted(total, 'slices')}: all undecided."
     line = (
         f"{a} is worse than {b} in {_many(worse)} of {counted(total, 'slices')}, better in "
         f"{_many(better)}, practically equivalent in {_many(equal)}"
     )
     line += (
-        f"; the other {numbers.count(open_)} {'is' if open_ == 1 else 'are'} not decided."
-        if open_
+        f"; the other {numbers.count(undecided)} {'is' if undecided == 1 else 'are'} undecided."
+        if undecided
         else "."
     )
-    if called:
+    if n_flagged:
         wrong = facts["expected_wrong"]
         about = "fewer than 0.01" if wrong < 0.01 else f"{wrong:.2g}"
-        flagged = counted(called, "slices called better or worse", one="slice called so")
+        flagged = counted(n_flagged, "slices flagged as better or worse", one="flagged slice")
         line += f" Expected false alarms among the {flagged}: {about}."
     return line
 
@@ -159,28 +159,28 @@ def _many(count: int) -> str:
 
 
 def slices_document(facts: Facts, rows: Sequence[Facts], *, top: int | None) -> Document:
-    """Return the headline, the whole, the most concerning slices with their intervals, findings.
+    """Return headline, overall result, the most concerning slices with intervals, and findings.
 
     Parameters
     ----------
     facts
-        The facts of the slices.
+        Facts of the slices.
     rows
-        The facts of the most concerning slices, as many as are shown anywhere.
+        Facts of the most concerning slices, enough for every format.
     top
-        How many of them a screen shows; all if None.
+        Number of slices on a screen; all if None.
     """
     keys, hdi = _key_names(facts["by"]), f"{numbers.percent(facts['hdi_prob'])} HDI"
-    shown, carded = rows[:top], rows[:MOST_ROWS]
-    left, more = (facts["n_slices"] - len(some) for some in (shown, carded))
+    on_screen, on_card = rows[:top], rows[:MOST_ROWS]
+    left, more = (facts["n_slices"] - len(part) for part in (on_screen, on_card))
     table = brief(
         joined_hdi(
             with_places(
-                slices_table(facts, shown),
+                slices_table(facts, on_screen),
                 _PLACES,
-                max((numbers.decimals(row["sd"], least=2) for row in shown), default=2),
+                max((numbers.decimals(row["sd"], least=2) for row in on_screen), default=2),
             ),
-            heading="own",
+            heading="unpooled",
             low="own_low",
             high="own_high",
             key="own",
@@ -188,8 +188,8 @@ def slices_document(facts: Facts, rows: Sequence[Facts], *, top: int | None) -> 
         [*keys, *_IN_TEXT],
         hdi=hdi,
     )
-    full = slices_table(facts, carded)
-    decisions = [row["decision"] for row in shown]
+    full = slices_table(facts, on_card)
+    decisions = [row["decision"] for row in on_screen]
     return Document(
         headline=slices_headline(facts),
         short=slices_headline(facts, limit=30),
@@ -203,11 +203,11 @@ def slices_document(facts: Facts, rows: Sequence[Facts], *, top: int | None) -> 
             )
         ],
         table=joined_hdi(full, aligned=False).only([*keys, *_COLUMNS_OF_CARD]),
-        spans=[span(row, rope=facts["rope"]) for row in carded],
+        spans=[span(row, rope=facts["rope"]) for row in on_card],
         leads=len(facts["by"]),
         more=full,
         notes=[
-            Note(legend((one["symbol"], one["words"]) for one in decisions), card=False),
+            Note(legend((each["symbol"], each["words"]) for each in decisions), card=False),
             *([Note(f"and {numbers.count(more)} more", screen="never")] if more else []),
             Note(f"Overall: {headline(facts['whole'])}", screen="never"),
         ],
@@ -236,31 +236,31 @@ WITHOUT_ROWS = (
 class SliceComparison(Tabular):
     """A − B in every slice, the most concerning first.
 
-    The rows are in the order of the probability that A is worse than B by more than the
-    ROPE; among equals the worse mean comes first.
+    The rows are sorted by the probability that A is worse than B by more than the ROPE, and then by
+    the mean, the worst first.
 
     Parameters
     ----------
     by
-        The columns that divide the items.
+        Columns that define the slices.
     rows
-        One for each slice.
+        The slices.
     whole
-        The comparison on all items.
+        Overall comparison, on all items.
     n_draws
-        How many draws each slice rests on.
+        Number of draws per slice.
     findings
-        Findings.
+        Findings about data and result.
     signature
-        What makes the result repeatable.
+        One line that describes how the result was computed.
 
     Examples
     --------
     >>> import outperform as op
     >>> y, day = [1, 0] * 300, ["Mon"] * 300 + ["Tue"] * 300
-    >>> seen = op.Outcomes.from_labels(y, {"new": [1, 0] * 200 + [0, 0] * 100, "old": y},
+    >>> data = op.Outcomes.from_labels(y, {"new": [1, 0] * 200 + [0, 0] * 100, "old": y},
     ...                                by={"day": day})
-    >>> slices = op.compare_slices(seen, "new", "old", metric="recall", rope=0.02, random_state=1)
+    >>> slices = op.compare_slices(data, "new", "old", metric="recall", rope=0.02, random_state=1)
     >>> len(slices), slices["Tue"].decision.symbol
     (2, '≪')
     """
@@ -279,73 +279,73 @@ class SliceComparison(Tabular):
         return iter(self.rows)
 
     def __getitem__(self, key: str | tuple[object, ...]) -> SliceRow:
-        wanted = tuple(map(str, key if isinstance(key, tuple) else (key,)))
-        if len(wanted) != len(self.by):
-            raise UsageError(f"a slice has a value for each of {self.by}; got {wanted}")
-        if wanted not in self._places:
+        values = tuple(map(str, key if isinstance(key, tuple) else (key,)))
+        if len(values) != len(self.by):
+            raise UsageError(f"a slice must have one value for each of {self.by}; got {values}")
+        if values not in self._index:
             known = [", ".join(row.key) for row in self.rows[:_ROWS_IN_TEXT]]
-            raise UsageError(unknown_name("slice", ", ".join(wanted), known))
-        return self.rows[self._places[wanted]]
+            raise UsageError(unknown_name("slice", ", ".join(values), known))
+        return self.rows[self._index[values]]
 
     @cached_property
-    def _places(self) -> dict[tuple[str, ...], int]:
-        return {row.key: place for place, row in enumerate(self.rows)}
+    def _index(self) -> dict[tuple[str, ...], int]:
+        return {row.key: i for i, row in enumerate(self.rows)}
 
-    # What the slices say together
+    # All slices
 
     @property
     def names(self) -> tuple[str, str]:
-        """The names of A and of B."""
+        """Names of A and B."""
         return self.whole.names
 
     @property
     def metric(self) -> str:
-        """The metric's name."""
+        """Name of the metric."""
         return self.whole.metric
 
     @property
     def rope(self) -> Rope:
-        """The region of practical equivalence."""
+        """Region of practical equivalence."""
         return self.whole.rope
 
     @property
     def called(self) -> tuple[SliceRow, ...]:
-        """The slices whose decision is better or worse, the most concerning first."""
+        """Slices with the decision better or worse, the most concerning first."""
         return tuple(row for row in self.rows if row.called)
 
     @cached_property
     def counts(self) -> dict[Decision, int]:
-        """How many slices have each decision."""
+        """Number of slices with each decision."""
         return count_decisions(self.rows)
 
     @property
     def n_slices(self) -> int:
-        """The number of slices."""
+        """Number of slices."""
         return len(self.rows)
 
     @property
     def _counts(self) -> dict[str, int]:
-        """How many slices have each decision, by its name."""
+        """Number of slices with each decision, by its name."""
         return {decision.name: count for decision, count in self.counts.items()}
 
     @property
     def expected_wrong(self) -> float:
-        """How many of the slices called better or worse are expected to be neither.
+        """Expected number of wrong decisions among the slices flagged as better or worse.
 
-        The sum over the slices called of ``1 − P(what was called)``, each taken for one like
-        the others as far as these teach it.
+        This is the sum of ``1 − P(decision)`` over the flagged slices, each with the prior that
+        is learned from the other slices.
         """
         return float(sum(row.p_wrong for row in self.rows))
 
-    # Words, tables, pictures
+    # Texts, tables and figures
 
     def table(self, top: int | None = None) -> Table:
-        """Return one row a slice.
+        """Return one row per slice.
 
         Parameters
         ----------
         top
-            How many of the most concerning slices; all if None.
+            Number of the most concerning slices; all if None.
         """
         return slices_table(self._facts(), self._row_facts(top))
 
@@ -355,7 +355,7 @@ class SliceComparison(Tabular):
         Parameters
         ----------
         top
-            How many of the most concerning slices; all if None.
+            Number of the most concerning slices; all if None.
         """
         return plain(self._document(top).lines(Page()))
 
@@ -364,7 +364,7 @@ class SliceComparison(Tabular):
         return slices_document(self._facts(), self._row_facts(most), top=top)
 
     def _facts(self) -> Json:
-        """Return everything but the rows, of which there may be very many."""
+        """Return everything but the rows, which may be very many."""
         return to_json(self, WITHOUT_ROWS)
 
     def _row_facts(self, top: int | None) -> list[Json]:
@@ -373,16 +373,16 @@ class SliceComparison(Tabular):
     def plot(
         self, ax: Axes | None = None, *, top: int = _IN_FOREST, size: FigureSize = "text"
     ) -> Axes:
-        """Draw the intervals of the most concerning slices, one a row, with their decisions.
+        """Draw the intervals of the most concerning slices, one per row, with their decisions.
 
         Parameters
         ----------
         ax
-            Axes to draw into; new ones if None. They are returned.
+            Axes to draw into; new axes if None. They are returned.
         top
-            How many slices.
+            Number of slices.
         size
-            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
+            Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
         rope = to_json(self.rope)
         rows = [
@@ -398,7 +398,7 @@ class SliceComparison(Tabular):
             title=slices_headline(self._facts(), limit=SHORT_NAME)
             .partition("; ")[0]
             .partition(". ")[0],
-            note="means pulled toward the whole",
+            note="partially pooled",
             ax=ax,
             size=size,
         )

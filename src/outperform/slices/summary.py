@@ -1,4 +1,4 @@
-"""Numbers and decisions of every slice, block by block."""
+"""Numbers and decisions of every slice, computed in blocks."""
 
 from __future__ import annotations
 
@@ -48,41 +48,41 @@ class SliceRow(Summary):
     Parameters
     ----------
     key
-        The slice: the value of each column that divides the items.
+        Value of each column that defines the slices.
     n
-        How many items it has.
+        Number of items.
     observed_a, observed_b, observed
-        The plug-in values of A and of B in the slice alone, and their difference.
+        Plug-in values of A and of B in the slice, and their difference.
     mean, sd
-        Of A − B, pulled toward the whole.
+        Posterior mean and sd of A − B, partially pooled.
     mcse
-        The Monte Carlo error of the mean.
+        Monte Carlo standard error of the mean.
     sd_error
-        The Monte Carlo error of the sd.
+        Monte Carlo standard error of the sd.
     n_draws
-        How many draws these numbers rest on.
+        Number of draws behind these numbers.
     hdi
-        The narrowest interval.
+        Highest density interval.
     p_worse, p_equivalent, p_better
-        The probabilities that A is worse than B by more than the ROPE, that the
-        difference lies in it, and that A is better.
+        Probabilities that A is worse than B by more than the ROPE, that the difference lies in
+        the ROPE, and that A is better by more than the ROPE.
     p_greater
-        The probability that A − B is above zero.
+        Probability that A − B is above zero.
     decision
-        The decision; firm only where the slice's own items decide or lean the same way, and
-        never ≈ where its own interval leaves out the pooled mean.
+        The decision; firm only if the slice's unpooled data decide or lean the same way, and never
+        ≈ if its unpooled interval excludes the pooled mean.
     own_hdi
-        The narrowest interval of the slice on its own, without the others.
+        HDI from the slice's own data, without the other slices.
     own_decision
-        The decision on it.
+        Decision from the slice's own data.
     p_wrong
-        The probability that a decision of better or worse is wrong if the slice is taken for
-        one like the others as far as these teach it; 0 without such a decision.
+        Probability that a decision of better or worse is wrong, with the prior that is learned
+        from the other slices; 0 without such a decision.
     like_whole
-        The probability that the models answer in this slice as they do elsewhere, as far as
-        the others teach it.
+        Probability that the models behave in this slice as they do overall, with the prior that
+        is learned from the other slices.
     coarse
-        Whether so few draws leave the decision open.
+        Whether another set of draws could change the decision.
     """
 
     key: tuple[str, ...]
@@ -105,49 +105,49 @@ class SliceRow(Summary):
 
     @property
     def errors(self) -> dict[str, float]:
-        """The Monte Carlo error of the mean, the sd and each probability.
+        """Monte Carlo standard errors of the mean, the sd and each probability.
 
-        They take the draws as independent; what is drawn by share errs a little less.
+        They treat the draws as independent; stratified draws have slightly smaller errors.
         """
-        of_probability = {
+        probabilities = {
             name: probability_error(getattr(self, name), self.n_draws)
             for name in ("p_worse", "p_equivalent", "p_better", "p_greater")
         }
-        return {"mean": self.mcse, "sd": self.sd_error, **of_probability}
+        return {"mean": self.mcse, "sd": self.sd_error, **probabilities}
 
     @property
     def called(self) -> bool:
         """Whether the decision is better or worse."""
-        return self.decision in _CALLS
+        return self.decision in _FLAGGED
 
     @property
     def disagrees(self) -> bool:
-        """Whether the slice's own items say otherwise than the pooled numbers.
+        """Whether the slice's own data disagree with the pooled result.
 
-        They do where they alone would be called better or worse and the slice is not, and where
-        their own interval leaves out the pooled mean.
+        They do if they would be flagged as better or worse but the slice is not, and if their
+        interval excludes the pooled mean.
         """
-        hidden = self.own_decision in _CALLS and self.own_decision is not self.decision
+        hidden = self.own_decision in _FLAGGED and self.own_decision is not self.decision
         return hidden or self.mean not in self.own_hdi
 
 
-_CALLS = (Decision.BETTER, Decision.WORSE)
+_FLAGGED = (Decision.BETTER, Decision.WORSE)
 
 
 class Numbers(NamedTuple):
-    """What the draws of each slice say, one value a slice."""
+    """Numbers from the draws of each slice, one value per slice."""
 
     summaries: SummaryRows
     masses: MassRows
 
     @classmethod
     def of(cls, ordered: FloatArray, rope: Rope, prob: float) -> Numbers:
-        """Return them for rows of sorted draws ``(n_slices, n_draws)``."""
+        """Return the numbers of sorted draws ``(n_slices, n_draws)``."""
         return cls(summarize_many(ordered, prob), masses_rows(ordered, rope))
 
     @property
     def ends(self) -> Ends:
-        """The narrowest interval of each slice."""
+        """The HDI of each slice."""
         return self.summaries.hdi
 
 
@@ -162,8 +162,8 @@ def draw_numbers(
     n_jobs: int | None,
     only: IntArray | None = None,
 ) -> Numbers:
-    """Draw every slice, or these only, and keep the numbers; the draws are not kept."""
-    places = np.arange(posterior.n_slices) if only is None else only
+    """Draw every slice, or only some, and return the numbers without the draws."""
+    slices = np.arange(posterior.n_slices) if only is None else only
     length = posterior.block_length(n_draws) if only is None else 1
     blocks: dict[int, Numbers] = {}
 
@@ -174,24 +174,24 @@ def draw_numbers(
     pieces = posterior.pieces(n_draws, spec.measured.needs)
     draw = partial(_draw_blocks, posterior, spec, length=length, n_jobs=n_jobs)
     if len(pieces) == 1:
-        draw(conclude, places, n_draws, seed)
-    else:  # draws that come in pieces wait for the last of them
+        draw(conclude, slices, n_draws, seed)
+    else:  # pieces of the draws are stored until the last of them
         step = length * max(1, _WAITING // (length * n_draws))
         stops = np.cumsum([0, *pieces]).tolist()
-        for first in range(0, len(places), step):
-            some = places[first : first + step]
-            waiting = np.empty((len(some), n_draws))
+        for first in range(0, len(slices), step):
+            part = slices[first : first + step]
+            waiting = np.empty((len(part), n_draws))
             for number, (start, stop) in enumerate(pairwise(stops)):
                 put = partial(_put, waiting[:, start:stop])
-                draw(put, some, stop - start, child(child(seed, first), number))
-            conclude(slice(first, first + len(some)), waiting)
+                draw(put, part, stop - start, child(child(seed, first), number))
+            conclude(slice(first, first + len(part)), waiting)
     numbers: Numbers = _joined([blocks[start] for start in sorted(blocks)])
     _refuse_undefined(spec, numbers.summaries.spreads.mean)
     return numbers
 
 
 def _joined(parts: Sequence[Any]) -> Any:
-    """Put columns of blocks one after the other, whatever the tuples in which they are."""
+    """Concatenate the columns of blocks, within nested tuples."""
     if isinstance(parts[0], np.ndarray):
         return np.concatenate(parts)
     return type(parts[0])(*map(_joined, zip(*parts, strict=True)))
@@ -215,7 +215,7 @@ def _draw_blocks(
     length: int,
     n_jobs: int | None,
 ) -> None:
-    """Draw A − B of these slices, and use the draws ``(n_slices, n_draws)`` block by block."""
+    """Draw A − B of these slices, and pass the draws ``(n_slices, n_draws)`` on in blocks."""
     needs = spec.measured.needs
     make_worker = posterior.sharing(needs, seed, n_draws, places=places, n_jobs=n_jobs)
 
@@ -238,14 +238,14 @@ def _draw_blocks(
     )
 
 
-_FEWEST_OWN = 1_000
+_MIN_UNPOOLED_DRAWS = 1_000
 
 
 class SliceNumbers(NamedTuple):
-    """The numbers of each slice pooled and on its own, and how probably a call is wrong."""
+    """Pooled and unpooled numbers of each slice, and the probability of a wrong decision."""
 
     pooled: Numbers
-    own: Numbers
+    unpooled: Numbers
     p_wrong: FloatArray
 
 
@@ -259,7 +259,7 @@ def draw_slices(
     seed: SeedSequence,
     n_jobs: int | None,
 ) -> SliceNumbers:
-    """Draw every slice with the others and without, and those called as the others teach."""
+    """Draw every slice pooled and unpooled, and flagged slices by the prior from the others."""
 
     def draw(
         of: SlicesPosterior, stream: int, n: int = n_draws, only: IntArray | None = None
@@ -277,14 +277,14 @@ def draw_slices(
 
     pooled = draw(posterior, 1)
     below, above = pooled.ends.high < rope.low, pooled.ends.low > rope.high
-    called = np.flatnonzero(below | above)
+    flagged = np.flatnonzero(below | above)
     p_wrong = np.zeros(posterior.n_slices)
-    if called.size:
-        masses = draw(posterior.doubting(0.0), 3, only=called).masses
-        p_wrong[called] = 1 - np.where(below[called], masses.below, masses.above)
-    # A slice's own interval is there to be compared; a quarter of the draws will do for that.
-    few = min(n_draws, max(_FEWEST_OWN, n_draws // 4))
-    return SliceNumbers(pooled, draw(posterior.alone(), 2, few), p_wrong)
+    if flagged.size:
+        masses = draw(posterior.doubting(0.0), 3, only=flagged).masses
+        p_wrong[flagged] = 1 - np.where(below[flagged], masses.below, masses.above)
+    # The unpooled interval is only for comparison, so a quarter of the draws is enough.
+    n_unpooled = min(n_draws, max(_MIN_UNPOOLED_DRAWS, n_draws // 4))
+    return SliceNumbers(pooled, draw(posterior.alone(), 2, n_unpooled), p_wrong)
 
 
 def _refuse_undefined(spec: LabelSpec, means: FloatArray) -> None:
@@ -299,34 +299,34 @@ _AT_ONCE = 1 << 22
 
 
 def observe(spec: LabelSpec, slices: Slices) -> FloatArray:
-    """Return what was observed of A and of B in each slice, ``(2, n_slices)``."""
+    """Return the observed values of A and of B in each slice, ``(2, n_slices)``."""
     cells, counts = slices.table.cells, slices.table.counts.astype(np.float64)
     inside = indicators(cells[:, 0], len(slices)).multiply(counts).T
     step = max(1, _AT_ONCE // spec.view.n_classes**2)
-    found = np.empty((2, len(slices)))
+    values = np.empty((2, len(slices)))
     for model in range(2):
-        own = ModelSums(spec, spec.view, model)
-        sums = (own.terms(cells[:, [1, 2 + model]]) @ inside).tocsc()
+        model_sums = ModelSums(spec, spec.view, model)
+        sums = (model_sums.terms(cells[:, [1, 2 + model]]) @ inside).tocsc()
         for start in range(0, len(slices), step):
-            some = slice(start, start + step)
-            found[model, some] = _value(own, sums[:, some].toarray())
-    return found
+            block = slice(start, start + step)
+            values[model, block] = _value(model_sums, sums[:, block].toarray())
+    return values
 
 
-def _value(own: ModelSums, sums: FloatArray) -> FloatArray:
+def _value(model_sums: ModelSums, sums: FloatArray) -> FloatArray:
     """Return the values of several slices at their sums."""
-    spec, n_classes = own.spec, own.view.n_classes
+    spec, n_classes = model_sums.spec, model_sums.view.n_classes
     if spec.measured.average not in ("macro", "weighted") or spec.choices.labels is not None:
-        whole: FloatArray = PlugIn(sums, own.evaluate).observed[0]
-        return whole
-    # Of a class that a slice lacks nothing is observed; slices with the same classes go together.
+        observed: FloatArray = PlugIn(sums, model_sums.evaluate).observed[0]
+        return observed
+    # A slice has no observed value for a missing class, so slices are grouped by their classes.
     occurs = sums[:n_classes].T > 0
     first, which = distinct_rows(occurs)
     values = np.empty(len(occurs))
-    for place, pattern in enumerate(occurs[first]):
-        classes = tuple(np.flatnonzero(pattern).tolist())
-        there = ModelSums(replace(spec, classes=classes), own.view, 0)
-        values[which == place] = PlugIn(sums[:, which == place], there.evaluate).observed[0]
+    for group, pattern in enumerate(occurs[first]):
+        classes, inside = tuple(np.flatnonzero(pattern).tolist()), which == group
+        part = ModelSums(replace(spec, classes=classes), model_sums.view, 0)
+        values[inside] = PlugIn(sums[:, inside], part.evaluate).observed[0]
     return values
 
 
@@ -341,48 +341,48 @@ def summarize_rows(
     prob: float,
     n_draws: int,
 ) -> tuple[SliceRow, ...]:
-    """Return a row for each slice, the most concerning first.
+    """Return one row per slice, the most concerning first.
 
-    Concern is the probability that A is worse than B by more than the ROPE;
-    among equals the worse mean comes first, then the slices' own order.
+    They are sorted by the probability that A is worse than B by more than the ROPE, then by the
+    mean, the worst first, then in the original order.
     """
-    numbers, own, p_wrong = drawn
+    numbers, unpooled, p_wrong = drawn
     better = spec.metric.greater_is_better
     below, inside, above, greater = (column.tolist() for column in numbers.masses)
     worse, good = (below, above) if better else (above, below)
     near = _near_an_edge(numbers.ends, rope)
     unmatched = spec.never_matches(0) or spec.never_matches(1)
     rows = []
-    for place, key in enumerate(slices):
-        summary = numbers.summaries.row(place, prob, n_draws)
+    for i, key in enumerate(slices):
+        summary = numbers.summaries.row(i, prob, n_draws)
         hdi = summary.hdi
-        seen = observed[:, place].tolist()
-        own_hdi = own.ends.interval(place, prob, signed=True)
-        decision = decide(hdi, rope, numbers.masses.row(place), greater_is_better=better)
-        alone = decide(own_hdi, rope, own.masses.row(place), greater_is_better=better)
+        values = observed[:, i].tolist()
+        own_hdi = unpooled.ends.interval(i, prob, signed=True)
+        decision = decide(hdi, rope, numbers.masses.row(i), greater_is_better=better)
+        unpooled_decision = decide(own_hdi, rope, unpooled.masses.row(i), greater_is_better=better)
         if decision is Decision.EQUIVALENT and summary.mean not in own_hdi:
             decision = Decision.UNDECIDED
-        decision = Decision.UNDECIDED if unmatched else supported(decision, alone)
+        decision = Decision.UNDECIDED if unmatched else supported(decision, unpooled_decision)
         rows.append(
             SliceRow(
                 key=key,
-                n=int(slices.n[place]),
-                observed_a=seen[0],
-                observed_b=seen[1],
-                observed=seen[0] - seen[1],
+                n=int(slices.n[i]),
+                observed_a=values[0],
+                observed_b=values[1],
+                observed=values[0] - values[1],
                 **summary._fields(),
-                sd_error=float(numbers.summaries.spreads.sd_error[place]),
+                sd_error=float(numbers.summaries.spreads.sd_error[i]),
                 n_draws=n_draws,
-                p_worse=worse[place],
-                p_equivalent=inside[place],
-                p_better=good[place],
-                p_greater=greater[place],
+                p_worse=worse[i],
+                p_equivalent=inside[i],
+                p_better=good[i],
+                p_greater=greater[i],
                 decision=decision,
                 own_hdi=own_hdi,
-                own_decision=Decision.UNDECIDED if unmatched else alone,
-                p_wrong=float(p_wrong[place]) if decision in _CALLS else 0.0,
-                like_whole=float(like_whole[place]),
-                coarse=bool(near[place]) and _is_coarse(hdi, rope),
+                own_decision=Decision.UNDECIDED if unmatched else unpooled_decision,
+                p_wrong=float(p_wrong[i]) if decision in _FLAGGED else 0.0,
+                like_whole=float(like_whole[i]),
+                coarse=bool(near[i]) and _is_coarse(hdi, rope),
             )
         )
     sign = 1.0 if better else -1.0
@@ -391,9 +391,9 @@ def summarize_rows(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Parts:
-    """Slices that are each asked alone: their keys, their data, items and units.
+    """Slices that are drawn separately: their keys, data, items and units.
 
-    A unit is what is weighed as one: an item, or a group of them.
+    A unit is an item, or a group of items with one weight.
     """
 
     by: tuple[str, ...]
@@ -405,12 +405,12 @@ class Parts:
 
     @property
     def n(self) -> IntArray:
-        """How many items each slice has."""
+        """Number of items per slice."""
         return np.array([part.n for part in self.data])
 
     @property
     def n_units(self) -> IntArray:
-        """How many units each slice has."""
+        """Number of units per slice."""
         return np.array([_n_units(part) for part in self.data])
 
 
@@ -421,7 +421,7 @@ def _n_units(part: Data) -> int:
 
 
 class PooledSlices(NamedTuple):
-    """What draws of each slice say, pooled and alone, and what was learned of them."""
+    """Pooled and unpooled numbers of the slices, and the probability of each being like overall."""
 
     numbers: SliceNumbers
     like_whole: FloatArray
@@ -436,20 +436,20 @@ def pool_differences(
     seed: SeedSequence,
     together: bool = False,
 ) -> PooledSlices:
-    """Pool draws of A − B in slices ``(n_slices, n_draws)``, and sum them up.
+    """Pool and summarize draws of A − B in slices ``(n_slices, n_draws)``.
 
     Parameters
     ----------
     own
-        Draws as the items of each slice alone give them.
+        Unpooled draws, from the data of each slice.
     n
-        How many items, or groups of them, each has.
+        Number of items, or groups of items, per slice.
     rope, prob
-        What is asked of the draws.
+        The ROPE, and the mass of the HDI.
     seed
-        Of the prior's part of the draws.
+        Seed of the pooling.
     together
-        Whether a group may lie in several slices, so that the draws of slices are joint.
+        Whether a group may lie in several slices, so the draws of slices are joint.
     """
     pooled, like_whole = pool_normal(own, n, seed, together=together)
     numbers, alone = (Numbers.of(np.sort(each, axis=1), rope, prob) for each in (pooled, own))
@@ -461,7 +461,7 @@ def pool_differences(
 
 
 def count_decisions(rows: tuple[SliceRow, ...]) -> dict[Decision, int]:
-    """Return how many slices have each decision."""
+    """Return the number of slices with each decision."""
     counts = dict.fromkeys(Decision, 0)
     for row in rows:
         counts[row.decision] += 1
@@ -469,7 +469,7 @@ def count_decisions(rows: tuple[SliceRow, ...]) -> dict[Decision, int]:
 
 
 def _near_an_edge(ends: Ends, rope: Rope) -> AnyArray:
-    """Return which slices deserve the exact question, of which there are few."""
+    """Return the few slices whose HDI may be close to an edge, to check them exactly."""
     near = np.zeros(len(ends.low), dtype=bool)
     for end, error in ((ends.low, ends.mcse_low), (ends.high, ends.mcse_high)):
         for edge in (rope.low, rope.high):

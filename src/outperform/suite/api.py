@@ -1,10 +1,10 @@
-"""``compare`` and ``rank`` of a suite of tasks.
+"""``compare`` and ``rank`` for a suite of tasks.
 
 Tasks have different items, so their posteriors are independent, and a draw of the mean over tasks
-is the mean of one draw of each. That answers the fixed question: which model is better on these
-tasks? The random question, on tasks like these, takes the tasks as a sample: the difference of a
-task is its posterior mean, whose spread over tasks holds both how far tasks differ and how well
-each is known. So the mean over the population has a Student t distribution around their mean.
+is the mean of one draw of each. This answers the fixed question: which model is better on these
+tasks? The random question, about tasks like these, treats the tasks as a sample. The difference on
+a task is its posterior mean, whose spread over tasks includes both the variation of tasks and the
+uncertainty of each. So the population mean has a Student t distribution around the tasks' mean.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ from outperform.suite.result import (
     SuiteRanking,
 )
 
-_FEWEST_POOLED, _TYPICAL = 3, 1 / 8  # the spread between tasks, in sds of one item
-_POOLING_STREAM, _TASKS_STREAM = 1 << 31, (1 << 31) + 1  # beyond the tasks
+_FEWEST_POOLED, _TYPICAL = 3, 1 / 8  # _TYPICAL: sd between tasks, in sds of one item
+_POOLING_STREAM, _TASKS_STREAM = 1 << 31, (1 << 31) + 1  # above the numbers of tasks
 _COARSE = "monte_carlo_too_coarse"
 _WRONG_LABELS = {"predictions_never_match", SPELLED}
 _CHANCES = ("p_worse", "p_equivalent", "p_better", "p_greater")
@@ -95,30 +95,30 @@ def compare_suite(
     n_draws: int | None,
     random_state: Seed,
     n_jobs: int | None,
-    **asked: Any,
+    **kwargs: Any,
 ) -> SuiteComparison:
-    """Compare two models on every task, on the tasks together, and on tasks like these."""
+    """Compare two models on every task, on their mean, and on tasks like these."""
     if not isinstance(a, str) or not isinstance(b, str) or a == b:
         raise UsageError(f"a and b must name two models of the suite; got {a!r} and {b!r}")
-    asked_of = questions(suite.select([a, b]), make_spec, **shared_question(asked))
-    how, prob = average(suite, asked_of), check_prob(hdi_prob)
+    task_questions = questions(suite.select([a, b]), make_spec, **shared_question(kwargs))
+    how, prob = average(suite, task_questions), check_prob(hdi_prob)
     draws, seed = engine.check_draws(n_draws), seed_sequence(random_state)
     tasks: dict[str, Comparison] = {}
-    for one, stream in zip(asked_of, _streams(asked_of, seed), strict=True):
-        (answer,) = engine.answer([one.spec], Sampling(draws, stream, n_jobs))
-        tasks[one.task] = summarize_comparison(
-            one.spec, answer, rope=one.rope, prob=prob, seed=stream
+    for question, stream in zip(task_questions, _streams(task_questions, seed), strict=True):
+        (answer,) = engine.answer([question.spec], Sampling(draws, stream, n_jobs))
+        tasks[question.task] = summarize_comparison(
+            question.spec, answer, rope=question.rope, prob=prob, seed=stream
         )
     means = np.array([task.mean for task in tasks.values()]) / how.units
     sds = np.array([task.sd for task in tasks.values()]) / np.abs(how.units)
-    errors = np.array([[task.errors[one] for task in tasks.values()] for one in ("mean", "sd")])
+    errors = np.array([[task.errors[key] for task in tasks.values()] for key in ("mean", "sd")])
     draws_of_mean = how.mean([task.draws for task in tasks.values()])
-    whole = of_draws(draws_of_mean, how, prob)
-    findings = tuple(_findings(asked_of, tasks, whole, how))
+    overall = of_draws(draws_of_mean, how, prob)
+    findings = tuple(_findings(task_questions, tasks, overall, how))
     if is_serious(findings):
-        whole = replace(whole, decision=Decision.UNDECIDED)
+        overall = replace(overall, decision=Decision.UNDECIDED)
     return SuiteComparison(
-        **{one.name: getattr(whole, one.name) for one in fields(whole)},
+        **{field.name: getattr(overall, field.name) for field in fields(overall)},
         draws=draws_of_mean,
         names=(a, b),
         observed=float(how.mean([np.array(task.observed) for task in tasks.values()])),
@@ -141,28 +141,28 @@ def rank_suite(
     n_draws: int | None,
     random_state: Seed,
     n_jobs: int | None,
-    **asked: Any,
+    **kwargs: Any,
 ) -> SuiteRanking:
-    """Rank many models on the tasks together, and on each."""
+    """Rank models on the mean over tasks, and on each task."""
     names = sorted(suite.models if models is None else models)
     if len(names) < 2 or isinstance(models, (str, Mapping)):
         raise UsageError(f"a ranking needs the names of at least two models; got {models!r}")
-    asked_of = questions(suite.select(names), make_joint_spec, **shared_question(asked))
-    how, prob = average(suite, asked_of), check_prob(hdi_prob)
+    task_questions = questions(suite.select(names), make_joint_spec, **shared_question(kwargs))
+    how, prob = average(suite, task_questions), check_prob(hdi_prob)
     draws, seed = check_many_draws(n_draws, len(names)), seed_sequence(random_state)
     tasks: dict[str, Ranking] = {}
     raw: list[FloatArray] = []
-    for one, stream in zip(asked_of, _streams(asked_of, seed), strict=True):
-        pooled, alone = joint_draws(one.spec, Sampling(draws, stream, n_jobs))
+    for question, stream in zip(task_questions, _streams(task_questions, seed), strict=True):
+        pooled, alone = joint_draws(question.spec, Sampling(draws, stream, n_jobs))
         raw.append(alone)
-        tasks[one.task] = summarize_ranking(
-            one.spec, pooled, alone, rope=one.rope, prob=prob, seed=stream, n_jobs=n_jobs
+        tasks[question.task] = summarize_ranking(
+            question.spec, pooled, alone, rope=question.rope, prob=prob, seed=stream, n_jobs=n_jobs
         )
     together = how.mean(raw)
-    if how.scale == "rope":  # a level in ROPEs has no meaning, only how far it is from the others
+    if how.scale == "rope":  # in units of ROPEs only differences have a meaning
         together = together - together.mean(axis=0)
     values = pool_suite(together, how, suite.n, child(seed, _POOLING_STREAM))
-    observed = how.mean([np.array(one.spec.observed) for one in asked_of])
+    observed = how.mean([np.array(question.spec.observed) for question in task_questions])
     rows = _rows(names, values, together, raw, observed, tasks, how, prob, seed)
     firsts = {name: rank.findings for name, rank in tasks.items()}
     return SuiteRanking(
@@ -173,7 +173,7 @@ def rank_suite(
         greater_is_better=how.greater_is_better,
         tasks=tasks,
         draws=values[[names.index(row.name) for row in rows]],
-        findings=(*_ropes(asked_of, how), *_of_tasks(firsts), *_few(how)),
+        findings=(*_ropes(task_questions, how), *_of_tasks(firsts), *_few(how)),
         signature=_sign("rank", suite, how, prob, draws, seed) + f" | models={len(names)}",
         seed=seed,
     )
@@ -190,7 +190,7 @@ def _rows(
     prob: float,
     seed: SeedSequence,
 ) -> tuple[SuiteModel, ...]:
-    """Return a row for each model: pooled ``values``, and decisions from ``together`` before."""
+    """Return a row per model: numbers from pooled ``values``, decisions from unpooled draws."""
     better, n_draws = how.greater_is_better, values.shape[1]
     p_rank = rank_probabilities(values, greater_is_better=better)
     expected = expected_ranks(p_rank, n_draws)
@@ -199,10 +199,14 @@ def _rows(
     allowed = -how.rope.low if better else how.rope.high
     ranks = _mean_ranks(tasks, names, how)
     sign = -1.0 if better else 1.0
-    order = sorted(range(len(names)), key=lambda place: (sign * values[place].mean(), names[place]))
-    means = np.stack([one.mean(axis=1) for one in raw]) / how.units[:, None]  # task by model
-    errors = np.stack([np.cov(one) / unit**2 for one, unit in zip(raw, how.units, strict=True)])
-    n_items = sum(one.n for one in tasks.values())
+    order = sorted(range(len(names)), key=lambda model: (sign * values[model].mean(), names[model]))
+    means = (
+        np.stack([task_draws.mean(axis=1) for task_draws in raw]) / how.units[:, None]
+    )  # task by model
+    errors = np.stack(
+        [np.cov(task_draws) / unit**2 for task_draws, unit in zip(raw, how.units, strict=True)]
+    )
+    n_items = sum(task.n for task in tasks.values())
     elsewhere = p_best_elsewhere(means, how, n_items, n_draws, child(seed, _TASKS_STREAM))
     leader, rows = order[0], []
     for model in order:
@@ -250,16 +254,16 @@ def _rows(
 def _mean_ranks(tasks: Mapping[str, Ranking], names: Sequence[str], how: Average) -> FloatArray:
     """Return each model's rank averaged over the tasks, draw by draw, ``(n_models, n_draws)``."""
     total = np.zeros(())
-    for weight, one in zip(how.weights, tasks.values(), strict=True):
-        values = one.draws[[one.names.index(name) for name in names]]
-        turned = -values if one.spec.metric.greater_is_better else values
+    for weight, ranking in zip(how.weights, tasks.values(), strict=True):
+        values = ranking.draws[[ranking.names.index(name) for name in names]]
+        turned = -values if ranking.spec.metric.greater_is_better else values
         ahead = [(turned < row).sum(axis=0) + 0.5 * (turned == row).sum(axis=0) for row in turned]
         total = total + weight * (np.stack(ahead) + 0.5)
     return np.asarray(total, dtype=np.float64)
 
 
 def pool_suite(values: FloatArray, how: Average, n_items: int, seed: SeedSequence) -> FloatArray:
-    """Return draws of the models' means as of models that are exchangeable beforehand."""
+    """Return draws of the models' means, pooled because the models are exchangeable a priori."""
     sign = 1.0 if how.greater_is_better else -1.0
     low, high = sorted(sign * bound for bound in how.bounds)
     rng = np.random.Generator(np.random.SFC64(seed))
@@ -272,9 +276,9 @@ def p_best_elsewhere(
 ) -> FloatArray | None:
     """Return the probability that each model is the best on tasks like these, None for few tasks.
 
-    Only differences of models matter. Their covariance over tasks has as many entries as the
-    tasks can tell, or more, and taken as it was seen it makes some differences look far too
-    sure. But the models are exchangeable beforehand: see :func:`contrast_draws`. Then they are
+    Only differences between models matter. Their covariance over tasks has about as many entries
+    as the tasks can determine, or more, so the observed one makes some differences look far too
+    certain. But the models are exchangeable a priori: see :func:`contrast_draws`. Then they are
     pooled.
     """
     weights, freedom = how.weights, freedom_of(how.weights)
@@ -283,7 +287,7 @@ def p_best_elsewhere(
     rng = np.random.Generator(np.random.SFC64(seed))
     centre = weights @ means
     pull = (weights * math.sqrt((freedom + 1) / freedom))[:, None] * (means - centre)
-    pull = pull - pull.mean(axis=1, keepdims=True)  # what moves all models alike
+    pull = pull - pull.mean(axis=1, keepdims=True)  # without what moves all models equally
     draws = centre[:, None] + contrast_draws(pull, freedom, n_draws, rng)
     pooled = pool_suite(draws, how, n_items, child(seed, 0))
     return rank_probabilities(pooled, greater_is_better=how.greater_is_better)[:, 0]
@@ -299,15 +303,15 @@ def new_tasks(
 ) -> Difference | None:
     """Return the posterior of the mean difference over tasks like these; None for few tasks.
 
-    It is never narrower than the mean over these very tasks, so that tasks that agree by luck do
-    not make the wider question the surer one. It is a closed form of the tasks' means and sds;
-    ``errors`` are their Monte Carlo errors, which every number takes over to first order.
+    It is never narrower than the mean over exactly these tasks, so tasks that agree by chance do
+    not make the answer to the wider question more certain. It is a closed form of the tasks' means
+    and sds; their Monte Carlo ``errors`` are propagated to first order.
     """
     if not is_enough(how.weights):
         return None
-    found = _elsewhere(means, sds, how, prob)
+    result = _elsewhere(means, sds, how, prob)
     if errors is None or not errors.any():
-        return found
+        return result
     squares = np.zeros(4 + len(_CHANCES))
     for moved, error in zip(np.eye(2 * len(means)), errors.ravel(), strict=True):
         step = (error * moved).reshape(2, -1)
@@ -318,17 +322,24 @@ def new_tasks(
     of_chances = dict(zip(_CHANCES, chances, strict=True))
     ends = {"mcse_low": low, "mcse_high": high}
     return replace(
-        found,
+        result,
         mcse=mean,
         errors={"mean": mean, "sd": sd, **of_chances},
-        hdi=replace(found.hdi, **ends),
-        eti=replace(found.eti, **ends),
+        hdi=replace(result.hdi, **ends),
+        eti=replace(result.eti, **ends),
     )
 
 
-def _numbers(one: Difference) -> FloatArray:
-    chances = (one.p_worse, one.p_equivalent, one.p_better, one.p_greater)
-    return np.array([one.mean, one.sd, one.hdi.low, one.hdi.high, *chances])
+def _numbers(difference: Difference) -> FloatArray:
+    chances = (
+        difference.p_worse,
+        difference.p_equivalent,
+        difference.p_better,
+        difference.p_greater,
+    )
+    return np.array(
+        [difference.mean, difference.sd, difference.hdi.low, difference.hdi.high, *chances]
+    )
 
 
 def _elsewhere(means: FloatArray, sds: FloatArray, how: Average, prob: float) -> Difference:
@@ -338,9 +349,9 @@ def _elsewhere(means: FloatArray, sds: FloatArray, how: Average, prob: float) ->
     off = weights * (means - centre)
     between = math.sqrt((freedom + 1) / freedom * float(off @ off))
     within = math.sqrt(float((weights * sds) @ (weights * sds)))
-    # Student's t over the tasks, or the normal of these very tasks, whichever is wider.
+    # Student's t over the tasks, or the normal for exactly these tasks, whichever is wider.
     laws = (Law(centre, between, freedom), Law(centre, within, math.inf))
-    law = max(laws, key=lambda one: one.quantile((1 + prob) / 2))
+    law = max(laws, key=lambda law: law.quantile((1 + prob) / 2))
     reach = law.quantile((1 + prob) / 2) - centre
     ends = Interval(low=centre - reach, high=centre + reach, prob=prob, kind="ETI", signed=True)
     rope, better = how.rope, how.greater_is_better
@@ -361,65 +372,72 @@ def _elsewhere(means: FloatArray, sds: FloatArray, how: Average, prob: float) ->
 
 
 def of_draws(draws: FloatArray, how: Average, prob: float) -> Difference:
-    """Return what draws of a difference on the suite's scale say."""
+    """Summarize draws of a difference on the suite's scale."""
     return _difference(draws, how.rope, how.greater_is_better, prob)
 
 
 def _difference(draws: FloatArray, rope: Rope, better: bool, prob: float) -> Difference:
     ordered = np.sort(draws)
-    found = summarize(ordered, None, prob, signed=True)
+    summary = summarize(ordered, None, prob, signed=True)
     masses = masses_from_draws(ordered, rope)
     chances = chances_of(masses, greater_is_better=better)
     of_chances = {name: probability_error(p, draws.size) for name, p in chances.items()}
     return Difference(
-        **found._fields() | chances,
+        **summary._fields() | chances,
         rope=rope,
-        decision=decide(found.hdi, rope, masses, greater_is_better=better),
-        errors={"mean": found.mcse, "sd": sd_error(ordered), **of_chances},
+        decision=decide(summary.hdi, rope, masses, greater_is_better=better),
+        errors={"mean": summary.mcse, "sd": sd_error(ordered), **of_chances},
     )
 
 
 def _pooled(
     tasks: Mapping[str, Comparison], how: Average, prob: float, seed: SeedSequence
 ) -> dict[str, Difference]:
-    """Return each task's difference pulled toward the others, as far as they are alike.
+    """Return each task's difference, partially pooled with the others.
 
-    The true differences are normal around a centre with a spread that is learned, on the suite's
-    scale; a few tasks may stand apart. A task's decision is firm only where its own items decide
-    or lean the same way, and it is its own where its own interval leaves out the pooled mean.
+    On the suite's scale, the true differences are normal around a centre with a learned spread;
+    outlying tasks are possible. A task's pooled decision is firm only if its own items decide or
+    lean the same way. If its unpooled interval excludes the pooled mean, the unpooled decision
+    holds.
     """
     units = how.units[:, None]
-    own = np.stack([task.draws for task in tasks.values()]) / units
+    differences = np.stack([task.draws for task in tasks.values()]) / units
     if len(tasks) >= _FEWEST_POOLED:
-        errors = own.std(axis=1, ddof=1)
+        errors = differences.std(axis=1, ddof=1)
         sizes = np.array([task.spec.n for task in tasks.values()])
         typical = _TYPICAL * float(np.median(errors * np.sqrt(sizes)))
         covariance = np.diag(np.maximum(errors, LEAST_SCALE) ** 2)
         spread = learn_spread(
-            own.mean(axis=1), covariance, typical=max(typical, LEAST_SCALE), population=PARTS
+            differences.mean(axis=1),
+            covariance,
+            typical=max(typical, LEAST_SCALE),
+            population=PARTS,
         )
         rng = np.random.Generator(np.random.SFC64(child(seed, _POOLING_STREAM)))
-        own = spread.pool(own, covariance, rng)
-    found = {}
-    for (name, task), values in zip(tasks.items(), own * units, strict=True):
-        one = _difference(values, task.rope, task.spec.metric.greater_is_better, prob)
-        apart = one.mean not in task.hdi
-        decision = task.decision if apart else supported(one.decision, task.decision)
-        found[name] = replace(one, decision=decision)
-    return found
+        differences = spread.pool(differences, covariance, rng)
+    pooled = {}
+    for (name, task), values in zip(tasks.items(), differences * units, strict=True):
+        difference = _difference(values, task.rope, task.spec.metric.greater_is_better, prob)
+        separate = difference.mean not in task.hdi
+        decision = task.decision if separate else supported(difference.decision, task.decision)
+        pooled[name] = replace(difference, decision=decision)
+    return pooled
 
 
-def _streams(asked: Sequence[Question], seed: SeedSequence) -> list[SeedSequence]:
-    """Return a random stream for each task, whatever the order of the tasks."""
-    order = sorted(one.task for one in asked)
-    return [child(seed, order.index(one.task)) for one in asked]
+def _streams(task_questions: Sequence[Question], seed: SeedSequence) -> list[SeedSequence]:
+    """Return a random stream for each task that does not depend on the order of tasks."""
+    order = sorted(question.task for question in task_questions)
+    return [child(seed, order.index(question.task)) for question in task_questions]
 
 
 def _findings(
-    asked: Sequence[Question], tasks: Mapping[str, Comparison], whole: Difference, how: Average
+    task_questions: Sequence[Question],
+    tasks: Mapping[str, Comparison],
+    overall: Difference,
+    how: Average,
 ) -> Iterator[Finding]:
-    yield from _ropes(asked, how)
-    gap, error = margin(whole.hdi, how.rope)
+    yield from _ropes(task_questions, how)
+    gap, error = margin(overall.hdi, how.rope)
     if gap < SAFE_ERRORS * error:
         yield finding("monte_carlo_too_coarse/edge", gap=gap, errors=SAFE_ERRORS, error=error)
     yield from _coarse(tasks)
@@ -427,54 +445,59 @@ def _findings(
     yield from _few(how)
 
 
-def _ropes(asked: Sequence[Question], how: Average) -> Iterator[Finding]:
-    """Yield what a reader should know about the ROPEs, those of some tasks being the default."""
+def _ropes(task_questions: Sequence[Question], how: Average) -> Iterator[Finding]:
+    """Yield findings about the ROPEs, some of which may be the default."""
     yield from rope_findings(how.rope)
-    some = [one for one in asked if one.rope.default]
+    some = [question for question in task_questions if question.rope.default]
     if some and not how.rope.default:
-        tasks = listed([one.task for one in some], most=3)
+        tasks = listed([question.task for question in some], most=3)
         yield finding("default_rope/tasks", tasks=tasks, rope=some[0].rope)
 
 
 def _coarse(tasks: Mapping[str, Comparison]) -> Iterator[Finding]:
-    """Yield which tasks' decisions more draws might change."""
-    found = [
+    """Yield a finding about tasks whose decision could change with more draws."""
+    coarse = [
         name
         for name, task in tasks.items()
-        if any(one.name == _COARSE and one.level != "note" for one in task.findings)
+        if any(finding.name == _COARSE and finding.level != "note" for finding in task.findings)
     ]
-    if found:
+    if coarse:
         yield finding(
             "monte_carlo_too_coarse/tasks",
-            found=len(found),
+            found=len(coarse),
             n=len(tasks),
-            tasks=listed(found, most=3),
+            tasks=listed(coarse, most=3),
             n_draws=next(iter(tasks.values())).draws.size,
         )
 
 
-def _of_tasks(found: Mapping[str, Sequence[Finding]]) -> Iterator[Finding]:
-    """Yield which tasks have warnings of their own; serious if every task has a serious one.
+def _of_tasks(by_task: Mapping[str, Sequence[Finding]]) -> Iterator[Finding]:
+    """Yield a finding about tasks with warnings; serious if every task has a serious one.
 
-    So it is if the labels of one are wrong, which makes the mean wrong.
+    It is also serious if the labels of any task are wrong, because then the mean is wrong.
     """
     names: dict[str, list[str]] = {}
-    for task, findings in found.items():
-        for one in findings:
-            if one.level != "note" and one.name != _COARSE:
-                names.setdefault(one.name, []).append(task)
-    serious = {one.name for some in found.values() for one in some if one.level == "serious"}
-    every = all(is_serious(findings) for findings in found.values())
+    for task, findings in by_task.items():
+        for noticed in findings:
+            if noticed.level != "note" and noticed.name != _COARSE:
+                names.setdefault(noticed.name, []).append(task)
+    serious = {
+        noticed.name
+        for findings in by_task.values()
+        for noticed in findings
+        if noticed.level == "serious"
+    }
+    every = all(is_serious(findings) for findings in by_task.values())
     grave = every or not _WRONG_LABELS.isdisjoint(serious)
     if names:
-        told = [f"{name} in {listed(tasks, most=3)}" for name, tasks in names.items()]
+        texts = [f"{name} in {listed(tasks, most=3)}" for name, tasks in names.items()]
         tasks = {task for some in names.values() for task in some}
         yield finding(
             "task_findings",
             level="serious" if grave else "warning",
             found=len(tasks),
-            n=len(found),
-            told=clauses(told, most=4),
+            n=len(by_task),
+            told=clauses(texts, most=4),
         )
 
 
@@ -486,7 +509,7 @@ def _few(how: Average) -> Iterator[Finding]:
 def _sign(
     verb: str, suite: Suite, how: Average, prob: float, n_draws: int, seed: SeedSequence
 ) -> str:
-    """Return the line that makes a result repeatable."""
+    """Return the signature of a result."""
     parts = [
         f"outperform {__version__}",
         f"{verb} suite",

@@ -1,4 +1,4 @@
-"""``SuiteComparison`` and ``SuiteRanking``: the tasks together, and each alone."""
+"""``SuiteComparison`` and ``SuiteRanking``: results for the mean over tasks, and for each task."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ class TaskRow(NamedTuple):
     Parameters
     ----------
     task
-        The task.
+        Name of the task.
     weight
-        Its weight.
+        Weight of the task.
     comparison
-        The comparison on it alone.
+        Comparison on this task only.
     pooled
-        Its difference, pulled toward the other tasks.
+        Difference on this task, partially pooled with the other tasks.
     """
 
     task: str
@@ -61,22 +61,22 @@ class TaskRow(NamedTuple):
 
 @written()
 class RankedTask(NamedTuple):
-    """The ranking on one task of a suite, in short.
+    """Short form of the ranking on one task of a suite.
 
     Parameters
     ----------
     task
-        The task.
+        Name of the task.
     weight
-        Its weight.
+        Weight of the task.
     metric
-        Its metric.
+        Metric of the task.
     n
-        The number of its items.
+        Number of items.
     leader, tied
-        The best model, and all that could still be best.
+        The best model, and all models that could still be best.
     means, mcse, observed
-        The posterior mean of each model alone, the Monte Carlo error, and the plug-in value.
+        Unpooled posterior mean of each model, its Monte Carlo error, and the plug-in value.
     """
 
     task: str
@@ -98,33 +98,34 @@ class RankedTask(NamedTuple):
 )
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class SuiteComparison(Difference, Tabular):
-    """A − B on the tasks of a suite; its own numbers are those of the mean over these tasks.
+    """A − B on the tasks of a suite; its main numbers are for the mean over these tasks.
 
     Parameters
     ----------
     names
-        A and B.
+        Names of A and of B.
     observed
-        The plug-in value of the mean over tasks.
+        Plug-in value of the mean over tasks.
     scale
-        What the mean is a mean of: ``"metric"`` or ``"rope"``.
+        Scale of the mean: ``"metric"`` or ``"rope"``.
     weights
-        The weight of each task; they sum to 1.
+        Weight of each task; they sum to 1.
     tasks
-        The comparison on each task alone.
+        Comparison on each task separately.
     pooled
-        Each task's difference, pulled toward the others as far as the tasks are alike.
+        Difference on each task, partially pooled: the more alike the tasks are, the more it
+        shrinks toward the others.
     new_tasks
-        The mean over tasks like these, of which these are taken for a sample; None where they
-        are too few to tell.
+        Mean over tasks like these, of which these are treated as a sample; None if they are too
+        few.
     draws
         Draws of the mean over these tasks.
     findings
         Findings.
     signature
-        What makes the result repeatable.
+        One line with everything needed to repeat the computation.
     seed
-        The seed of the draws.
+        Seed of the draws.
     """
 
     names: tuple[str, str]
@@ -141,12 +142,12 @@ class SuiteComparison(Difference, Tabular):
 
     @property
     def n(self) -> int:
-        """The number of items of all tasks."""
+        """Total number of items of all tasks."""
         return sum(task.spec.n for task in self.tasks.values())
 
     @property
     def win_rate(self) -> float:
-        """The probability that A is ahead on a task, averaged over the tasks by their weights."""
+        """Probability that A is better on a task, averaged over the tasks with their weights."""
         better = {
             name: task.p_greater if task.spec.metric.greater_is_better else 1 - task.p_greater
             for name, task in self.tasks.items()
@@ -155,7 +156,7 @@ class SuiteComparison(Difference, Tabular):
 
     @property
     def metric(self) -> str:
-        """What the mean over tasks is of, in words."""
+        """Name of the metric that is averaged over tasks."""
         labels = {task.spec.metric.label for task in self.tasks.values()}
         return measure(self.scale, labels, len(self.tasks))
 
@@ -175,12 +176,14 @@ class SuiteComparison(Difference, Tabular):
 
     @property
     def win_rate_mcse(self) -> float:
-        """The Monte Carlo error of the win rate; the draws of tasks are independent."""
-        own = (self.weights[name] * one.errors["p_greater"] for name, one in self.tasks.items())
-        return math.hypot(*own)
+        """Monte Carlo error of the win rate; the draws of tasks are independent."""
+        errors = (
+            self.weights[name] * task.errors["p_greater"] for name, task in self.tasks.items()
+        )
+        return math.hypot(*errors)
 
     def table(self) -> Table:
-        """Return one row a task, then the mean over them, then tasks like these."""
+        """Return one row per task, then the mean over them, then tasks like these."""
         return task_table(self.to_dict())
 
     def _document(self) -> Document:
@@ -197,11 +200,11 @@ class SuiteComparison(Difference, Tabular):
         ax
             Axes to draw into; new ones if None. They are returned.
         size
-            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
+            Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
         facts = self.to_dict()
-        units = {one["task"]: one for one in facts["tasks"]} if self.scale == "metric" else {}
-        rows = [{**one, "key": name} for name, one in units.items()]
+        units = {row["task"]: row for row in facts["tasks"]} if self.scale == "metric" else {}
+        rows = [{**row, "key": name} for name, row in units.items()]
         rows.append({**facts, "key": f"mean of {len(self.tasks)} tasks"})
         if facts["new_tasks"] is not None:
             rows.append({**facts["new_tasks"], "observed": None, "key": "tasks like these"})
@@ -226,40 +229,40 @@ class SuiteComparison(Difference, Tabular):
 )
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class SuiteModel(Summary):
-    """One model among the others on a suite.
+    """One model in a ranking on a suite.
 
     See :class:`Summary`.
 
     Parameters
     ----------
     name
-        The model.
+        Name of the model.
     observed
-        The plug-in value of its mean over tasks.
+        Plug-in value of the mean over tasks.
     mean, sd, mcse, hdi
-        Its mean over tasks, pooled with the other models as in :class:`Ranking`; on the scale of
-        ROPEs how far it is above the average model.
+        Mean over tasks, partially pooled with the other models as in :class:`Ranking`; on the ROPE
+        scale, the difference from the average model.
     p_rank
-        The probability of each rank by that mean, the best first.
+        Probability of each rank by this mean, best rank first.
     expected_rank, expected_rank_mcse
-        The mean of that rank, and the Monte Carlo error.
+        Mean of this rank, and its Monte Carlo error.
     mean_rank, mean_rank_mcse, mean_rank_hdi
-        Its rank on a task, averaged over the tasks, the Monte Carlo error, and the interval.
+        Rank on a task, averaged over the tasks, its Monte Carlo error, and its interval.
     regret, regret_mcse
-        What choosing it loses, on average, against the best of each draw, and the Monte Carlo
+        Expected loss of choosing the model instead of the best of each draw, and its Monte Carlo
         error.
     p_practically_best
-        The probability that it is not worse than the best by more than the ROPE.
+        Probability that it is not worse than the best by more than the ROPE.
     p_best_new_tasks
-        The probability that it is the best on tasks like these; None where tasks are few.
+        Probability that it is the best on tasks like these; None with few tasks.
     against_leader, new_tasks
-        Its difference to the leader on these tasks, and on tasks like these, before pooling, as
-        :func:`compare` has it; None for the leader.
+        Difference from the leader on these tasks, and on tasks like these, before pooling, as in
+        :func:`compare`; None for the leader.
     tied
         Whether it could still be best on these tasks: it is the leader, or not worse than the
         leader both before and after pooling.
     n_draws
-        The number of draws that its numbers are read off.
+        Number of draws behind its numbers.
     """
 
     name: str
@@ -281,44 +284,44 @@ class SuiteModel(Summary):
 
     @property
     def n_models(self) -> int:
-        """The number of models."""
+        """Number of models."""
         return self.p_rank.size
 
     @property
     def p_best(self) -> float:
-        """The probability that it has the best mean over these tasks."""
+        """Probability that it has the best mean over these tasks."""
         return float(self.p_rank[0])
 
     @property
     def decision(self) -> Decision | None:
-        """The decision on its difference to the leader; None for the leader."""
+        """Decision on its difference from the leader; None for the leader."""
         return None if self.against_leader is None else self.against_leader.decision
 
     @property
     def win_rate(self) -> float:
-        """The expected share of the other models that it beats on a task."""
+        """Expected share of the other models that it beats on a task."""
         return (self.n_models - self.mean_rank) / (self.n_models - 1)
 
     @property
     def borda(self) -> float:
-        """The expected number of the other models that it beats on a task."""
+        """Expected number of the other models that it beats on a task."""
         return self.n_models - self.mean_rank
 
     @property
     def errors(self) -> dict[str, float]:
-        """The Monte Carlo errors of its numbers, given how far the models are pooled.
+        """Monte Carlo errors of its numbers, given the degree of pooling.
 
-        That is learned from the same draws; where models are nearly alike, numbers may vary from
-        seed to seed two and a half times as much.
+        The degree is learned from the same draws. If models are nearly equal, numbers can vary two
+        and a half times as much between seeds.
         """
         chances = {"p_best": self.p_best, "p_practically_best": self.p_practically_best}
-        found = {name: probability_error(p, self.n_draws) for name, p in chances.items()}
-        if self.p_best_new_tasks is not None:  # the tasks' means add 2/π of the variance at most
+        errors = {name: probability_error(p, self.n_draws) for name, p in chances.items()}
+        if self.p_best_new_tasks is not None:  # the tasks' means add at most 2/π of the variance
             alone = probability_error(self.p_best_new_tasks, self.n_draws)
-            found["p_best_new_tasks"] = math.sqrt(1 + 2 / math.pi) * alone
+            errors["p_best_new_tasks"] = math.sqrt(1 + 2 / math.pi) * alone
         return {
             "mean": self.mcse,
-            **found,
+            **errors,
             "expected_rank": self.expected_rank_mcse,
             "mean_rank": self.mean_rank_mcse,
             "win_rate": self.mean_rank_mcse / (self.n_models - 1),
@@ -342,25 +345,25 @@ class SuiteRanking(Tabular):
     Parameters
     ----------
     rows
-        One for each model, the best mean over these tasks first.
+        One row per model, best mean over these tasks first.
     rope
-        The region of practical equivalence of the mean.
+        Region of practical equivalence of the mean.
     scale
-        What the mean is a mean of: ``"metric"`` or ``"rope"``.
+        Scale of the mean: ``"metric"`` or ``"rope"``.
     weights
-        The weight of each task; they sum to 1.
+        Weight of each task; they sum to 1.
     greater_is_better
         Whether greater means are better.
     tasks
-        The ranking on each task alone.
+        Ranking on each task separately.
     draws
-        Joint draws of the means, ``(n_models, n_draws)``, pooled.
+        Joint draws of the means, ``(n_models, n_draws)``, partially pooled.
     findings
         Findings.
     signature
-        What makes the result repeatable.
+        One line with everything needed to repeat the computation.
     seed
-        The seed of the draws.
+        Seed of the draws.
     """
 
     rows: tuple[SuiteModel, ...]
@@ -392,37 +395,37 @@ class SuiteRanking(Tabular):
 
     @property
     def leader(self) -> SuiteModel:
-        """The model of the best mean over these tasks."""
+        """The model with the best mean over these tasks."""
         return self.rows[0]
 
     @property
     def tied(self) -> tuple[str, ...]:
         """The models that could still be best on these tasks: the leader, and all not ruled out.
 
-        A model is ruled out where it is worse than the leader (≪) and pooled, the whole HDI of
-        the difference lies on the worse side of the ROPE too.
+        A model is ruled out if it is worse than the leader (≪) and the whole HDI of the pooled
+        difference lies on the worse side of the ROPE too.
         """
         return tuple(row.name for row in self.rows if row.tied)
 
     @property
     def n(self) -> int:
-        """The number of items of all tasks."""
+        """Total number of items of all tasks."""
         return sum(task.n for task in self.tasks.values())
 
     @property
     def n_draws(self) -> int:
-        """The number of draws."""
+        """Number of draws."""
         return int(self.draws.shape[1])
 
     @property
     def metric(self) -> str:
-        """What the mean over tasks is of, in words."""
+        """Name of the metric that is averaged over tasks."""
         labels = {task.spec.metric.label for task in self.tasks.values()}
         return measure(self.scale, labels, len(self.tasks))
 
     @property
     def _task_rows(self) -> tuple[RankedTask, ...]:
-        """The ranking on each task, in short."""
+        """Short form of the ranking on each task."""
         return tuple(
             RankedTask(
                 task=name,
@@ -439,7 +442,7 @@ class SuiteRanking(Tabular):
         )
 
     def table(self) -> Table:
-        """Return one row a model, the leader first."""
+        """Return one row per model, leader first."""
         return rank_table(self.to_dict())
 
     def _document(self) -> Document:
@@ -449,14 +452,14 @@ class SuiteRanking(Tabular):
         return latex_label("rank", "suite")
 
     def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
-        """Draw the difference of every other model to the leader, with its decision.
+        """Draw the difference of every other model from the leader, with its decision.
 
         Parameters
         ----------
         ax
             Axes to draw into; new ones if None. They are returned.
         size
-            How wide a new figure is: ``"column"``, ``"text"`` or ``"slide"``.
+            Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
         facts = self.to_dict()
         return draw_forest(

@@ -1,4 +1,4 @@
-"""A suite in words and tables."""
+"""Text and tables of suites."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _CARD_RANK = ("model", "decision", "p_best", "mean", "hdi", "observed")
 
 
 def task_table(facts: Facts) -> Table:
-    """Return one row a task, then the mean over these tasks, then tasks like these."""
+    """Return one row per task, then the mean over these tasks, then tasks like these."""
     prob = f"{numbers.percent(facts['hdi']['prob'])} HDI"
     columns = (
         text_column("task"),
@@ -58,22 +58,22 @@ def task_table(facts: Facts) -> Table:
         text_column("rope", "ROPE"),
         text_column("decision"),
     )
-    rows = [_task_row(one["task"], one, pooled=one["pooled"]["mean"]) for one in facts["tasks"]]
+    rows = [_task_row(row["task"], row, pooled=row["pooled"]["mean"]) for row in facts["tasks"]]
     rows.append(_task_row(f"mean of these {len(rows)}", {**facts, "metric": None}))
     if facts["new_tasks"] is not None:
         rows.append(_task_row("tasks like these", facts["new_tasks"]))
     return Table(columns, tuple(rows), title=_caption(facts))
 
 
-def _task_row(name: str, one: Mapping[str, Any], **more: Any) -> dict[str, Any]:
-    rope, decision = one["rope"], one["decision"]
+def _task_row(name: str, difference: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    rope, decision = difference["rope"], difference["decision"]
     shared = ("metric", "n", "weight", "observed", "mean", "sd")
     chances = ("p_worse", "p_equivalent", "p_better")
     return {
         "task": name,
-        **{key: one.get(key) for key in (*shared, *chances)},
-        "hdi_low": one["hdi"]["low"],
-        "hdi_high": one["hdi"]["high"],
+        **{key: difference.get(key) for key in (*shared, *chances)},
+        "hdi_low": difference["hdi"]["low"],
+        "hdi_high": difference["hdi"]["high"],
         "pooled": None,
         "rope": numbers.rope(rope["low"], rope["high"]),
         "decision": f"{decision['symbol']} {decision['words']}",
@@ -85,12 +85,12 @@ def _caption(facts: Facts) -> str:
     return (
         f"{read.difference(facts, limit=_LIMIT)}, {facts['metric']} (paired, "
         f"{numbers.percent(facts['hdi']['prob'])} HDI, ROPE {read.rope_text(facts)}, "
-        f"{numbers.count(facts['n'])} items); pooled: pulled toward the other tasks"
+        f"{numbers.count(facts['n'])} items); pooled: shrunk toward the other tasks"
     )
 
 
 def new_tasks_sentence(facts: Mapping[str, Any], names: tuple[str, str]) -> str:
-    """Return the answer to the wider question.
+    """Return the result for tasks like these in one sentence.
 
     Examples
     --------
@@ -107,18 +107,18 @@ def new_tasks_sentence(facts: Mapping[str, Any], names: tuple[str, str]) -> str:
 
 
 def comparison_document(facts: Facts, draws: FloatArray) -> Document:
-    """Return the answer on these tasks, on tasks like these, and the tasks."""
+    """Return the result on these tasks, on tasks like these, and on each task."""
     full, names = task_table(facts), read.names(facts, limit=_LIMIT)
-    new, said = facts["new_tasks"], f"On these tasks: {headline(facts, limit=_LIMIT)}"
+    new, text = facts["new_tasks"], f"On these tasks: {headline(facts, limit=_LIMIT)}"
     rows: list[Mapping[str, Any]] = [*facts["tasks"], facts, *([new] if new is not None else [])]
-    places = max(numbers.decimals(one["sd"], least=2) for one in (facts, *facts["tasks"]))
+    places = max(numbers.decimals(row["sd"], least=2) for row in (facts, *facts["tasks"]))
     known = [row["decision"] for row in rows[: len(facts["tasks"]) + 1]]
     table = brief(full, _TASK_TEXT, places=places, of=_PLACES, hdi=read.hdi_label(facts))
     chances = (read.probability(facts, f"p_{word}") for word in ("worse", "equivalent", "better"))
     worse, equivalent, better = chances
     caption = _caption(facts)
     return Document(
-        headline=said,
+        headline=text,
         tone=tone(facts["decision"]["symbol"]),
         lead=[] if new is None else [Note(new_tasks_sentence(new, names))],
         shares=(worse, equivalent, better),
@@ -126,17 +126,19 @@ def comparison_document(facts: Facts, draws: FloatArray) -> Document:
             draws=draws,
             facts=facts,
             places=places,
-            label=said,
+            label=text,
             axis=f"{read.difference(facts, limit=_LIMIT)}, {facts['metric']}",
         ),
         screen=[Rows(table=table, first=_TASK_FIRST, labels=["task"])],
         table=joined_hdi(full, aligned=False).only(_CARD_TASK),
         spans=[span(row, rope=row["rope"]) for row in rows] if facts["scale"] == "metric" else (),
         more=full,
-        notes=[Note(legend((one["symbol"], one["words"]) for one in known), card=False)],
+        notes=[
+            Note(legend((decision["symbol"], decision["words"]) for decision in known), card=False)
+        ],
         findings=read.findings(facts),
         caption=caption,
-        errors=_errors([one["errors"] for one in rows], _OF_DIFFERENCE),
+        errors=_errors([row["errors"] for row in rows], _OF_DIFFERENCE),
         parts=[counted(facts["n_draws"], "draws")],
         method=caption,
         signature=for_text(facts["signature"]),
@@ -152,9 +154,11 @@ def _errors(every: Sequence[Mapping[str, float]], words: Mapping[str, str]) -> s
     >>> _errors([{"mean": 0.00012}, {"mean": 0.0003}], {"mean": "mean", "regret": "regret"})
     'Monte Carlo errors, at most: mean 0.0003'
     """
-    known = {word: [one[key] for one in every if key in one] for key, word in words.items()}
-    told = [f"{word} {max(errors):.2g}" for word, errors in known.items() if errors]
-    return f"Monte Carlo errors, at most: {', '.join(told)}"
+    known = {
+        word: [errors[key] for errors in every if key in errors] for key, word in words.items()
+    }
+    texts = [f"{word} {max(errors):.2g}" for word, errors in known.items() if errors]
+    return f"Monte Carlo errors, at most: {', '.join(texts)}"
 
 
 _OF_DIFFERENCE = {
@@ -172,7 +176,7 @@ _OF_MODEL = {
 
 
 def rank_table(facts: Facts) -> Table:
-    """Return one row a model, the leader first."""
+    """Return one row per model, leader first."""
     n_draws, prob = facts["n_draws"], f"{numbers.percent(facts['hdi_prob'])} HDI"
     columns = (
         text_column("model"),
@@ -190,26 +194,30 @@ def rank_table(facts: Facts) -> Table:
         text_column("decision", "against the leader"),
         text_column("decision_new_tasks", "on new tasks"),
     )
-    own = (
+    keys = (
         "observed", "mean", "sd", "p_best", "p_practically_best", "p_best_new_tasks", "mean_rank",
         "win_rate", "regret",
     )  # fmt: skip
     rows = tuple(
         {
             "model": row["name"],
-            **{key: row[key] for key in own},
+            **{key: row[key] for key in keys},
             "hdi_low": row["hdi"]["low"],
             "hdi_high": row["hdi"]["high"],
-            "decision": _said(row["against_leader"]),
-            "decision_new_tasks": _said(row["new_tasks"], "–"),
+            "decision": _describe(row["against_leader"]),
+            "decision_new_tasks": _describe(row["new_tasks"], "–"),
         }
         for row in facts["models"]
     )
     return Table(columns, rows, title=_rank_caption(facts))
 
 
-def _said(one: Mapping[str, Any] | None, otherwise: str = "leader") -> str:
-    return otherwise if one is None else f"{one['decision']['symbol']} {one['decision']['words']}"
+def _describe(difference: Mapping[str, Any] | None, otherwise: str = "leader") -> str:
+    return (
+        otherwise
+        if difference is None
+        else f"{difference['decision']['symbol']} {difference['decision']['words']}"
+    )
 
 
 def _rank_caption(facts: Facts) -> str:
@@ -220,7 +228,7 @@ def _rank_caption(facts: Facts) -> str:
 
 
 def rank_headline(facts: Facts, *, limit: int | None = None) -> str:
-    """Return who is best on these tasks, who is not shown to be worse, and who is best elsewhere.
+    """Return the best model on these tasks, those tied with it, and P(best) on tasks like these.
 
     Examples
     --------
@@ -235,13 +243,13 @@ def rank_headline(facts: Facts, *, limit: int | None = None) -> str:
     sure = best_words(first["p_best"])
     n = len(facts["tasks"])
     line = f"{name} {sure} on {'this task' if n == 1 else f'these {n} tasks'} (P {share})"
-    tied = [one for one in others if one["tied"]]
-    behind = [one for one in tied if _is_worse(one)]
+    tied = [row for row in others if row["tied"]]
+    behind = [row for row in tied if _is_worse(row)]
     for words, some in (
-        ("not shown to be worse", [one for one in tied if one not in behind]),
+        ("not shown to be worse", [row for row in tied if row not in behind]),
         ("worse one to one, but could still be best", behind),
     ):
-        names = [for_text(one["name"], limit=limit) for one in some]
+        names = [for_text(row["name"], limit=limit) for row in some]
         line += f"; {words}: {listed(names, most=4)}" if names else ""
     worse = len(others) - len(tied)
     if worse and tied:
@@ -260,23 +268,23 @@ def _is_worse(row: Facts) -> bool:
 
 
 def _leaders(facts: Facts) -> Table:
-    """Return who leads on each task, and who could be best there too."""
+    """Return the leader on each task, and the models that could also be best there."""
     columns = (
         text_column("task"),
         text_column("metric"),
         count_column("n"),
         text_column("leader"),
-        text_column("tied", "could be best too"),
+        text_column("tied", "could also be best"),
     )
     rows = tuple(
         {
-            "task": for_text(one["task"], limit=_LIMIT),
-            "metric": one["metric"],
-            "n": one["n"],
-            "leader": for_text(one["leader"], limit=_LIMIT),
-            "tied": listed([for_text(t, limit=_LIMIT) for t in one["tied"][1:]], most=3) or "none",
+            "task": for_text(task["task"], limit=_LIMIT),
+            "metric": task["metric"],
+            "n": task["n"],
+            "leader": for_text(task["leader"], limit=_LIMIT),
+            "tied": listed([for_text(t, limit=_LIMIT) for t in task["tied"][1:]], most=3) or "none",
         }
-        for one in facts["tasks"]
+        for task in facts["tasks"]
     )
     return Table(columns, rows)
 
@@ -288,17 +296,17 @@ def _against_leader(row: Facts) -> Span:
 
 
 def rank_document(facts: Facts) -> Document:
-    """Return the headline, the models, and who leads on each task."""
+    """Return the headline, the models, and the leader on each task."""
     full, hdi = rank_table(facts), f"{numbers.percent(facts['hdi_prob'])} HDI"
-    known = [one["decision"] for row in facts["models"] if (one := row["against_leader"])]
+    known = [against["decision"] for row in facts["models"] if (against := row["against_leader"])]
     table = brief(
         full,
         _RANK_TEXT,
-        places=max(numbers.decimals(one["sd"], least=2) for one in facts["models"]),
+        places=max(numbers.decimals(row["sd"], least=2) for row in facts["models"]),
         of=_PLACES,
         hdi=hdi,
         headings={"decision": "vs 1"},
-        notes=[legend((one["symbol"], one["words"]) for one in known)],
+        notes=[legend((decision["symbol"], decision["words"]) for decision in known)],
     )
     caption = _rank_caption(facts)
     return Document(
@@ -315,7 +323,7 @@ def rank_document(facts: Facts) -> Document:
         more=full,
         findings=read.findings(facts),
         caption=caption,
-        errors=_errors([one["errors"] for one in facts["models"]], _OF_MODEL),
+        errors=_errors([row["errors"] for row in facts["models"]], _OF_MODEL),
         parts=[counted(facts["n_draws"], "draws")],
         method=caption,
         signature=for_text(facts["signature"]),

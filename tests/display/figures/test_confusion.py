@@ -170,7 +170,7 @@ def test_classes_that_begin_alike_stay_apart(three):
         ([[1, 2]], ["x", "y"], r"square.*\(1, 2\)"),
         ([[1, 2], [3, np.nan]], ["x", "y"], "square, with a finite row"),
         ([[1]], ["x"], "2 to 60 classes"),
-        (np.ones((61, 61)), range(61), "61 came; name the classes to show with labels="),
+        (np.ones((61, 61)), range(61), "got 61: select classes with labels="),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(three, a, labels, match):
@@ -179,5 +179,5 @@ def test_what_cannot_be_drawn_is_refused(three, a, labels, match):
 
 
 def test_two_axes_are_refused(ax):
-    with pytest.raises(UsageError, match=r"axes must be three.*1 came"):
+    with pytest.raises(UsageError, match=r"axes must be three.*got 1"):
         draw_confusion(A, B, labels=["x", "y"], axes=[ax])

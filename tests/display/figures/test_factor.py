@@ -128,5 +128,5 @@ def test_payloads_are_text(ax, null, facts, payload):
 
 
 def test_what_cannot_be_drawn_is_refused(ax, told, null):
-    with pytest.raises(UsageError, match="draws of the prior must be one row"):
+    with pytest.raises(UsageError, match="draws of the prior must be a non-empty"):
         draw_factor(AFTER, [np.nan], facts=told, null=null, ax=ax)

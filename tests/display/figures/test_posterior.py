@@ -218,7 +218,7 @@ def test_slides_have_larger_text(facts):
 
 
 def test_another_size_is_refused(facts):
-    with pytest.raises(UsageError, match="size must be one of column, text, slide, but 'huge'"):
+    with pytest.raises(UsageError, match="size must be one of column, text, slide; got 'huge'"):
         plot_posterior(DRAWS, facts=facts, size="huge")
 
 
@@ -258,9 +258,9 @@ def test_the_style_file_is_found_by_its_name():
 @each(
     ("given", "match"),
     [
-        ([], "one row of finite numbers"),
-        ([[0.1, 0.2]], "one row of finite numbers"),
-        ([0.1, np.nan], "one row of finite numbers"),
+        ([], "one-dimensional array of finite numbers"),
+        ([[0.1, 0.2]], "one-dimensional array of finite numbers"),
+        ([0.1, np.nan], "one-dimensional array of finite numbers"),
         (([0.1, 0.2], [1.0]), "a grid and as many heights"),
         (([0.1, 0.2], [1.0, np.inf]), "must be finite"),
         (([0.1, 0.2], [0.0, 0.0]), "must be finite"),

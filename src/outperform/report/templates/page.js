@@ -15,22 +15,21 @@
     return line;
   };
 
-  // The path of what lies under the outline between two percentages; as `_part` in Python.
+  // The path of the area under the outline between two percentages, as `_part` in Python.
   const under = ({ wide, tall, outline: [x, y] }, from, to) => {
     const left = Math.max(wide * from / 100, x[0]);
     const right = Math.min(wide * to / 100, x[x.length - 1]);
     if (left >= right) return "";
-    const first = x.findIndex((one) => one > left);
-    const last = x.findIndex((one) => one >= right);
+    const first = x.findIndex((value) => value > left);
+    const last = x.findIndex((value) => value >= right);
     const height = (k, at) => y[k - 1] + (at - x[k - 1]) / (x[k] - x[k - 1]) * (y[k] - y[k - 1]);
     const points = [[left, tall], [left, height(first, left)]];
     for (let k = first; k < last; k += 1) points.push([x[k], y[k]]);
     points.push([right, height(last, right)], [right, tall]);
-    return `M${points.map((one) => one.join(",")).join("L")}Z`;
+    return `M${points.map((point) => point.join(",")).join("L")}Z`;
   };
 
-  // Every text below comes from a table that was worked out in Python; nothing is computed here
-  // but where things lie on the picture.
+  // All texts come from tables computed in Python. Only positions on the picture are computed here.
   const bring = (live) => {
     const home = document.getElementById(live.name);
     const part = (name) => home.querySelector(`[data-part="${name}"]`);
