@@ -156,7 +156,7 @@ def test_models_are_chosen_and_named():
 def test_open_files_need_a_name(copied):
     with copied["small"].open("rb") as stream:
         assert lm_eval({"small": stream}, score="acc").n == 6
-    with copied["small"].open("rb") as stream, pytest.raises(UsageError, match="pass the name of the model"):
+    with copied["small"].open("rb") as stream, pytest.raises(UsageError, match="pass the name"):
         lm_eval(stream, score="acc")
 
 
