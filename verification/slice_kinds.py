@@ -20,7 +20,7 @@ from verification import markdown
 from verification.chance import share_is_off
 from verification.slice_groups import Noted, _mean
 
-REPETITIONS = 200
+REPETITIONS = 100
 LEAST, LEAST_BAD, MOST_CALLED = 0.925, 0.85, 0.025
 _ROPE, _N_DRAWS = 0.01, 1_000
 _SEED = 20_261_125

@@ -90,18 +90,18 @@ def test_one_filter_is_taken(name, share):
 
 
 def test_a_log_with_several_filters_asks_for_one():
-    with pytest.raises(UsageError, match=r"filters 'first', 'flexible'; name one, e\.g\. where="):
+    with pytest.raises(UsageError, match=r"filters 'first', 'flexible'; select one, e\.g\. where="):
         lm_eval(where={"task": "tiny_gen"})
 
 
 def test_tasks_with_other_filters_keep_theirs():
-    hint = r"one for each task, e\.g\. where=\{'filter': \['first', 'none'\]\}"
+    hint = r"one per task, e\.g\. where=\{'filter': \['first', 'none'\]\}"
     with pytest.raises(UsageError, match=hint):
         lm_eval()
 
 
 def test_several_scores_of_right_and_wrong_ask_for_one():
-    with pytest.raises(UsageError, match="'acc', 'acc_norm'; name one with score="):
+    with pytest.raises(UsageError, match="'acc', 'acc_norm'; select one with score="):
         lm_eval(where={"task": "tiny_mc"})
     with pytest.raises(UsageError, match="unknown score 'ac'; did you mean 'acc'"):
         lm_eval(where={"task": "tiny_mc"}, score="ac")
@@ -156,7 +156,7 @@ def test_models_are_chosen_and_named():
 def test_open_files_need_a_name(copied):
     with copied["small"].open("rb") as stream:
         assert lm_eval({"small": stream}, score="acc").n == 6
-    with copied["small"].open("rb") as stream, pytest.raises(UsageError, match="name the model"):
+    with copied["small"].open("rb") as stream, pytest.raises(UsageError, match="pass the name"):
         lm_eval(stream, score="acc")
 
 
@@ -180,7 +180,7 @@ def test_versions_that_log_every_filter_without_its_name(tmp_path):
     for row in rows:
         del row["filter"], row["metrics"]
     path = write(tmp_path / "small" / "samples_tiny_gen_2024-07-01T00-00-00.000001.jsonl", rows)
-    with pytest.raises(DataError, match=r"12 lines for 6 items and does not say of which filt"):
+    with pytest.raises(DataError, match=r"12 lines for 6 items but does not name their filt"):
         lm_eval(path)
     assert right(lm_eval(write(path, rows[:6])), "small") == 4
 
@@ -189,7 +189,7 @@ def test_the_oldest_versions_wrote_one_list(tmp_path):
     rows = lines(log_of(HARNESS / "two", "small", "tiny_mc"))
     path = tmp_path / "small_tiny_mc.jsonl"
     path.write_text(json.dumps(rows, indent=2), encoding="utf-8")
-    with pytest.raises(DataError, match=r"is one list, as lm_eval before 0\.4\.3 wrote it"):
+    with pytest.raises(DataError, match=r"is a single list, as written by lm_eval before 0\.4\.3"):
         lm_eval(path, score="acc")
 
 
@@ -230,7 +230,7 @@ def test_items_that_only_some_models_answered():
 def test_no_item_in_common(copied):
     rows = lines(copied["small"])
     write(copied["small"], [{**row, "doc_id": f"x{k}"} for k, row in enumerate(rows)])
-    with pytest.raises(DataError, match=r"no item that all models answered: .*lacks 6.*, …"):
+    with pytest.raises(DataError, match=r"no item was answered by all models: .*lacks 6.*, …"):
         lm_eval(copied, score="acc", on_missing="drop")
 
 
@@ -238,21 +238,21 @@ def test_another_version_of_the_items(copied):
     rows = lines(copied["small"])
     rows[3]["doc_hash"] = rows[4]["doc_hash"] = "f" * 64
     write(copied["small"], rows)
-    message = "ask something else under the same id in 2 of 6 samples, e.g. '3', '4'; .*versions"
+    message = "ask different questions under the same id in 2 of 6 samples, e.g. '3', '4'; .*vers"
     with pytest.raises(DataError, match=message):
         lm_eval(copied, score="acc")
 
 
 def test_other_filters_in_other_logs(copied):
     write(copied["small"], [{**row, "filter": "strict"} for row in lines(copied["small"])])
-    with pytest.raises(DataError, match=r"filter 'none' took them, .*'strict'"):
+    with pytest.raises(DataError, match=r"of the filter 'none', .*'strict'"):
         lm_eval(copied, score="acc")
 
 
 def test_an_item_that_is_there_twice(copied):
     rows = lines(copied["small"])
     write(copied["small"], [*rows, rows[2]])
-    with pytest.raises(DataError, match=r"'small' must be there once, but 1 are .*'2' \(2 times\)"):
+    with pytest.raises(DataError, match=r"'small' must occur once, but 1 are .*'2' \(2 times\)"):
         lm_eval(copied, score="acc")
 
 
@@ -276,7 +276,7 @@ def test_a_sample_without_a_score(copied, value):
     assert seen.n == 5
     assert names(seen) == ["null_rows_dropped"]
     write(copied["small"], [{**row, "acc": None} for row in rows])
-    with pytest.raises(DataError, match="no item that all models answered: no sample is left"):
+    with pytest.raises(DataError, match="no item was answered by all models: no sample is left"):
         lm_eval(copied, score="acc", on_null="drop")
 
 
@@ -292,7 +292,7 @@ def test_a_score_in_between(copied, value):
     for row in rows:
         row["acc_norm"] = 0.5
     write(copied["small"], rows)
-    with pytest.raises(DataError, match=r"whose values are right.*Name one with score= to see why"):
+    with pytest.raises(DataError, match=r"values that are right.*Select one with score= to see"):
         lm_eval(copied)
 
 
@@ -300,7 +300,7 @@ def test_a_score_in_between(copied, value):
     ("damage", "message"),
     [
         (lambda row: {**row, "doc_id": None}, "every sample needs an id in 'doc_id'"),
-        (lambda row: {"id": row["doc_id"], "acc": 1}, "no 'doc_id', so it is no log of samples"),
+        (lambda row: {"id": row["doc_id"], "acc": 1}, "not a log of samples: its lines have no"),
     ],
 )
 def test_items_need_an_id(copied, damage, message):
@@ -310,11 +310,11 @@ def test_items_need_an_id(copied, damage, message):
 
 
 def test_what_is_no_log(tmp_path):
-    with pytest.raises(UsageError, match=r"no log of samples, .* in the folder"):
+    with pytest.raises(UsageError, match=r"the folder .* contains no log of samples"):
         lm_eval(tmp_path)
     results = tmp_path / "results_2026-01-01T00-00-00.json"
     results.write_text("{}", encoding="utf-8")
-    with pytest.raises(UsageError, match="holds averages; give the samples_"):
+    with pytest.raises(UsageError, match="contains averages; pass the samples_"):
         lm_eval(results)
     with pytest.raises(UsageError, match="no file 'nowhere"):
         lm_eval("nowhere/samples_x.jsonl")
@@ -410,12 +410,12 @@ def test_models_in_separate_tables():
     )
     seen = inspect({"mockllm/small": small, "mockllm/large": large})
     assert seen == expected_epochs()
-    with pytest.raises(DataError, match=r"of which model.*EvalModel"):
+    with pytest.raises(DataError, match=r"the model of every.*EvalModel"):
         inspect(small)
     for several in (table, INSPECT / "epochs", INSPECT / "epochs.csv"):
-        with pytest.raises(UsageError, match="given as 'x' has the models 'mockllm/"):
+        with pytest.raises(UsageError, match="passed as 'x' contain the models 'mockllm/"):
             inspect({"x": several})
-    with pytest.raises(UsageError, match="given as 'x' lies in several folders"):
+    with pytest.raises(UsageError, match="passed as 'x' are in several folders"):
         lm_eval({"x": HARNESS / "two"})
 
 
@@ -435,7 +435,7 @@ def test_rows_are_chosen_by_columns_and_logs_by_task():
     assert inspect(INSPECT / "epochs", where={"task_name": "tiny"}).n == 15
     with pytest.raises(UsageError, match="no log is left"):
         inspect(INSPECT / "epochs", where={"task_name": "huge"})
-    with pytest.raises(UsageError, match="ask logs for 'task_name' only"):
+    with pytest.raises(UsageError, match="select only 'task_name' in logs"):
         inspect(INSPECT / "epochs", where={"id": "q0"})
 
 
@@ -443,7 +443,7 @@ def test_an_id_that_stands_for_something_else():
     table = pd.read_csv(INSPECT / "epochs.csv")
     changed = (table["model"] == "mockllm/small") & (table["id"] == "q1")
     table.loc[changed, "input"] = "user:\nCapital of Italy?\n"
-    with pytest.raises(DataError, match="ask something else under the same id in 3 of 15"):
+    with pytest.raises(DataError, match="ask different questions under the same id in 3 of 15"):
         inspect(table)
 
 
@@ -593,7 +593,7 @@ def test_grades_that_are_missing_or_no_numbers(tmp_path):
     assert kept.n == 2
     assert names(kept) == ["items_not_compared", "null_rows_dropped"]
     graded(tmp_path, [1, "good", 3], model="gaps")
-    with pytest.raises(DataError, match="'judge' is 'good' for '1', which is no finite"):
+    with pytest.raises(DataError, match="'judge' is 'good' for '1', which is not a finite"):
         op.read_scores(tmp_path, format="lm-eval", score="judge")
 
 

@@ -190,7 +190,7 @@ def test_what_was_counted_before_has_its_groups(tmp_path):
     assert op.read(path) == expected()
     with pytest.raises(UsageError, match="groups= cannot be used with counted outcomes"):
         op.read(path, groups="user_id")
-    with pytest.raises(DataError, match="no 'doc_id', so it is no log of samples"):
+    with pytest.raises(DataError, match="not a log of samples: its lines have no 'doc_id'"):
         op.read(path, groups="user_id", format="lm-eval")
 
 

@@ -17,7 +17,7 @@ import pytest
 import outperform as op
 from outperform.data.views import count_of
 from outperform.errors import DataError, UsageError
-from outperform.io.logs.inspect import _asked_text
+from outperform.io.logs.inspect import _without_ids
 from tests.loops import each
 
 LOGS = Path(__file__).parent / "evaluations" / "inspect"
@@ -79,21 +79,21 @@ def test_messages_that_ask_something_else_are_refused(tmp_path, change):
     log = json.loads(path.read_text())
     log["samples"][3]["input"][1][change] = "assistant" if change == "role" else "Why?"
     path.write_text(json.dumps(log))
-    with pytest.raises(DataError, match=r"something else under the same id in 1 of 6 .*'q3'"):
+    with pytest.raises(DataError, match=r"different questions under the same id in 1 of 6 .*'q3'"):
         read(tmp_path / "logs", score="match")
 
 
 def test_what_of_a_message_is_the_question():
     plain = [{"id": "a", "role": "user", "content": "Hi", "source": "input", "metadata": {"k": 1}}]
     parts = [{"id": "b", "role": "user", "content": [{"type": "text", "text": "Hi"}]}]
-    assert _asked_text(plain) == _asked_text(parts)
+    assert _without_ids(plain) == _without_ids(parts)
     images = [
         [{"role": "user", "content": [{"type": "image", "image": name, "internal": k}]}]
         for k, name in enumerate(["one.png", "one.png", "two.png"])
     ]
-    one, same, other = map(_asked_text, images)
+    one, same, other = map(_without_ids, images)
     assert one == same != other
-    assert _asked_text("Hi") != _asked_text(plain)
+    assert _without_ids("Hi") != _without_ids(plain)
 
 
 # Scores that are dictionaries
@@ -115,18 +115,18 @@ def test_a_key_of_a_score_as_a_grade(kind):
 @each("kind", SOURCES)
 def test_names_of_scores_say_their_keys(kind):
     source = SOURCES[kind]()
-    with pytest.raises(UsageError, match=r"'multi' stands for several scores, 'multi\.fluency', '"):
+    with pytest.raises(UsageError, match=r"'multi' matches several scores, 'multi\.fluency', '"):
         read(source, score="multi")
     with pytest.raises(UsageError, match=r"unknown score 'corect'.*multi\.fluency, multi\.correct"):
         read(source, score="corect")
-    with pytest.raises(UsageError, match="several scores say right or wrong: 'm"):
+    with pytest.raises(UsageError, match="several scores record right or wrong: 'm"):
         read(source)
 
 
 def test_a_key_of_several_scorers_must_name_one():
     table = pd.read_csv(LOGS / "chat.csv")
     table["score_judge"] = table["score_multi"]
-    with pytest.raises(UsageError, match=r"'multi\.correct', 'judge\.correct'; name one"):
+    with pytest.raises(UsageError, match=r"'multi\.correct', 'judge\.correct'; select one"):
         read(table, score="correct")
     assert accuracies(read(table, score="judge.correct")) == pytest.approx(ACCURACY)
     table["score_correct"] = "C"
@@ -183,7 +183,7 @@ def test_failed_logs_of_other_tasks_and_models_do_not_matter(folder):
         shutil.copy(path, folder)
     seen = read(folder, score="match", where={"task_name": "arith"})
     assert (accuracies(seen), seen.findings) == (pytest.approx(ACCURACY), ())
-    with pytest.raises(DataError, match=r"5 of 5 logs cannot be used.*mend the file$"):
+    with pytest.raises(DataError, match=r"5 of 5 logs cannot be used.*repair the file$"):
         read(folder, where={"task_name": "mcq"}, skip_failed=True)
     for path in [
         *stopped("started", "eval"),

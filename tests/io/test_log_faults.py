@@ -490,10 +490,8 @@ def other_grading(maker, files):
     maker.items(files)[3]["gradingResult"]["pass"] = not maker.items(files)[3]["success"]
 
 
-GOLD = (
-    "have another expected answer under the same id in 3 of 40 samples, e.g. '?(5|6|t5|c5|s5|id5)"
-)
-QUESTION = "ask something else under the same id in 3 of 40 samples, e.g. '?(5|6|t5|c5|s5|id5)"
+GOLD = "expect different answers under the same id in 3 of 40 samples, e.g. '?(5|6|t5|c5|s5|id5)"
+QUESTION = "ask different questions under the same id in 3 of 40 samples, e.g. '?(5|6|t5|c5|s5|id5)"
 NO_JSON = "not applicable: the table is CSV, which has no keys; JSON Lines are in test_files"
 NOT_SAID = "not applicable: the tool writes nothing of the kind"
 FAULTS = {
@@ -501,7 +499,7 @@ FAULTS = {
     "question": (other_question, dict.fromkeys(MAKERS, QUESTION)),
     "total": (
         add_one("total"),
-        dict.fromkeys(MAKERS, r"says \d+(\.\d+)? .*, and its \w+ say \d")
+        dict.fromkeys(MAKERS, r"reports \d+(\.\d+)? .*, but its \w+ give \d")
         | {
             "pydantic-evals": f"{NOT_SAID}: a report holds its cases only",
             "helm": "not applicable: a statistic holds its own sum, see 'sum'",
@@ -511,15 +509,15 @@ FAULTS = {
     "sum": (
         add_one("sum"),
         {
-            "deepeval": "as the sum of 'Exact', and its answers say",
-            "helm": "as the mean, and its answers say",
+            "deepeval": "as the sum of 'Exact', but its answers give",
+            "helm": "as the mean, but its answers give",
         },
     ),
     "accuracy": (
         set_number("accuracy", 0.1),
-        {"inspect json": "says 0.1 as the accuracy of 'match'"},
+        {"inspect json": "reports 0.1 as the accuracy of 'match'"},
     ),
-    "completed": (add_one("completed"), {"inspect json": "says 41 completed samples"}),
+    "completed": (add_one("completed"), {"inspect json": "reports 41 completed samples"}),
     "status": (
         failed,
         {"inspect json": "has status 'error'", "inspect eval": "has status 'error'"},
@@ -533,13 +531,13 @@ FAULTS = {
         invalid_sample,
         dict.fromkeys(("inspect json", "inspect eval"), "samples that were invalidated, e.g. '3'"),
     ),
-    "passed, a metric failed": (wrong_metric, {"deepeval": "it passed, and one of its metrics"}),
-    "failed, all metrics passed": (right_metric, {"deepeval": "it failed, and all of its metrics"}),
+    "passed, a metric failed": (wrong_metric, {"deepeval": "it passed, but one of its metrics"}),
+    "failed, all metrics passed": (right_metric, {"deepeval": "it failed, but all of its metrics"}),
     "a reason of failure": (
         reason_of_failure,
-        {"promptfoo": "it is a success, and has the reason"},
+        {"promptfoo": "it is a success, but has the reason"},
     ),
-    "another grading": (other_grading, {"promptfoo": "of 'gradingResult' says something else"}),
+    "another grading": (other_grading, {"promptfoo": "of 'gradingResult' has another value"}),
 }
 CELLS = [
     (fault, kind, said)
@@ -687,7 +685,7 @@ def test_documents_are_compared_where_a_log_has_no_hash(tmp_path, capsys):
         code = gate(written(tmp_path / str(number), "lm-eval", change(other, every)), "lm-eval")
         assert code in ({3} if other else ANSWERED)
         error = " ".join(capsys.readouterr().err.split())
-        assert not other or "ask something else" in error
+        assert not other or "ask different questions" in error
         assert not other or "What is" in error
 
 
@@ -946,7 +944,7 @@ def test_two_summaries_in_one_archive_are_refused(tmp_path):
     better = [{**one, "scores": {"match": {"value": "C"}}} for one in inspect_samples()]
     with zipfile.ZipFile(path, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
         archive.writestr("summaries.json", json.dumps(better))
-    with pytest.raises(DataError, match=r"two summaries\.json in it"):
+    with pytest.raises(DataError, match=r"contains two summaries\.json"):
         op.read(tmp_path, format="inspect")
 
 

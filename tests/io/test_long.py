@@ -80,7 +80,7 @@ def test_items_are_paired_by_task_and_id(tmp_path):
     rows = rows_of()
     for row in rows:
         row["question_id"] = row["question_id"][:2]  # which repeats between tasks, and within
-    with pytest.raises(DataError, match="number repeated answers in a column called 'epoch'"):
+    with pytest.raises(DataError, match="number repeated answers in a column 'epoch'"):
         long(written(tmp_path, rows, "csv"))
     for row, number in zip(rows, [k // 2 for k in range(40)] * 2, strict=True):
         row["question_id"] = f"q{number}"
@@ -132,9 +132,9 @@ def test_grades_are_scores(tmp_path):
 @each(
     ("change", "options", "said"),
     [
-        ({}, {"id": None}, r"give id="),
-        ({}, {"model": None}, r"give model="),
-        ({}, {"score": None, "id": None}, r"give id= and score="),
+        ({}, {"id": None}, r"pass id="),
+        ({}, {"model": None}, r"pass model="),
+        ({}, {"score": None, "id": None}, r"pass id= and score="),
         ({}, {"id": "question"}, r"question_id"),
         ({}, {"by": "topic"}, r"topic"),
         ({}, {"truth": "task"}, r"truth= cannot be used with a table with one row"),
@@ -238,7 +238,7 @@ def test_two_models_of_one_file_are_named_and_not_the_file_twice(tmp_path):
         path.write_text("\n".join([f"id,model,score,{column}", *rows]) + "\n")
 
     write("question")
-    message = r"'old' in .*answers.csv and 'new' ask something else under the same id"
+    message = r"'old' in .*answers.csv and 'new' ask different questions under the same id"
     with pytest.raises(DataError, match=message):
         op.read(path, **asked)
     write("topic")

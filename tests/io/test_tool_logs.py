@@ -196,7 +196,7 @@ def test_models_are_named_by_the_caller():
     )
     seen = op.read({"S": small, "L": large}, format="pydantic-evals")
     assert seen.models == ("S", "L")
-    with pytest.raises(UsageError, match="has the models 'small', 'large'"):
+    with pytest.raises(UsageError, match="contain the models 'small', 'large'"):
         op.read({"S": LOGS / "promptfoo" / "two"}, format="promptfoo")
     with pytest.raises(UsageError, match="read from files or folders"):
         op.read({"S": [1]}, format="promptfoo")
@@ -258,9 +258,7 @@ def test_the_newest_log_wins_where_that_is_asked(tmp_path):
         '"accuracy": 0.58': '"accuracy": 0.0, "was": 0.58',
     }
     again(few / "small.jsonl", tmp_path / "before.jsonl", year | wrong)
-    with pytest.raises(
-        DataError, match=r"'small' must be there once, .* the newest with latest=True"
-    ):
+    with pytest.raises(DataError, match=r"'small' must occur once, .* the newest with latest=True"):
         op.read(tmp_path, format="openai-evals")
     seen = op.read(tmp_path, format="openai-evals", latest=True)
     assert share(seen, "small") == pytest.approx(reported("openai_evals")["few/small"]["accuracy"])
@@ -276,7 +274,7 @@ def test_logs_that_do_not_say_when_are_not_guessed(tmp_path):
     for name in ("one", "two"):
         path = tmp_path / name / "small.json"
         again(path, path, {'"experiment_metadata":null': '"experiment_metadata":{"model":"small"}'})
-    with pytest.raises(DataError, match="do not say which is the latest"):
+    with pytest.raises(DataError, match="do not show which is the newest"):
         op.read(tmp_path, format="pydantic-evals", latest=True)
 
 
@@ -319,7 +317,7 @@ def test_tasks_may_have_scores_of_their_own():
         right = [count_of(one, model, "tp", positive=1) for one in (seen, *parts)]
         assert right[0] == right[1] + right[2]
     assert op.read_scores(harness, format="lm-eval", score=scores, where=where).n == seen.n
-    with pytest.raises(UsageError, match="names no score of 'tiny_gen'"):
+    with pytest.raises(UsageError, match="has no score for 'tiny_gen'"):
         op.read(harness, format="lm-eval", score={"tiny_mc": "acc"}, where=where)
     with pytest.raises(UsageError, match="unknown task 'tiny'"):
         op.read(harness, format="lm-eval", score=scores | {"tiny": "acc"}, where=where)
@@ -340,10 +338,10 @@ def test_lines_are_named(tmp_path):
             *rows[:5], rows[5].replace("true", "1").replace("false", "0"), *rows[6:]
         ],
         "event 2 is missing after line 4": rows[:4] + rows[5:],
-        "line 7: event 3 is there twice": [*rows[:6], rows[5], *rows[6:]],
+        "line 7: event 3 occurs twice": [*rows[:6], rows[5], *rows[6:]],
         "no final report": [rows[0], *rows[2:]],
-        "line 1 is no log of openai-evals": rows[1:],
-        "says 0.58.* accuracy, and its answers say": rows[:-2],
+        "line 1 is not a log of openai-evals": rows[1:],
+        "reports 0.58.* accuracy, but its answers give": rows[:-2],
     }  # fmt: skip
     for said, lines in cases.items():
         path.write_text("\n".join(lines) + "\n", "utf-8")
@@ -356,7 +354,7 @@ def test_summaries_must_agree_with_the_answers(tmp_path):
     del found["results"]["results"][7]
     path = tmp_path / "out.json"
     path.write_text(json.dumps(found), "utf-8")
-    with pytest.raises(DataError, match=r"out.json is damaged: it says \d+ results of prompt 2"):
+    with pytest.raises(DataError, match=r"out.json is damaged: it reports \d+ results of prompt 2"):
         op.read(path, format="promptfoo")
 
 

@@ -1,1 +1,1 @@
-"""Logs of LLM evaluations."""
+"""LLM evaluation logs."""

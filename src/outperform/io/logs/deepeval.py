@@ -1,4 +1,4 @@
-"""deepeval: a test run, as it writes it to its results folder."""
+"""deepeval: a test run in its results folder."""
 
 from __future__ import annotations
 
@@ -48,24 +48,24 @@ def _read(path: Path) -> Log:
             metric_name = get_typed(metric, "name", str, at=at)
             if metric_name in case_scores:
                 raise DataError(
-                    f"{at}: the metric {metric_name!r} is there twice; give each a name"
+                    f"{at}: the metric {metric_name!r} occurs twice; give each a unique name"
                 )
             score = get_score(metric, "score", at=at)
             case_scores[metric_name] = score
             verdict = get_optional(metric, "success", bool, at=at)
             case_scores[f"{metric_name}.success"] = verdict
-            if not get_optional(metric, "flaky", bool, at=at):  # whose failures may not count
+            if not get_optional(metric, "flaky", bool, at=at):  # a flaky failure may not count
                 verdicts.append(verdict)
-            if score is None:  # the metric failed, which says nothing of the answer
+            if score is None:  # the metric failed, so it does not judge the answer
                 case_scores |= {"success": None, f"{metric_name}.success": None}
             else:
                 scores.setdefault(metric_name, []).append(score)
         if get_optional(case, "flaky", bool, at=at):
             verdicts = []
         if right and False in verdicts:
-            raise DataError(f"{at} is damaged: it passed, and one of its metrics failed")
+            raise DataError(f"{at} is damaged: it passed, but one of its metrics failed")
         if right is False and verdicts and set(verdicts) == {True}:
-            raise DataError(f"{at} is damaged: it failed, and all of its metrics passed")
+            raise DataError(f"{at} is damaged: it failed, but all of its metrics passed")
         rows.append(
             Row(
                 model=model,
@@ -79,7 +79,7 @@ def _read(path: Path) -> Log:
         )
     check_total(name, "passed tests", field_of(run, "testPassed"), passed.count(True))
     check_total(name, "failed tests", field_of(run, "testFailed"), passed.count(False))
-    if not any(field_of(case, "trace") for case in cases):  # whose parts are scored too
+    if not any(field_of(case, "trace") for case in cases):  # parts of traces are scored too
         for entry in get_typed(run, "metricsScores", list, at=name):
             metric_name = get_typed(entry, "metric", str, at=name)
             values = {
@@ -88,8 +88,8 @@ def _read(path: Path) -> Log:
             total = sum(
                 get_typed(values, key, float, at=f"{name}, {metric_name!r}") for key in values
             )
-            own_total = sum(scores.get(metric_name, ()))
-            check_total(name, f"as the sum of {metric_name!r}", total, own_total)
+            computed = sum(scores.get(metric_name, ()))
+            check_total(name, f"as the sum of {metric_name!r}", total, computed)
     stamp = _STAMP.match(path.name)
     return Log(rows, stamp and stamp[1])
 

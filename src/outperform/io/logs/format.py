@@ -1,4 +1,4 @@
-"""What a format of evaluation logs is: how its files are recognized, found and read."""
+"""Formats of evaluation logs, and functions that read and check their files."""
 
 from __future__ import annotations
 
@@ -53,25 +53,24 @@ class Row(NamedTuple):
     Attributes
     ----------
     model
-        The name of the model.
+        Name of the model.
     id
-        What names the item, within its task: a text or a whole number.
+        Id of the item within its task: a text or an integer.
     scores
-        What the answer scored, by name of the score: a number, True or False, or None where the
-        score is missing.
+        Values of the scores by name: a number, True or False, or None if the score is missing.
     task
-        The task or benchmark that the item is of.
+        Task or benchmark of the item.
     epoch
-        Which answer to the item it is, from 1, where a model answers several times.
+        Number of the answer to the item, from 1, if a model answers repeatedly.
     question
-        What was asked, in each form that the log has it in. Logs of several models must agree on
-        it, or they are refused.
+        Question, in each form that the log contains. Logs of several models must agree on it;
+        otherwise they raise an error.
     gold
-        What the answer should be, likewise.
+        Expected answer, likewise.
     prompt
-        What was sent to the model; a finding tells where models were sent different prompts.
+        Text sent to the model; a finding reports models with different prompts.
     about
-        What else is known of the item, for ``by=``, ``groups=`` and ``where=``.
+        Further fields of the item, for ``by=``, ``groups=`` and ``where=``.
     """
 
     model: str
@@ -86,14 +85,14 @@ class Row(NamedTuple):
 
 
 class Log(NamedTuple):
-    """What one log contains.
+    """Contents of one log.
 
     Attributes
     ----------
     rows
-        Its answers, of one model or several.
+        Answers of one or several models.
     when
-        When it was written, as a text that sorts, for ``latest=``.
+        Time of writing, as a sortable text, for ``latest=``.
     """
 
     rows: list[Row]
@@ -102,30 +101,30 @@ class Log(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogFormat:
-    """How the logs of one tool are recognized, found in a folder and read.
+    """Format of the logs of one tool: how to recognize, find and read them.
 
     Parameters
     ----------
     name
-        What ``format=`` and ``--read-as`` call it.
+        Name of the format in ``format=`` and ``--read-as``.
     read
-        Reads one file. Of a damaged or unfinished log it raises ``DataError``, with a sentence that
-        begins with the name of the file.
+        Function that reads one file. For a damaged or unfinished log, it raises ``DataError`` with
+        a sentence that begins with the name of the file.
     files
-        Patterns of the names that logs have in a folder; packed as ``.gz`` or ``.zst`` as well.
+        Patterns for the names of logs in a folder, which may also end in ``.gz`` or ``.zst``.
     what
-        What a message calls a log; by default "log", with the patterns.
+        Name of a log in messages. Default: "log", with the patterns.
     unmistakable
-        Patterns of names by which logs are recognized without ``format=``.
+        Patterns for names that show the format without ``format=``.
     start
-        What the first 200 bytes of a file match if it can be no other format, likewise.
+        Pattern for the first 200 bytes of a file that shows the format without ``format=``.
     right, grade
-        The tool's own score that says right or wrong, and the one that is a grade, which are taken
-        unless ``score=`` names another.
+        Names of the tool's score for right and wrong and of its score for grades, the defaults of
+        ``score=``.
     prefixes
-        What the name of a score may begin with in ``score=`` and is left out.
+        Prefixes to remove from the name in ``score=``.
     single
-        Fields of ``about`` of which the rows of a log must have one value, chosen by ``where=``.
+        Fields of ``about`` that must have a single value per log, selected with ``where=``.
     """
 
     name: str
@@ -141,10 +140,10 @@ class LogFormat:
 
     def __post_init__(self) -> None:
         if self.read is None and type(self) is LogFormat:
-            raise UsageError(f"the format {self.name!r} needs read=, which reads one file")
+            raise UsageError(f"the format {self.name!r} needs read=, a function that reads a file")
 
     def is_log(self, path: Path) -> bool:
-        """Return whether a file in a folder is a log, by its name."""
+        """Return whether the name of a file is that of a log."""
         return any(
             fnmatchcase(path.name, f"{pattern}{packing}")
             for pattern in self.files
@@ -152,20 +151,20 @@ class LogFormat:
         )
 
     def score(self, name: str) -> str:
-        """Return a score as it is called in the logs."""
+        """Return the name of a score in the logs."""
         for prefix in self.prefixes:
             name = name.removeprefix(prefix)
         return name
 
     def logs_in(self, source: object) -> list[Path]:
-        """Return the logs that a path, a pattern or a folder stands for."""
+        """Return the logs of a path, a pattern or a folder."""
         what = self.what or f"log, {' or '.join(self.files)}"
         return logs_under(source, self.is_log, what=what)
 
     def load(
         self, parts: Sequence[Part], *, score: str | None, where: Where, fields: Sequence[str]
     ) -> tuple[list[Samples], list[FailedLog]]:
-        """Read logs; those that are damaged or of evaluations that failed come back as such."""
+        """Read logs; return the samples, and the logs that are damaged or failed."""
         logs: list[tuple[Part, str, Log]] = []
         failed: list[FailedLog] = []
         for part in parts:
@@ -195,7 +194,7 @@ class LogFormat:
         ], failed
 
     def _read_checked(self, path: Path) -> Log:
-        """Read one file; what the code of others raises or returns besides is told as a fault."""
+        """Read one file; check the result and translate exceptions if a plug-in reads it."""
         assert self.read is not None
         try:
             log = self.read(path)
@@ -251,7 +250,7 @@ class LogFormat:
 
 
 def _selection(rows: Sequence[Row], where: Where) -> Callable[[Row], bool]:
-    """Return which rows are asked for; a column that none of them has is refused."""
+    """Return a function that selects rows; a column that no row has raises an error."""
 
     def value_of(row: Row, column: str) -> str:
         return str(row.task if column == "task" else field_of(row.about, column))
@@ -271,7 +270,7 @@ def _selection(rows: Sequence[Row], where: Where) -> Callable[[Row], bool]:
 
 
 def _texts(rows: Sequence[Mapping[str, object]]) -> dict[str, list[str | None]]:
-    """Return what rows say under each name as columns of text, without those that are empty."""
+    """Return the fields of rows as columns of text, without empty columns."""
     columns = {
         name: [as_text(row.get(name)) for row in rows]
         for name in dict.fromkeys(name for row in rows for name in row)
@@ -290,7 +289,7 @@ def read_columns(
     where: Where,
     dialect: Dialect | None = None,
 ) -> tuple[str, dict[str, list[Any]]]:
-    """Return what to call a table, a frame or a file, and the columns of it that are selected."""
+    """Return the name of a table, a frame or a file, and its selected columns."""
     dialect = dialect or Dialect()
     frame = None if is_path(source) else known_frame(source)
     if frame is not None:
@@ -314,12 +313,13 @@ def read_columns(
 
 
 def read_json(path: Path) -> object:
-    """Return what a JSON file holds, which may be packed as ``.gz`` or ``.zst``.
+    """Return the content of a JSON file.
 
     Parameters
     ----------
     path
-        The file. One that is cut off, or names a key twice, is refused with a ``DataError``.
+        File, which may be compressed as ``.gz`` or ``.zst``. A truncated file, or a repeated key,
+        raises ``DataError``.
     """
     try:
         content: object = parse(_bytes(path).removeprefix(BOM_UTF8), constants=True)
@@ -331,12 +331,12 @@ def read_json(path: Path) -> object:
 
 
 def read_json_lines(path: Path) -> Iterator[tuple[str, dict[str, object]]]:
-    """Return the objects of a JSON Lines file, each with what to call its line in a message.
+    """Yield the objects of a JSON Lines file, each with the name of its line for messages.
 
     Parameters
     ----------
     path
-        The file, which may be packed as ``.gz`` or ``.zst``.
+        File, which may be compressed as ``.gz`` or ``.zst``.
     """
     for number, line in enumerate(_bytes(path).removeprefix(BOM_UTF8).split(b"\n"), start=1):
         if not line.strip():
@@ -363,7 +363,7 @@ def _bytes(path: Path) -> bytes:
     return content
 
 
-# What is in them
+# Values
 
 
 @overload
@@ -381,18 +381,18 @@ def get_typed(record: object, key: str, kind: type[_Plain], *, at: str) -> _Plai
 
 
 def get_typed(record: object, key: str, kind: type, *, at: str) -> object:
-    """Return what a record holds under a key, or refuse the record.
+    """Return the value of a key in a record; raise ``DataError`` if it has another type.
 
     Parameters
     ----------
     record
-        An object of JSON.
+        JSON object.
     key
-        The key, with dots for nested ones: ``"results.prompts"``.
+        Key, with dots for nested keys: ``"results.prompts"``.
     kind
-        The type that the value must have; a ``float`` may be any finite number.
+        Required type of the value; for ``float``, any finite number.
     at
-        What to call the record in a message: the file, and what of it.
+        Name of the record in messages: the file, and the part of it.
 
     Examples
     --------
@@ -428,7 +428,7 @@ def get_optional(record: object, key: str, kind: type[_Plain], *, at: str) -> _P
 
 
 def get_optional(record: object, key: str, kind: type[Any], *, at: str) -> object:
-    """Return what a record holds under a key, or None if there is none.
+    """Return the value of a key in a record, or None if it is missing.
 
     Parameters
     ----------
@@ -439,7 +439,7 @@ def get_optional(record: object, key: str, kind: type[Any], *, at: str) -> objec
 
 
 def get_score(record: object, key: str, *, at: str) -> float | bool | None:
-    """Return a score: a number, True or False, or None if it is missing; never another type.
+    """Return a score: a number, True or False, or None if it is missing.
 
     Parameters
     ----------
@@ -455,33 +455,33 @@ def get_score(record: object, key: str, *, at: str) -> float | bool | None:
 def check_total(
     at: str, what: str, reported: object, total: float, *, within: float = 1e-9
 ) -> None:
-    """Refuse a log whose own summary contradicts its answers.
+    """Raise ``DataError`` if the summary of a log contradicts its answers.
 
     Parameters
     ----------
     at
-        What to call the log in a message.
+        Name of the log in messages.
     what
-        What is summed up, such as ``"passed tests"``.
+        Name of the total, such as ``"passed tests"``.
     reported
-        What the summary gives; None where it gives nothing.
+        Total in the summary, or None if there is none.
     total
-        What the answers give.
+        Total of the answers.
     within
-        How far both may differ, as a share of the total.
+        Largest allowed difference, as a share of the total.
     """
     if reported is not None and not is_near(reported, total, within=within):
         raise DataError(contradiction(at, what, reported, f"{total:g}"))
 
 
 def model_name(path: Path, named: object) -> str:
-    """Return the model that a log names, or else the name of its file.
+    """Return the name of the model in a log, or else the name of the file.
 
     Parameters
     ----------
     path
         The log.
     named
-        What it has as the name of the model, perhaps nothing.
+        Name of the model in the log, if it has any.
     """
     return named if isinstance(named, str) and named else stem(path).removesuffix(".json")

@@ -1,4 +1,4 @@
-"""HELM: the folder of a run, with run_spec.json and per_instance_stats.json."""
+"""HELM: the run_spec.json, per_instance_stats.json and scenario_state.json of a run's folder."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from outperform.io.logs.format import (
 from outperform.io.logs.samples import field_of
 
 _INSTANCES = "per_instance_stats.json"
-_OF_MODEL = re.compile(r"(?<=[:,])model(?:_deployment)?=[^,]*,?")
+_MODEL_PART = re.compile(r"(?<=[:,])model(?:_deployment)?=[^,]*,?")
 
 
 def _read(path: Path) -> Log:
     name = os.fspath(path)
     spec = read_json(path.with_name("run_spec.json"))
-    of_spec = os.fspath(path.with_name("run_spec.json"))
-    model = get_typed(spec, "adapter_spec.model", str, at=of_spec)
-    task = _OF_MODEL.sub("", get_typed(spec, "name", str, at=of_spec)).rstrip(":,")
+    spec_name = os.fspath(path.with_name("run_spec.json"))
+    model = get_typed(spec, "adapter_spec.model", str, at=spec_name)
+    task = _MODEL_PART.sub("", get_typed(spec, "name", str, at=spec_name)).rstrip(":,")
     instances = _instances(path.with_name("scenario_state.json"))
     entries = read_json(path)
     if not isinstance(entries, list) or not entries:
@@ -44,8 +44,8 @@ def _read(path: Path) -> Log:
         entry_scores = scores.setdefault(key, {})
         for stat in get_typed(entry, "stats", list, at=at):
             metric = get_typed(stat, "name.name", str, at=at)
-            if metric in entry_scores:  # every metric has entries of its own, but none has two
-                raise DataError(f"{at}: {metric!r} of {key[0]!r} is there twice")
+            if metric in entry_scores:  # an instance has several entries, each of other metrics
+                raise DataError(f"{at}: {metric!r} of {key[0]!r} occurs twice")
             entry_scores[metric] = _mean(stat, f"{at}, {metric!r}")
             splits[key] = get_optional(stat, "name.split", str, at=at) or "none"
     return Log(
@@ -70,9 +70,9 @@ def _read(path: Path) -> Log:
 
 
 def _mean(stat: object, at: str) -> float | None:
-    """Return the mean of a statistic, which its sum and its count must give as well."""
+    """Return the mean of a statistic; its sum divided by its count must be the same."""
     count = get_typed(stat, "count", int, at=at)
-    get_typed(stat, "count", float, at=at)  # which no float may be too small for
+    get_typed(stat, "count", float, at=at)  # an integer may be too large for a float
     if not count:
         return None
     mean, total = (get_typed(stat, key, float, at=at) for key in ("mean", "sum"))
@@ -81,7 +81,7 @@ def _mean(stat: object, at: str) -> float | None:
 
 
 def _instances(path: Path) -> dict[tuple[str, str], dict[str, object]]:
-    """Return what was asked, by id and perturbation, if it was kept."""
+    """Return the instances by id and perturbation, if the run has stored them."""
     if not path.is_file():
         return {}
     at = os.fspath(path)

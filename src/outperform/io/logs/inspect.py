@@ -1,4 +1,4 @@
-"""inspect_ai: its logs, and the tables made from them."""
+"""inspect_ai: logs, and tables made from them."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ from outperform.io.logs.samples import (
 from outperform.io.tables import SEVERAL, Table, Where
 
 _ENDINGS = (".eval", ".json")
-_LISTS = ("logs.json", "eval-set.json")  # which lie beside the logs and list them
-# As inspect_ai names them by default: the time, the task, perhaps the model, an id.
+_LISTS = ("logs.json", "eval-set.json")  # lists of the logs in the same folder
+# Default name of a log: the time, the task, sometimes the model, an id.
 _NAME = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d[^_]*_[^_]+_")
-_UNSAFE = re.compile("[_/:+]")  # which it replaces by - in names of files
+_UNSAFE = re.compile("[_/:+]")  # replaced by - in names of files
 _START = "_journal/start.json"
 _READ = ("header.json", "summaries.json")
-_OF_NO_QUESTION = {"id", "internal", "source", "metadata"}
-_LONGEST = 100  # characters of an error to show
-_ZSTD = 93  # which Python knows in archives from 3.14 on
+_NOT_QUESTION = {"id", "internal", "source", "metadata"}
+_MAX_ERROR = 100  # characters of an error to show
+_ZSTD = 93  # compression type; zipfile supports it from Python 3.14 on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,18 +62,18 @@ class _Inspect(LogFormat):
         samples: list[Samples] = []
         failed: list[FailedLog] = []
         for part in parts:
-            of_part: list[Samples] = []
+            part_samples: list[Samples] = []
             for source in self.logs_in(part.source) if is_path(part.source) else [part.source]:
                 if not isinstance(source, Path) or source.suffix.lower() not in _ENDINGS:
                     table = part._replace(source=source)
-                    of_part += _read_table(table, score=score, where=where, fields=fields)
+                    part_samples += _read_table(table, score=score, where=where, fields=fields)
                     continue
                 log = _read_log(part, source, where=where, fields=fields)
                 if isinstance(log, FailedLog):
                     failed.append(log)
                 elif log is not None:
-                    of_part.append(log)
-            samples += under_one_name(part, of_part)
+                    part_samples.append(log)
+            samples += under_one_name(part, part_samples)
         return samples, failed
 
 
@@ -88,12 +88,12 @@ FORMAT = _Inspect(
 def _read_log(
     part: Part, path: Path, *, where: Where, fields: Sequence[str] = ()
 ) -> Samples | FailedLog | None:
-    """Return the samples of one log under its own name, or None if its task was not asked for.
+    """Return the samples of one log under its own name, or None if its task is not requested.
 
-    A log that is damaged, or of an evaluation that did not succeed, comes back as a failed one.
+    A log that is damaged, or of a failed evaluation, is returned as failed.
     """
     name = os.fspath(path)
-    asked = _asked_tasks(where)
+    requested = _requested_tasks(where)
     is_archive = path.suffix.lower() == ".eval"
     try:
         header, samples = (_of_archive if is_archive else _of_json)(path)
@@ -101,10 +101,10 @@ def _read_log(
         if not isinstance(evaluation, dict):
             raise DataError(f"{name} is not a log of inspect_ai: it has no 'eval'")
     except DataError as error:
-        other = asked is not None and not _may_be_of(path, asked)
-        return None if other else FailedLog(name, part.model, str(error))
+        is_other = requested is not None and not _may_be_of(path, requested)
+        return None if is_other else FailedLog(name, part.model, str(error))
     task = str(evaluation.get("task", "")).rpartition("/")[2]
-    if asked is not None and task not in asked:
+    if requested is not None and task not in requested:
         return None
     failed = _failure(name, header, samples)
     if failed is not None:
@@ -122,7 +122,7 @@ def _read_log(
 
 
 def _when(created: object) -> str | None:
-    """Return a time as text that sorts, whatever its zone."""
+    """Return a time in UTC as a sortable text."""
     try:
         time = datetime.fromisoformat(str(created)).astimezone(UTC)
     except (ValueError, OverflowError):
@@ -158,30 +158,30 @@ def _failure(name: str, header: Mapping[str, object], samples: object) -> str | 
 def _contradiction(
     name: str, header: Mapping[str, object], samples: Sequence[Mapping[str, Any]], read: Samples
 ) -> str | None:
-    """Return what the summary of a log says otherwise than its samples, or None."""
+    """Return how the summary of a log contradicts its samples, or None."""
     results = header.get("results")
     if not isinstance(results, dict):
         return None
 
     differs = partial(contradiction, name, parts="samples")
     total, completed = results.get("total_samples"), results.get("completed_samples")
-    if not results.get("early_stopping"):  # which leaves samples out
+    if not results.get("early_stopping"):  # with it, samples are missing on purpose
         if total is not None and total != len(samples):
             return differs("samples in total", total, str(len(samples)))
-        # Whoever has an error may have been scored for all that.
-        whole = {
+        # A sample with an error may still have scores, so there are two possible counts.
+        counts = {
             sum(not entry.get("error") for entry in samples),
             sum(bool(entry.get("scores")) for entry in samples),
         }
-        if completed is not None and all(completed != number for number in whole):
-            return differs("completed samples", completed, str(max(whole)))
+        if completed is not None and all(completed != count for count in counts):
+            return differs("completed samples", completed, str(max(counts)))
     scores = results.get("scores")
     for entry in scores if isinstance(scores, list) else ():
         for metric in _MEANS:
             reported = field_of(entry, f"metrics.{metric}.value")
-            own = None if reported is None else _mean_of(read, entry, metric)
-            if own is not None and not is_near(reported, own, within=1e-6):
-                return differs(f"as the {metric} of {entry.get('name')!r}", reported, f"{own:g}")
+            mean = None if reported is None else _mean_of(read, entry, metric)
+            if mean is not None and not is_near(reported, mean, within=1e-6):
+                return differs(f"as the {metric} of {entry.get('name')!r}", reported, f"{mean:g}")
     return None
 
 
@@ -189,10 +189,10 @@ _MEANS = ("accuracy", "mean")
 
 
 def _mean_of(read: Samples, score: Mapping[str, Any], metric: str) -> float | None:
-    """Return the mean of a score over samples, each the mean of its epochs.
+    """Return the mean of a score over samples, each of which is the mean of its epochs.
 
-    It is None where the log may have taken another one: by another reducer, or of values that a
-    scorer turns into numbers as it likes.
+    It is None if the log may have computed another mean: with another reducer, or of values that
+    scorers convert to numbers in different ways.
     """
     name, scorer = score.get("name"), score.get("scorer")
     values = read.scores.get(f"{scorer}.{name}", read.scores.get(str(name)))
@@ -209,16 +209,16 @@ def _mean_of(read: Samples, score: Mapping[str, Any], metric: str) -> float | No
             return None
         if grade is not None:
             by_item.setdefault(item, []).append(grade)
-    means = [sum(own) / len(own) for own in by_item.values()]
+    means = [sum(grades) / len(grades) for grades in by_item.values()]
     return sum(means) / len(means) if means else None
 
 
-_PLAIN = ("C", "I", "N", 0, 1, None)  # which every accuracy takes alike
+_PLAIN = ("C", "I", "N", 0, 1, None)  # values with the same meaning for every accuracy
 
 
 def _first_line(text: str) -> str:
     line = text.strip().partition("\n")[0]
-    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
+    return line if len(line) <= _MAX_ERROR else f"{line[:_MAX_ERROR]}…"
 
 
 def _samples(
@@ -232,16 +232,17 @@ def _samples(
 ) -> Samples:
     inputs = [sample.get("input") for sample in samples]
     targets = [_target(sample.get("target")) for sample in samples]
-    questions = {"input": [_short(_asked(question, images=False)) for question in inputs]}
+    questions = {"input": [_short(_without_ids(question, images=False)) for question in inputs]}
     gold = {"target": [_short(target) for target in targets]}
     if not summaries:
-        questions["whole input"] = [_asked_text(question) for question in inputs]
+        # Messages have random ids; only their roles and contents must agree.
+        questions["whole input"] = [as_text(_without_ids(question)) for question in inputs]
         gold["whole target"] = [as_text(target) for target in targets]
     questions[_IN_TABLES] = [_short(text) if isinstance(text, str) else None for text in inputs]
     scores = [sample.get("scores") or {} for sample in samples]
 
-    def value(of_sample: Mapping[str, object], scorer: str) -> Any:
-        score = of_sample.get(scorer)
+    def value(sample_scores: Mapping[str, object], scorer: str) -> Any:
+        score = sample_scores.get(scorer)
         return score.get("value") if isinstance(score, dict) else score
 
     return Samples(
@@ -253,8 +254,10 @@ def _samples(
         epochs=[as_epoch(sample.get("epoch", 1), name=name) for sample in samples],
         scores=spread(
             {
-                scorer: [value(of_sample, scorer) for of_sample in scores]
-                for scorer in dict.fromkeys(scorer for of_sample in scores for scorer in of_sample)
+                scorer: [value(sample_scores, scorer) for sample_scores in scores]
+                for scorer in dict.fromkeys(
+                    scorer for sample_scores in scores for scorer in sample_scores
+                )
             }
         ),
         questions=questions,
@@ -265,51 +268,44 @@ def _samples(
 _IN_TABLES = "input as text"
 
 
-def _target(given: object) -> object:
-    """Return the expected answer; a list of one is the same as the one, and as tables have it."""
-    if isinstance(given, list) and all(isinstance(answer, str) for answer in given):
-        return ",".join(given)
-    return given
+def _target(value: object) -> object:
+    """Return the expected answer, with a list of texts joined by commas, as in tables."""
+    if isinstance(value, list) and all(isinstance(answer, str) for answer in value):
+        return ",".join(value)
+    return value
 
 
-_LONGEST_SUMMARY = 5120  # characters of a text in the summaries of an .eval log
+_MAX_SUMMARY = 5120  # characters of a text in the summaries of an .eval log
 _CUT_OFF = "...\n(content truncated)"
 
 
 def _short(value: Any) -> str | None:
-    """Return what a log asks or expects as the summaries of an .eval log have it."""
+    """Return a question or an expected answer, shortened as in the summaries of an .eval log."""
     return as_text(_shortened(value))
 
 
 def _shortened(value: Any) -> Any:
     if isinstance(value, str):
-        return value.removesuffix(_CUT_OFF)[:_LONGEST_SUMMARY]
+        return value.removesuffix(_CUT_OFF)[:_MAX_SUMMARY]
     if isinstance(value, list):
         return [_shortened(part) for part in value]
     return value
 
 
-def _asked_text(given: object) -> str | None:
-    """Return what a sample asks, so that the same question gives the same text in every log.
-
-    Messages have random ids; the role and the content are all that a model is asked.
-    """
-    return as_text(_asked(given))
-
-
-def _asked(given: object, *, images: bool = True) -> object:
-    if isinstance(given, list):
+def _without_ids(question: object, *, images: bool = True) -> object:
+    """Return a question with only the roles and contents of its messages."""
+    if isinstance(question, list):
         return [
             [message.get("role"), _content(message.get("content"), images)]
             if isinstance(message, dict)
             else message
-            for message in given
+            for message in question
         ]
-    return given
+    return question
 
 
 def _content(content: object, images: bool) -> Any:
-    """Return the parts of a message; one part of text is the same as the text itself."""
+    """Return the parts of a message, or its text if that is the only part."""
     if not isinstance(content, list):
         return content
     parts = [_part(part, images) if isinstance(part, dict) else part for part in content]
@@ -319,27 +315,27 @@ def _content(content: object, images: bool) -> Any:
 def _part(part: Mapping[str, object], images: bool) -> Any:
     if part.get("type") == "text":
         return part.get("text")
-    if not images:  # as summaries have them
+    if not images:  # as in summaries
         return f"({str(part.get('type')).capitalize()})"
-    return {key: value for key, value in part.items() if key not in _OF_NO_QUESTION}
+    return {key: value for key, value in part.items() if key not in _NOT_QUESTION}
 
 
-def _asked_tasks(where: Where) -> set[str] | None:
-    """Return the tasks that were asked for; None for all."""
+def _requested_tasks(where: Where) -> set[str] | None:
+    """Return the requested tasks, or None for all."""
     if not where:
         return None
     for column in where:
         if column != "task_name":
             raise UsageError(
-                f"where can ask logs for 'task_name' only; got {column!r}. Make a table with "
-                "inspect_ai.analysis.samples_df for other columns"
+                f"where can select only 'task_name' in logs; got {column!r}. For other columns, "
+                "make a table with inspect_ai.analysis.samples_df"
             )
     value = where["task_name"]
     return {str(task) for task in (value if isinstance(value, SEVERAL) else [value])}
 
 
 def _may_be_of(path: Path, tasks: set[str]) -> bool:
-    """Return whether a log that cannot be read may be of one of some tasks, by its name."""
+    """Return whether an unreadable log may be of one of the tasks, by its name."""
     if _NAME.match(path.name) is None:
         return True
     return any(_UNSAFE.sub("-", task) in path.stem.split("_") for task in tasks)
@@ -370,7 +366,7 @@ def _of_archive(path: Path) -> tuple[Any, Any]:
                 raise DataError(
                     f"{os.fspath(path)} has no header and summaries; the evaluation is not finished"
                 )
-            _refuse_twins(path, archive)
+            _check_members(path, archive)
             header, summaries = (_parsed(path, archive, part) for part in _READ)
             return header, summaries
     except FileNotFoundError:
@@ -381,13 +377,13 @@ def _of_archive(path: Path) -> tuple[Any, Any]:
         raise DataError(f"{os.fspath(path)} is a damaged .eval file: {error}") from error
 
 
-def _refuse_twins(path: Path, archive: zipfile.ZipFile) -> None:
-    """Refuse an archive that holds two versions of what is read, of which one would be taken."""
+def _check_members(path: Path, archive: zipfile.ZipFile) -> None:
+    """Raise an error if an archive contains two versions of a file that is read."""
     known: dict[str, int] = {}
     for member in archive.infolist():
         if member.filename in _READ and known.setdefault(member.filename, member.CRC) != member.CRC:
             raise DataError(
-                f"{os.fspath(path)} is a damaged .eval file: two {member.filename} in it"
+                f"{os.fspath(path)} is a damaged .eval file: it contains two {member.filename}"
             )
 
 
@@ -400,7 +396,7 @@ def _parsed(path: Path, archive: zipfile.ZipFile, name: str) -> Any:
 
 
 def _member(path: Path, archive: zipfile.ZipFile, name: str) -> bytes:
-    """Return one file of an archive; zstd is unpacked here, because older Pythons do not."""
+    """Return one file of an archive; zstd is unpacked here, because zipfile may not support it."""
     member = archive.getinfo(name)
     title = f"{name} in {os.fspath(path)}"
     size = min(member.compress_size, path.stat().st_size)
@@ -422,7 +418,7 @@ def _member(path: Path, archive: zipfile.ZipFile, name: str) -> bytes:
 
 
 _PREFIX, _METADATA = "score_", "metadata_"
-_BESIDE = ("_answer", "_explanation", "_metadata", "_reason")
+_NOT_SCORES = ("_answer", "_explanation", "_metadata", "_reason")
 _HINT = (
     "make the table with inspect_ai.analysis.samples_df(logs, columns=EvalTask + EvalModel + "
     "SampleSummary)"
@@ -434,19 +430,19 @@ def _read_table(
 ) -> list[Samples]:
     """Return the samples of each model in a table."""
     name, columns = read_columns(
-        part.source, lambda table: _wanted(table, score, fields), ("id",), where=where
+        part.source, lambda table: _columns(table, score, fields), ("id",), where=where
     )
     n_rows = len(columns["id"])
     if not n_rows:
-        raise DataError(f"{name} has no rows that were asked for")
+        raise DataError(f"{name} has no rows for this request")
     models = [part.model] * n_rows
     if "model" in columns:
         models = [None if model is None else str(model) for model in columns["model"]]
     known = list(dict.fromkeys(models))
     if None in known or "" in known:
         raise DataError(
-            f"{name} does not say of which model the samples are; name it, {{'model': table}}, or "
-            f"{_HINT}"
+            f"{name} does not name the model of every sample; pass the name, {{'model': table}}, "
+            f"or {_HINT}"
         )
     return [
         _table_samples(
@@ -461,7 +457,7 @@ def _read_table(
     ]
 
 
-def _wanted(table: Table | Frame, score: str | None, fields: Sequence[str]) -> list[str]:
+def _columns(table: Table | Frame, score: str | None, fields: Sequence[str]) -> list[str]:
     """Return the columns to read."""
     names = table.names
     if "id" not in names:
@@ -470,12 +466,16 @@ def _wanted(table: Table | Frame, score: str | None, fields: Sequence[str]) -> l
     known = [
         column
         for column in known
-        if not any(column.endswith(end) and column.removesuffix(end) in known for end in _BESIDE)
+        if not any(
+            column.endswith(end) and column.removesuffix(end) in known for end in _NOT_SCORES
+        )
     ]
     if score is not None:
-        # A key of a dictionary may be in any column, and is found when they are read.
-        own = [name for name in known if f"{score}.".startswith(f"{name.removeprefix(_PREFIX)}.")]
-        known = own or known
+        # A key of a dictionary may be in any column, so without a match all columns are read.
+        matches = [
+            name for name in known if f"{score}.".startswith(f"{name.removeprefix(_PREFIX)}.")
+        ]
+        known = matches or known
     if not known:
         raise DataError(f"{table.name} has no column of scores, score_<scorer>; {_HINT}")
     described = ("epoch", "model", "task_name", "input", "target")
@@ -521,7 +521,7 @@ def _table_samples(
 
 
 def _table_value(value: object) -> Any:
-    """Return a score; a dictionary stands in a table as the text of its JSON."""
+    """Return a score; dictionaries are JSON texts in tables."""
     if isinstance(value, str) and value.lstrip().startswith("{"):
         with suppress(DataError):
             return parse(value, constants=True)

@@ -1,4 +1,4 @@
-"""lm-evaluation-harness: the JSON Lines that ``--log_samples`` writes."""
+"""lm-evaluation-harness: the JSON Lines written with ``--log_samples``."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ from outperform.io.tables import SEVERAL, Table, Where, opened
 _NAME = re.compile(
     r"samples_(?P<task>.+?)(?:_(?P<when>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?))?\.jsonl(?:\.gz|\.zst)?"
 )
-# What every line has besides its scores; older versions have no list of these.
+# Fields of a line that are not scores; older versions do not list the scores.
 _FIELDS = {
     "doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics",
     "doc_hash", "prompt_hash", "target_hash", "task_name",
 }  # fmt: skip
-_RANDOM = re.compile("[a-z0-9_]{8}")  # as lm_eval calls a folder of a model without a name
+_RANDOM = re.compile("[a-z0-9_]{8}")  # folder that lm_eval makes for a model without a name
 _HASHES = ("doc_hash",)  # of the question
 _GOLD = ("target", "target_hash")
 
 
 class Log(NamedTuple):
-    """One file: whose it is, of which task."""
+    """One file, with its model and task."""
 
     model: str
     turn: int
@@ -54,13 +54,13 @@ class Log(NamedTuple):
     source: Any
     name: str
     when: str | None = None
-    outer: str | None = None  # what the folder above that of the logs is called, if it can say more
+    outer: str | None = None  # name of the folder above that of the logs, if it may be the model's
 
 
 class _Lines(NamedTuple):
-    """What is read of one log: the filters that its lines name, their ids, items and scores."""
+    """Lines of one log, as columns, and the filters that they name."""
 
-    filters: list[str] | None  # None where the lines name none
+    filters: list[str] | None  # None if the lines name none
     ids: list[Any]
     questions: dict[str, list[str | None]]
     gold: dict[str, list[str | None]]
@@ -76,26 +76,28 @@ class _LmEval(LogFormat):
     def load(
         self, parts: Sequence[Part], *, score: str | None, where: Where, fields: Sequence[str]
     ) -> tuple[list[Samples], list[FailedLog]]:
-        """Read doc_id, hashes, target, scores and fields of doc; prompts and answers stay there.
+        """Read doc_id, hashes, target, scores and fields of doc, but not prompts and answers.
 
-        Questions are read as well if a line has no hash of its question. Logs that cannot be read
-        come back as failed ones.
+        Questions are read too if a line has no hash of its question. Logs that cannot be read are
+        returned as failed.
         """
         conditions = dict(where or {})
-        logs = _with_own_names([log for part in parts for log in _logs(part)])
+        logs = _with_run_names([log for part in parts for log in _logs(part)])
         if "task" in conditions:
             logs = _of_tasks(logs, conditions.pop("task"))
-        again = all(is_path(log.source) for log in logs)  # a stream cannot be read twice
-        read, failed = _read(logs, score, conditions or None, fields, whole=not again)
-        if again and any(None in lines.questions.get("doc_hash", [None]) for _, lines in read):
-            read, failed = _read(logs, score, conditions or None, fields, whole=True)
-        _refuse_other_filters(read)
+        are_files = all(is_path(log.source) for log in logs)  # a stream cannot be read twice
+        read, failed = _read(logs, score, conditions or None, fields, with_doc=not are_files)
+        if are_files and any(None in lines.questions.get("doc_hash", [None]) for _, lines in read):
+            read, failed = _read(logs, score, conditions or None, fields, with_doc=True)
+        _check_filters(read)
         if not conditions.keys() - {"filter"}:
-            contradicted = [(log, _contradiction(log, lines)) for log, lines in read]
+            reasons = [_contradiction(log, lines) for log, lines in read]
             failed += [
-                FailedLog(log.name, log.model, entry) for log, entry in contradicted if entry
+                FailedLog(log.name, log.model, reason)
+                for (log, _), reason in zip(read, reasons, strict=True)
+                if reason
             ]
-            read = [entry for entry, (_, bad) in zip(read, contradicted, strict=True) if not bad]
+            read = [entry for entry, reason in zip(read, reasons, strict=True) if not reason]
         return [_samples(log, lines, conditions or None) for log, lines in read], failed
 
 
@@ -107,7 +109,7 @@ FORMAT = _LmEval(
 
 
 def _contradiction(log: Log, lines: _Lines) -> str | None:
-    """Return what the results that lm_eval wrote beside a log say otherwise, or None."""
+    """Return how the results next to a log contradict its lines, or None."""
     if log.when is None or not is_path(log.source):
         return None
     path = Path(log.source).with_name(f"results_{log.when}.json")
@@ -119,9 +121,9 @@ def _contradiction(log: Log, lines: _Lines) -> str | None:
         return str(error)
 
     differs = partial(contradiction, log.name, summary=path.name, parts="lines")
-    whole = field_of(field_of(field_of(results, "n-samples"), log.task), "effective")
-    if whole is not None and whole != len(lines.ids):
-        return differs("samples", whole, str(len(lines.ids)))
+    total = field_of(field_of(field_of(results, "n-samples"), log.task), "effective")
+    if total is not None and total != len(lines.ids):
+        return differs("samples", total, str(len(lines.ids)))
     means = field_of(field_of(results, "results"), log.task)
     for score, values in lines.scores.items():
         reported = field_of(means, f"{score},{(lines.filters or ['none'])[0]}")
@@ -146,32 +148,32 @@ def _is_mean(results: object, task: str, score: str) -> bool:
 
 
 def _read(
-    logs: Sequence[Log], score: str | None, where: Where, fields: Sequence[str], *, whole: bool
+    logs: Sequence[Log], score: str | None, where: Where, fields: Sequence[str], *, with_doc: bool
 ) -> tuple[list[tuple[Log, _Lines]], list[FailedLog]]:
-    """Read all logs together, and one by one if that fails, to see which of them is bad."""
+    """Read all logs at once; if that fails, one by one, to report those that are bad."""
     try:
-        return list(zip(logs, _lines(logs, score, where, fields, whole), strict=True)), []
+        return list(zip(logs, _lines(logs, score, where, fields, with_doc), strict=True)), []
     except DataError as error:
         if len(logs) == 1:
             return [], [FailedLog(logs[0].name, logs[0].model, str(error))]
         if not all(is_path(log.source) for log in logs):
             raise  # a stream cannot be read twice
-    parts = [_read([log], score, where, fields, whole=whole) for log in logs]
+    parts = [_read([log], score, where, fields, with_doc=with_doc) for log in logs]
     return [entry for entries, _ in parts for entry in entries], [
         entry for _, failed in parts for entry in failed
     ]
 
 
 def _lines(
-    logs: Sequence[Log], score: str | None, where: Where, fields: Sequence[str], whole: bool
+    logs: Sequence[Log], score: str | None, where: Where, fields: Sequence[str], with_doc: bool
 ) -> list[_Lines]:
     for log in logs:
-        _refuse_list(log)
+        _check_lines(log)
     sources = {str(index): log.source for index, log in enumerate(logs)}
     with opened(sources, ("doc_id",), Dialect(format="jsonl")) as tables:
         return tables.ask(
             lambda opened_tables, engine: [
-                _lines_of(log, table, engine, score, where, fields, whole)
+                _lines_of(log, table, engine, score, where, fields, with_doc)
                 for log, table in zip(logs, opened_tables.values(), strict=True)
             ]
         )
@@ -184,17 +186,17 @@ def _lines_of(
     score: str | None,
     where: Where,
     fields: Sequence[str],
-    whole: bool,
+    with_doc: bool,
 ) -> _Lines:
     if "doc_id" not in table.names:
         raise DataError(
-            f"{log.name}: its lines have no 'doc_id', so it is no log of samples; give the "
+            f"{log.name} is not a log of samples: its lines have no 'doc_id'; pass the "
             "samples_*.jsonl files that lm_eval writes with --log_samples"
         )
     filters = _filters(table, where, engine)
     scores = _scores(log, table, score, where, engine)
-    wanted = [*_HASHES, *_GOLD, *(["doc"] if fields or whole else [])]
-    names = ["doc_id", *(name for name in wanted if name in table.names), *scores]
+    optional = [*_HASHES, *_GOLD, *(["doc"] if fields or with_doc else [])]
+    names = ["doc_id", *(name for name in optional if name in table.names), *scores]
     query = table.select(names, where=where)
     rows = engine.fetch(query.sql, query.parameters)
     columns = [loaded(list(column)) for column in zip(*rows, strict=True)] or [[]] * len(names)
@@ -206,15 +208,15 @@ def _lines_of(
     return _Lines(
         filters=filters,
         ids=known["doc_id"],
-        questions=texts((*_HASHES, *(["doc"] if whole else []))),
+        questions=texts((*_HASHES, *(["doc"] if with_doc else []))),
         gold=texts(_GOLD),
         scores={name: known[name] for name in scores},
         fields={name: [field_of(value, name) for value in known.get("doc", [])] for name in fields},
     )
 
 
-def _refuse_other_filters(read: Sequence[tuple[Log, _Lines]]) -> None:
-    """Refuse logs with lines of several filters, and logs of one task with different ones."""
+def _check_filters(read: Sequence[tuple[Log, _Lines]]) -> None:
+    """Raise an error if a log, or the logs of one task, have several filters."""
     known: dict[str, tuple[str, str]] = {}
     every = [lines.filters or ["none"] for _, lines in read]
     for (log, _), names in zip(read, every, strict=True):
@@ -224,14 +226,14 @@ def _refuse_other_filters(read: Sequence[tuple[Log, _Lines]]) -> None:
             keep = [names[0], *others] if others else names[0]
             raise UsageError(
                 f"{log.name} has a line for each of the filters {', '.join(map(repr, names))}; "
-                f"name one{' for each task' if others else ''}, "
+                f"select one{' per task' if others else ''}, "
                 f"e.g. {param('where=', {'filter': keep})}"
             )
         first, before = known.setdefault(log.task, (names[0], log.name))
         if first != names[0]:
             raise DataError(
-                f"{log.name} has the answers as the filter {names[0]!r} took them, {before} as "
-                f"{first!r} did; keep one filter, e.g. with {param('where=', {'filter': first})}"
+                f"{log.name} has the answers of the filter {names[0]!r}, but {before} those of "
+                f"{first!r}; keep one filter, e.g. with {param('where=', {'filter': first})}"
             )
 
 
@@ -242,9 +244,9 @@ def _samples(log: Log, lines: _Lines, where: Where) -> Samples:
     keys = [as_id(key, column="doc_id", name=log.name) for key in ids]
     if lines.filters is None and len(set(keys)) < len(keys):
         raise DataError(
-            f"{log.name} has {len(keys)} lines for {len(set(keys))} items and does not "
-            "say of which filter they are, as older versions of lm_eval do not; keep the lines of "
-            "one filter, or evaluate with a newer version"
+            f"{log.name} has {len(keys)} lines for {len(set(keys))} items but does not name their "
+            "filters, as with older versions of lm_eval; keep the lines of one filter, or evaluate "
+            "with a newer version"
         )
     return Samples(
         model=log.model,
@@ -262,7 +264,7 @@ def _samples(log: Log, lines: _Lines, where: Where) -> Samples:
 
 
 def _filters(table: Table, where: Where, engine: Engine) -> list[str] | None:
-    """Return the filters of the answers, of which newer versions log one line each."""
+    """Return the filters of the answers; newer versions write one line per filter."""
     if "filter" not in table.names:
         return None
     query = table.select(("filter",), where=where)
@@ -273,15 +275,15 @@ def _filters(table: Table, where: Where, engine: Engine) -> list[str] | None:
 def _scores(
     log: Log, table: Table, score: str | None, where: Where, engine: Engine
 ) -> tuple[str, ...]:
-    """Return the scores to read: the one that was asked for, or all that there are."""
+    """Return the scores to read: the requested one, or all."""
     known = dict.fromkeys(name for name in table.names if name not in _FIELDS)
     if "metrics" in table.names:
         query = table.select(("metrics",), where=where)
         rows = engine.fetch(f"SELECT DISTINCT k0 FROM ({query.sql}) ORDER BY k0", query.parameters)
         lists = [names for names in loaded([row[0] for row in rows]) if names is not None]
-        odd = next((names for names in lists if not isinstance(names, list)), None)
-        if odd is not None:
-            raise DataError(f"{log.name}: 'metrics' must be a list of names; got {shown(odd)}")
+        invalid = next((names for names in lists if not isinstance(names, list)), None)
+        if invalid is not None:
+            raise DataError(f"{log.name}: 'metrics' must be a list of names; got {shown(invalid)}")
         listed = [name for names in lists for name in names if isinstance(name, str)]
         known = dict.fromkeys(name for name in listed if name in table.names) or known
     if score is None:
@@ -297,35 +299,35 @@ def _scores(
 def _logs(part: Part) -> list[Log]:
     if not is_path(part.source):
         if part.model is None:
-            raise UsageError("name the model, {'llama': …}, because a stream has no name")
+            raise UsageError("a stream has no name; pass the name of the model, {'llama': …}")
         return [Log(part.model, part.turn, "", part.source, f"the log of {part.model!r}")]
     paths = FORMAT.logs_in(part.source)
     folders = list(dict.fromkeys(os.fspath(path.parent) for path in paths))
     if part.model is not None and len(folders) > 1:
         raise UsageError(
-            f"what is given as {part.model!r} lies in several folders, one for each model: "
-            f"{', '.join(folders)}; leave the name out and choose with {param('models=')}"
+            f"the logs passed as {part.model!r} are in several folders, one per model: "
+            f"{', '.join(folders)}; omit the name and select models with {param('models=')}"
         )
     return [_log(part, path, _outer(part, path, folders)) for path in paths]
 
 
 def _outer(part: Part, path: Path, folders: Sequence[str]) -> str | None:
-    """Return the folder of a run that holds the folder of the model, if it holds no other."""
+    """Return the folder of the run if it contains only the folder of one model."""
     root = Path(os.path.abspath(part.source))
     if part.model is not None or not root.is_dir():
         return None
-    here = Path(os.path.abspath(path)).parent.relative_to(root).parts
-    if len(here) > 1:
-        beside = [Path(os.path.abspath(folder)).relative_to(root).parts for folder in folders]
-        return here[0] if [parts[:1] for parts in beside].count(here[:1]) == 1 else None
-    return root.name if here and len(folders) == 1 else None
+    inner = Path(os.path.abspath(path)).parent.relative_to(root).parts
+    if len(inner) > 1:
+        every = [Path(os.path.abspath(folder)).relative_to(root).parts for folder in folders]
+        return inner[0] if [parts[:1] for parts in every].count(inner[:1]) == 1 else None
+    return root.name if inner and len(folders) == 1 else None
 
 
-def _with_own_names(logs: Sequence[Log]) -> list[Log]:
-    """Call models after the folders of their runs where those of the logs do not tell them apart.
+def _with_run_names(logs: Sequence[Log]) -> list[Log]:
+    """Name models after the folders of their runs if the folders of the logs do not differ.
 
-    lm_eval writes to a folder within the one that it is told, which it calls after the model, or at
-    random if the model has no name.
+    In the output folder, lm_eval makes a folder with the name of the model, or with a random name
+    if the model has none.
     """
     outer = {(log.model, log.outer) for log in logs}
     inner = [model for model, _ in outer]
@@ -343,35 +345,35 @@ def _with_own_names(logs: Sequence[Log]) -> list[Log]:
 
 
 def _log(part: Part, path: Path, outer: str | None) -> Log:
-    """Return a file with what its name and its folder say."""
+    """Return a file with its model, task and time, from its name and folder."""
     if path.name.startswith("results_"):
         raise UsageError(
-            f"{os.fspath(path)} holds averages; give the samples_*.jsonl files that lm_eval writes "
-            "with --log_samples"
+            f"{os.fspath(path)} contains averages; pass the samples_*.jsonl files that lm_eval "
+            "writes with --log_samples"
         )
     match = _NAME.fullmatch(path.name)
-    folder = Path(os.path.abspath(path)).parent.name  # a link has a name of its own
-    own = stem(path) if match is None else folder
+    folder = Path(os.path.abspath(path)).parent.name  # links are not resolved
+    model = part.model or (stem(path) if match is None else folder)
     task = "" if match is None else match["task"]
     when = None if match is None else match["when"]
     name = os.fspath(path)
-    return Log(part.model or own, part.turn, task, name, name, when, outer)
+    return Log(model, part.turn, task, name, name, when, outer)
 
 
-def _refuse_list(log: Log) -> None:
-    """Refuse one list of all samples, which the oldest versions wrote under the same ending."""
+def _check_lines(log: Log) -> None:
+    """Raise an error for a single list of all samples, as the oldest versions wrote it."""
     if not is_path(log.source) or not (path := Path(log.source)).is_file():
-        return  # whoever opens it says why
+        return  # the reader will report the error
     with path.open("rb") as stream:
         if stream.read(64).lstrip()[:1] == b"[":
             raise DataError(
-                f"{os.fspath(path)} is one list, as lm_eval before 0.4.3 wrote it; write one "
-                f"object a line, e.g. with: jq -c '.[]' {path.name}"
+                f"{os.fspath(path)} is a single list, as written by lm_eval before 0.4.3; convert "
+                f"it to one object per line, e.g. with: jq -c '.[]' {path.name}"
             )
 
 
-def _of_tasks(logs: Sequence[Log], wanted: object) -> list[Log]:
-    names = {str(task) for task in (wanted if isinstance(wanted, SEVERAL) else [wanted])}
+def _of_tasks(logs: Sequence[Log], tasks: object) -> list[Log]:
+    names = {str(task) for task in (tasks if isinstance(tasks, SEVERAL) else [tasks])}
     known = dict.fromkeys(log.task for log in logs)
     for name in sorted(names - known.keys()):
         raise UsageError(unknown_name("task", name, known))

@@ -1,4 +1,4 @@
-"""Tables with one row for each item and model, whose columns the caller names."""
+"""Tables with one row per item and model, whose columns the caller names."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from outperform.io.logs.samples import (
 )
 from outperform.io.tables import Table, Where
 
-# Columns that must say the same of an item for every model, where a table has them.
+# Columns that must have the same value for every model of an item, if a table has them.
 _QUESTIONS = ("question", "question_hash", "doc_hash", "input")
 _GOLD = (
     "truth", "gold", "target", "target_hash", "expected", "expected_answer", "expected_output",
@@ -68,7 +68,7 @@ def _read(
     ]
     if id is None or score is None or missing_names:
         raise UsageError(
-            "a table with one row for each item and model needs the names of its columns; give "
+            "a table with one row per item and model needs the names of its columns; pass "
             f"{' and '.join(missing_names)}"
         )
     requested = [name for name in (id, score, model, *fields) if name is not None]
@@ -86,11 +86,11 @@ def _read(
     )
     n_rows = len(rows[id])
     if not n_rows:
-        raise DataError(f"{name} has no rows that were requested for")
+        raise DataError(f"{name} has no rows for this request")
     owners = [part.model] * n_rows if model is None else rows[model]
-    lost = next((k for k, owner in enumerate(owners) if owner is None or owner == ""), None)
-    if lost is not None:
-        raise DataError(f"{name}: row {lost + 1} has no model in {model!r}")
+    nameless = next((k for k, owner in enumerate(owners) if owner is None or owner == ""), None)
+    if nameless is not None:
+        raise DataError(f"{name}: row {nameless + 1} has no model in {model!r}")
     row = next((k for k, task in enumerate(rows.get("task", ())) if task is None), None)
     if row is not None:
         raise DataError(f"{name}: row {row + 1} has no value in 'task'")
@@ -105,20 +105,20 @@ def _read(
             name=name,
             turn=part.turn,
             origin=LONG,
-            items=[Item(tasks[k], as_id(rows[id][k], column=id, name=name)) for k in own],
-            epochs=[epochs[k] for k in own],
-            scores={score: [rows[score][k] for k in own]},
+            items=[Item(tasks[k], as_id(rows[id][k], column=id, name=name)) for k in indices],
+            epochs=[epochs[k] for k in indices],
+            scores={score: [rows[score][k] for k in indices]},
             questions={
-                column: [as_text(rows[column][k]) for k in own]
+                column: [as_text(rows[column][k]) for k in indices]
                 for column in _QUESTIONS
                 if column in rows and column not in (id, score, model)
             },
             gold={
-                column: [as_text(rows[column][k]) for k in own]
+                column: [as_text(rows[column][k]) for k in indices]
                 for column in _GOLD
                 if column in rows and column not in (id, score, model)
             },
-            fields={field: [rows[field][k] for k in own] for field in fields},
+            fields={field: [rows[field][k] for k in indices] for field in fields},
         )
-        for owner, own in rows_by_model.items()
+        for owner, indices in rows_by_model.items()
     ]

@@ -1,4 +1,4 @@
-"""openai-evals: the lines of its recorder, a spec, events, and a final report."""
+"""openai-evals: the JSON Lines of its recorder, with a spec, events and a final report."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from outperform.io.logs.format import (
 )
 
 _GRADES = ("match", "metrics")
-_ASKED = ("raw_sample", "sampling")  # the item as the data have it, and what the model was sent
-_NEAR = 0.4  # of the least that one answer changes an accuracy, which may be rounded
+_INPUTS = ("raw_sample", "sampling")  # the item in the data, and the prompt sent to the model
+_ROUNDING = 0.4  # tolerance for a rounded accuracy, in answers
 
 
 def _read(path: Path) -> Log:
@@ -38,16 +38,16 @@ def _read(path: Path) -> Log:
         else:
             number = get_typed(line, "event_id", int, at=at)
             if number in events:
-                raise DataError(f"{at}: event {number} is there twice")
+                raise DataError(f"{at}: event {number} occurs twice")
             events[number] = at, line
     if spec is None:
-        raise DataError(f"{name}, line 1 is no log of openai-evals: it has no 'spec'")
+        raise DataError(f"{name}, line 1 is not a log of openai-evals: it has no 'spec'")
     if report is None:
         raise DataError(f"{name} has no final report; the evaluation is not finished")
-    lost = next((k for k in range(len(events)) if k not in events), None)
-    if lost is not None:
-        after = events.get(lost - 1, (f"{name}, line 1",))[0]
-        raise DataError(f"{name} is damaged: event {lost} is missing after {after.split(', ')[-1]}")
+    gap = next((k for k in range(len(events)) if k not in events), None)
+    if gap is not None:
+        after = events.get(gap - 1, (f"{name}, line 1",))[0]
+        raise DataError(f"{name} is damaged: event {gap} is missing after {after.split(', ')[-1]}")
     first = f"{name}, line 1"
     model = ", ".join(map(str, get_typed(spec, "completion_fns", list, at=first)))
     rows = list(_rows(events.values(), model, get_typed(spec, "eval_name", str, at=first)))
@@ -57,17 +57,17 @@ def _read(path: Path) -> Log:
     if right and all(event["type"] != "metrics" for _, event in events.values()):
         share = right.count(True) / len(right)
         accuracy = get_optional(report, "accuracy", float, at=name)
-        check_total(name, "accuracy", accuracy, share, within=_NEAR / len(right))
+        check_total(name, "accuracy", accuracy, share, within=_ROUNDING / len(right))
     return Log(rows, get_optional(spec, "created_at", str, at=first))
 
 
 def _rows(events: Iterable[tuple[str, dict[str, object]]], model: str, task: str) -> Iterator[Row]:
-    """Return what each sample scored; a sample without a grade has no score."""
+    """Yield the graded answers to each sample; a sample without a grade has no score."""
     samples: dict[str, dict[str, list[dict[str, object]]]] = {}
     for at, event in events:
         events_by_kind = samples.setdefault(get_typed(event, "sample_id", str, at=at), {})
         kind = get_typed(event, "type", str, at=at)
-        if kind in _ASKED:
+        if kind in _INPUTS:
             events_by_kind.setdefault(kind, []).append(
                 get_optional(event, "data", dict, at=at) or {}
             )
@@ -77,7 +77,7 @@ def _rows(events: Iterable[tuple[str, dict[str, object]]], model: str, task: str
                 get_typed(data, "correct", bool, at=at)
             events_by_kind.setdefault(kind, []).append(data)
     for sample, events_by_kind in samples.items():
-        item, sent = ((events_by_kind.pop(kind, []) or [{}])[0] for kind in _ASKED)
+        item, sent = ((events_by_kind.pop(kind, []) or [{}])[0] for kind in _INPUTS)
         prompt = sent.get("prompt")
         for k in range(max(map(len, events_by_kind.values()), default=1)):
             grades = {kind: data[k] for kind, data in events_by_kind.items() if k < len(data)}

@@ -1,4 +1,4 @@
-"""The same score of several models, item by item: which score counts, and which answers pair."""
+"""Pair the answers of several models by item, and choose the score to compare."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _EXAMPLES = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """What the values of a score are, and what to say of those that are not."""
+    """Kind of a score: how to read its values, and words for messages."""
 
-    read: Callable[[Any], float | None]  # None where it is missing, else a ValueError
+    read: Callable[[Any], float | None]  # None if it is missing; raises ValueError
     says: str
     looks: str
     otherwise: Callable[[], str]
@@ -32,7 +32,7 @@ class Kind:
 
 RIGHT = Kind(
     read=is_right,
-    says="say right or wrong",
+    says="record right or wrong",
     looks="right or wrong (1 and 0, true and false, C and I)",
     otherwise=lambda: either(
         "which is neither right nor wrong. Compare the mean of such grades, read by "
@@ -45,73 +45,78 @@ GRADE = Kind(
     read=as_grade,
     says="are grades",
     looks="grades, as numbers",
-    otherwise=lambda: "which is no finite number",
+    otherwise=lambda: "which is not a finite number",
 )
 
 
 def choose_score(every: Sequence[Samples], score: str | None, kind: Kind) -> str:
-    """Return the score that was asked for, or the only one of its kind."""
+    """Return the full name of the requested score, or the only score of its kind."""
     if score is not None:
         score = _full_name(every, score)
         for samples in every:
             if score not in samples.scores:
                 raise UsageError(f"{samples.name}: {unknown_name('score', score, samples.scores)}")
-            _refuse_others(samples, score, kind)
+            _check_values(samples, score, kind)
         return score
     shared = [name for name in every[0].scores if all(name in log.scores for log in every)]
     fitting = [name for name in shared if all(_is_of(log, name, kind) for log in every)]
-    if kind is GRADE and len(fitting) > 1:  # right or wrong is a grade only where there is no other
-        numbers = [name for name in fitting if not _is_of_truth(every, name)]
+    if kind is GRADE and len(fitting) > 1:  # prefer numbers to scores of right and wrong
+        numbers = [name for name in fitting if not _is_boolean(every, name)]
         fitting = numbers or fitting
     if len(fitting) == 1:
         return fitting[0]
     tasks = sorted({item.task for samples in every for item in samples.items})
     each = param("score=", dict.fromkeys(tasks[:2], (*fitting, "acc")[0]))
     if fitting:
-        own = either(f", or one for each task with {each}", "") if len(tasks) > 1 else ""
-        shown = ", ".join(map(repr, fitting)) + f"; name one with {param('score=')}{own}"
-        raise UsageError(f"several scores {kind.says}: {shown}")
+        by_task = either(f", or one per task with {each}", "") if len(tasks) > 1 else ""
+        raise UsageError(
+            f"several scores {kind.says}: {', '.join(map(repr, fitting))}; select one with "
+            f"{param('score=')}{by_task}"
+        )
     if len(shared) == 1:
         for samples in every:
-            _refuse_others(samples, shared[0], kind)
+            _check_values(samples, shared[0], kind)
     known = ", ".join(map(repr, dict.fromkeys(name for log in every for name in log.scores)))
-    own = either(
-        f"name that of each task, {each}",
-        f"take each task by its own score with {param('by=', 'task')}",
+    by_task = either(
+        f"pass the score of each task, {each}",
+        f"compare each task by its score with {param('by=', 'task')}",
     )
-    which = f"{param('score=')} to see why it does not fit"
     raise DataError(
-        f"there is no score that all logs have and whose values are {kind.looks}; they have "
+        f"no score occurs in all logs and has values that are {kind.looks}; the logs have "
         f"{known or 'none'}. "
-        + (f"They are of {len(tasks)} tasks: {own}" if len(tasks) > 1 else f"Name one with {which}")
+        + (
+            f"They are of {len(tasks)} tasks: {by_task}"
+            if len(tasks) > 1
+            else f"Select one with {param('score=')} to see why it does not fit"
+        )
     )
 
 
 def choose_by_task(
     every: Sequence[Samples], scores: Mapping[str, str], kind: Kind
 ) -> tuple[list[Samples], str]:
-    """Return the samples of all tasks, each with the score that was asked of it, as one score."""
+    """Return the samples of all tasks, with the requested score of each task as one score."""
     parts = [(task, log) for samples in every for task, log in samples.by_task().items()]
     known = dict.fromkeys(task for task, _ in parts)
     for task in scores:
         if task not in known:
             raise UsageError(unknown_name("task", task, known))
-    lacking = [task for task in known if task not in scores]
-    if lacking:
+    missing = [task for task in known if task not in scores]
+    if missing:
         raise UsageError(
-            f"{param('score=')} names no score of {', '.join(map(repr, lacking))}; name one for "
-            f"each task, or leave tasks out with {param('where=')}"
+            f"{param('score=')} has no score for {', '.join(map(repr, missing))}; add one for each "
+            f"task, or drop tasks with {param('where=')}"
         )
-    chosen = {
-        task: choose_score([log for of, log in parts if of == task], score, kind)
+    names = {
+        task: choose_score([log for log_task, log in parts if log_task == task], score, kind)
         for task, score in scores.items()
     }
-    name = ", ".join(dict.fromkeys(chosen.values()))
-    return [replace(log, scores={name: log.scores[chosen[task]]}) for task, log in parts], name
+    joint = ", ".join(dict.fromkeys(names.values()))
+    return [replace(log, scores={joint: log.scores[names[task]]}) for task, log in parts], joint
 
 
 def _full_name(every: Sequence[Samples], score: str) -> str:
-    """Return ``scorer.key`` for a key that only one scorer has; any other name as it is."""
+    """Return ``scorer.key`` for a key of only one scorer; any other name unchanged."""
     known = dict.fromkeys(name for samples in every for name in samples.scores)
     if score in known:
         return score
@@ -120,9 +125,9 @@ def _full_name(every: Sequence[Samples], score: str) -> str:
         return keys[0]
     scorer_keys = keys or [name for name in known if name.startswith(f"{score}.")]
     if scorer_keys:
-        shown = ", ".join(map(repr, scorer_keys))
         raise UsageError(
-            f"{score!r} stands for several scores, {shown}; name one with {param('score=')}"
+            f"{score!r} matches several scores, {', '.join(map(repr, scorer_keys))}; select one "
+            f"with {param('score=')}"
         )
     return score
 
@@ -135,12 +140,12 @@ def _is_of(samples: Samples, score: str, kind: Kind) -> bool:
     return grades != {None}
 
 
-def _is_of_truth(every: Sequence[Samples], score: str) -> bool:
+def _is_boolean(every: Sequence[Samples], score: str) -> bool:
     values = (value for samples in every for value in samples.scores[score])
     return all(value is None or isinstance(value, bool) for value in values)
 
 
-def _refuse_others(samples: Samples, score: str, kind: Kind) -> None:
+def _check_values(samples: Samples, score: str, kind: Kind) -> None:
     for item, value in zip(samples.items, samples.scores[score], strict=True):
         try:
             kind.read(value)
@@ -150,33 +155,33 @@ def _refuse_others(samples: Samples, score: str, kind: Kind) -> None:
             ) from None
 
 
-# The answers to the same items
+# Answers to the same items
 
 
 class Answer(NamedTuple):
-    """One of the answers to an item, numbered from 1."""
+    """An answer to an item, numbered from 1."""
 
     item: Item
     number: int
 
 
 Answers = dict[Answer, float | None]
-"""What each answer of a model scored, right being 1; None where it has no score."""
+"""Score of each answer of a model, where right is 1; None if it has no score."""
 
 
 class Paired(NamedTuple):
-    """What every model scored on the same answers, side by side."""
+    """Scores of all models on the same answers."""
 
     score: str
     scores: dict[str, list[float]]
-    groups: list[Any] | None  # what each answer belongs to; None where every item has one
-    by: dict[str, list[Any]] | None  # what divides the answers into slices
+    groups: list[Any] | None  # of each answer; None if every item has one answer
+    by: dict[str, list[Any]] | None  # columns that define slices
     findings: tuple[Finding, ...]
-    ids: list[str]  # what to call each answer
+    ids: list[str]  # of each answer, in tables
 
 
 class Naming(NamedTuple):
-    """How to call answers in a message: as shortly as the data allow."""
+    """Names of answers in messages, as short as the data allow."""
 
     several_tasks: bool
     repeated: bool
@@ -184,23 +189,23 @@ class Naming(NamedTuple):
     def of(self, answers: Iterable[Answer]) -> str:
         """Return some answers as examples."""
         listed = sorted(answers)
-        shown = ", ".join(self.one(answer) for answer in listed[:_EXAMPLES])
-        return shown + (", …" if len(listed) > _EXAMPLES else "")
+        examples = ", ".join(self.one(answer) for answer in listed[:_EXAMPLES])
+        return examples + (", …" if len(listed) > _EXAMPLES else "")
 
     def one(self, answer: Answer) -> str:
-        """Return one answer: its id, and what else tells it from others."""
+        """Return the name of one answer: its id, with task and epoch if needed."""
         task, number = answer.item.task, f", epoch {answer.number}"
         text = repr(answer.item.id) + (f" of {task}" if self.several_tasks else "")
         return text + (number if self.repeated else "")
 
     def id(self, answer: Answer) -> str:
-        """Return what to call one answer in a table: ``task/id#number`` as far as needed."""
+        """Return the name of one answer in a table: ``task/id#number``, as far as needed."""
         text = f"{answer.item.task}/{answer.item.id}" if self.several_tasks else answer.item.id
         return f"{text}#{answer.number}" if self.repeated else text
 
     @property
     def noun(self) -> str:
-        """What is counted."""
+        """The noun for answers in messages."""
         return "samples" if self.repeated else "items"
 
 
@@ -214,7 +219,7 @@ def pair(
     on_missing: OnMissing,
     on_null: OnNull,
 ) -> Paired:
-    """Put side by side what all models answered; repeated answers to one item are a group."""
+    """Pair the answers of all models; repeated answers to an item form a group."""
     by_model: dict[str, list[Samples]] = {}
     for samples in every:
         by_model.setdefault(samples.model, []).append(samples)
@@ -225,39 +230,41 @@ def pair(
         repeated=any(answer.number > 1 for answer in known),
     )
     compared = compare_items(every, naming)
-    names = {model: _lacking(runs, score, kind) for model, runs in by_model.items()}
+    names = {model: _unscored_logs(runs, score, kind) for model, runs in by_model.items()}
     findings = compared + _without_score(answers, names, score, naming, on_null)
     findings += _without_partner(answers, naming, on_missing)
-    kept = sorted(next(iter(answers.values())))
-    together: list[Any] | None = [answer.item for answer in kept] if naming.repeated else None
+    common = sorted(next(iter(answers.values())))
+    group_of: list[Any] | None = [answer.item for answer in common] if naming.repeated else None
     if groups is not None:
-        together = _field(every, groups, kept)
-        tasks = [answer.item.task for answer in kept]
-        findings += _kept_apart(groups, tasks, together)
-        together = list(zip(tasks, together, strict=True))  # tasks number their passages alike
+        group_of = _field(every, groups, common)
+        tasks = [answer.item.task for answer in common]
+        findings += _shared_groups(groups, tasks, group_of)
+        group_of = list(zip(tasks, group_of, strict=True))  # tasks may reuse names of groups
     return Paired(
         score,
-        # None is missing any more.
+        # No score is None at this point; the condition is for the type checker.
         {
-            model: [value for answer in kept if (value := values[answer]) is not None]
+            model: [value for answer in common if (value := values[answer]) is not None]
             for model, values in answers.items()
         },
-        together,
-        {name: _field(every, name, kept) for name in by} or None,
+        group_of,
+        {name: _field(every, name, common) for name in by} or None,
         findings,
-        [naming.id(answer) for answer in kept],
+        [naming.id(answer) for answer in common],
     )
 
 
-def _kept_apart(name: str, tasks: Sequence[str], together: Sequence[object]) -> tuple[Finding, ...]:
-    """Say which names of groups are in several tasks, where they are groups of their own."""
+def _shared_groups(
+    name: str, tasks: Sequence[str], group_of: Sequence[object]
+) -> tuple[Finding, ...]:
+    """Report names of groups that occur in several tasks, as a different group in each."""
     known: dict[object, set[str]] = {}
-    for task, group in zip(tasks, together, strict=True):
+    for task, group in zip(tasks, group_of, strict=True):
         known.setdefault(group, set()).add(task)
-    shared = [group for group, own in known.items() if len(own) > 1]
+    shared = [group for group, of_tasks in known.items() if len(of_tasks) > 1]
     if not shared:
         return ()
-    n_groups = len(set(zip(tasks, together, strict=True)))
+    n_groups = len(set(zip(tasks, group_of, strict=True)))
     return (
         finding(
             "groups_kept_apart",
@@ -270,38 +277,42 @@ def _kept_apart(name: str, tasks: Sequence[str], together: Sequence[object]) -> 
 
 
 OWN = ("task", "id")
-"""What every sample knows of its item."""
+"""Fields that every item has."""
 
 
-def _field(every: Sequence[Samples], name: str, kept: Sequence[Answer]) -> list[Any]:
-    """Return what the logs say of each item that is kept; they must agree on it."""
+def _field(every: Sequence[Samples], name: str, answers: Sequence[Answer]) -> list[Any]:
+    """Return a field of the item of each answer; the logs must agree on it."""
     if name in OWN:
-        return [getattr(answer.item, name) for answer in kept]
+        return [getattr(answer.item, name) for answer in answers]
     first: dict[Item, tuple[Any, Samples]] = {}
     for samples in every:
         for item, value in zip(samples.items, samples.fields[name], strict=True):
             known, before = first.setdefault(item, (value, samples))
             if known != value:
-                own_name, name_before = _told_apart(samples, before)
+                log, log_before = _distinct_names(samples, before)
                 raise DataError(
-                    f"{name!r} of {item.id!r} is {value!r} for {own_name} and {known!r} for "
-                    f"{name_before}; it must be the same for every model"
+                    f"{name!r} of {item.id!r} is {value!r} for {log} and {known!r} for "
+                    f"{log_before}; it must be the same for every model"
                 )
-    values = [first[answer.item][0] for answer in kept]
-    lost = [answer.item.id for answer, value in zip(kept, values, strict=True) if value is None]
-    if lost:
+    values = [first[answer.item][0] for answer in answers]
+    missing = [
+        answer.item.id for answer, value in zip(answers, values, strict=True) if value is None
+    ]
+    if missing:
         raise DataError(
-            f"{len(lost)} of {len(kept)} items have no {name!r}, e.g. {lost[0]!r}; name a field "
-            "that all of them have"
+            f"{len(missing)} of {len(answers)} items have no {name!r}, e.g. {missing[0]!r}; use a "
+            "field that all of them have"
         )
-    odd = next((value for value in values if not isinstance(value, (str, int, float))), None)
-    if odd is not None:
-        raise DataError(f"{name!r} must be a text or a number of each item; got {str(odd)[:60]!r}")
+    invalid = next((value for value in values if not isinstance(value, (str, int, float))), None)
+    if invalid is not None:
+        raise DataError(
+            f"{name!r} must be a text or a number for each item; got {str(invalid)[:60]!r}"
+        )
     return values
 
 
 def _answers(runs: Sequence[Samples], score: str, kind: Kind) -> Answers:
-    """Return the answers of one model, those to the same item numbered in their order."""
+    """Return the answers of one model; those to the same item are numbered in order."""
     rows = [
         (item, samples.turn, epoch, value, samples.name)
         for samples in runs
@@ -309,7 +320,7 @@ def _answers(runs: Sequence[Samples], score: str, kind: Kind) -> Answers:
             samples.items, samples.epochs, samples.scores[score], strict=True
         )
     ]
-    _refuse_repeated([(item, turn, epoch) for item, turn, epoch, *_ in rows], runs)
+    _check_unique([(item, turn, epoch) for item, turn, epoch, *_ in rows], runs)
     numbers: Counter[Item] = Counter()
     answers: Answers = {}
     for item, _, _, value, _ in sorted(rows, key=lambda row: row[:3]):
@@ -318,48 +329,48 @@ def _answers(runs: Sequence[Samples], score: str, kind: Kind) -> Answers:
     return answers
 
 
-def _refuse_repeated(keys: Sequence[tuple[Item, int, int]], runs: Sequence[Samples]) -> None:
+def _check_unique(keys: Sequence[tuple[Item, int, int]], runs: Sequence[Samples]) -> None:
     times = Counter(keys)
     if len(times) == len(keys):
         return
-    twice = sorted(key for key, number in times.items() if number > 1)
+    repeated = sorted(key for key, number in times.items() if number > 1)
     naming = Naming(
         several_tasks=len({item.task for item, *_ in keys}) > 1,
         repeated=any(epoch > 1 for *_, epoch in keys),
     )
-    shown = ", ".join(
+    examples = ", ".join(
         f"{naming.one(Answer(item, epoch))} ({times[item, turn, epoch]} times)"
-        for item, turn, epoch in twice[:_EXAMPLES]
+        for item, turn, epoch in repeated[:_EXAMPLES]
     )
     names = " and ".join(dict.fromkeys(run.name for run in runs[:_EXAMPLES]))
     model = runs[0].model
-    mend = (
-        "Keep one row each, or number repeated answers in a column called 'epoch'"
+    action = (
+        "Keep one row each, or number repeated answers in a column 'epoch'"
         if runs[0].origin == LONG
         else f"Keep one log, or the newest with {param('latest=', True)}, or list them as repeated "
         f"answers to the same items: {{{model!r}: [first log, second log]}}"
     )
     raise DataError(
-        f"every sample of {model!r} must be there once, but {len(keys) - len(times)} are repeated "
-        f"in {names}, e.g. {shown}. {mend}"
+        f"every sample of {model!r} must occur once, but {len(keys) - len(times)} are repeated in "
+        f"{names}, e.g. {examples}. {action}"
     )
 
 
 class _Aspect(NamedTuple):
-    """Something that the logs of all models must say alike of an item."""
+    """Property of items on which the logs of all models must agree."""
 
     columns: Callable[[Samples], Mapping[str, list[str | None]]]
     differs: str
     nouns: str
 
 
-_QUESTIONS = _Aspect(lambda one: one.questions, "ask something else", "questions")
-_GOLD = _Aspect(lambda one: one.gold, "have another expected answer", "expected answers")
-_PROMPTS = _Aspect(lambda one: one.prompts, "", "prompts")
+_QUESTIONS = _Aspect(lambda samples: samples.questions, "ask different questions", "questions")
+_GOLD = _Aspect(lambda samples: samples.gold, "expect different answers", "expected answers")
+_PROMPTS = _Aspect(lambda samples: samples.prompts, "", "prompts")
 
 
 class _Difference(NamedTuple):
-    """An item of which two logs say different things under one name."""
+    """An item with different values in a column of two logs."""
 
     item: Item
     column: str
@@ -369,51 +380,51 @@ class _Difference(NamedTuple):
 
 
 def compare_items(every: Sequence[Samples], naming: Naming) -> tuple[Finding, ...]:
-    """Refuse logs in which an id stands for different items, as far as they say what it is.
+    """Raise an error if logs have different items under one id; return findings.
 
-    Only what several logs hold in the same form can be compared. Items of which some logs lack that
-    are told in a finding, and so are logs that say nothing of any item.
+    Only forms of the question or the answer that several logs contain can be compared. A finding
+    reports items without a common form, and another one logs without any.
     """
     for aspect in (_QUESTIONS, _GOLD):
         for samples, other in _differences(every, aspect):
-            _refuse_difference(samples, other, aspect)
+            raise _different_items(samples, other, aspect)
     findings: tuple[Finding, ...] = ()
     for samples, other in _differences(every, _PROMPTS):
-        own_name, name_before = _told_apart(samples, other[0].before)
+        log, log_before = _distinct_names(samples, other[0].before)
         findings += (
             finding(
                 "prompts_differ",
-                first=own_name,
-                second=name_before,
+                first=log,
+                second=log_before,
                 n=len(other),
                 total=len(samples.items),
                 ids=_ids(other),
             ),
         )
         break
-    silent = not any(_known_columns(log, _QUESTIONS) | _known_columns(log, _GOLD) for log in every)
-    if silent and len({log.model for log in every}) > 1 and every[0].origin != LONG:
+    has_items = any(_known_columns(log, _QUESTIONS) | _known_columns(log, _GOLD) for log in every)
+    if not has_items and len({log.model for log in every}) > 1 and every[0].origin != LONG:
         return (*findings, finding("items_not_compared/nothing"))
     for aspect in (_QUESTIONS, _GOLD):
-        alone = _not_compared(every, aspect)
-        if alone:
-            answers = [Answer(item, 1) for item in alone]
-            shown = naming._replace(repeated=False).of(answers)
-            unlike = finding(
-                "items_not_compared/some",
-                nouns=aspect.nouns,
-                n=len(alone),
-                total=len({item for log in every for item in log.items}),
-                ids=shown,
+        uncompared = _not_compared(every, aspect)
+        if uncompared:
+            answers = [Answer(item, 1) for item in uncompared]
+            findings += (
+                finding(
+                    "items_not_compared/some",
+                    nouns=aspect.nouns,
+                    n=len(uncompared),
+                    total=len({item for log in every for item in log.items}),
+                    ids=naming._replace(repeated=False).of(answers),
+                ),
             )
-            findings = (*findings, unlike)
     return findings
 
 
 def _differences(
     every: Sequence[Samples], aspect: _Aspect
 ) -> Iterator[tuple[Samples, list[_Difference]]]:
-    """Yield the samples that say something else of items than others before them."""
+    """Yield the samples that differ from earlier ones, with the differences."""
     first: dict[tuple[str, Item], tuple[str, Samples]] = {}
     for samples in every:
         other: dict[int, _Difference] = {}
@@ -428,67 +439,67 @@ def _differences(
             yield samples, list(other.values())
 
 
-def _refuse_difference(samples: Samples, other: Sequence[_Difference], aspect: _Aspect) -> None:
+def _different_items(samples: Samples, other: Sequence[_Difference], aspect: _Aspect) -> DataError:
     first = other[0]
-    value, known = _parted(first.value, first.other)
-    own_name, name_before = _told_apart(samples, first.before)
-    raise DataError(
-        f"{own_name} and {name_before} {aspect.differs} under the same id in "
-        f"{len(other)} of {len(samples.items)} samples, e.g. {_ids(other)}; {first.column!r} of "
-        f"{first.item.id!r} is {value} in the first and {known} in the second. They are of "
-        "different versions of the data. Evaluate the models on the same one"
+    value, known = _around_difference(first.value, first.other)
+    log, log_before = _distinct_names(samples, first.before)
+    return DataError(
+        f"{log} and {log_before} {aspect.differs} under the same id in {len(other)} of "
+        f"{len(samples.items)} samples, e.g. {_ids(other)}; {first.column!r} of "
+        f"{first.item.id!r} is {value} in the first and {known} in the second. They come from "
+        "different versions of the data. Evaluate the models on the same version"
     )
 
 
-def _told_apart(one: Samples, other: Samples) -> tuple[str, str]:
-    """Return the names of two logs, or of their models if one file has both."""
-    if one.name != other.name or one.model == other.model:
-        return one.name, other.name
-    return f"{one.model!r} in {one.name}", f"{other.model!r}"
+def _distinct_names(first: Samples, second: Samples) -> tuple[str, str]:
+    """Return the names of two logs, with their models if both are in one file."""
+    if first.name != second.name or first.model == second.model:
+        return first.name, second.name
+    return f"{first.model!r} in {first.name}", f"{second.model!r}"
 
 
 def _ids(other: Sequence[_Difference]) -> str:
     return ", ".join([*dict.fromkeys(repr(difference.item.id) for difference in other)][:_EXAMPLES])
 
 
-_LONGEST = 40  # characters of a question or an expected answer to show
+_MAX_TEXT = 40  # characters of a question or an expected answer to show
 
 
-def _parted(first: str, second: str) -> tuple[str, str]:
-    """Return two texts as far as they show where they part."""
-    same = next(
+def _around_difference(first: str, second: str) -> tuple[str, str]:
+    """Return the parts of two texts around their first difference."""
+    n_same = next(
         (k for k, pair in enumerate(zip(first, second, strict=False)) if pair[0] != pair[1]),
         min(len(first), len(second)),
     )
-    start = max(0, same - _LONGEST // 2) if max(len(first), len(second)) > _LONGEST else 0
+    start = max(0, n_same - _MAX_TEXT // 2) if max(len(first), len(second)) > _MAX_TEXT else 0
 
     def part(text: str) -> str:
-        shown = text[start : start + _LONGEST]
-        return repr(("…" if start else "") + shown + ("…" if len(text) > start + _LONGEST else ""))
+        end = start + _MAX_TEXT
+        return repr(("…" if start else "") + text[start:end] + ("…" if len(text) > end else ""))
 
     return part(first), part(second)
 
 
 def _known_columns(samples: Samples, aspect: _Aspect) -> set[str]:
-    """Return under which names a log says something of any item."""
+    """Return the columns in which a log has a value for some item."""
     columns = aspect.columns(samples)
     return {name for name, values in columns.items() if any(value is not None for value in values)}
 
 
 def _not_compared(every: Sequence[Samples], aspect: _Aspect) -> list[Item]:
-    """Return the items of which not all models hold one thing in the same form, but some do."""
-    whole = [
+    """Return the items with values in some logs, but in no column of all models."""
+    complete = [
         {name for name, values in aspect.columns(log).items() if None not in values}
         for log in every
     ]
-    if set.intersection(*whole):
+    if set.intersection(*complete):
         return []
     known: dict[Item, dict[str, set[str]]] = {}
     for samples in every:
         columns = aspect.columns(samples)
         for k, item in enumerate(samples.items):
-            own = {name for name, values in columns.items() if values[k] is not None}
-            known.setdefault(item, {}).setdefault(samples.model, set()).update(own)
+            names = {name for name, values in columns.items() if values[k] is not None}
+            known.setdefault(item, {}).setdefault(samples.model, set()).update(names)
     return [
         item
         for item, models in known.items()
@@ -496,8 +507,8 @@ def _not_compared(every: Sequence[Samples], aspect: _Aspect) -> list[Item]:
     ]
 
 
-def _lacking(runs: Sequence[Samples], score: str, kind: Kind) -> str:
-    """Return some names of logs with answers that have no score."""
+def _unscored_logs(runs: Sequence[Samples], score: str, kind: Kind) -> str:
+    """Return the names of some logs with answers without a score."""
     without = [run for run in runs if any(kind.read(value) is None for value in run.scores[score])]
     return " and ".join(dict.fromkeys(run.name for run in without[:_EXAMPLES]))
 
@@ -509,25 +520,25 @@ def _without_score(
     naming: Naming,
     on_null: OnNull,
 ) -> tuple[Finding, ...]:
-    """Refuse answers without a score, or take them from all models and say so."""
-    lost = {
+    """Raise an error for answers without a score, or drop them for all models with a finding."""
+    unscored = {
         model: [answer for answer, value in scored.items() if value is None]
         for model, scored in answers.items()
     }
     faults = [
-        f"{model!r} has no {score!r} for {len(gone)} of {len(answers[model])} {naming.noun}, e.g. "
-        f"{naming.of(gone)}, in {names[model]}"
-        for model, gone in lost.items()
-        if gone
+        f"{model!r} has no {score!r} for {len(missing)} of {len(answers[model])} {naming.noun}, "
+        f"e.g. {naming.of(missing)}, in {names[model]}"
+        for model, missing in unscored.items()
+        if missing
     ]
     if not faults:
         return ()
     if on_null == "raise":
         raise DataError(
-            "; ".join(faults) + ". Did the evaluation fail on them? Run them again, or leave them "
-            f"out for all models with {param('on_null=', 'drop')}"
+            "; ".join(faults) + ". Did the evaluation fail on them? Run them again, or drop them "
+            f"for all models with {param('on_null=', 'drop')}"
         )
-    every = {answer for gone in lost.values() for answer in gone}
+    every = {answer for missing in unscored.values() for answer in missing}
     _drop(answers, every)
     return (
         finding(
@@ -539,18 +550,18 @@ def _without_score(
 def _without_partner(
     answers: Mapping[str, Answers], naming: Naming, on_missing: OnMissing
 ) -> tuple[Finding, ...]:
-    """Refuse answers that not all models gave, or leave them out and say so."""
+    """Raise an error for answers that some models lack, or drop them with a finding."""
     every = {answer for scored in answers.values() for answer in scored}
-    lacking = {model: every - scored.keys() for model, scored in answers.items()}
+    missing = {model: every - scored.keys() for model, scored in answers.items()}
     faults = [
-        f"{model!r} lacks {len(gone)}, e.g. {naming.of(gone)}"
-        for model, gone in lacking.items()
-        if gone
+        f"{model!r} lacks {len(lacking)}, e.g. {naming.of(lacking)}"
+        for model, lacking in missing.items()
+        if lacking
     ]
-    common = len(every) - len(set().union(*lacking.values()))
+    common = len(every) - len(set().union(*missing.values()))
     if not common:
         text = "; ".join(faults) or "no sample is left"
-        raise DataError(f"there is no item that all models answered: {text}")
+        raise DataError(f"no item was answered by all models: {text}")
     if not faults:
         return ()
     text = f"of {len(every)} {naming.noun} that some model answered, {'; '.join(faults)}"
@@ -560,11 +571,11 @@ def _without_partner(
             f"{text}. Evaluate the models on the same items{as_often}, or keep the "
             f"{common} that all of them answered with {param('on_missing=', 'drop')}"
         )
-    _drop(answers, set().union(*lacking.values()))
+    _drop(answers, set().union(*missing.values()))
     return (finding("unmatched_ids_dropped/logs", common=common, nouns=naming.noun, faults=text),)
 
 
-def _drop(answers: Mapping[str, Answers], gone: set[Answer]) -> None:
+def _drop(answers: Mapping[str, Answers], dropped: set[Answer]) -> None:
     for scored in answers.values():
-        for answer in gone:
+        for answer in dropped:
             scored.pop(answer, None)

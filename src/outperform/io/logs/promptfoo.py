@@ -1,4 +1,4 @@
-"""promptfoo: ``promptfoo eval -o FILE.json``, one document with the results of all providers."""
+"""promptfoo: the output of ``promptfoo eval -o FILE.json``, with the results of all providers."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from outperform.io.logs.format import (
 )
 from outperform.io.logs.samples import as_text, field_of
 
-_ERROR = 2  # a failure that is not of an assertion: the provider gave no answer
-_LABEL = 40  # characters of a prompt that may stand in the name of a model
+_ERROR = 2  # reason of a failure: not an assertion, but an error of the provider
+_MAX_LABEL = 40  # characters of a prompt's label in the name of a model
 
 
 def _read(path: Path) -> Log:
@@ -39,7 +39,7 @@ def _read(path: Path) -> Log:
         at = f"{name}, result {number}"
         column = get_typed(result, "promptIdx", int, at=at)
         if not 0 <= column < len(columns):
-            raise DataError(f"{at}: there is no prompt {column}, its 'promptIdx'")
+            raise DataError(f"{at}: 'promptIdx' is {column}, but there is no such prompt")
         scores, outcome = _scores(result, at)
         counts[column, outcome] += 1
         model = get_optional(result, "provider.label", str, at=at)
@@ -64,7 +64,7 @@ def _read(path: Path) -> Log:
 
 
 def _scores(result: object, at: str) -> tuple[dict[str, object], str]:
-    """Return the scores of one result, and whether it passed, failed, or has none for an error."""
+    """Return the scores of one result, and its outcome: Pass, Fail or Error."""
     right = get_typed(result, "success", bool, at=at)
     score = get_typed(result, "score", float, at=at)
     named = get_optional(result, "namedScores", dict, at=at) or {}
@@ -73,25 +73,25 @@ def _scores(result: object, at: str) -> tuple[dict[str, object], str]:
         return dict.fromkeys(("success", "score", *named)), "Error"
     if right and reason:
         raise DataError(
-            f"{at} is damaged: it is a success, and has the reason of a failure, {reason}"
+            f"{at} is damaged: it is a success, but has the reason of a failure, {reason}"
         )
-    graded_as = get_optional(result, "gradingResult", dict, at=at) or {}
-    again = {"pass": right, "score": score, "namedScores": named}
-    for key, value in again.items():
-        if key in graded_as and graded_as[key] != value:
-            raise DataError(f"{at} is damaged: {key!r} of 'gradingResult' says something else")
+    grading = get_optional(result, "gradingResult", dict, at=at) or {}
+    copies = {"pass": right, "score": score, "namedScores": named}
+    for key, value in copies.items():
+        if key in grading and grading[key] != value:
+            raise DataError(f"{at} is damaged: {key!r} of 'gradingResult' has another value")
     scores = {key: get_score(named, key, at=at) for key in named}
     return {"success": right, "score": score, **scores}, "Pass" if right else "Fail"
 
 
 def _short(labels: Sequence[str], column: int) -> str:
-    """Return the label of a prompt, which is its text if nobody gave it one."""
+    """Return the label of a prompt, or its number if the label is the whole prompt."""
     label = labels[column]
-    return label if len(label) <= _LABEL and label.isprintable() else f"prompt {column + 1}"
+    return label if len(label) <= _MAX_LABEL and label.isprintable() else f"prompt {column + 1}"
 
 
 def _numbered(rows: Sequence[tuple[int, int, Row]]) -> list[Row]:
-    """Return the answers with numbers of the tests; one that is run again is the same test."""
+    """Return the answers with the numbers of tests as ids; repeated runs have the same number."""
     tests: dict[object, int] = {}
     times: Counter[tuple[int, object]] = Counter()
     numbered = []

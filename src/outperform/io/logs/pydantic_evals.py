@@ -1,4 +1,4 @@
-"""pydantic-evals: a report, as EvaluationReportAdapter writes it."""
+"""pydantic-evals: a report written by EvaluationReportAdapter."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def _read(path: Path) -> Log:
         source = get_optional(case, "source_case_name", str, at=at)
         run = None if source is None else _RUN.fullmatch(case_name.removeprefix(source))
         scores = {
-            key: get_typed(result, "value", of, at=f"{at}, {key!r}")
-            for kind, of in (("scores", float), ("assertions", bool))
+            key: get_typed(result, "value", value_type, at=f"{at}, {key!r}")
+            for kind, value_type in (("scores", float), ("assertions", bool))
             for key, result in (
                 get_typed(case, kind, dict, at=at) if number <= len(cases) else {}
             ).items()

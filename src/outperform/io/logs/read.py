@@ -1,4 +1,4 @@
-"""Evaluation logs of several models: recognized, read, and paired on the item."""
+"""Recognize and read evaluation logs of several models, and pair them by item."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ from outperform.io.remote import is_remote
 from outperform.io.tables import Where
 
 _EXAMPLES = 5
-_START = 200  # bytes of a file by which it may be recognized
+_START = 200  # bytes of a file that may show its format
 
 Models = Sequence[str] | Mapping[str, str] | None
 Score = str | Mapping[str, str] | None
 
 
 def recognized(source: object) -> str | None:
-    """Return the format of the logs in files or folders, if names or first bytes leave no doubt.
+    """Return the format of the logs in files or folders, if names or first bytes show it.
 
-    Plug-ins are asked only about what is not in a built-in format.
+    Plug-ins are tried only if no built-in format matches.
     """
     if isinstance(source, Mapping):
         source = list(source.values())
@@ -55,7 +55,7 @@ def recognized(source: object) -> str | None:
 
 
 def _shared_format(paths: Sequence[Path], formats: Sequence[LogFormat]) -> str | None:
-    """Return the one format that all paths have; in folders logs lie at any depth."""
+    """Return the format that all paths share, if any; logs may be at any depth of a folder."""
 
     def by_name(path: Path) -> set[str]:
         return {
@@ -67,7 +67,7 @@ def _shared_format(paths: Sequence[Path], formats: Sequence[LogFormat]) -> str |
     shared: set[str] = set()
     for path in paths:
         names = by_name(path)
-        with suppress(OSError):  # whoever reads it says why it cannot
+        with suppress(OSError):  # the reader will report the error
             for inside in files_under(path) if path.is_dir() else ():
                 names |= by_name(inside)
                 if len(names) > 1:
@@ -89,7 +89,7 @@ def _shared_format(paths: Sequence[Path], formats: Sequence[LogFormat]) -> str |
 
 
 def read_evaluations(source: object, **options: Any) -> Outcomes:
-    """Count what several models got right, paired on the item; see :func:`outperform.read`."""
+    """Return what several models got right, paired by item; see :func:`outperform.read`."""
     paired = _read(source, RIGHT, **options)
     data = _build(paired, RIGHT)
     assert isinstance(data, Outcomes)
@@ -97,7 +97,7 @@ def read_evaluations(source: object, **options: Any) -> Outcomes:
 
 
 def read_grades(source: object, **options: Any) -> Scores:
-    """Return what several models scored, by item; see :func:`outperform.read_scores`."""
+    """Return the scores of several models by item; see :func:`outperform.read_scores`."""
     paired = _read(source, GRADE, **options)
     data = Scores.from_values(paired.scores, groups=paired.groups, ids=paired.ids)
     return replace(data, findings=paired.findings + data.findings, sources=(paired.score,))
@@ -111,16 +111,16 @@ def read_tasks(
     on_null: OnNull = "raise",
     **options: Any,
 ) -> dict[str, Outcomes | Scores]:
-    """Return what was seen on each task: outcomes where its scores say right or wrong, else scores.
+    """Return the data of each task: outcomes if its score means right or wrong, else scores.
 
     Parameters
     ----------
     source
-        Logs, as :func:`outperform.read` takes them.
+        Logs, as for :func:`outperform.read`.
     groups, on_missing, on_null
-        As there.
+        As for :func:`outperform.read`.
     **options
-        Whatever else it takes for logs.
+        Other options of :func:`outperform.read` for logs.
     """
     loaded = _load(source, RIGHT, groups=groups, **options)
     parts: dict[str, list[Samples]] = {}
@@ -129,25 +129,23 @@ def read_tasks(
             parts.setdefault(task, []).append(of_task)
     score_by_task = loaded.called if isinstance(loaded.called, Mapping) else None
     if score_by_task is not None:
-        choose_by_task(loaded.samples, score_by_task, GRADE)  # says so if a task has no score
+        choose_by_task(loaded.samples, score_by_task, GRADE)  # raises if a task has no score
     tasks: dict[str, Outcomes | Scores] = {}
     for task, part in parts.items():
-        name, kind = _score_of(
-            part, loaded.wanted if score_by_task is None else score_by_task[task]
-        )
+        name, kind = _score_of(part, loaded.score if score_by_task is None else score_by_task[task])
         paired = pair(part, name, kind, groups=groups, on_missing=on_missing, on_null=on_null)
         data: Outcomes | Scores = _build(paired, kind)
         tasks[task] = replace(data, findings=loaded.findings + paired.findings + data.findings)
     return tasks
 
 
-def _score_of(part: Sequence[Samples], wanted: str | None) -> tuple[str, Kind]:
-    """Return the score of a task, and whether it says right or wrong or is a grade."""
+def _score_of(part: Sequence[Samples], score: str | None) -> tuple[str, Kind]:
+    """Return the score of a task and its kind."""
     try:
-        return choose_score(part, wanted, RIGHT), RIGHT
+        return choose_score(part, score, RIGHT), RIGHT
     except (DataError, UsageError) as error:
         try:
-            return choose_score(part, wanted, GRADE), GRADE
+            return choose_score(part, score, GRADE), GRADE
         except (DataError, UsageError):
             raise error from None
 
@@ -170,21 +168,21 @@ def _read(
     **options: Any,
 ) -> Paired:
     loaded = _load(source, kind, by=by, groups=groups, **options)
-    chosen = loaded.samples
+    samples = loaded.samples
     if isinstance(loaded.called, Mapping):
-        chosen, name = choose_by_task(chosen, loaded.called, kind)
+        samples, name = choose_by_task(samples, loaded.called, kind)
     else:
-        name = choose_score(chosen, loaded.wanted, kind)
-    paired = pair(chosen, name, kind, by=by, groups=groups, on_missing=on_missing, on_null=on_null)
+        name = choose_score(samples, loaded.score, kind)
+    paired = pair(samples, name, kind, by=by, groups=groups, on_missing=on_missing, on_null=on_null)
     return paired._replace(findings=loaded.findings + paired.findings)
 
 
 class Loaded(NamedTuple):
-    """The samples of all logs, and which score of them was asked for."""
+    """The samples of all logs, and the requested scores."""
 
     samples: list[Samples]
-    called: Score
-    wanted: str | None
+    called: Score  # as the logs name what the caller passed
+    score: str | None  # one for all tasks, perhaps the default of the format
     findings: tuple[Finding, ...]
 
 
@@ -206,7 +204,7 @@ def _load(
     remote = next((part.source for part in parts if is_remote(part.source)), None)
     if remote is not None and format != LONG:
         raise UsageError(
-            f"logs of evaluations are read from this machine; copy {masked(str(remote))} here first"
+            f"evaluation logs must be local files; copy {masked(str(remote))} to this machine first"
         )
     recognition: tuple[Finding, ...] = ()
     if format is None:
@@ -221,62 +219,62 @@ def _load(
         raise UsageError(
             f"a long table has one column of scores; name it with {param('score=', 'score')}"
         )
-    wanted = called if isinstance(called, str) else None
-    every, failed = log_format.load(parts, score=wanted, where=where, fields=fields, **long)
-    own = log_format.right if kind is RIGHT else log_format.grade
-    if called is None and any(own in samples.scores for samples in every):
-        wanted = own
-    findings = _without_failed(every, _asked_for(failed, models), skip_failed)
+    name = called if isinstance(called, str) else None
+    every, failed = log_format.load(parts, score=name, where=where, fields=fields, **long)
+    default = log_format.right if kind is RIGHT else log_format.grade
+    if called is None and any(default in samples.scores for samples in every):
+        name = default
+    findings = _without_failed(every, _failed_logs(failed, models), skip_failed)
     if not every:
         raise UsageError(f"no log is left after {param('where=', dict(where or {}))}")
-    chosen = _only(every, models)
+    selected = _only(every, models)
     if latest:
-        chosen, left_out = _latest(chosen)
-        findings += left_out
-    return Loaded(chosen, called, wanted, recognition + findings)
+        selected, skipped = _latest(selected)
+        findings += skipped
+    return Loaded(selected, called, name, recognition + findings)
 
 
 def _called(score: Score, log_format: LogFormat) -> Score:
-    """Return scores as they are called in the logs of a format."""
+    """Return the names of scores in the logs of a format."""
     if score is None:
         return None
     if isinstance(score, Mapping):
         return {task: str(_called(name, log_format)) for task, name in score.items()}
     if not isinstance(score, str):
         raise UsageError(
-            f"{param('score')} must be a name, or a name for each task, "
+            f"{param('score')} must be a name, or a name per task such as "
             f"{param('score=', {'arc': 'acc'})}; got {score!r}"
         )
     return log_format.score(score)
 
 
 def _latest(every: Sequence[Samples]) -> tuple[list[Samples], tuple[Finding, ...]]:
-    """Keep the newest of several logs of the same model and task, and say which were left out."""
+    """Keep the newest log of each model and task, and report the others."""
     runs: dict[tuple[str, int, str], list[Samples]] = {}
     for samples in every:
         for task, run in samples.by_task().items():
             runs.setdefault((run.model, run.turn, task), []).append(run)
-    kept, older = [], []
+    latest, older = [], []
     for same in runs.values():
         times = [run.when or "" for run in same]
         newest = max(times)
         if len(same) > 1 and ("" in times or times.count(newest) > 1):
             names = " and ".join(run.name for run in same[:_EXAMPLES])
             raise DataError(
-                f"{names} are of the same model and task, and do not say which is the latest; name "
-                "the logs to read"
+                f"{names} are of the same model and task, but do not show which is the newest; "
+                "pass only the log to read"
             )
-        kept.append(same[times.index(newest)])
+        latest.append(same[times.index(newest)])
         older += [run.name for run in same if run.when != newest and len(same) > 1]
     if not older:
-        return kept, ()
-    return kept, (
+        return latest, ()
+    return latest, (
         finding("older_logs_skipped", n=len(older), names=clauses(older, most=_EXAMPLES)),
     )
 
 
-def _asked_for(failed: Sequence[FailedLog], models: Models) -> list[FailedLog]:
-    """Keep the failed logs of models that were asked for, or that may be theirs."""
+def _failed_logs(failed: Sequence[FailedLog], models: Models) -> list[FailedLog]:
+    """Keep the failed logs of requested models, and those of unknown models."""
     if not models or isinstance(models, (str, bytes)):
         return list(failed)
     requested = models.values() if isinstance(models, Mapping) else models
@@ -286,21 +284,21 @@ def _asked_for(failed: Sequence[FailedLog], models: Models) -> list[FailedLog]:
 def _without_failed(
     every: Sequence[Samples], failed: Sequence[FailedLog], skip: bool
 ) -> tuple[Finding, ...]:
-    """Refuse failed logs, all of them at once, or leave them out and say so."""
+    """Raise one error for all failed logs, or drop them with a finding."""
     if not failed:
         return ()
     reasons = clauses([log.reason for log in failed], most=_EXAMPLES)
     n_logs = len(failed) + len({log.name for log in every})
     if not skip or not every:
         count = f"{len(failed)} of {n_logs} logs cannot be used: " if n_logs > 1 else ""
-        rest = f", or leave it out with {param('skip_failed=', True)}" if every else ""
+        drop = f", or drop it with {param('skip_failed=', True)}" if every else ""
         end = "" if reasons.endswith("?") else "."
-        raise DataError(f"{count}{reasons}{end} Run the evaluation again, or mend the file{rest}")
+        raise DataError(f"{count}{reasons}{end} Run the evaluation again or repair the file{drop}")
     return (finding("failed_logs_skipped", failed=len(failed), n=n_logs, reasons=reasons),)
 
 
 def _only(every: Sequence[Samples], models: Models) -> list[Samples]:
-    """Keep the models that were asked for, under the names that they should have."""
+    """Keep the requested models, under their new names if there are any."""
     if models is None:
         return list(every)
     if isinstance(models, (str, bytes)) or not models:
@@ -313,8 +311,8 @@ def _only(every: Sequence[Samples], models: Models) -> list[Samples]:
         if name not in known:
             raise UsageError(unknown_name("model", name, known))
     return [
-        replace(log, model=shown)
-        for shown, name in requested.items()
+        replace(log, model=new_name)
+        for new_name, name in requested.items()
         for log in every
         if log.model == name
     ]

@@ -1,4 +1,4 @@
-"""Samples: what one log contains for one model; where logs are, and what their values mean."""
+"""Samples of one model in one log; the files of logs, and the meaning of their values."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from outperform.errors import DataError, UsageError, param
 from outperform.io.engine import EngineFault
 
 LONG = "long"
-"""The format of a table with one row for each item and model, whose columns the caller names."""
+"""The format of a table with one row per item and model, whose columns the caller names."""
 
 
 class Item(NamedTuple):
-    """What was asked: the task, and the id of the item within it."""
+    """An item: its task, and its id within the task."""
 
     task: str
     id: str
@@ -35,30 +35,30 @@ class Samples:
     Parameters
     ----------
     model
-        The name of the model.
+        Name of the model.
     name
-        What to call the log in a message.
+        Name of the log in messages.
     turn
-        Which run it is, where the caller lists several of one model.
+        Number of the run, if the caller lists several runs of a model.
     origin
-        What wrote the items; those of another origin cannot be compared.
+        Format of the log; items of different formats cannot be compared.
     items
-        What each sample answers.
+        Item of each sample.
     epochs
-        Which answer to the item it is.
+        Number of the answer to the item.
     questions
-        What each item asks, in every form in which logs can be compared (a hash, a text), by name;
-        None where the log does not say.
+        Question of each item, by name of the form (a hash, a text) in which logs can be compared;
+        None if the log has none.
     gold
-        The expected answer to each item, likewise.
+        Expected answer to each item, likewise.
     prompts
-        What was sent to the model, which may depend on the model, likewise.
+        Text sent to the model, likewise; it may depend on the model.
     scores
-        The values of each score, by name.
+        Values of each score, by name.
     fields
-        What else is known of each sample and was asked for, by name.
+        Values of each requested field, by name.
     when
-        When the log was written, as a text that sorts, if it says so.
+        Time of writing, as a sortable text, if known.
     """
 
     model: str
@@ -104,11 +104,11 @@ class Samples:
 
 
 class FailedLog(NamedTuple):
-    """A log that cannot be used, whose it is as far as that is known, and why."""
+    """A log that cannot be used, its model if that is known, and the reason."""
 
     name: str
     model: str | None
-    reason: str  # a clause that starts with the name
+    reason: str  # a clause that begins with the name
 
 
 _RIGHT = {"C": True, "I": False, "N": False}  # correct, incorrect, no answer
@@ -119,7 +119,7 @@ _PARTLY_RIGHT = {"P": 0.5}
 def as_grade(value: Any) -> float | None:
     """Return a score as a number, or None if it is missing.
 
-    Anything that is no number is a ValueError.
+    Anything that is not a number raises ValueError.
 
     Examples
     --------
@@ -136,16 +136,16 @@ def as_grade(value: Any) -> float | None:
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{shown(value)} is no number") from None
+        raise ValueError(f"{shown(value)} is not a number") from None
     if math.isinf(number):
         raise ValueError(f"{shown(value)} is not finite")
     return None if math.isnan(number) else number
 
 
 def is_right(value: object) -> bool | None:
-    """Return whether a score says right or wrong, or None if it is missing.
+    """Return whether a score means right, or None if it is missing.
 
-    Anything in between is a ValueError.
+    Anything but right and wrong raises ValueError.
 
     Examples
     --------
@@ -172,22 +172,22 @@ def is_right(value: object) -> bool | None:
 
 
 def loaded(values: list[Any]) -> list[Any]:
-    """Return what JSON texts say; a missing one stays None."""
+    """Return the values of JSON texts; None stays None."""
     try:
         known = {
             value: None if value is None else parse(value, constants=True) for value in set(values)
         }
-    except DataError as error:  # the reader knows in which line
+    except DataError as error:  # the reader adds the line
         raise EngineFault(f"a value cannot be read: {error}") from error
     return [known[value] for value in values]
 
 
 def as_epoch(value: Any, *, name: str) -> int:
-    """Return which answer to an item a sample is, or refuse what is no whole number."""
+    """Return the number of an answer to an item; raise ``DataError`` if it is not an integer."""
     try:
         number = int(value)
-        plain = not isinstance(value, (bool, np.bool_)) and 0 <= number <= INT64
-        if not plain or (not isinstance(value, str) and number != value):
+        is_valid = not isinstance(value, (bool, np.bool_)) and 0 <= number <= INT64
+        if not is_valid or (not isinstance(value, str) and number != value):
             raise ValueError
     except (TypeError, ValueError, OverflowError):
         raise DataError(
@@ -197,42 +197,47 @@ def as_epoch(value: Any, *, name: str) -> int:
 
 
 def is_finite(value: Any) -> bool:
-    """Return whether a number is one that a float holds."""
+    """Return whether a number is finite as a float."""
     try:
         return math.isfinite(value)
-    except OverflowError:  # a whole number of too many digits
+    except OverflowError:  # an integer with too many digits
         return False
 
 
-def is_near(reported: object, own: float, *, within: float) -> bool:
-    """Return whether what a log says is a number, and the one that its answers give."""
+def is_near(reported: object, computed: float, *, within: float) -> bool:
+    """Return whether a reported value is a number close to the computed one."""
     if not isinstance(reported, (int, float)) or not is_finite(reported):
         return False
-    return abs(reported - own) <= within * max(1, abs(own))
+    return abs(reported - computed) <= within * max(1, abs(computed))
 
 
 def contradiction(
-    at: str, what: str, reported: object, own: str, *, summary: str = "it", parts: str = "answers"
+    at: str,
+    what: str,
+    reported: object,
+    computed: str,
+    *,
+    summary: str = "it",
+    parts: str = "answers",
 ) -> str:
-    """Return the sentence for a log whose summary gives another number than its parts."""
+    """Return the message for a log whose summary differs from its parts."""
     return (
-        f"{at} is damaged: {summary} says {shown(reported)} {what}, and its {parts} say {own}. Was "
-        "it cut off or edited?"
+        f"{at} is damaged: {summary} reports {shown(reported)} {what}, but its {parts} give "
+        f"{computed}. Was it cut off or edited?"
     )
 
 
 def as_id(value: object, *, column: str, name: str) -> str:
-    """Return an id as text, or refuse what is none."""
+    """Return an id as text; raise ``DataError`` if it is not a text or an integer."""
     if value is None or value == "" or isinstance(value, (float, list, dict)):
         raise DataError(
-            f"{name}: every sample needs an id in {column!r}, as text or a whole number; "
-            f"got {value!r}"
+            f"{name}: every sample needs an id in {column!r}, as text or an integer; got {value!r}"
         )
     return str(value)
 
 
 def as_text(value: object) -> str | None:
-    """Return a question or an expected answer as one text, the same in every log; None for none.
+    """Return a question or an expected answer as a text that is the same in every log, or None.
 
     Examples
     --------
@@ -247,7 +252,7 @@ def as_text(value: object) -> str | None:
 
 
 def field_of(record: object, name: str) -> object:
-    """Return a field of a record, with dots in the names of nested ones; None if it has none.
+    """Return a field of a record, with dots for nested fields; None if it is missing.
 
     Examples
     --------
@@ -258,12 +263,12 @@ def field_of(record: object, name: str) -> object:
         return None
     if name in record:
         return record[name]
-    first, dot, rest = name.partition(".")
-    return field_of(record.get(first), rest) if dot else None
+    first, dot, remainder = name.partition(".")
+    return field_of(record.get(first), remainder) if dot else None
 
 
 class Part(NamedTuple):
-    """One source: whose it is, if that is said, and which of several runs of the same model."""
+    """One source, with the name of its model if the caller gave one, and the number of the run."""
 
     model: str | None
     turn: int
@@ -280,7 +285,7 @@ def parts_of(source: object) -> list[Part]:
     """
     if not isinstance(source, Mapping):
         if isinstance(source, (list, tuple)) and not source:
-            raise UsageError("a list of logs must name at least one")
+            raise UsageError("the list of logs is empty; pass at least one log")
         logs = source if isinstance(source, (list, tuple)) else [source]
         return [Part(None, 0, log) for log in logs]
     parts: list[Part] = []
@@ -300,20 +305,20 @@ def is_path(source: object) -> bool:
 
 
 def files_under(folder: Path) -> Iterator[Path]:
-    """Yield the files in a folder at any depth, also in linked folders, but not in circles."""
-    todo = [(folder, frozenset({os.path.realpath(folder)}))]
-    while todo:
-        path, above = todo.pop()
+    """Yield the files in a folder at any depth; links are followed, but not in circles."""
+    folders = [(folder, frozenset({os.path.realpath(folder)}))]
+    while folders:
+        path, above = folders.pop()
         with os.scandir(path) as entries:
             for entry in entries:
                 if not entry.is_dir():
                     yield Path(entry.path)
                 elif (real := os.path.realpath(entry.path)) not in above:
-                    todo.append((Path(entry.path), above | {real}))
+                    folders.append((Path(entry.path), above | {real}))
 
 
 def logs_under(source: Any, is_log: Callable[[Path], bool], *, what: str) -> list[Path]:
-    """Return the logs that a path, a pattern or a folder stands for, in order."""
+    """Return the logs of a path, a pattern or a folder, sorted."""
     name = os.fspath(source)
     if glob.has_magic(name) and not os.path.lexists(name):
         paths = [Path(match) for match in sorted(glob.glob(name, recursive=True))]
@@ -331,13 +336,13 @@ def logs_under(source: Any, is_log: Callable[[Path], bool], *, what: str) -> lis
         except OSError as error:
             raise DataError(f"{error.filename} cannot be read: {error.strerror}") from None
         if not inside:
-            raise UsageError(f"there is no {what}, in the folder {os.fspath(path)}")
+            raise UsageError(f"the folder {os.fspath(path)} contains no {what}")
         logs += inside
     return logs
 
 
 def spread(scores: Mapping[str, list[object]]) -> dict[str, list[Any]]:
-    """Give every key of scores that are dictionaries a name of its own, ``scorer.key``.
+    """Return scores with each key of a dictionary as a separate score, ``scorer.key``.
 
     Examples
     --------
@@ -360,13 +365,13 @@ def spread(scores: Mapping[str, list[object]]) -> dict[str, list[Any]]:
 
 
 def under_one_name(part: Part, samples: Sequence[Samples]) -> list[Samples]:
-    """Give the samples of a part the name that the caller gave it, if that is one model."""
+    """Name the samples of a part as the caller does; they must be of one model."""
     if part.model is None:
         return list(samples)
     models = dict.fromkeys(log.model for log in samples)
     if len(models) > 1:
         raise UsageError(
-            f"what is given as {part.model!r} has the models {', '.join(map(repr, models))}; leave "
-            f"the name out and choose with {param('models=')}"
+            f"the logs passed as {part.model!r} contain the models {', '.join(map(repr, models))}; "
+            f"omit the name and select models with {param('models=')}"
         )
     return [replace(log, model=part.model) for log in samples]
