@@ -57,9 +57,9 @@ def test_the_sentence_names_model_label_count_and_what_to_do():
     n = int((BASELINE == "y").sum())
     assert said.message == (
         f"old predicts 'Y' for {n} items (similar to 'y'). Such a class never occurs in the truth "
-        "but looks like a true one with another spelling. If these predictions were right, the "
+        "but looks like another spelling of one that does. If these predictions were right, the "
         "decision would be ≪ (worse) instead of ≫ (better). Use the same spelling, or declare the "
-        "labels that are never true on purpose. The decision is withheld."
+        "labels that are intentionally never true. The decision is withheld."
     )
     assert said.mends == "never_true"
 

@@ -139,7 +139,7 @@ def gate(
         :meth:`Outcomes.from_labels`. If labels look missing and are not declared, the gate is
         undecided.
     never_true
-        Classes that models may predict but that are never true on purpose, such as
+        Classes that models may predict but that are intentionally never true, such as
         ``["refusal"]``. If the result depends on other predictions that are never true, the gate
         is undecided, because they may be true labels with another spelling.
 
