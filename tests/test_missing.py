@@ -89,10 +89,10 @@ def test_all_formats_agree_on_missing_values(tmp_path):
         again = {**asked, **again}
         found = op.read(again.pop("source"), on_null="drop", **again)
         seen[name] = found.tables[0].cells.tolist(), found.tables[0].counts.tolist()
-        told[name] = [one.message.partition(" rows of ")[0] for one in found.findings]
+        told[name] = [one.message.partition(" rows from ")[0] for one in found.findings]
     cells = expected.tables[0].cells.tolist(), expected.tables[0].counts.tolist()
     assert seen == dict.fromkeys(seen, cells)
-    assert set(map(tuple, told.values())) == {("4 of 8",)}
+    assert set(map(tuple, told.values())) == {("Dropped 4 of 8",)}
     for name, words in refusals.items():
         assert "column 'label' has no value in 1 of 8 rows" in words, name
         assert "'old' in 2" in words, name

@@ -1287,7 +1287,7 @@ def test_a_gate_that_wrote_no_decision_does_not_pass(monkeypatch, capsys, end, a
         broken.command(name)(everything)
     monkeypatch.setattr(commands, "app", broken)
     assert main(arguments) == 5
-    assert "ended without an answer" in capsys.readouterr().err
+    assert "ended without a result" in capsys.readouterr().err
 
 
 def everything(

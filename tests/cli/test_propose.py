@@ -103,7 +103,7 @@ def test_whole_numbers_are_whole_numbers(folder, capsys):
         (["preds.csv", *ASKED, "--budget", "4", "--verdicts"], "true/false or 0/1"),
         (
             ["preds.csv", *ASKED, "--budget", "4", "--verdicts", "--judge", "label"],
-            "leave --judge out",
+            "remove --judge",
         ),
         (["empty.csv", "--a", "a", "--b", "b", "--budget", "1"], "needs a header and rows"),
     ],

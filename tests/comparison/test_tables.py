@@ -103,7 +103,16 @@ def test_the_text_fits_a_terminal_and_says_what_the_marks_mean():
         "95% HDI, ROPE ±0.01 (default))"
     )
     assert lines[1] == "95% HDI, ROPE ±0.01 (default)"
-    assert lines[3].split() == ["class", "n", "observed", "mean", "95%", "HDI", "decision", "notes"]
+    assert lines[3].split() == [
+        "class",
+        "n",
+        "observed",
+        "mean",
+        "95%",
+        "HDI",
+        "decision",
+        "findings",
+    ]
     assert len(lines[4:24]) == len({line.split()[0] for line in lines[4:24]}) == 20
     legend = "\n".join(lines[24:])
     for one in c.by_class():

@@ -53,6 +53,7 @@ CHANGED: dict[str, dict[tuple[str, str], str]] = {
         ("monitor/weighted-grades", "^(at 2|facts)/"): UNEVEN,
         ("monitor/probabilities", "^(at 2|facts)/"): FEW,
         ("monitor/statistics", "^(at 2|facts)/"): FEW,
+        ("result/items", "^right/"): "who does better on an item is found by swapping the answers",
         ("result/fragility", "^(changes|other|n$)"): DECISIONS,
         ("result/slices", "^counts/"): DECISIONS,
         (

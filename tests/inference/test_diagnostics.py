@@ -211,7 +211,7 @@ def test_without_a_prior_nothing_rests_on_it(four):
     assert message(named, "class_without_truth").endswith(
         "the data contain no information about it."
     )
-    assert message(c, "sparse_classes").endswith("averages over classes rest on few items.")
+    assert message(c, "sparse_classes").endswith("averages over classes depend on few items.")
     assert not any("prior" in finding.message for finding in c.findings)
     nearly = np.append("jam" if a[0] != "jam" else "ham", a[1:])
     close = op.compare(truth, a, nearly, metric="f1_macro", prior="bootstrap", rope=0.1, **FEW)

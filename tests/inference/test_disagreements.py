@@ -48,7 +48,7 @@ def test_equal_values_without_width_are_withheld_however_often_they_disagree():
     assert found.hdi.width == 0
     assert found.decision is Decision.UNDECIDED
     (few,) = _few(found)
-    assert (few.level, "no width" in few.message) == ("serious", True)
+    assert (few.level, "zero width" in few.message) == ("serious", True)
 
 
 @pytest.mark.parametrize("prior", ["bootstrap", "uniform", "unit"])

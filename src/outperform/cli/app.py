@@ -7,6 +7,7 @@ import re
 import shlex
 import tomllib
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import fields, is_dataclass
 from functools import wraps
 from importlib.resources import files
@@ -49,6 +50,15 @@ def _no_type(ctx: Any) -> None:
     """Print no type."""
 
 
+def _shortened(param: Any) -> Any:
+    """Return a parameter for -h, which shows few options and no panels."""
+    if param.param_type_name != "option":
+        return param
+    param = copy(param)
+    param.hidden, param.rich_help_panel = FIRST.isdisjoint(param.opts), "Options"
+    return param
+
+
 class _Command(_Bare, TyperCommand):
     """Command with a short help, -h, and the full help, --help."""
 
@@ -57,19 +67,19 @@ class _Command(_Bare, TyperCommand):
         if {"-h", "--help"} & {*args}:
             self._name_plug_ins()
         if "-h" in args:
-            for param in self.get_params(ctx):
-                if param.param_type_name == "option":
-                    param.hidden = FIRST.isdisjoint(param.opts)
-                    param.rich_help_panel = "Options"  # so few need no panels
-            self.epilog = "All options: --help"
-            args = ["--help"]
+            # The command itself stays as it is: others may ask for it in the same process.
+            short = copy(self)
+            short.params = [_shortened(param) for param in self.params]
+            short.epilog = "All options: --help"
+            ctx.command = short
+            return short.parse_args(ctx, ["--help"])
         return super().parse_args(ctx, args)
 
     def _name_plug_ins(self) -> None:
         """Add the log formats of plug-ins to the help; searching for them takes time."""
         added = [name for name in LOGS.names() if name not in LOGS.built_in]
         for param in self.params:
-            if added and "--read-as" in param.opts:
+            if added and "--read-as" in param.opts and "From plug-ins" not in param.help:  # type: ignore[attr-defined]
                 param.help = f"{param.help} From plug-ins: {', '.join(added)}."  # type: ignore[attr-defined]
 
 

@@ -163,13 +163,32 @@ class Page:
         for key in (c.key for c in visible if c.key in labels):
             more = min(spare, widths[key] - least[key])
             least[key], spare = least[key] + more, spare - more
+        tails = {key: self._tail(cells[key][1:], least[key]) for key in labels if key in least}
         lines = [
             tuple(
-                self._aligned(c, cells[c.key][row], least[c.key], heading=not row) for c in visible
+                self._aligned(
+                    c, cells[c.key][row], least[c.key], tail=tails.get(c.key), heading=not row
+                )
+                for c in visible
             )
             for row in range(len(table) + 1)
         ]
         return [_spaced(line) for line in lines]
+
+    def _tail(self, labels: Sequence[str], width: int) -> int:
+        """Return how much of the end of cut labels to keep, so that different ones still differ."""
+        ellipsis = self.writable("…")
+        room, texts = width - len(ellipsis), {*map(self.writable, labels)}
+        tails = sorted(range(max(room, 0) + 1), key=lambda tail: abs(tail - room // 2))
+        return next(
+            (
+                tail
+                for tail in tails
+                if len({middle(text, width, ellipsis=ellipsis, tail=tail) for text in texts})
+                == len(texts)
+            ),
+            room // 2,
+        )
 
     def _cells(self, column: Column, rows: Iterable[Mapping[str, object]]) -> list[str]:
         texts = []
@@ -182,9 +201,11 @@ class Page:
     def _wide(self, text: str) -> int:
         return display_width(self.writable(text))
 
-    def _aligned(self, column: Column, cell: str, width: int, *, heading: bool) -> Span:
+    def _aligned(
+        self, column: Column, cell: str, width: int, *, tail: int | None, heading: bool
+    ) -> Span:
         style = "dim" if heading else STYLES.get(cell.partition(" ")[0], "")
-        text = middle(self.writable(cell), width, ellipsis=self.writable("…"))
+        text = middle(self.writable(cell), width, ellipsis=self.writable("…"), tail=tail)
         gap = " " * (width - display_width(text))
         return Span(gap + text if column.align == "right" else text + gap, style)
 
@@ -347,18 +368,19 @@ def _spaced(spans: Sequence[Span]) -> Line:
     return tuple(piece for span in spans for piece in (span, gap))[:-1]
 
 
-def middle(text: str, width: int, *, ellipsis: str = "…") -> str:
+def middle(text: str, width: int, *, ellipsis: str = "…", tail: int | None = None) -> str:
     """Return a label cut in its middle, so labels with equal beginnings or ends still differ.
 
     Examples
     --------
-    >>> middle("talk.politics.mideast", 13)
-    'talk.p…ideast'
+    >>> middle("talk.politics.mideast", 13), middle("talk.politics.mideast", 13, tail=3)
+    ('talk.p…ideast', 'talk.poli…ast')
     """
     if display_width(text) <= width:
         return text
-    half, odd = divmod(width - len(ellipsis), 2)
-    return _as_wide(text, half + odd) + ellipsis + _as_wide(text[::-1], half)[::-1]
+    room = width - len(ellipsis)
+    tail = room // 2 if tail is None else tail
+    return _as_wide(text, room - tail) + ellipsis + _as_wide(text[::-1], tail)[::-1]
 
 
 def _as_wide(text: str, width: int) -> str:

@@ -329,15 +329,15 @@ def _open(source: Any) -> Any:
     return source
 
 
-def read_source(argument: object, request: Request) -> Outcomes:
+def read_source(given: object, request: Request) -> Outcomes:
     """Read a source with the first type that knows it."""
-    source = open_source(argument)
+    source = open_source(given)
     for source_type in SOURCE_TYPES:
         content = source_type.find(source, request)
         if content is not None:
             break
-    if isinstance(content, Frame) and _is_path(argument):
-        content = replace(content, name=called(argument))
+    if isinstance(content, Frame) and _is_path(given):
+        content = replace(content, name=called(given))
     source_type.refuse_others(request)
     outcomes = source_type.read(content, request)
     if outcomes.sources:  # outcomes that were counted before already have sources

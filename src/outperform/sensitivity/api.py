@@ -230,7 +230,7 @@ def _refuse_long(comparison: Compared, choice: Choice) -> None:
     if n_cells * comparison.draws.size > _MOST_GAMMAS:
         raise ResourceError(
             f"its {n_cells:,} cells take long to draw {comparison.draws.size:,} times; to use it, "
-            "add it to priors="
+            f"add it to {param('priors=')}"
         )
 
 
