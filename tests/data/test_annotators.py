@@ -47,7 +47,7 @@ def test_against_the_majority_ties_share_the_item():
     seen = op.Outcomes.from_annotators(given, {"m": ["x", "x", "x", "y"]}, truth="majority")
     found = op.estimate(seen, "m", metric="accuracy", random_state=0)
     assert found.observed == pytest.approx((1 + 1 / 2 + 0 + 1 / 3) / 4)
-    assert "tied, on 2, they share" in str(seen.findings[-1])
+    assert "Labels that tie, on 2 items, share the item" in str(seen.findings[-1])
     even = op.Outcomes.from_annotators([[1, 1, 0], [0, 0, 0]], {"m": [1, 1]}, truth="majority")
     assert even.n == 2
     assert not even.weighted
@@ -272,7 +272,7 @@ def test_shares_of_classes_are_what_a_random_annotator_says():
     asked = {"metric": "f1", "random_state": 0}
     ours, theirs = (op.estimate(each, "a", **asked).observed for each in (again, found))
     assert ours == pytest.approx(theirs)
-    assert "in more than 83.3%" in str(found.findings[-1])  # (2/3 + 1 + 1 + 2/3) / 4
+    assert "on more than 83.3% of the items" in str(found.findings[-1])  # (2/3 + 1 + 1 + 2/3) / 4
 
 
 @each(

@@ -214,7 +214,7 @@ def test_a_planted_fault_is_caught(wnut):
     ("strict", "means"),
     [
         (False, "as in conlleval"),
-        (True, "spans with such tags are left out, as in strict reading"),
+        (True, "Spans with such tags were dropped, as in strict reading"),
     ],
 )
 def test_malformed_tags_are_counted(strict, means):
