@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from outperform._typing import IntArray
 from outperform.data.prevalence import LabelErrors
 from verification import markdown
 from verification.chance import share_is_off
-from verification.judges import N_DRAWS, interval
+from verification.judges import N_DRAWS, Ends, interval
 
 SEED = 20_261_119
 LEAST, MOST = 0.925, 0.98
@@ -115,10 +115,18 @@ def _asked(items: Items, world: World) -> dict[str, op.Outcomes]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """Whether the interval of each method held the truth, and its width."""
+    """Whether the interval of each method contained the truth, and its width."""
 
     covered: tuple[bool, ...]
     width: tuple[float, ...]
+
+    @classmethod
+    def of(cls, ends: Sequence[Ends], truth: float) -> Self:
+        """Return this of the methods' intervals."""
+        return cls(
+            covered=tuple(one.low <= truth <= one.high for one in ends),
+            width=tuple(one.high - one.low for one in ends),
+        )
 
 
 def repeat(world: World, first: int, last: int) -> list[Held]:
@@ -133,10 +141,7 @@ def _repeat(world: World, number: int) -> Held:
         interval(one, world.task, [SEED, place, number, which])
         for which, one in enumerate(_asked(items, world).values())
     ]
-    return Held(
-        covered=tuple(bool(one.low <= true <= one.high) for one in ends),
-        width=tuple(one.high - one.low for one in ends),
-    )
+    return Held.of(ends, true)
 
 
 Found = Mapping[World, Sequence[Held]]

@@ -119,15 +119,19 @@ def _repeat(world: World, number: int) -> Noted:
         n_draws=_N_DRAWS,
         random_state=number,
     )
-    rows = {int(row.key[0]): row for row in found.rows}
-    equal = [rows[place] for place in range(int(world.bad), world.slices)]
-    bad = rows[0]
+    return note_slices(found, truths[0], bad=world.bad)
+
+
+def note_slices(compared: op.results.SliceComparison, loss: float, *, bad: bool) -> Noted:
+    """Return what one test set shows: slices 0, 1, …, of which only the first may be bad."""
+    first, *others = sorted(compared.rows, key=lambda row: int(row.key[0]))
+    equal = others if bad else [first, *others]
     return Noted(
         covered=float(np.mean([0.0 in row.hdi for row in equal])),
         own_covered=float(np.mean([0.0 in row.own_hdi for row in equal])),
         called=float(np.mean([row.called for row in equal])),
-        bad_covered=truths[0] in bad.hdi,
-        bad_called=bad.decision is Decision.WORSE,
+        bad_covered=loss in first.hdi,
+        bad_called=first.decision is Decision.WORSE,
     )
 
 

@@ -15,10 +15,9 @@ from typing import Literal
 import numpy as np
 
 import outperform as op
-from outperform.decision.rope import Decision
 from verification import markdown
 from verification.chance import share_is_off
-from verification.slice_groups import Noted, _mean
+from verification.slice_groups import Noted, _mean, note_slices
 
 REPETITIONS = 100
 LEAST, LEAST_BAD, MOST_CALLED = 0.925, 0.85, 0.025
@@ -117,16 +116,7 @@ def _repeat(world: World, number: int) -> Noted:
         n_draws=_N_DRAWS,
         random_state=number,
     )
-    rows = {int(row.key[0]): row for row in compared.rows}
-    equal = [rows[place] for place in range(int(world.bad), world.slices)]
-    bad = rows[0]
-    return Noted(
-        covered=float(np.mean([0.0 in row.hdi for row in equal])),
-        own_covered=float(np.mean([0.0 in row.own_hdi for row in equal])),
-        called=float(np.mean([row.called for row in equal])),
-        bad_covered=true_loss(world) in bad.hdi,
-        bad_called=bad.decision is Decision.WORSE,
-    )
+    return note_slices(compared, true_loss(world), bad=world.bad)
 
 
 Found = Mapping[World, Sequence[Noted]]

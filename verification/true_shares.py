@@ -20,6 +20,7 @@ from outperform.data.prevalence import LabelErrors
 from verification import markdown
 from verification.chance import share_error, share_is_off
 from verification.judges import N_DRAWS, interval
+from verification.label_errors import Held
 
 SEED = 20_261_123
 LEAST, MOST = 0.925, 0.98
@@ -113,14 +114,6 @@ def _asked(world: World, items: Sequence[IntArray]) -> list[op.Outcomes]:
     return [replace(there, _label_errors=errors), there, replace(seen, _label_errors=errors)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
-    """Whether the interval of each method contained the truth, and its width."""
-
-    covered: tuple[bool, ...]
-    width: tuple[float, ...]
-
-
 def repeat(world: World, first: int, last: int) -> list[Held]:
     """Repeat the test sets ``first`` to ``last``, not included, of a world."""
     return [_repeat(world, number) for number in range(first, last)]
@@ -133,10 +126,7 @@ def _repeat(world: World, number: int) -> Held:
         interval(one, world.task, [SEED, place, number, which])
         for which, one in enumerate(_asked(world, items))
     ]
-    return Held(
-        covered=tuple(bool(one.low <= true <= one.high) for one in ends),
-        width=tuple(one.high - one.low for one in ends),
-    )
+    return Held.of(ends, true)
 
 
 Found = Mapping[World, Sequence[Held]]

@@ -1,4 +1,4 @@
-"""Values as functions of sums over units: what is observed, and what each unit moves."""
+"""Values as functions of sums over units: observed values, and the influence of each unit."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from outperform.posterior.tails import Tail, tail_of
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-# So many sums are held at once while each unit is left out in turn.
+# Number of sums in memory at once while each unit is dropped in turn.
 _AT_ONCE = 1 << 20
-# What is left of a sum by rounding alone.
+# A relative remainder this small is rounding.
 _ROUNDING = 1e-12
-# So many units that carry a value know its spread to within a few per cent.
+# With this many effective units, the spread is estimated to within a few per cent.
 _MANY = 30.0
 
 
@@ -28,10 +28,10 @@ class PlugIn(NamedTuple):
     Parameters
     ----------
     sums
-        The sums of all units, ``(n_sums, 1)``, or of several data sets side by side; whole numbers
+        The sums of all units, ``(n_sums, 1)``, or of several data sets side by side; integers
         may be of any size.
     evaluate
-        From sums ``(n_sums, k)`` to values ``(n_values, k)``; NaN where there is none.
+        From sums ``(n_sums, k)`` to values ``(n_values, k)``; NaN if undefined.
 
     Examples
     --------
@@ -48,29 +48,29 @@ class PlugIn(NamedTuple):
         return self.evaluate(self.sums)
 
     def without(
-        self, held: csr_array | FloatArray, amounts: FloatArray | float = 1.0
+        self, terms: csr_array | FloatArray, amounts: FloatArray | float = 1.0
     ) -> FloatArray:
         """Return the values without each of several parts of the data, ``(n_values, n_parts)``.
 
-        The sums without a part are those of all less its own, so nothing is counted again.
+        The sums of a part are subtracted from the total, so nothing is counted again.
 
         Parameters
         ----------
-        held
-            What each part adds to the sums, ``(n_sums, n_parts)``.
+        terms
+            Contribution of each part to the sums, ``(n_sums, n_parts)``.
         amounts
-            How much of each part is taken away.
+            Fraction of each part to drop.
 
         Examples
         --------
-        >>> held = np.array([[1.0, 0.0, 1.0], [1.0, 1.0, 1.0]])  # right and all, of three units
-        >>> share = PlugIn(held.sum(axis=1, keepdims=True), lambda sums: sums[:1] / sums[1:])
-        >>> share.without(held).tolist()
+        >>> terms = np.array([[1.0, 0.0, 1.0], [1.0, 1.0, 1.0]])  # right and all, of three units
+        >>> share = PlugIn(terms.sum(axis=1, keepdims=True), lambda sums: sums[:1] / sums[1:])
+        >>> share.without(terms).tolist()
         [[0.5, 1.0, 0.5]]
         """
         from scipy.sparse import csc_array
 
-        whole, columns = self.sums.astype(np.float64), csc_array(held)
+        whole, columns = self.sums.astype(np.float64), csc_array(terms)
         amounts = np.broadcast_to(amounts, columns.shape[1])
         least = _ROUNDING * np.abs(whole)
         length = max(1, _AT_ONCE // max(len(whole), 1))
@@ -83,24 +83,24 @@ class PlugIn(NamedTuple):
                 parts.append(self.evaluate(left))
         return np.concatenate(parts, axis=1)
 
-    def influence(self, held: csr_array | FloatArray, repeats: FloatArray) -> Influence:
-        """Return how far each unit moves each value: the mean without one less that without it.
+    def influence(self, terms: csr_array | FloatArray, repeats: FloatArray) -> Influence:
+        """Return the influence of each unit on each value, relative to the mean over units.
 
         Parameters
         ----------
-        held
-            What one unit of each kind adds to each sum, ``(n_sums, n_kinds)``.
+        terms
+            Contribution of one unit of each kind to each sum, ``(n_sums, n_kinds)``.
         repeats
-            How many units there are of each kind; less than one is one that is worth less.
+            Number of units of each kind; below one, a single unit with less weight.
 
         Examples
         --------
-        >>> held = np.array([[1.0, 0.0, 1.0], [1.0, 1.0, 1.0]])
-        >>> share = PlugIn(held.sum(axis=1, keepdims=True), lambda sums: sums[:1] / sums[1:])
-        >>> share.influence(held, np.ones(3)).moved.round(3).tolist()
+        >>> terms = np.array([[1.0, 0.0, 1.0], [1.0, 1.0, 1.0]])
+        >>> share = PlugIn(terms.sum(axis=1, keepdims=True), lambda sums: sums[:1] / sums[1:])
+        >>> share.influence(terms, np.ones(3)).moved.round(3).tolist()
         [[0.167, -0.333, 0.167]]
         """
-        without = self.without(held, np.minimum(repeats, 1.0))
+        without = self.without(terms, np.minimum(repeats, 1.0))
         units = np.where(repeats > 0, np.maximum(repeats, 1.0), 0.0)
         known = ~np.isnan(without)
         sums = np.where(known, without, 0.0) @ units
@@ -109,23 +109,23 @@ class PlugIn(NamedTuple):
 
 
 class Influence(NamedTuple):
-    """How far each unit, such as a group, moves the value of each model.
+    """Influence of each unit, such as a group, on the value of each model.
 
     Parameters
     ----------
     moved
-        ``(n_models, n_kinds)``; NaN where a value needs the unit to be defined.
+        ``(n_models, n_kinds)``; NaN if the value is undefined without the unit.
     repeats
-        How many units there are of each kind.
+        Number of units of each kind.
     """
 
     moved: FloatArray
     repeats: FloatArray
 
     def effective(self, models: Sequence[int] | None = None) -> float:
-        """Return ``(Σ u²)² / Σ u⁴``: how many units carry the value of one model.
+        """Return ``(Σ u²)² / Σ u⁴``, the effective number of units behind the value of one model.
 
-        Of two models u is what moves their difference, of several what moves them apart.
+        For two models, u is the influence on their difference; for several, on their deviations.
 
         Examples
         --------
@@ -141,19 +141,19 @@ class Influence(NamedTuple):
         return effective_size(np.square(moved).sum(axis=0), self.repeats)
 
     def tail(self, models: Sequence[int]) -> Tail | None:
-        """Return the tail of what moves one model, or the difference of two; None if not known."""
+        """Return the tail of the influence on one model or on a difference; None if unknown."""
         moved = self.moved[list(models)]
         if np.isnan(moved).any():
             return None
         return tail_of(moved[0] if len(moved) == 1 else moved[0] - moved[1], self.repeats)
 
     def df(self, times: int = 1) -> float | None:
-        """Return how well the units, each counted so often, know the spread; None where well."""
+        """Return the degrees of freedom of the spread, units counted ``times``; None if many."""
         return known_spread(self.effective() / times)
 
 
 def known_spread(n: float) -> float | None:
-    """Return how well so many even units know the spread, as degrees of freedom; None where well.
+    """Return the degrees of freedom of a spread known from n even units; None if n is large.
 
     Examples
     --------
