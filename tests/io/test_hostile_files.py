@@ -124,15 +124,21 @@ def wide(path: Path, number: int) -> Path:
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet", "arrow"])
 def test_time_grows_as_the_number_of_columns_does(tmp_path, kind):
-    """Four times the columns took twelve times as long when it grew with the square."""
+    """Four times the columns took twelve times as long when it grew with the square.
+
+    The shortest of three readings is what the reading needs; what is longer waited for others.
+    """
     assert op.read(wide(tmp_path / f"few.{kind}", 1), **READ).n == 3
-    taken = []
+    shortest = {}
     for number in (4_000, 16_000):
         path = wide(tmp_path / f"many-{number}.{kind}", number)
-        started = time.process_time()
-        assert op.read(path, **READ).n == 3
-        taken.append(time.process_time() - started)
-    assert taken[1] < 8 * taken[0]
+        seconds = []
+        for _ in range(3):
+            started = time.process_time()
+            assert op.read(path, **READ).n == 3
+            seconds.append(time.process_time() - started)
+        shortest[number] = min(seconds)
+    assert shortest[16_000] < 8 * shortest[4_000]
 
 
 def test_ids_that_repeat_are_seen_among_many_columns(tmp_path):
