@@ -33,7 +33,7 @@ def exact(figures: dict[str, Any]) -> list[float]:
     for task in TASKS:
         folds = figures[task]["counts"]
         for metric in METRICS:
-            compared = op.bcv_compare(
+            compared = op.compare_cv_counts(
                 folds["A"],
                 folds["B"],
                 metric=metric,
@@ -85,13 +85,13 @@ def main(write: bool) -> None:
         rounds=ROUNDS,
     )
     ours, theirs = timings["exact"], timings["drawn"]
-    print(f"nine bcv_compare calls\n  {ours}")
+    print(f"nine compare_cv_counts calls\n  {ours}")
     print(f"nine times {DRAWS:,} draws of both models\n  {theirs}")
     print(f"  ours / draws: {ratios(ours, theirs)}")
     off = np.abs(np.subtract(exact(figures), drawn(effective, generator)))
     print(f"  P(H1), exact against drawn: at most {off.max():.4f} apart")
     row = Row(
-        "`bcv_compare`, the nine comparisons of the ACL paper, exact",
+        "`compare_cv_counts`, the nine comparisons of the ACL paper, exact",
         seconds(ours.median),
         f"{DRAWS:,} draws for each in bare NumPy",
         seconds(theirs.median),
@@ -99,7 +99,7 @@ def main(write: bool) -> None:
         "under 0.1 s on a quiet machine",
     )
     used = [seconds(statistics.median(timing.processor)) for timing in (ours, theirs)]
-    note = f"In processor time, {used[0]} for `bcv_compare` and {used[1]} for the draws"
+    note = f"In processor time, {used[0]} for `compare_cv_counts` and {used[1]} for the draws"
     report("bcv", [row], write=write, note=note)
 
 

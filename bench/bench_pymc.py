@@ -177,7 +177,7 @@ def processor_time() -> float:
 
 def length(sampler: op.PyMC) -> int:
     """Return how many steps all chains make."""
-    return sampler.chains * (sampler.tune_of_chain + sampler.draws_of_chain)
+    return sampler.chains * (sampler.tune_per_chain + sampler.draws_per_chain)
 
 
 def measure(case: Case, names: Sequence[str]) -> tuple[Run, list[Run]]:

@@ -88,7 +88,7 @@ seen = op.Outcomes.from_label_sets(truth, {"a": truth ^ (rng.random(truth.shape)
 
 COUNT = """
 from outperform.cli.main import main
-main(["count", {csv!r}, "--truth", "label", "--of", "bert", "--of", "gpt", "-o", {csv!r} + ".json"])
+main(["count", {csv!r}, "--truth", "label", "-o", {csv!r} + ".json"])
 """
 
 

@@ -15,7 +15,7 @@ from tagging import CrfTagger
 
 import outperform as op
 from outperform.data.spans import get_scheme
-from outperform.progress import told
+from outperform.progress import on_progress
 
 METRICS = {"precision": "P", "recall": "R", "f1": "F1"}
 REPETITIONS = 3
@@ -92,7 +92,7 @@ def measure(task: Task, *, draws: int = DRAWS, jobs: int | None = None) -> Measu
         end = "\n" if done == of else ""
         print(f"\r{task.title}: {done} of {of} trainings", end=end, file=sys.stderr, flush=True)
 
-    with told(progress):
+    with on_progress(progress):
         f1 = op.cross_compare(
             first,
             second,

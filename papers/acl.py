@@ -47,7 +47,7 @@ def interval_table(effort: Effort) -> Table:
         for short, metric in METRICS.items():
             printed = figures[task]["table_2_ci_percent"][short]
             found = [
-                op.bcv_estimate(
+                op.estimate_cv_counts(
                     figures[task]["counts"][model],
                     metric=metric,
                     counts=COUNTS,
@@ -95,7 +95,7 @@ def bayes_test_table(effort: Effort, *, number: int) -> Table:
 
 
 def _compare(figures: dict[str, Any], metric: str, effort: Effort) -> op.Comparison:
-    return op.bcv_compare(
+    return op.compare_cv_counts(
         figures["counts"]["A"],
         figures["counts"]["B"],
         metric=metric,

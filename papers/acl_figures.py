@@ -69,7 +69,7 @@ def task_curves(task: str, short: str) -> dict[str, tuple[FloatArray, FloatArray
 
 
 def _curve(folds: list[list[int]], metric: str, correlation: str) -> tuple[FloatArray, FloatArray]:
-    found = op.bcv_estimate(folds, metric=metric, counts=COUNTS, correlation=correlation)
+    found = op.estimate_cv_counts(folds, metric=metric, counts=COUNTS, correlation=correlation)
     assert found.distribution is not None
     low, high = (found.distribution.quantile(p) for p in (_TAIL, 1 - _TAIL))
     grid = np.linspace(low, high, _POINTS)

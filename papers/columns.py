@@ -39,7 +39,7 @@ def ours(comparison: Comparison) -> dict[str, Value]:
         "pct_below_zero": 100 * (1 - comparison.p_greater),
         "pct_above_zero": 100 * comparison.p_greater,
         "pct_in_rope": 100 * comparison.p_equivalent,
-        "bf_sd": comparison.point_null(method="kde").bf01,
+        "bf_sd": comparison.bayes_factor_point_null(method="kde").bf01,
         "decision": paper_sign(comparison),
     }
 

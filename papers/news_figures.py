@@ -89,7 +89,7 @@ def draw_pair(exact: op.Comparison, chained: op.Comparison) -> Figure:
     trace, posterior, factor = figure.subplots(3, 1, height_ratios=(1, 2, 2))
     draw_trace(trace, chained, "trace plot")
     exact.plot(posterior)
-    exact.plot_factor(factor)
+    exact.plot_bayes_factor(factor)
     return figure
 
 
@@ -98,7 +98,7 @@ def draw_category(exact: op.Comparison) -> Figure:
     figure = _new_figure(5.4)
     posterior, factor = figure.subplots(2, 1)
     exact.plot(posterior)
-    exact.plot_factor(factor)
+    exact.plot_bayes_factor(factor)
     return figure
 
 

@@ -203,7 +203,7 @@ def test_a_pass_is_summarized_and_told(tmp_path):
     assert found.summary.startswith("before\n### ✅ Gate passed: new is not worse than old in acc")
     assert "::notice title=Gate accuracy%3A pass::" in found.log
     told = found.outputs
-    assert (told["judgement"], told["decision"], told["exit-code"]) == ("pass", "better", "0")
+    assert (told["status"], told["decision"], told["exit-code"]) == ("pass", "better", "0")
     assert 0 < float(told["hdi-low"]) < float(told["difference"]) < float(told["hdi-high"])
     body = Path(told["comment-file"]).read_text(encoding="utf-8")
     assert body.startswith("<!-- outperform gate -->\n### ✅ Gate passed")
@@ -216,7 +216,7 @@ def test_a_failure_and_undecided_end_with_their_codes(tmp_path, new, old, code):
     found = run(tmp_path, **ASKED)
     assert found.code == code
     assert found.outputs["exit-code"] == str(code)
-    assert found.outputs["judgement"] == {1: "fail", 4: "undecided"}[code]
+    assert found.outputs["status"] == {1: "fail", 4: "undecided"}[code]
 
 
 def test_files_guards_and_other_options_are_lines(tmp_path):
@@ -263,7 +263,7 @@ PASSING = """
 import os, sys
 if "GITHUB_OUTPUT" in os.environ:
     with open(os.environ["GITHUB_OUTPUT"], "a") as stream:
-        print("judgement=pass", file=stream)
+        print("status=pass", file=stream)
 open("owned", "w").close()
 os._exit(0)
 """
@@ -326,7 +326,7 @@ def test_arguments_without_an_answer_are_refused(tmp_path, argument):
     ended = run(tmp_path, **ASKED, arguments=argument)
     assert ended.code == 2
     assert f"The input arguments must not have {argument.split('=')[0]}" in ended.log
-    assert (ended.outputs["judgement"], ended.outputs["exit-code"]) == ("", "2")
+    assert (ended.outputs["status"], ended.outputs["exit-code"]) == ("", "2")
 
 
 ENDINGS = {
@@ -339,22 +339,22 @@ ENDINGS = {
 }  # fmt: skip
 
 
-@each(("judgement", "returned"), ENDINGS)
-def test_a_pass_and_a_failure_need_their_judgement(tmp_path, judgement, returned):
+@each(("status", "returned"), ENDINGS)
+def test_a_pass_and_a_failure_need_their_status(tmp_path, status, returned):
     write(tmp_path, new=270, old=240)
     program = tmp_path / "python"
-    told = f"echo 'judgement={judgement}' >>\"$GITHUB_OUTPUT\"" if judgement else ""
+    told = f"echo 'status={status}' >>\"$GITHUB_OUTPUT\"" if status else ""
     program.write_text(f"#!/bin/bash\n{told}\nexit {returned}\n", encoding="utf-8")
     program.chmod(0o755)
     ended = run(tmp_path, **ASKED, python=str(program))
-    code = ENDINGS[judgement, returned]
+    code = ENDINGS[status, returned]
     assert ended.code == code, ended.log
     if code in (0, 1, 4):
-        assert ended.outputs["judgement"] == judgement
+        assert ended.outputs["status"] == status
     elif returned in (0, 1, 4):
         assert "::error title=outperform gate::" in ended.log
         assert "an error of the run" in ended.log
-        assert ended.outputs["exit-code"] == "5" or judgement == "undecided"
+        assert ended.outputs["exit-code"] == "5" or status == "undecided"
 
 
 @pytest.mark.parametrize("asked", [{"allow": "undecided"}, {"arguments": "--allow=undecided"}])
@@ -362,7 +362,7 @@ def test_what_cannot_tell_yet_passes_only_if_it_may(tmp_path, asked):
     write(tmp_path, new=240, old=243)
     assert run(tmp_path, **ASKED).code == 4
     ended = run(tmp_path, **ASKED, **asked)
-    assert (ended.code, ended.outputs["judgement"]) == (0, "undecided")
+    assert (ended.code, ended.outputs["status"]) == (0, "undecided")
 
 
 def test_the_comment_is_created_and_then_updated(tmp_path, server):

@@ -151,7 +151,7 @@ def test_19_a_identical_to_b(prior):
         assert not c.draws.any()
         assert c.decision is op.Decision.UNDECIDED
     else:
-        c.point_null(method="kde")
+        c.bayes_factor_point_null(method="kde")
     c.plot()
     pyplot.close("all")
 

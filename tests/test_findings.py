@@ -91,9 +91,9 @@ def test_a_template_is_a_sentence_of_known_levels(key):
 
 
 def test_variants_are_mended_alike():
-    mends: dict[str, str | None] = {}
+    parameter: dict[str, str | None] = {}
     for one in TEMPLATES.values():
-        assert mends.setdefault(one.name, one.mends) == one.mends
+        assert parameter.setdefault(one.name, one.parameter) == one.parameter
 
 
 def parameters() -> set[str]:
@@ -114,7 +114,7 @@ def parameters() -> set[str]:
 
 
 def test_what_mends_a_finding_is_a_parameter():
-    assert {one.mends for one in TEMPLATES.values() if one.mends} - parameters() == set()
+    assert {one.parameter for one in TEMPLATES.values() if one.parameter} - parameters() == set()
 
 
 def test_a_finding_is_built_from_the_table():
@@ -148,7 +148,7 @@ def test_a_level_is_one_of_the_template():
 def test_a_stored_finding_is_the_same_again():
     found = finding("zero_width_rope")
     assert findings.restored(found.name, found.level, found.message) == found
-    assert findings.restored("of_another_version", "note", "So.").mends is None
+    assert findings.restored("of_another_version", "note", "So.").parameter is None
 
 
 def test_numbers_and_nouns():

@@ -314,7 +314,7 @@ VERBS: dict[str, Callable[..., object]] = {
     "`c.at_prevalence`": lambda kind: compared(kind).at_prevalence(
         0.3 if kind.data.n_classes in (2, None) else {0: 0.4, 1: 0.2, 2: 0.2, 3: 0.2}
     ),
-    "`c.items`": lambda kind: compared(kind).items().to_frame(),
+    "`c.item_table`": lambda kind: compared(kind).item_table().to_frame(),
     "`c.more_data`": lambda kind: compared(kind).more_data(n_simulations=100, n_draws=200),
     "`c.sensitivity`": lambda kind: compared(kind).sensitivity(),
     "`c.fragility`": lambda kind: compared(kind).fragility(),

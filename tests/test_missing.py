@@ -20,7 +20,7 @@ import outperform as op
 from outperform import metrics, nhst
 from outperform.cli.main import main
 from outperform.errors import DataError, OutperformError, UsageError
-from outperform.gates.rule import Judgement
+from outperform.gates.rule import GateStatus
 from outperform.metrics.confusion import as_confusion
 from outperform.testing import assert_not_worse
 from tests.loops import each
@@ -236,9 +236,9 @@ def doors():
         lambda v: op.compare_slices(scores, "a", "b", by={"s": v}, metric="mean", rope=0.1),
     )
     yield (
-        "compare_scores",
+        "compare_cv_scores",
         FLOATS,
-        lambda v: op.compare_scores(v, FLOATS, rope=0.01, test_share=0.2),
+        lambda v: op.compare_cv_scores(v, FLOATS, rope=0.01, test_share=0.2),
     )
     yield (
         "Suite.from_scores",
@@ -339,7 +339,7 @@ def test_texts_that_look_missing_warn_and_withhold_a_gate(text):
     assert names(found)[name] == "warning"
     assert found.decision is op.Decision.BETTER
     gate = op.gate(SURE, SURE, lost, **ASKED)
-    assert (gate.judgement, gate.allowable) == (Judgement.UNDECIDED, False)
+    assert (gate.status, gate.can_allow) == (GateStatus.UNDECIDED, False)
     assert names(gate)[name] == "serious"
     declared = {"na_values": []} if text else {"empty_is_label": True}
     assert op.gate(SURE, SURE, lost, **ASKED, **declared).passed
@@ -371,13 +371,13 @@ def test_suites_and_scores_are_withheld_too():
     clean = op.Outcomes.from_labels(SURE, {"new": SURE, "old": SURE[::-1]})
     suite = op.Suite({"lost": seen, "clean": clean}, metrics="accuracy", ropes=0.01)
     gate = op.gate(suite, "new", "old", random_state=0)
-    judged = {check.task: check.judgement for check in gate.checks}
-    assert judged == {"lost": Judgement.UNDECIDED, "clean": Judgement.PASS}
-    assert not gate.allowable
+    judged = {check.task: check.status for check in gate.checks}
+    assert judged == {"lost": GateStatus.UNDECIDED, "clean": GateStatus.PASS}
+    assert not gate.can_allow
     truth = ["NA", "x"] * 100
     high, low = [0.1, 0.9] * 100, [0.6, 0.5] * 100
     asked = {"metric": "roc_auc", "rope": 0.01, "pos_label": "x", "random_state": 0}
-    assert op.gate(truth, high, low, **asked).judgement is Judgement.UNDECIDED
+    assert op.gate(truth, high, low, **asked).status is GateStatus.UNDECIDED
     assert op.gate(truth, high, low, na_values=[], **asked).passed
 
 
@@ -428,7 +428,7 @@ def test_shuffled_index_beside_arrays_warns_and_withholds_a_gate():
         assert names(op.compare(y, a, b, **ASKED))["index_not_used"] == "warning"
         gate = op.gate(y, a, b, **ASKED)
         assert names(gate)["index_not_used"] == "serious"
-        assert gate.judgement is Judgement.UNDECIDED
+        assert gate.status is GateStatus.UNDECIDED
     frame = pd.DataFrame({"a": good, "b": bad}).iloc[order]
     assert "index_not_used" in names(op.rank(truth, frame, **ASKED))
     weights = shuffled(rng.random(600), order)

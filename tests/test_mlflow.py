@@ -72,7 +72,7 @@ def test_a_gate_with_guards_under_a_key_of_its_own(mlflow, seen):
         guards=[("recall", "spam", 0.02)],
     )  # fmt: skip
     run = logged(mlflow, g, key="gates.nightly")
-    assert run.data.tags["gates.nightly.judgement"] == "pass"
+    assert run.data.tags["gates.nightly.status"] == "pass"
     assert run.data.tags["gates.nightly.guard_1.metric"] == "recall"
     assert run.data.metrics["gates.nightly.guard_1.difference"] == g.guards[0].mean
     assert '"kind": "gate"' in file_of(mlflow, run, "gates.nightly.json")

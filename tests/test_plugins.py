@@ -200,7 +200,7 @@ COMMANDS = {
     "compare": TWO,
     "rank": ("--rope", "0.02", "--draws", "500", "--by", "task"),
     "scorecard": (*TWO, "--metrics", "accuracy"),
-    "estimate": ("--of", "large", "--draws", "500"),
+    "estimate": ("--model", "large", "--draws", "500"),
     "slices": (*TWO, "--by", "topic"),
     "gate": ("--candidate", "large", "--baseline", "small", "--draws", "500"),
     "plan": ("--a", "large", "--b", "tiny", "--rope", "0.02", "--simulations", "100"),

@@ -34,22 +34,22 @@ SHOWN = {
     op.Comparison: TABLE
     + """
         a accepted at_prevalence b bayes_factor by_class chain confusions curve decision details
-        distribution draws errors eti exact expected_coverage findings fragility hdi items mcse
-        mean metric more_data n n_effective names observed p_better p_equivalent p_greater p_h0
-        p_h1 p_worse plot plot_confusion plot_factor plot_models plot_rope_curve plot_runs
-        point_null spec ratio regret rope rope_curve sd seed sensitivity signature to_datatree
-        with_label_errors with_metric with_rope
+        distribution draws mc_errors eti exact expected_coverage findings fragility hdi item_table
+        mcse mean metric more_data n n_effective names observed p_better p_equivalent p_greater p_h0
+        p_h1 p_worse plot plot_confusion plot_bayes_factor plot_models plot_rope_curve plot_runs
+        bayes_factor_point_null spec ratio regret rope rope_curve sd seed sensitivity signature
+        to_datatree with_label_errors with_metric with_rope
     """,
     op.results.Estimate: TABLE
     + """
-        at_prevalence cdf chain details distribution draws errors eti exact findings hdi
+        at_prevalence cdf chain details distribution draws mc_errors eti exact findings hdi
         mcse mean metric name observed observed_defined pdf plot sd seed signature spec
     """,
     op.results.Ranking: TABLE
     + """
-        compare differences draws findings leader metric n names p_missed p_rank pair raw_draws
-        pair_table pairs plot plot_forest plot_matrix spec rope rows seed signature text
-        tied decisions with_rope
+        compare differences draws findings leader metric n names p_best_not_tied p_rank
+        pair unpooled_draws pair_table pairs plot plot_forest plot_matrix spec rope rows seed
+        signature text tied decisions with_rope
     """,
 }
 

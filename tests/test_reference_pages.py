@@ -41,8 +41,8 @@ def test_the_page_of_findings_is_the_table():
     page = {name: (set(re.split(", | or ", cells[0])), cells[1]) for name, *cells in rows_of}
     table: dict[str, tuple[set[str], str]] = {}
     for one in TEMPLATES.values():
-        mends = "–" if one.mends is None else f"`{one.mends}`"
-        table.setdefault(one.name, (set(), mends))[0].update(one.levels)
+        parameter = "–" if one.parameter is None else f"`{one.parameter}`"
+        table.setdefault(one.name, (set(), parameter))[0].update(one.levels)
     assert page == table
     assert len(rows_of) == len(table)
 

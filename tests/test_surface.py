@@ -26,8 +26,8 @@ MORE_PARAMETERS = {
 }  # fmt: skip
 
 VERBS = """
-compare estimate rank scorecard compare_runs compare_scores compare_slices cross_compare
-bcv_compare bcv_estimate
+compare estimate rank scorecard compare_runs compare_cv_scores compare_slices cross_compare
+compare_cv_counts estimate_cv_counts
 gate plan power propose read read_scores read_conll write_report from_datatree
 """
 INPUTS = "Outcomes Scores Suite Rope Prior PyMC BlockedTwoFold Monitor"
@@ -38,10 +38,10 @@ MODULES = "metrics nhst datasets testing results"
 EXCEPTIONS = {
     ("random_state", "gate"): "the same data must get the same judgement",
     ("random_state", "Monitor"): "a look once made never changes",
-    ("metric", "bcv_compare"): "the paper's folds count one class, so F1 is clear",
-    ("metric", "bcv_estimate"): "the paper's folds count one class, so F1 is clear",
-    ("metric", "cross_compare"): "as of bcv_compare",
-    ("metric", "compare_scores"): "scores of folds are averaged, whatever they measure",
+    ("metric", "compare_cv_counts"): "the paper's folds count one class, so F1 is clear",
+    ("metric", "estimate_cv_counts"): "the paper's folds count one class, so F1 is clear",
+    ("metric", "cross_compare"): "as of compare_cv_counts",
+    ("metric", "compare_cv_scores"): "scores of folds are averaged, whatever they measure",
     ("n_simulations", "power"): "at each size; plan's is for all of them",
     ("names", "compare_runs"): "runs are called after their models",
     ("names", "cross_compare"): "estimators are called after their classes",

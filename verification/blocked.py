@@ -180,7 +180,7 @@ def _note(result: op.Comparison) -> Run:
     of_models = [fold_counts(result, name) for name in result.names]
     alone = {
         correlation: [
-            op.bcv_estimate(rows, correlation=correlation, n_draws=1_000, random_state=0)
+            op.estimate_cv_counts(rows, correlation=correlation, n_draws=1_000, random_state=0)
             for rows in of_models
         ]
         for correlation in CORRELATIONS

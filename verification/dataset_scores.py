@@ -76,7 +76,7 @@ def repeat(world: ScoreWorld, first: int, last: int) -> list[Hit]:
 def _hit(world: ScoreWorld, generator: np.random.Generator, repetition: int) -> Hit:
     *differences, following = simulate(world, generator).tolist()
     b = 0.8 + 0.05 * generator.standard_normal(world.n)
-    c = op.compare_scores(
+    c = op.compare_cv_scores(
         b + np.array(differences),
         b,
         datasets=world.n,

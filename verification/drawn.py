@@ -21,7 +21,7 @@ import outperform as op
 from outperform._typing import AnyArray, BoolArray, FloatArray
 from outperform.data.drawn import DrawnLike
 from outperform.decision.hdi import narrowest
-from outperform.gates.rule import Judgement, judge
+from outperform.gates.rule import GateStatus, judge
 from outperform.inference import engine
 from outperform.inference.items import draw_scores
 from outperform.inference.judges import drawing_findings
@@ -211,7 +211,7 @@ def _repeat(world: World, number: int) -> Held:
         )
         wrong = _is_false(c.decision.symbol, true_a - true_b, rope)
         unnoticed = wrong and all(one.level == "note" for one in c.findings)
-        through = judge(c) is not Judgement.UNDECIDED
+        through = judge(c) is not GateStatus.UNDECIDED
     return Held(
         difference=apart.low <= true_a - true_b <= apart.high,
         level=level.low <= true_a <= level.high,

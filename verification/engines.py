@@ -261,9 +261,9 @@ def distances(draws: FloatArray, exact: op.Comparison) -> dict[str, float]:
     n_exact = math.inf if exact.exact else float(exact.draws.size)
     found = {
         "mean": _apart(
-            draws.mean(), exact.mean, draws.std() / math.sqrt(worth(draws)), exact.errors["mean"]
+            draws.mean(), exact.mean, draws.std() / math.sqrt(worth(draws)), exact.mc_errors["mean"]
         ),
-        "sd": _apart(draws.std(), exact.sd, sd_error(draws, worth(squares)), exact.errors["sd"]),
+        "sd": _apart(draws.std(), exact.sd, sd_error(draws, worth(squares)), exact.mc_errors["sd"]),
     }
     for level in LEVELS:
         place, share = _quantile(exact, level)

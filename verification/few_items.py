@@ -144,7 +144,7 @@ def _hit(world: FewWorld, generator: np.random.Generator, repetition: int) -> Hi
         random_state=repetition,
         n_jobs=1,
     )
-    passed = judged.judgement.value == "pass"
+    passed = judged.status.value == "pass"
     return replace(hit, held_as_groups=0.0 in grouped.hdi, passed=passed)
 
 

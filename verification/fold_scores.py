@@ -129,7 +129,7 @@ def _one(world: FoldWorld, generator: np.random.Generator) -> Held:
     else:
         a, truth = _CENTRE + correlated(world, generator)[0], _CENTRE
         b = np.zeros_like(a)
-    c = op.compare_scores(a, b, runs=world.runs, rope=0.001, n_draws=100, random_state=generator)
+    c = op.compare_cv_scores(a, b, runs=world.runs, rope=0.001, n_draws=100, random_state=generator)
     return Held(truth in c.hdi, c.hdi.width)
 
 
@@ -137,7 +137,7 @@ def _many(world: FoldWorld, generator: np.random.Generator) -> Held:
     truths = _CENTRE + world.spread * generator.standard_t(world.nu, world.datasets + 1)
     sizes = generator.uniform(0.5, 1.5, (world.datasets, 1))
     a = truths[:-1, None] + sizes * correlated(world, generator)
-    c = op.compare_scores(
+    c = op.compare_cv_scores(
         a,
         0 * a,
         folds=world.folds,

@@ -144,7 +144,7 @@ CASES = (
 def _numbers(result: op.Comparison) -> dict[str, tuple[float, float]]:
     """Return each number with its error."""
     assert not result.exact, "an exact answer has no Monte Carlo error to check"
-    errors = result.errors
+    errors = result.mc_errors
     return {
         "mean": (result.mean, errors["mean"]),
         "sd": (result.sd, errors["sd"]),

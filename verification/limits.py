@@ -156,16 +156,16 @@ def _one_bad_slice(limit: Limit, generator: np.random.Generator) -> Slice:
     others = [one for one in pooled if one is not row]
     return Slice(
         row.decision.symbol == "≪",
-        row.own_decision.symbol == "≪",
+        row.unpooled_decision.symbol == "≪",
         row.decision.symbol == "≪" or row.disagrees,
         row.decision.symbol == "≈",
         -limit.effect in row.hdi,
-        -limit.effect in row.own_hdi,
+        -limit.effect in row.unpooled_hdi,
         *(
             float(np.mean([one.symbol in "≪≫" for one in decisions]))
             for decisions in (
                 [one.decision for one in others],
-                [one.own_decision for one in others],
+                [one.unpooled_decision for one in others],
             )
         ),
     )

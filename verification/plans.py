@@ -107,7 +107,7 @@ def planned(world: PlanWorld, pilot: op.Outcomes, seed: int) -> op.results.Plan:
     correct, only_a_wrong = pilot.agreement(0)[0], pilot.agreement(0)[2]
     only_b_wrong, wrong = pilot.agreement(0)[1], pilot.agreement(0)[3]
     return op.plan(
-        world={
+        scenario={
             "theta_pos": _rates(both, only_a, only_b, neither),
             "theta_neg": _rates(wrong, only_a_wrong, only_b_wrong, correct),
             "prevalence": sum(pilot.agreement(1)) / pilot.n,

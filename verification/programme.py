@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import outperform as op
-from outperform.errors import MissingExtra, require
+from outperform.errors import MissingExtraError, require
 from verification import (
     annotators,
     batches,
@@ -696,7 +696,7 @@ def run_engines(sizes: Sizes) -> Part:
     try:
         for needed in ("pymc", engines.CHAINS.sampler):
             require(needed, extra=needed, purpose="the study of engines")
-    except MissingExtra as missing:
+    except MissingExtraError as missing:
         return Part(tables={}, failures=[], skipped=str(missing))
     found = spread("engines", engines.agree, engines.CASES, sizes.machine)
     bugs = spread("bugs", engines.run_plant, engines.PLANTS, sizes.machine)

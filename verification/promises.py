@@ -193,7 +193,7 @@ def _more(
     if goal.reached(np.array([[low], [high]]))[0]:
         return Promise(False, None, None)
     outlook = asked.outlook(np.random.SeedSequence(int(generator.integers(2**63))))
-    needed = needed_by(outlook, goal, most=100 * world.pilot)
+    needed = needed_by(outlook, goal, max_items=100 * world.pilot)
 
     def kept(n: int | None) -> bool | None:
         if n is None:

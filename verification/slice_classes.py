@@ -109,15 +109,15 @@ def note(world: ClassWorld, repetition: int) -> Noted:
     named = any(one.name == "own_data_disagree" for one in found.findings)
     return Noted(
         held=truth(world) in bad.hdi,
-        own_held=truth(world) in bad.own_hdi,
+        own_held=truth(world) in bad.unpooled_hdi,
         called=bad.decision is Decision.WORSE,
         equivalent=bad.decision is Decision.EQUIVALENT,
         named=bad.disagrees,
         mean=bad.mean,
         observed=bad.observed,
-        false=sum(row.called for row in others),
+        false=sum(row.flagged for row in others),
         unnamed=sum(
-            row.mean not in row.own_hdi and not (named and row.disagrees) for row in found.rows
+            row.mean not in row.unpooled_hdi and not (named and row.disagrees) for row in found.rows
         ),
     )
 

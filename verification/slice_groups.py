@@ -128,8 +128,8 @@ def note_slices(compared: op.results.SliceComparison, loss: float, *, bad: bool)
     equal = others if bad else [first, *others]
     return Noted(
         covered=float(np.mean([0.0 in row.hdi for row in equal])),
-        own_covered=float(np.mean([0.0 in row.own_hdi for row in equal])),
-        called=float(np.mean([row.called for row in equal])),
+        own_covered=float(np.mean([0.0 in row.unpooled_hdi for row in equal])),
+        called=float(np.mean([row.flagged for row in equal])),
         bad_covered=loss in first.hdi,
         bad_called=first.decision is Decision.WORSE,
     )

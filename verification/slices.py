@@ -183,7 +183,7 @@ def run(task: tuple[SliceWorld, int, int]) -> tuple[Judged, Judged]:
     counts, truth, signs = simulate(world, n_slices, np.random.default_rng(seed))
     spec = _spec(counts)
     rows = _rows(spec, seed)
-    own = [replace(row, hdi=row.own_hdi, decision=row.own_decision) for row in rows]
+    own = [replace(row, hdi=row.unpooled_hdi, decision=row.unpooled_decision) for row in rows]
     return _judge(spec, rows, truth, signs), _judge(spec, own, truth, signs)
 
 
@@ -274,7 +274,7 @@ def _rows(spec: LabelSpec, seed: int) -> Sequence[SliceRow]:
         slices,
         draw_slices(posterior, spec, **options, seed=seed_sequence(seed), n_jobs=1),
         observed=observe(spec, slices),
-        like_whole=posterior.learned.like_whole,
+        p_like_overall=posterior.learned.p_like_overall,
         **options,
     )
 

@@ -271,7 +271,7 @@ def _judge(case: str, number: int, *, rope: float = 0.03) -> Judged:
     found = gated(op.Suite(tasks, metrics="accuracy", ropes=rope), seed=number)
     level = MOST_WRONG / GATE_TASKS  # Holm's first step, which is what some rejection takes
     return Judged(
-        gate=found.judgement.value,
+        gate=found.status.value,
         holm_mcnemar=min(mcnemar) <= level,
         holm_t=min(paired_t) <= level,
     )

@@ -26,7 +26,7 @@ import outperform as op
 from outperform._typing import FloatArray, IntArray
 from outperform.decision.hdi import narrowest
 from outperform.errors import DataError
-from outperform.gates.rule import Judgement, judge
+from outperform.gates.rule import GateStatus, judge
 from outperform.inference.items import draw_scores
 from outperform.inference.question import Sampling
 from outperform.inference.spec import make_spec
@@ -302,8 +302,8 @@ def _judge(world: Contest, number: int) -> Judged:
         wrong=(sign == "≫" and true <= _ROPE)
         or (sign == "≪" and true >= -_ROPE)
         or (sign == "≈" and abs(true) > _ROPE),
-        opened=(better is Judgement.PASS and true <= _ROPE)
-        or (not_worse is Judgement.PASS and true < -_ROPE),
+        opened=(better is GateStatus.PASS and true <= _ROPE)
+        or (not_worse is GateStatus.PASS and true < -_ROPE),
         misfit="votes_do_not_fit" in findings,
         unchecked="votes_unchecked" in findings,
     )

@@ -251,7 +251,7 @@ def plan() -> Figure:
     ):
         for paired in (True, False):
             op.plan(
-                world={"theta_pos": theta_pos, "theta_neg": theta_neg, "prevalence": 0.5},
+                scenario={"theta_pos": theta_pos, "theta_neg": theta_neg, "prevalence": 0.5},
                 goal=goal,
                 rope=0.05,
                 prior="uniform",

@@ -168,7 +168,7 @@ def photograph_items(browser: Browser) -> None:
     seen = op.Outcomes.from_labels(news.y_true, models, ids=ids)
     c = op.compare(seen, *models, metric="f1_macro", rope=0.02, random_state=0)
     with TemporaryDirectory() as folder:
-        path = op.write_report([c, c.items()], Path(folder) / "items.html")
+        path = op.write_report([c, c.item_table()], Path(folder) / "items.html")
         page = browser.new_page(viewport={"width": WIDTH, "height": 700}, color_scheme="light")
         page.goto(path.as_uri())
         box = page.get_by_label("Search these items")

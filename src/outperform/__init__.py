@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from outperform.comparison.api import compare, estimate, from_datatree
     from outperform.comparison.result import Comparison
     from outperform.comparison.scorecard import scorecard
-    from outperform.crossval.api import bcv_compare, bcv_estimate
+    from outperform.crossval.api import compare_cv_counts, estimate_cv_counts
     from outperform.crossval.cross import cross_compare
-    from outperform.crossval.scores import compare_scores
+    from outperform.crossval.scores import compare_cv_scores
     from outperform.crossval.splitter import BlockedTwoFold
     from outperform.data.outcomes import Outcomes
     from outperform.data.scores import Scores
@@ -49,11 +49,11 @@ _HOMES = {
     "Rope": "decision.rope",
     "Scores": "data.scores",
     "Suite": "inference.suite",
-    "bcv_compare": "crossval.api",
-    "bcv_estimate": "crossval.api",
+    "compare_cv_counts": "crossval.api",
+    "estimate_cv_counts": "crossval.api",
     "compare": "comparison.api",
     "compare_runs": "runs",
-    "compare_scores": "crossval.scores",
+    "compare_cv_scores": "crossval.scores",
     "compare_slices": "slices.api",
     "cross_compare": "crossval.cross",
     "datasets": "",
@@ -89,15 +89,15 @@ __all__ = [
     "Scores",
     "Suite",
     "__version__",
-    "bcv_compare",
-    "bcv_estimate",
     "compare",
+    "compare_cv_counts",
+    "compare_cv_scores",
     "compare_runs",
-    "compare_scores",
     "compare_slices",
     "cross_compare",
     "datasets",
     "estimate",
+    "estimate_cv_counts",
     "from_datatree",
     "gate",
     "metrics",

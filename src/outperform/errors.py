@@ -32,11 +32,11 @@ class ResourceError(OutperformError, MemoryError):
     """The request needs more memory or draws than is sensible."""
 
 
-class UndefinedBayesFactor(OutperformError, ArithmeticError):
+class UndefinedBayesFactorError(OutperformError, ArithmeticError):
     """The requested Bayes factor does not exist."""
 
 
-class MissingExtra(OutperformError, ImportError):
+class MissingExtraError(OutperformError, ImportError):
     """A feature needs an optional dependency that is not installed."""
 
 
@@ -129,7 +129,7 @@ def require(module: str, *, extra: str, purpose: str) -> ModuleType:
     try:
         return import_module(module)
     except ImportError as error:
-        raise MissingExtra(
+        raise MissingExtraError(
             f"{purpose} needs {module.partition('.')[0]}; "
             f'install it with: pip install "outperform[{extra}]"'
         ) from error

@@ -29,7 +29,7 @@ class Finding:
         the decision.
     message
         The text: the fact, its consequence and the action.
-    mends
+    parameter
         Parameter to change, such as ``"rope"``; None if there is none.
 
     Examples
@@ -41,7 +41,7 @@ class Finding:
     name: str
     level: Level
     message: str
-    mends: str | None = None
+    parameter: str | None = None
 
     def __str__(self) -> str:
         return f"{self.level}: {self.message} [{self.name}]"
@@ -53,7 +53,7 @@ class Template:
 
     name: str
     levels: tuple[Level, ...]
-    mends: str | None
+    parameter: str | None
     text: str
 
     @property
@@ -87,7 +87,7 @@ def finding(key: str, /, *, level: Level | None = None, **fields: object) -> Fin
     if level is not None and level not in template.levels:
         raise ValueError(f"finding {key!r} must be a {' or '.join(template.levels)}; got {level!r}")
     text = template.text.format(**fields)
-    return Finding(template.name, level or template.levels[0], text, template.mends)
+    return Finding(template.name, level or template.levels[0], text, template.parameter)
 
 
 def restored(name: str, level: Level, message: str) -> Finding:
@@ -95,11 +95,11 @@ def restored(name: str, level: Level, message: str) -> Finding:
 
     Examples
     --------
-    >>> restored("default_rope", "note", "The ROPE of ±0.01 is the default.").mends
+    >>> restored("default_rope", "note", "The ROPE of ±0.01 is the default.").parameter
     'rope'
     """
-    mends = {template.name: template.mends for template in TEMPLATES.values()}
-    return Finding(name, level, message, mends.get(name))
+    parameter = {template.name: template.parameter for template in TEMPLATES.values()}
+    return Finding(name, level, message, parameter.get(name))
 
 
 def is_serious(findings: Iterable[Finding]) -> bool:
@@ -174,7 +174,7 @@ def _read(table: str) -> dict[str, Template]:
         row[1]: Template(
             name=row[1].partition("/")[0],
             levels=cast("tuple[Level, ...]", tuple(row[2].split(" or "))),
-            mends=row[3],
+            parameter=row[3],
             text=" ".join(row[4].split()),
         )
         for row in rows

@@ -21,7 +21,7 @@ def log(result: Comparison | Gate | Result, *, key: str = "outperform") -> None:
 
     A comparison becomes metrics (``difference``, ``hdi_low``, ``p_better``, …) and tags
     (``decision``, ``metric``, ``rope``, ``findings``, ``signature``, …). A gate has those of its
-    main comparison, its ``judgement``, and the metrics of each guard. Every result becomes two
+    main comparison, its ``status``, and the metrics of each guard. Every result becomes two
     artefacts, ``KEY.json`` and the report ``KEY.html``.
 
     Parameters
@@ -63,7 +63,7 @@ def _of(result: object) -> tuple[dict[str, float], dict[str, str]]:
         numbers |= {f"guard_{k}.{name}": value for name, value in _numbers(guard).items()}
         words |= {f"guard_{k}.metric": guard.metric}
     findings = ", ".join(finding.name for finding in result.findings)
-    return numbers, words | {"judgement": result.judgement.value, "findings": findings}
+    return numbers, words | {"status": result.status.value, "findings": findings}
 
 
 def _numbers(c: Comparison) -> dict[str, float]:

@@ -11,7 +11,7 @@ from time import perf_counter
 from outperform._typing import Progress
 from outperform.errors import UsageError
 
-__all__ = ["told"]
+__all__ = ["on_progress"]
 
 LOG = logging.getLogger("outperform")
 """Log of reads and draws with their durations; silent unless a handler is added."""
@@ -22,7 +22,7 @@ LISTENER: ContextVar[Progress | None] = ContextVar("listener", default=None)
 
 
 @contextmanager
-def told(progress: Progress) -> Iterator[None]:
+def on_progress(progress: Progress) -> Iterator[None]:
     """Call a function with (done, total) as work inside the ``with`` block progresses.
 
     All long work reports progress: reading, drawing, simulating, training. Reports arrive one at a
@@ -36,9 +36,9 @@ def told(progress: Progress) -> Iterator[None]:
     Examples
     --------
     >>> import outperform as op
-    >>> from outperform.progress import told
+    >>> from outperform.progress import on_progress
     >>> reports = []
-    >>> with told(lambda done, total: reports.append((done, total))):
+    >>> with on_progress(lambda done, total: reports.append((done, total))):
     ...     c = op.compare([0, 1] * 50, [0, 1] * 50, [1, 1] * 50, metric="f1", rope=0.01)
     >>> reports[-1]
     (5, 5)

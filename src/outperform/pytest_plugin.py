@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # so the start of pytest does not load numpy
     from outperform.testing import Options
 
 ID, TRUTH, PREDICTION = "id", "label", "prediction"
-_JUDGEMENT, _REPORT = "outperform.judgement", "outperform.report"
+_STATUS, _REPORT = "outperform.status", "outperform.report"
 _WORDS = {"pass": "passed", "fail": "failed", "undecided": "undecided"}
 _COLOURS = {"pass": "green", "fail": "red", "undecided": "yellow"}
 
@@ -169,33 +169,33 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     gates = list(_gates(terminalreporter))
     if not gates:
         return
-    judgements = [judgement for _, judgement, _ in gates]
-    counts = [f"{judgements.count(j)} {word}" for j, word in _WORDS.items() if j in judgements]
+    statuses = [status for _, status, _ in gates]
+    counts = [f"{statuses.count(j)} {word}" for j, word in _WORDS.items() if j in statuses]
     terminalreporter.section(f"outperform gates: {', '.join(counts)}")
-    for test, judgement, report in gates:
-        colour = {_COLOURS[judgement]: True}
-        terminalreporter.write_line(f"{_WORDS[judgement].upper()} {test}", **colour)
+    for test, status, report in gates:
+        colour = {_COLOURS[status]: True}
+        terminalreporter.write_line(f"{_WORDS[status].upper()} {test}", **colour)
         terminalreporter.write_line(f"  {report}")
 
 
 def _gates(terminalreporter: pytest.TerminalReporter) -> Iterator[tuple[str, str, str]]:
-    """Yield test, judgement and sentence from reports, which workers of xdist also send."""
+    """Yield test, status and sentence from reports, which workers of xdist also send."""
     reports = (report for group in terminalreporter.stats.values() for report in group)
     for report in reports:
         # Every test has a report of its teardown, which has all properties.
         if getattr(report, "when", None) == "teardown":
             properties = report.user_properties
-            judgements = [value for name, value in properties if name == _JUDGEMENT]
+            statuses = [value for name, value in properties if name == _STATUS]
             sentences = [value for name, value in properties if name == _REPORT]
-            for judgement, sentence in zip(judgements, sentences, strict=True):
-                yield report.nodeid, judgement, sentence
+            for status, sentence in zip(statuses, sentences, strict=True):
+                yield report.nodeid, status, sentence
 
 
 def _properties(gate: Gate) -> list[tuple[str, object]]:
     """Return the properties of a gate for a test report."""
     main = gate.main
     return [
-        (_JUDGEMENT, gate.judgement.value),
+        (_STATUS, gate.status.value),
         ("outperform.metric", main.metric),
         ("outperform.decision", main.decision.symbol),
         ("outperform.difference", main.mean),

@@ -158,7 +158,7 @@ def let_through(gate: Gate, undecided: Undecided, *, callers: int) -> Gate:
     __tracebackhide__ = True
     if gate.passed:
         return gate
-    if undecided == "fail" or not gate.allowable:
+    if undecided == "fail" or not gate.can_allow:
         raise AssertionError(gate.report())
     if undecided == "warn":
         warnings.warn(gate.report(), UserWarning, stacklevel=callers + 1)

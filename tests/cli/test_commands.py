@@ -33,7 +33,7 @@ ENDINGS = {"text": "txt", "json": "json", "markdown": "md", "latex": "tex", "htm
 TWO = ["preds.csv", "--truth", "label", "--a", "bert", "--b", "gpt", "--seed", "1"]
 ASKED = {
     "compare": [*TWO, "--metric", "f1_macro", "--rope", "0.02"],
-    "estimate": [*TWO[:3], "--of", "bert", "--metric", "accuracy", "--seed", "1"],
+    "estimate": [*TWO[:3], "--model", "bert", "--metric", "accuracy", "--seed", "1"],
     "scorecard": [*TWO, "--metrics", "accuracy,f1_macro", "--rope", "0.02"],
     "scorecard --by-class": [*TWO, "--rope", "0.05"],
     "sensitivity": [*TWO, "--metric", "f1_macro", "--rope", "0.02", "--priors", "2,learned"],
@@ -48,7 +48,7 @@ ASKED = {
         *shlex.split("--a bert-1 --a bert-2 --a bert-3 --b gpt-1 --b gpt-2 --b gpt-3"),
         *shlex.split("--metric f1_macro --rope 0.02 --seed 1"),
     ],
-    "bcv": ["folds.csv", "--rope", "0.005", "--seed", "1"],
+    "cv-counts": ["folds.csv", "--rope", "0.005", "--seed", "1"],
     "plan": shlex.split(
         "--accuracies .9,.8 --agreement .85 --rope 0.01 --goal better --simulations 100 --seed 1"
     ),
@@ -140,7 +140,7 @@ def test_a_file_gets_what_stdout_would(folder, capsys):
 
 def test_counts_add_up_to_the_same_answer(folder, capsys):
     lines = Path("preds.csv").read_text("utf-8").splitlines()
-    counted = ["--truth", "label", "--of", "bert", "--of", "gpt"]
+    counted = ["--truth", "label", "--model", "bert", "--model", "gpt"]
     for day, part in (("mo", lines[1:40]), ("tu", lines[40:])):
         Path(f"{day}.csv").write_text("\n".join([lines[0], *part]) + "\n", "utf-8")
         Path("counts").mkdir(exist_ok=True)
@@ -192,7 +192,18 @@ def test_slices_are_what_the_library_says(folder, capsys):
     assert capsys.readouterr().out.startswith("country,n,")
     assert (
         main(
-            ["count", "log.csv", "--truth", "label", "--of", "bert", "--of", "gpt", "-o", "tu.json"]
+            [
+                "count",
+                "log.csv",
+                "--truth",
+                "label",
+                "--model",
+                "bert",
+                "--model",
+                "gpt",
+                "-o",
+                "tu.json",
+            ]
         )
         == 0
     )
@@ -212,7 +223,7 @@ def test_where_counts_and_databases(folder, capsys):
 
     with duckdb.connect("preds.duckdb") as connection:
         connection.execute("CREATE TABLE preds AS SELECT *, 2 AS times FROM 'preds.csv'")
-    asked = ["--truth", "label", "--of", "bert", "--where", "gpt=spam", "--where", "gpt=ham"]
+    asked = ["--truth", "label", "--model", "bert", "--where", "gpt=spam", "--where", "gpt=ham"]
     assert main(["count", "preds.csv", *asked]) == 0
     plain = json.loads(capsys.readouterr().out)["tables"][0]
     for more in (["--table", "preds"], ["--query", "SELECT * FROM preds"]):
@@ -227,7 +238,7 @@ def test_weights_are_importance(folder, capsys):
     Path("weighed.csv").write_text(
         "\n".join([f"{header},w", *(f"{row},4" for row in rows)]), encoding="utf-8"
     )
-    asked = ["weighed.csv", "--truth", "label", "--of", "bert", "--weight", "w"]
+    asked = ["weighed.csv", "--truth", "label", "--model", "bert", "--weight", "w"]
     assert main(["count", *asked]) == 0
     seen = op.Outcomes.from_json(capsys.readouterr().out)
     assert (seen.n, seen.weighted) == (len(rows), True)
@@ -274,7 +285,7 @@ def test_missing_labels_and_items_are_dropped_on_demand(folder, capsys):
     Path("nulls.jsonl").write_text(
         "".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8"
     )
-    one = ["nulls.jsonl", "--truth", "label", "--of", "m", "--metric", "accuracy"]
+    one = ["nulls.jsonl", "--truth", "label", "--model", "m", "--metric", "accuracy"]
     assert main(["estimate", *one, "--on-null", "drop"]) == 0
     assert "2 items" in capsys.readouterr().out
 
@@ -282,7 +293,7 @@ def test_missing_labels_and_items_are_dropped_on_demand(folder, capsys):
 def test_another_encoding(folder, capsys):
     text = "label,m\ncafé,café\nthé,café\n"
     Path("latin.csv").write_bytes(text.encode("latin-1"))
-    one = ["latin.csv", "--truth", "label", "--of", "m", "--metric", "recall"]
+    one = ["latin.csv", "--truth", "label", "--model", "m", "--metric", "recall"]
     assert main(["estimate", *one, "--encoding", "latin-1", "--pos-label", "thé"]) == 0
     assert "0.0000" in capsys.readouterr().out
 
@@ -310,7 +321,9 @@ def test_the_example_in_the_help_works(folder, capsys, command):
         Path("preds.csv").unlink()
     if command == "watch":
         Path("labels").mkdir()
-        counted = shlex.split("preds.csv --truth label --of bert --of gpt -o labels/monday.json")
+        counted = shlex.split(
+            "preds.csv --truth label --model bert --model gpt -o labels/monday.json"
+        )
         assert main(["count", *counted]) == 0
     more = {
         "plan": ["--simulations", "100"],
@@ -397,7 +410,7 @@ def test_completion_knows_the_commands():
         ("pos_label=", ("ham", "spam"), "pos_label='ham' or 'spam'", "--pos-label ham or spam"),
         ("pos_label=", ("a b",), "pos_label='a b'", "--pos-label 'a b'"),
         ("n_draws=", (20_000,), "n_draws=20000", "--draws 20000"),
-        ("models=", (["bert", "a b"],), "models=['bert', 'a b']", "--of bert --of 'a b'"),
+        ("models=", (["bert", "a b"],), "models=['bert', 'a b']", "--model bert --model 'a b'"),
         ("where=", ({"country": "DE"},), "where={'country': 'DE'}", "--where country=DE"),
         ("dialect=", ({"header": False},), "dialect={'header': False}", "--no-header"),
         ("dialect=", ({"encoding": "cp1252"},), "dialect={'encoding': 'cp1252'}",

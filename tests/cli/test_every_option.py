@@ -29,9 +29,9 @@ ROWS = 60
 
 # How each command names its models, given their columns.
 NAMED = {
-    "estimate": ("--of",),
-    "rank": ("--of", "--of", "--of"),
-    "count": ("--of", "--of"),
+    "estimate": ("--model",),
+    "rank": ("--model", "--model", "--model"),
+    "count": ("--model", "--model"),
     "runs": ("--a", "--a", "--b", "--b"),
     "gate": ("--candidate", "--baseline"),
 }
@@ -49,7 +49,7 @@ BESIDE = {
 }
 # Commands without files of predictions.
 ALONE = {
-    "bcv": "folds.csv --rope 0.01 --draws 100",
+    "cv-counts": "folds.csv --rope 0.01 --draws 100",
     "power": "--theta-pos .3,.3,.2,.2 --theta-neg .2,.2,.3,.3 --rope 0.05 --sizes 20 "
     "--simulations 100 --draws 100",
     "example": "news20",
@@ -99,10 +99,10 @@ TRIED = {
     "--metric": ["plain: --metric f1_macro", "folds: --metric precision", "rates: --metric recall"],
     "--metrics": ["plain: --metrics accuracy,f1_macro"],
     "--model-version": ["plain: --output counts.json --model-version bert=v7"],
-    "--most": ["plain: --most 100000"],
+    "--max-items": ["plain: --max-items 100000"],
     "--never-true": ["plain: --never-true refusal", "folds: --never-true refusal"],
     "--no-header": ["headless: --no-header"],
-    "--of": ["plain: --of old"],
+    "--model": ["plain: --model old"],
     "--on-missing": ["joined: --on-missing drop --label label"],
     "--on-null": ["plain: --on-null drop"],
     "--na": ["plain: --na NA"],
@@ -141,7 +141,7 @@ TRIED = {
     "--verbose": ["plain: --verbose", "folds: --verbose"],
     "--verdicts": ["right: --verdicts"],
     "--require": ["plain: --require better"],
-    "--model": ["plain: --model label", "long: --model model"],
+    "--model-column": ["plain: --model-column label", "long: --model-column model"],
     "--score": ["plain: --score acc", "logs: --score acc"],
     "--skip-failed": ["plain: --skip-failed", "logs: --skip-failed"],
     "--latest": ["plain: --latest", "logs: --latest"],
@@ -304,7 +304,7 @@ def arguments(command, kind):
         truth = [part for name in models for part in ("--correct", name)]
         named = [] if command == "count" else named
     if kind in ("long", "logs"):
-        truth = ["--read-as", "long", "--id", "id", "--model", "model", "--score", "right"]
+        truth = ["--read-as", "long", "--id", "id", "--model-column", "model", "--score", "right"]
         truth = [] if kind == "logs" else truth
         named = [] if command == "count" else named
     if kind == "joined":
@@ -325,8 +325,8 @@ TOGETHER = {
     "--force", "--empty-is-label", "--hdi-prob", "--id", "--no-na", "--on-null", "--once",
     "--output", "--read-as",
     "--rope", "--seed", "--simulations", "--stop", "--target", "--title", "--top", "--truth",
-    "--budget", "--correlation", "--goal", "--junit", "--most", "--priors", "--report", "--require",
-    "--ropes",
+    "--budget", "--correlation", "--goal", "--junit", "--max-items", "--priors", "--report",
+    "--require", "--ropes",
     "--sizes", "--verbose",
 }  # fmt: skip
 
@@ -458,11 +458,12 @@ def test_no_finding_spells_a_parameter():
          "or use compare for these two"),
         ("compare preds.csv --truth label --a times --b times2 --metric mean",
          "grades, which have no truth; leave --truth out"),
-        ("rank preds.csv --truth label --of bert --of gpt --of new --prior uniform",
+        ("rank preds.csv --truth label --model bert --model gpt --model new --prior uniform",
          "use --prior unit\n"),
-        ("count preds.csv --truth label --of bert --of bert", "got --of bert --of bert"),
+        ("count preds.csv --truth label --model bert --model bert",
+         "got --model bert --model bert"),
         ("runs preds.csv --truth label --a bert --b gpt --prevalence 0.1", "no such option"),
-        ("bcv folds.csv --correlation fixed", "that only the library takes; use averaged"),
+        ("cv-counts folds.csv --correlation fixed", "that only the library takes; use averaged"),
         ("rank preds.csv --truth label --pool pool.csv", "no such option: --pool"),
     ],
 )  # fmt: skip

@@ -14,6 +14,7 @@ from outperform.cli.main import main
 METRIC = ["--metric", "accuracy"]
 COLUMNS = ["--truth", "label", "--a", "bert", "--b", "gpt"]
 TWO = ["preds.csv", *COLUMNS, *METRIC]
+FOLDS = ["cv-counts", "folds.csv"]
 JOIN = ["--id", "id", "--label", "label", *METRIC]
 POWER = ["power", "--theta-pos", ".3,.3,.2,.2", "--theta-neg", ".2,.2,.3,.3"]
 HEAD = "id,label,bert,gpt\n"
@@ -37,12 +38,12 @@ USAGE = {
     "unknown column of the truth": (["compare", "preds.csv", "--truth", "lable", *COLUMNS[2:]],
         "no column 'lable' in preds.csv; did you mean 'label'? Columns: 'id', 'label'"),
     "unknown column of a model": (["compare", *TWO, "--a", "brt"], "did you mean 'bert'?"),
-    "unknown column to estimate": (["estimate", *TWO[:3], "--of", "gtp"], "did you mean 'gpt'?"),
+    "unknown column to estimate": (["estimate", *TWO[:3], "--model", "gtp"], "did you mean 'gpt'?"),
     "nothing named": (["compare", "preds.csv"], "pass --truth, --a, --b, the names of columns",
         "--correct", "Columns of preds.csv: 'id', 'label', 'bert', 'gpt', 'old', 'new'"),
     "no truth": (["compare", "preds.csv", *COLUMNS[2:]], "pass --truth, the name of a column"),
     "no model": (["compare", *TWO[:5]], "pass --b", "'gpt', 'old'"),
-    "no model to estimate": (["estimate", *TWO[:3]], "pass --of"),
+    "no model to estimate": (["estimate", *TWO[:3]], "pass --model"),
     "one column twice": (["compare", *TWO, "--b", "bert"],
         "every column has one role; got 'label', 'bert', 'bert'"),
     "the truth as a model": (["compare", *TWO, "--b", "label"], "every column has one role"),
@@ -103,9 +104,9 @@ USAGE = {
     "unknown command": (["comapre"], "no such command 'comapre'", "'compare'"),
     "unknown encoding": (["compare", *TWO, "--encoding", "utf9"], "unknown encoding 'utf9'"),
     "unknown kind of file": (["compare", *TWO, "--read-as", "xlsx"], "'xlsx'", "'parquet'"),
-    "unknown model of folds": (["bcv", "folds.csv", "--a", "crf", "--b", "lstn"], "mean 'lstm'?"),
-    "unknown correlation": (["bcv", "folds.csv", "--correlation", "averagd"], "mean 'averaged'?"),
-    "a metric of all classes": (["bcv", "folds.csv", *METRIC], "got 'accuracy'"),
+    "unknown model of folds": ([*FOLDS, "--a", "crf", "--b", "lstn"], "mean 'lstm'?"),
+    "unknown correlation": ([*FOLDS, "--correlation", "averagd"], "mean 'averaged'?"),
+    "a metric of all classes": ([*FOLDS, *METRIC], "got 'accuracy'"),
     "three probabilities": ([*POWER, "--theta-pos", ".3,.3,.4"], "--theta-pos", "got '.3,.3,.4'"),
     "more than certain": ([*POWER, "--theta-neg", ".3,.3,.4,.1"], "in --theta-neg must sum to 1"),
     "no such share": ([*POWER, "--prevalence", "2"], "'--prevalence'", "got '2'"),
@@ -125,7 +126,7 @@ USAGE = {
     "a model without a pilot": (["plan", *SUSPECTED, "--a", "bert"], "apply to a pilot file"),
     "a column without a pilot": (["plan", *SUSPECTED, "--truth", "label"], "apply to a pilot file"),
     "certain plan": (["plan", *SUSPECTED, "--target", "1"], "--target must lie strictly between"),
-    "plan for no items": (["plan", *SUSPECTED, "--most", "0"], "--most must be a whole number"),
+    "plan for no items": (["plan", *SUSPECTED, "--max-items", "0"], "--max-items must be a whole"),
     "plan to lean": (["plan", *SUSPECTED, "--goal", ">"], "firm decision", "not_worse"),
     "nothing simulated": (["power"], "missing option '--theta-"),
     "unknown example": (["example", "news2"], "did you mean 'news20'?"),
@@ -226,12 +227,12 @@ def test_matrices(folder, capsys, text, word):
 def test_folds(folder, capsys):
     rows = Path("folds.csv").read_text(encoding="utf-8").splitlines()
     Path("five.csv").write_text("\n".join(rows[:6] + rows[7:12]) + "\n", encoding="utf-8")
-    refused(capsys, ["bcv", "five.csv"], 3, "two rows per repetition", "got 5")
+    refused(capsys, ["cv-counts", "five.csv"], 3, "two rows per repetition", "got 5")
     Path("unequal.csv").write_text(
         "\n".join(rows).replace("81,9,19", "81,9,20") + "\n", encoding="utf-8"
     )
-    refused(capsys, ["bcv", "unequal.csv"], 3, "rows 3 and 4")
-    refused(capsys, ["bcv", "preds.csv"], 3, "got id, label, bert, gpt")
+    refused(capsys, ["cv-counts", "unequal.csv"], 3, "rows 3 and 4")
+    refused(capsys, ["cv-counts", "preds.csv"], 3, "got id, label, bert, gpt")
 
 
 def test_an_improper_prior(folder, capsys):

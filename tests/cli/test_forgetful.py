@@ -15,7 +15,7 @@ from tests.loops import each
 
 SECONDS = 10  # of the processor
 COLUMNS = "'id', 'label', 'nb_bern', 'nb_mult', 'svm_l1', 'svm_l2'"
-MODELS = "--of nb_bern --of nb_mult --of svm_l1 --of svm_l2"
+MODELS = "--model nb_bern --model nb_mult --model svm_l1 --model svm_l2"
 AN_ID = "'id' has 7,532 different values in 7,532 rows and none is a label of 'label'"
 
 
@@ -59,7 +59,7 @@ CASES = {
         "rank --truth label --metric f1_macro", 2, [AN_ID, "pass --id id", MODELS]),
     "rank: no metric": ("rank --truth label --id id", 0, []),
     "rank: no truth": ("rank --id id --metric f1_macro", 2, ["--truth label", COLUMNS]),
-    "rank: one model": ("rank --truth label --of svm_l1", 2, ["at least two models"]),
+    "rank: one model": ("rank --truth label --model svm_l1", 2, ["at least two models"]),
     "rank: the id as the truth": (
         "rank --truth id --metric f1_macro", 2, ["no label of 'id' occurs in any other column"]),
     "rank: all there": ("rank --truth label --id id --metric accuracy", 0, []),
@@ -79,7 +79,7 @@ CASES = {
         ["did you mean 'svm_l1'?", COLUMNS]),
     # others that read
     "slices: no by": ("slices --truth label --a svm_l1 --b svm_l2", 2, ["pass --by", COLUMNS]),
-    "estimate: no model": ("estimate --truth label", 2, ["pass --of", COLUMNS]),
+    "estimate: no model": ("estimate --truth label", 2, ["pass --model", COLUMNS]),
     "count: no id": ("count --truth label", 2, [AN_ID, "pass --id id", MODELS]),
     "count: nothing": ("count", 2, ["--truth label", COLUMNS]),
 }  # fmt: skip

@@ -41,7 +41,7 @@ def items(*, both, new, old, neither, label="spam", other="ham"):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Return an empty folder, in which the commands run, with a file for each judgement."""
+    """Return an empty folder, in which the commands run, with a file for each status."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
     monkeypatch.delenv("GITHUB_OUTPUT", raising=False)
@@ -63,23 +63,23 @@ def gate(file, *more):
 
 
 @pytest.mark.parametrize(
-    ("judgement", "code", "allowed"), [("pass", 0, 0), ("fail", 1, 1), ("undecided", 4, 0)]
+    ("status", "code", "allowed"), [("pass", 0, 0), ("fail", 1, 1), ("undecided", 4, 0)]
 )
-def test_the_exit_code_is_the_judgement(folder, capsys, judgement, code, allowed):
-    assert gate(f"{judgement}.csv") == code
-    assert gate(f"{judgement}.csv", "--allow", "undecided") == allowed
+def test_the_exit_code_is_the_status(folder, capsys, status, code, allowed):
+    assert gate(f"{status}.csv") == code
+    assert gate(f"{status}.csv", "--allow", "undecided") == allowed
     written = capsys.readouterr()
-    head = {"pass": "passed", "fail": "failed", "undecided": "undecided"}[judgement]
+    head = {"pass": "passed", "fail": "failed", "undecided": "undecided"}[status]
     assert written.out.startswith(f"Gate {head}: ")
     assert "The difference is new − old." in written.out
     assert written.err == ""
 
 
-@pytest.mark.parametrize("judgement", ["fail", "undecided"])
-def test_the_exit_code_of_a_process(folder, judgement):
-    command = [sys.executable, "-m", "outperform", "gate", f"{judgement}.csv", *COLUMNS, *ASKED]
+@pytest.mark.parametrize("status", ["fail", "undecided"])
+def test_the_exit_code_of_a_process(folder, status):
+    command = [sys.executable, "-m", "outperform", "gate", f"{status}.csv", *COLUMNS, *ASKED]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == {"fail": 1, "undecided": 4}[judgement]
+    assert done.returncode == {"fail": 1, "undecided": 4}[status]
     # A busy machine may take long enough to be told how far it is.
     assert all(line.startswith("outperform: drawing") for line in done.stderr.splitlines())
 
@@ -129,7 +129,7 @@ def expected_code(facts, *, allow):
             assert fails or symbol not in "≪≈"
         firm = passes * "pass" or fails * "fail" or "undecided"
         judged.append("undecided" if serious or near else firm)
-        assert judged[-1] == check["judgement"]
+        assert judged[-1] == check["status"]
     if "fail" in judged:
         return 1
     return 0 if "undecided" not in judged or (allow and not wrong) else 4
@@ -307,7 +307,7 @@ def test_a_changed_truth_is_refused_and_a_gold_file_counts_for_both(folder, caps
 
 
 def counted(name, file="pass.csv", column=None, more=()):
-    named = ["--truth", "label", "--of", column or name, "-o", f"{name}.json", *more]
+    named = ["--truth", "label", "--model", column or name, "-o", f"{name}.json", *more]
     assert main(["count", file, *named]) == 0
 
 
@@ -355,7 +355,7 @@ def test_counts_that_cannot_be_compared_are_refused(folder, capsys, files, messa
     kept(folder)
     counted("old")
     counted("new")
-    counted("both", column="old", more=["--of", "new"])
+    counted("both", column="old", more=["--model", "new"])
     counted("grouped", column="new", more=["--groups", "id"])
     named = ["--candidate", "new", "--baseline", "old", *ASKED]
     assert main(["gate", *named, *files]) == 2
@@ -434,13 +434,13 @@ def test_the_summary_is_added_to_what_is_there(folder, monkeypatch, capsys):
 
 
 def test_junit_agrees_with_the_exit_code(folder):
-    for judgement, more, tag in (
+    for status, more, tag in (
         ("pass", [], None),
         ("fail", [], "failure"),
         ("undecided", [], "error"),
         ("undecided", ["--allow", "undecided"], "skipped"),
     ):
-        gate(f"{judgement}.csv", "--junit", "j.xml", *more)
+        gate(f"{status}.csv", "--junit", "j.xml", *more)
         (case,) = ElementTree.parse(folder / "j.xml").iter("testcase")
         assert [one.tag for one in case] == [*([tag] if tag else []), "system-out"]
 

@@ -65,7 +65,11 @@ def test_ids_that_repeat_are_told(folder, capsys):
 
 @pytest.mark.parametrize("command", ["scorecard", "scorecard --by-class", "rank"])
 def test_other_questions_take_groups(folder, capsys, command):
-    two = ["--of", "bert", "--of", "gpt"] if command == "rank" else ["--a", "bert", "--b", "gpt"]
+    two = (
+        ["--model", "bert", "--model", "gpt"]
+        if command == "rank"
+        else ["--a", "bert", "--b", "gpt"]
+    )
     found = facts(
         capsys, *command.split(), "preds.csv", "--truth", "label", *two, *SEEDED,
         "--groups", "author",
@@ -75,14 +79,14 @@ def test_other_questions_take_groups(folder, capsys, command):
 
 
 def test_estimate_gate_and_count_take_groups(folder, capsys):
-    one = ["preds.csv", "--truth", "label", "--of", "bert"]
+    one = ["preds.csv", "--truth", "label", "--model", "bert"]
     asked = [*one, "--metric", "accuracy", "--seed", "1", "--groups", "author"]
     assert facts(capsys, "estimate", *asked)["n_groups"] == 40
     two = ["--candidate", "bert", "--baseline", "gpt", "--metric", "accuracy"]
     code = main(["gate", "preds.csv", "--truth", "label", *two, *SEEDED, "--groups", "author"])
     assert code in (0, 1, 4)
     assert "from 40 groups" in capsys.readouterr().out
-    assert main(["count", *one, "--of", "gpt", "--groups", "author", "-o", "seen.json"]) == 0
+    assert main(["count", *one, "--model", "gpt", "--groups", "author", "-o", "seen.json"]) == 0
     capsys.readouterr()
     counted = facts(capsys, "compare", "seen.json", "--metric", "accuracy", *SEEDED)
     assert counted["n_groups"] == 40
@@ -112,7 +116,7 @@ def test_what_knows_no_groups_says_so(folder, capsys):
 
 def test_counts_of_two_models_both_have_groups(folder, capsys):
     for name in ("bert", "gpt"):
-        one = ["count", "preds.csv", "--truth", "label", "--of", name, "--groups", "author"]
+        one = ["count", "preds.csv", "--truth", "label", "--model", name, "--groups", "author"]
         assert main([*one, "-o", f"{name}.json"]) == 0
     asked = ["--candidate", "bert", "--baseline", "gpt", "--metric", "accuracy", *SEEDED]
     assert main(["gate", "bert.json", "gpt.json", *asked]) in (0, 1, 4)

@@ -498,7 +498,7 @@ def baselines():
 def counts():
     """Damage stored counts, which carry a checksum; the candidate is far worse than these."""
     for name in ("old", "new"):
-        counted = ["count", "worse.csv", "--truth", "label", "--of", name]
+        counted = ["count", "worse.csv", "--truth", "label", "--model", name]
         assert main([*counted, "-o", f"counts-{name}.json"]) == 0
     whole = Path("counts-old.json").read_bytes()
     facts = json.loads(whole)
@@ -658,7 +658,7 @@ def missing():
         right += [(row[0], "old", "" if lost else int(row[1] == row[2]))]
         right += [(row[0], "new", int(row[1] == row[3]))]
     Path("long.csv").write_bytes(as_csv(right, ("id", "model", "score")))
-    long = ["--read-as", "long", "--id", "id", "--model", "model", "--score", "score"]
+    long = ["--read-as", "long", "--id", "id", "--model-column", "model", "--score", "score"]
     yield "long with nothing", Row(["gate", "long.csv", *long, *MODELS, *ASKED], {3})
     dropped = Row(["gate", "long.csv", *long, *MODELS, *ASKED, "--on-null", "drop"], {4})
     yield "long with nothing, dropped", dropped
@@ -1062,10 +1062,10 @@ HOSTILE = "\x9b31m\u202e\u200b##[error]"
     "command",
     [
         ["compare", "--a", HOSTILE, "--b", "old", "--metric", "accuracy"],
-        ["estimate", "--of", HOSTILE, "--metric", "accuracy"],
+        ["estimate", "--model", HOSTILE, "--metric", "accuracy"],
         ["scorecard", "--a", HOSTILE, "--b", "old", "--metrics", "accuracy"],
         ["slices", "--a", HOSTILE, "--b", "old", "--by", "w", "--metric", "accuracy"],
-        ["rank", "--of", HOSTILE, "--of", "old", "--metric", "accuracy"],
+        ["rank", "--model", HOSTILE, "--model", "old", "--metric", "accuracy"],
         ["gate", "--candidate", HOSTILE, "--baseline", "old", "--metric", "accuracy"],
     ],
     ids=lambda command: command[0],

@@ -14,7 +14,7 @@ from outperform.cli.main import main
 from tests.loops import each
 
 LOGS = Path(__file__).parents[1] / "io" / "evaluations"
-LONG = ["--read-as", "long", "--id", "question_id", "--model", "model", "--score", "score"]
+LONG = ["--read-as", "long", "--id", "question_id", "--model-column", "model", "--score", "score"]
 MODELS = {"large": 0.8, "small": 0.6, "tiny": 0.4}
 
 
@@ -53,7 +53,7 @@ ASKED = {
     "compare": TWO,
     "rank": ("--rope", "0.02", "--draws", "500"),
     "scorecard": (*TWO, "--metrics", "accuracy"),
-    "estimate": ("--of", "large", "--draws", "500"),
+    "estimate": ("--model", "large", "--draws", "500"),
     "slices": (*TWO, "--by", "task"),
     "gate": ("--candidate", "large", "--baseline", "small", "--draws", "500"),
     "plan": ("--a", "large", "--b", "tiny", "--rope", "0.02", "--simulations", "100"),

@@ -49,7 +49,7 @@ def test_one_share(folder, capsys, text):
 
 def test_counts_by_class(folder, capsys):
     given = ["--metric", "f1_macro", "--prevalence", "ham=700,news=280,spam=20"]
-    for command in (["compare", *TWO], ["estimate", *TWO[:3], "--of", "bert"]):
+    for command in (["compare", *TWO], ["estimate", *TWO[:3], "--model", "bert"]):
         found = as_json(capsys, *command, "--id", "id", *given)
         assert found["prevalence"]["n_counted"] == 1_000
     gate = ["gate", *TWO[:3], "--candidate", "bert", "--baseline", "gpt", "--id", "id", *given]

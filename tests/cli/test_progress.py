@@ -13,7 +13,7 @@ from outperform.cli import exit_codes
 from outperform.cli.exit_codes import Lines
 from outperform.cli.main import main
 from outperform.errors import UsageError
-from outperform.progress import told as told_to
+from outperform.progress import on_progress
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def test_draws_tell_how_far_they_are_and_stay_the_same():
     seen = op.Outcomes.from_labels(truth, models)
     asked = {"metric": "f1_macro", "rope": 0.01, "n_draws": 20_000, "random_state": 3}
     told = []
-    with told_to(lambda done, total: told.append((done, total))):
+    with on_progress(lambda done, total: told.append((done, total))):
         heard = op.rank(seen, **asked)
     n = told[0][1]
     assert told[:n] == [(k, n) for k in range(1, n + 1)]
@@ -123,7 +123,7 @@ def test_sensitivity_tells_how_many_priors_are_done(capsys):
     seen = op.Outcomes.from_correct({"a": [1] * 90 + [0] * 10, "b": [1] * 60 + [0] * 40})
     c = op.compare(seen, "a", "b", metric="accuracy", rope=0.01, n_draws=500, random_state=0)
     told = []
-    with told_to(lambda *one: told.append(one)):
+    with on_progress(lambda *one: told.append(one)):
         found = c.sensitivity(priors={"strong": 5.0})
     n = len(told)
     assert told == [(k, n) for k in range(1, n + 1)]
@@ -132,7 +132,7 @@ def test_sensitivity_tells_how_many_priors_are_done(capsys):
 
 
 def test_a_listener_must_be_a_function():
-    with pytest.raises(UsageError, match="progress must be a function"), told_to(3):
+    with pytest.raises(UsageError, match="progress must be a function"), on_progress(3):
         pass
 
 

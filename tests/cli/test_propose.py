@@ -188,6 +188,6 @@ def test_people_look_again_at_old_labels(folder, capsys):
 
 
 def test_a_pool_is_for_two_models(folder, capsys):
-    one = ["estimate", "preds.csv", "--truth", "label", "--of", "bert", "--pool", "preds.csv"]
+    one = ["estimate", "preds.csv", "--truth", "label", "--model", "bert", "--pool", "preds.csv"]
     assert main(one) == 2
     assert "no such option: --pool" in capsys.readouterr().err

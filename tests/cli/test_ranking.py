@@ -22,7 +22,7 @@ def facts_of(capsys, *arguments):
 
 
 def test_the_json_is_what_the_library_says(folder, capsys):
-    named = ["--of", "bert", "--of", "gpt", "--of", "old"]
+    named = ["--model", "bert", "--model", "gpt", "--model", "old"]
     facts = facts_of(capsys, "preds.csv", "--truth", "label", *named)
     seen = op.read("preds.csv", truth="label", models=["bert", "gpt", "old"])
     same = op.rank(seen, metric="f1_macro", rope=0.02, random_state=1, n_draws=500)
@@ -36,7 +36,7 @@ def test_all_other_columns_by_default(folder, capsys):
 
 
 def test_files_joined_on_an_id_and_counted_outcomes(folder, capsys):
-    columns = ["--truth", "label", "--of", "bert", "--of", "gpt"]
+    columns = ["--truth", "label", "--model", "bert", "--model", "gpt"]
     one = facts_of(capsys, "preds.csv", *columns)
     joined = ["gold.csv", "bert.csv", "gpt.csv", "--id", "id", "--label", "label"]
     assert main(["count", "preds.csv", *columns, "-o", "counts.json"]) == 0
@@ -66,8 +66,8 @@ def test_text_shows_every_model(folder, capsys):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["preds.csv", "--of", "bert", "--of", "gpt"], "--truth"),
-        (["preds.csv", "--truth", "label", "--of", "bert"], "at least two models"),
+        (["preds.csv", "--model", "bert", "--model", "gpt"], "--truth"),
+        (["preds.csv", "--truth", "label", "--model", "bert"], "at least two models"),
         (["gold.csv", "bert.csv"], "--id"),
     ],
 )

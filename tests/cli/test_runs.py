@@ -33,7 +33,7 @@ def test_the_json_is_what_the_library_says(folder, capsys):
 
 def test_files_joined_on_an_id_and_counted_outcomes(folder, capsys):
     named = ["--a", "bert", "--a", "old", "--b", "gpt"]
-    columns = ["--truth", "label", "--of", "bert", "--of", "old", "--of", "gpt"]
+    columns = ["--truth", "label", "--model", "bert", "--model", "old", "--model", "gpt"]
     one = facts_of(capsys, "preds.csv", "--truth", "label", *named)
     assert main(["count", "preds.csv", *columns, "-o", "counts.json"]) == 0
     assert facts_of(capsys, "counts.json", *named) == one

@@ -71,7 +71,7 @@ def test_rows_are_chosen_and_grades_need_no_truth(rows, capsys):
     "command",
     [
         ["scorecard", *TWO, *SEEDED, "--metrics", "roc_auc,log_loss"],
-        ["estimate", *TWO[:3], "--of", "bert", "--pos-label", "spam", "--metric", "log_loss"],
+        ["estimate", *TWO[:3], "--model", "bert", "--pos-label", "spam", "--metric", "log_loss"],
         ["gate", *TWO[:3], "--candidate", "bert", "--baseline", "gpt", "--pos-label", "spam",
          *SEEDED, "--metric", "roc_auc", "--guard", "brier_score:0.01"],
         ["report", *TWO, *SEEDED, "--metric", "roc_auc", "-o", "page.html"],
@@ -108,7 +108,7 @@ def test_what_does_not_fit_is_said_in_one_line(rows, capsys, command, complaint)
 def test_rank_reads_the_columns_that_are_named(rows, capsys):
     asked = ["rank", "scores.csv", "--truth", "label", "--pos-label", "spam", *SEEDED]
     code, out, _ = run(
-        capsys, *asked, "--metric", "roc_auc", "--of", "bert", "--of", "gpt", "-f", "json"
+        capsys, *asked, "--metric", "roc_auc", "--model", "bert", "--model", "gpt", "-f", "json"
     )
     assert code == 0
     observed = {one["name"]: one["observed"] for one in json.loads(out)["models"]}
@@ -116,15 +116,15 @@ def test_rank_reads_the_columns_that_are_named(rows, capsys):
     assert observed["gpt"] == pytest.approx(roc_auc_score(truth, [row[3] for row in rows]))
     code, _, err = run(capsys, *asked, "--metric", "roc_auc")
     assert code == 2
-    assert "--of" in err
+    assert "--model" in err
 
 
 @pytest.mark.parametrize(
     "command",
     [
         ("compare", "--a", "new", "--b", "old"),
-        ("estimate", "--of", "new"),
-        ("rank", "--of", "new", "--of", "old"),
+        ("estimate", "--model", "new"),
+        ("rank", "--model", "new", "--model", "old"),
         ("gate", "--candidate", "new", "--baseline", "old"),
     ],
     ids=lambda command: command[0],

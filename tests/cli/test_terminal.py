@@ -25,7 +25,7 @@ CODES = re.compile(r"\x1b\[[\d;]*m")
 ASKED = {
     "compare": "compare preds.csv --truth label --a bert --b gpt --rope 0.02 --draws 500",
     "verbose": "compare preds.csv --truth label --a bert --b gpt --rope 0.02 --draws 500 -v",
-    "estimate": "estimate preds.csv --truth label --of bert --metric accuracy --draws 500",
+    "estimate": "estimate preds.csv --truth label --model bert --metric accuracy --draws 500",
     "scorecard": "scorecard preds.csv --truth label --a bert --b gpt --rope 0.02 --draws 500",
     "by class": "scorecard many.csv --truth label --a m0 --b m1 --by-class --rope 0.1 --draws 200",
     "rank": "rank many.csv --truth label --metric accuracy --rope 0.02 --draws 200",
@@ -33,7 +33,7 @@ ASKED = {
     "--rope 0.02 --draws 200",
     "gate": "gate preds.csv --truth label --candidate new --baseline old --metric accuracy "
     "--guard recall:spam:0.02 --draws 500",
-    "bcv": "bcv folds.csv --rope 0.005 --draws 200",
+    "cv-counts": "cv-counts folds.csv --rope 0.005 --draws 200",
     "runs": "runs all.csv --truth label --a bert-1 --a bert-2 --b gpt-1 --b gpt-2 "
     "--metric accuracy --draws 200",
     "plan": "plan --accuracies .9,.8 --agreement .85 --rope 0.01 --simulations 100",

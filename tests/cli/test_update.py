@@ -11,7 +11,7 @@ import pytest
 from outperform.cli.main import main
 
 pytest.importorskip("duckdb")
-ASKED = "--truth label --of bert --of gpt --update counts"
+ASKED = "--truth label --model bert --model gpt --update counts"
 
 
 def run(capsys, words, code=0):
@@ -42,8 +42,8 @@ def test_only_new_files_are_counted_and_every_command_reads_the_sum(days, capsys
     two = "--a bert --b gpt --metric accuracy --rope 0.01"
     for command, named in (
         ("compare", two),
-        ("estimate", "--of bert --metric accuracy"),
-        ("rank", "--of bert --of gpt --metric accuracy --rope 0.01"),
+        ("estimate", "--model bert --metric accuracy"),
+        ("rank", "--model bert --model gpt --metric accuracy --rope 0.01"),
         ("gate", "--candidate bert --baseline gpt --metric accuracy --rope 0.01"),
     ):
         whole = run(capsys, f"{command} log.csv --truth label {named}").out
@@ -72,9 +72,9 @@ def test_a_refusal_says_what_to_type(days, capsys):
     assert run(capsys, f"count in {ASKED} --recount mon.csv").out.startswith("mon.csv: ")
     told = run(capsys, f"count in {ASKED} --where country=DE", 2).err
     assert "counted without --where, and this request is with --where country=DE" in told
-    told = run(capsys, "count in --truth label --of bert --update counts", 2).err
-    assert "counted with --of bert --of gpt, and this request is with --of bert;" in told
-    told = run(capsys, "count in --no-header --truth 1 --of 2 --update counts", 2).err
+    told = run(capsys, "count in --truth label --model bert --update counts", 2).err
+    assert "counted with --model bert --model gpt, and this request is with --model bert;" in told
+    told = run(capsys, "count in --no-header --truth 1 --model 2 --update counts", 2).err
     assert "and this request is with --truth 1" in told
     assert "with --no-header" in told
 
@@ -98,7 +98,7 @@ def test_what_does_not_go_together_is_refused(days, capsys, words, told):
 
 
 def test_several_files_are_one_table(days, capsys):
-    asked = "--truth label --of bert --of gpt"
+    asked = "--truth label --model bert --model gpt"
     both = run(capsys, f"count in/mon.csv in/tue.csv {asked} -o both.json")
     assert both.out == ""
     run(capsys, f"count in {asked} -o folder.json")

@@ -63,7 +63,16 @@ def test_files_of_count_can_be_watched(folder, capsys):
     os.makedirs("batches", exist_ok=True)
     asked = ["--a", "bert", "--b", "gpt", "--metric", "f1_macro", "--once"]
     for number, name in enumerate(("a", "b"), start=1):
-        counted = ["--truth", "label", "--of", "bert", "--of", "gpt", "-o", f"batches/{name}.json"]
+        counted = [
+            "--truth",
+            "label",
+            "--model",
+            "bert",
+            "--model",
+            "gpt",
+            "-o",
+            f"batches/{name}.json",
+        ]
         assert main(["count", "preds.csv", *counted]) == 0
         # Were the second one no copy, the items would suffice.
         assert main(["watch", "batches", *asked]) == 4

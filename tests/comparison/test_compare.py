@@ -88,7 +88,7 @@ def test_unpaired_f1_under_one_dirichlet_is_the_published_oracle():
     assert c.a.eti.low == pytest.approx(0.7735252716187413, rel=1e-9)
     assert c.a.eti.high == pytest.approx(0.886209772435908, rel=1e-9)
     assert c.p_greater == pytest.approx(0.9683968614040892, rel=1e-9)
-    assert c.point_null().bf01 == pytest.approx(1.469263448585988, rel=1e-8)
+    assert c.bayes_factor_point_null().bf01 == pytest.approx(1.469263448585988, rel=1e-8)
 
 
 def test_sampled_and_exact_answers_agree(table):

@@ -190,7 +190,7 @@ def test_the_regret_of_paired_recall_is_exact():
     lost = np.maximum(-c.draws, 0)
     assert c.regret.a == pytest.approx(lost.mean(), abs=5 * lost.std() / np.sqrt(lost.size))
     assert c.regret.b - c.regret.a == pytest.approx(c.mean, abs=1e-12)
-    assert c.errors["regret_a"] == 0.0
+    assert c.mc_errors["regret_a"] == 0.0
     # And near the normal of the same mean and sd, E[(−δ)₊] = sd φ(m) − mean Φ(−m).
     from scipy.stats import norm
 

@@ -222,8 +222,8 @@ REFUSED = {
         "judges",
     ),
     "folds": (
-        lambda: op.bcv_compare([[9, 2, 3]] * 6, [[8, 3, 4]] * 6, **FEW),
-        "bcv_compare counts items more than once",
+        lambda: op.compare_cv_counts([[9, 2, 3]] * 6, [[8, 3, 4]] * 6, **FEW),
+        "compare_cv_counts counts items more than once",
     ),
     "label errors": (
         lambda: asked(TWO).with_label_errors(0.03),

@@ -211,7 +211,9 @@ def runs(truth, a, b):
 
 
 def folds(truth, a, b):
-    return op.bcv_compare([[10, 11, 9]] * 6, [[10, 12, 8]] * 6, counts="gold_predicted_correct")
+    return op.compare_cv_counts(
+        [[10, 11, 9]] * 6, [[10, 12, 8]] * 6, counts="gold_predicted_correct"
+    )
 
 
 def scores(truth, a, b):
@@ -229,7 +231,7 @@ def distribution(truth, a, b):
     ("make", "why"),
     [
         (runs, r"the counts of compare_runs\(\)"),
-        (folds, r"the counts of bcv_compare\(\)"),
+        (folds, r"the counts of compare_cv_counts\(\)"),
         (scores, "scores are not stored"),
         (distribution, "the prevalence is a distribution"),
     ],

@@ -46,7 +46,7 @@ METRICS = [
 def test_influence_is_what_scikit_learn_says_without_the_item(metric, n_classes, asked, score):
     truth, a, b = made(n_classes)
     c = op.compare(truth, a, b, metric=metric, rope=0.01, n_draws=100, **asked)
-    found = c.items(which="all")
+    found = c.item_table(which="all")
     assert sorted(one.id for one in found) == list(range(truth.size))
     for one in found:
         kept = np.arange(truth.size) != one.id
@@ -60,7 +60,7 @@ def test_influence_with_importance_weights():
     truth, a, b = made(3)
     weights = RNG.choice([0.0, 0.5, 1.0, 2.5], truth.size, p=[0.1, 0.3, 0.3, 0.3])
     c = op.compare(truth, a, b, metric="f1_macro", rope=0.01, n_draws=100, sample_weight=weights)
-    found = c.items(which="all")
+    found = c.item_table(which="all")
     assert {one.id for one in found} == set(np.flatnonzero(weights).tolist())
     for one in found:
         less = np.where(np.arange(truth.size) == one.id, 0.0, weights)
@@ -79,7 +79,7 @@ def test_influence_at_other_class_proportions():
         return sum(share * right[truth == k].sum() / (kept & (truth == k)).sum()
                    for k, share in shares.items())  # fmt: skip
 
-    for one in c.items(which="all"):
+    for one in c.item_table(which="all"):
         kept = np.arange(truth.size) != one.id
         assert one.influence == pytest.approx(c.observed - value(kept, a) + value(kept, b))
 
@@ -93,7 +93,7 @@ def test_influence_of_costs_and_of_a_users_own_function():
         (lambda c: c[0, 1] / c.sum(axis=(0, 1)), lambda y, p: ((y == 0) & (p == 1)).mean()),
     ):
         c = op.compare(truth, a, b, metric=metric, rope=0.1, n_draws=100)
-        for one in c.items(which="all", top=15):
+        for one in c.item_table(which="all", top=15):
             kept = np.arange(truth.size) != one.id
             without = score(truth[kept], a[kept]) - score(truth[kept], b[kept])
             assert one.influence == pytest.approx(c.observed - without, abs=1e-12)
@@ -104,7 +104,7 @@ def test_influence_of_label_sets():
     a, b = (truth ^ (RNG.random(truth.shape) < rate) for rate in (0.15, 0.35))
     seen = op.Outcomes.from_label_sets(truth, {"a": a, "b": b}, ids=[f"i{k}" for k in range(18)])
     c = op.compare(seen, "a", "b", metric="f1_macro", rope=0.05, n_draws=100)
-    found = c.items()
+    found = c.item_table()
     flips = (truth == a).all(axis=1) != (truth == b).all(axis=1)
     assert {one.id for one in found} == {f"i{k}" for k in np.flatnonzero(flips)}
     for one in found:
@@ -141,7 +141,7 @@ def test_influence_of_weighted_label_sets(metric, grouped):
         truth, {"a": a, "b": b}, sample_weight=weights, groups=groups
     )
     c = op.compare(seen, "a", "b", metric=metric, rope=0.05, n_draws=100, **asked)
-    for one in c.items(which="all", top=6):
+    for one in c.item_table(which="all", top=6):
         kept = np.arange(18) != one.id
         x, y = (score(truth[kept], p[kept], weights[kept]) for p in (a, b))
         assert one.influence == pytest.approx(c.observed - (x - y), abs=1e-12)
@@ -179,7 +179,7 @@ def test_influence_of_spans_is_the_difference_without_the_document(metric, asked
 
     named = seen(range(25), ids=[f"d{k}" for k in range(25)])
     c = compared(named)
-    for one in (found := c.items(which="all")):
+    for one in (found := c.item_table(which="all")):
         without = compared(seen([k for k in range(25) if f"d{k}" != one.id])).observed
         assert one.influence == pytest.approx(c.observed - without, abs=1e-12)
     assert {one.id for one in found} == {f"d{k}" for k in range(25)}
@@ -187,7 +187,7 @@ def test_influence_of_spans_is_the_difference_without_the_document(metric, asked
     grouped = seen(range(25), ids=[f"d{k}" for k in range(25)], groups=np.arange(25) // 5)
     halves = seen(range(10)) + seen(range(10, 25))
     for outcomes in (grouped, halves):
-        again = compared(outcomes).items(which="all")
+        again = compared(outcomes).item_table(which="all")
         got = sorted((str(one.id).strip("d"), one.influence) for one in again)
         for (k, moved), (j, expected) in zip(
             got, sorted((one.id[1:], one.influence) for one in found), strict=True
@@ -201,30 +201,30 @@ def test_documents_of_spans_show_who_does_better():
     b = [[(0, 2, "PER"), (4, 6, "LOC")], [(0, 1, "LOC")], [], [(3, 4, "LOC")]]
     c = op.compare(op.Outcomes.from_spans(gold, {"a": a, "b": b, "c": gold}), "a", "b",
                    rope=0.01, n_draws=100)  # fmt: skip
-    found = {one.id: one for one in c.items(which="all")}
+    found = {one.id: one for one in c.item_table(which="all")}
     assert {k: one.right for k, one in found.items()} == {0: "a", 1: "b", 2: "both", 3: "a"}
-    assert c.items().right == (1, 2, 1, 0)
+    assert c.item_table().right == (1, 2, 1, 0)
     assert found[0].b == ((0, 2, "PER"), (4, 6, "LOC"))
-    row = next(one for one in c.items().to_frame().itertuples() if one.id == 0)
+    row = next(one for one in c.item_table().to_frame().itertuples() if one.id == 0)
     assert (row.truth, row.b) == ("PER 0–2, LOC 4–5", "PER 0–2, LOC 4–6")
-    assert "a does better on 2 items" in str(c.items())
+    assert "a does better on 2 items" in str(c.item_table())
     places = op.compare(c.spec.data, "a", "b", pos_label="LOC", rope=0.01, n_draws=100)
-    only = places.items(which="all")
+    only = places.item_table(which="all")
     assert {one.id: one.right for one in only} == {0: "a", 1: "b", 2: "both", 3: "a"}
     tags = op.Outcomes.from_tags([["B-PER", "O"]], {"a": [["B-PER", "O"]], "b": [["O", "O"]]},
                                  scheme="IOB2", ids=["s1"])  # fmt: skip
-    (one,) = op.compare(tags, "a", "b", rope=0.01, n_draws=100).items()
+    (one,) = op.compare(tags, "a", "b", rope=0.01, n_draws=100).item_table()
     assert (one.id, one.truth, one.b, one.right) == ("s1", ((0, 1, "PER"),), (), "a")
     counted = op.Outcomes.from_span_counts(["X", "X"], {"a": ["X", None], "b": ["X", "X"]}, [3, 2])
     with pytest.raises(UsageError, match="not available"):
-        op.compare(counted, "a", "b", rope=0.01, n_draws=100).items()
+        op.compare(counted, "a", "b", rope=0.01, n_draws=100).item_table()
 
 
 def test_scores_compare_item_by_item():
     a, b = RNG.random(30), RNG.random(30)
     seen = op.Scores.from_values({"a": a, "b": b}, ids=[f"q{k}" for k in range(30)])
     c = op.compare(seen, "a", "b", rope=0.1, n_draws=100)
-    for one in c.items():
+    for one in c.item_table():
         place = int(one.id[1:])
         kept = np.arange(30) != place
         assert one.influence == pytest.approx(c.observed - (a - b)[kept].mean(), abs=1e-12)
@@ -232,13 +232,13 @@ def test_scores_compare_item_by_item():
         assert one.right == ("a" if a[place] > b[place] else "b")
     truth = (RNG.random(30) < 0.5).astype(int)
     c = op.compare(truth, a, b, metric="log_loss", rope=0.1, n_draws=100)
-    best = c.items()[0]
+    best = c.item_table()[0]
     kept = np.arange(30) != best.id
     without = sk.log_loss(truth[kept], a[kept]) - sk.log_loss(truth[kept], b[kept])
     assert best.influence == pytest.approx(c.observed - without, abs=1e-12)
     losses = [sk.log_loss([truth[best.id]], [p[best.id]], labels=[0, 1]) for p in (a, b)]
     assert best.right == "AB"[losses[1] < losses[0]]
-    ranked = op.compare(truth, a, b, metric="roc_auc", rope=0.1, n_draws=100).items()
+    ranked = op.compare(truth, a, b, metric="roc_auc", rope=0.1, n_draws=100).item_table()
     assert {one.influence for one in ranked} == {None} == {one.right for one in ranked}
 
 
@@ -248,12 +248,12 @@ def test_flips_and_who_is_right():
         {"a": [one for one, _ in bits], "b": [one for _, one in bits]}, ids=list("wxyz")
     )
     c = op.compare(seen, "a", "b", rope=0.1, n_draws=100)
-    assert {one.id: one.right for one in c.items(which="all")} == {
+    assert {one.id: one.right for one in c.item_table(which="all")} == {
         "w": "both", "x": "a", "y": "b", "z": "neither",
     }  # fmt: skip
-    assert c.items().right == (1, 1, 1, 1)
-    assert c.items().table().keys == ("id", "right", "influence")
-    swapped = op.compare(seen, "b", "a", rope=0.1, n_draws=100).items()
+    assert c.item_table().right == (1, 1, 1, 1)
+    assert c.item_table().table().keys == ("id", "right", "influence")
+    swapped = op.compare(seen, "b", "a", rope=0.1, n_draws=100).item_table()
     assert {one.id: one.right for one in swapped} == {"x": "a", "y": "b"}
 
 
@@ -262,22 +262,22 @@ def test_more_can_be_shown_by_id_or_by_place():
     texts = [f"text {k}" for k in range(truth.size)]
     plain = op.compare(truth, a, b, metric="accuracy", n_draws=100)
     for values in (texts, np.array(texts), pd.Series(texts), dict(enumerate(texts))):
-        for one in plain.items(columns={"text": values}):
+        for one in plain.item_table(columns={"text": values}):
             assert one.columns == {"text": f"text {one.id}"}
     ids = [f"m{k}" for k in range(truth.size)]
     seen = op.Outcomes.from_labels(truth, {"a": a, "b": b}, ids=ids)
     named = op.compare(seen, "a", "b", metric="accuracy", n_draws=100)
     for values in (dict(zip(ids, texts, strict=True)), pd.Series(texts, index=ids)):
-        for one in named.items(columns={"text": values}):
+        for one in named.item_table(columns={"text": values}):
             assert one.columns == {"text": f"text {one.id[1:]}"}
     assert (
-        named.items(columns={"id": dict(zip(ids, texts, strict=True))}).table().keys[-1]
+        named.item_table(columns={"id": dict(zip(ids, texts, strict=True))}).table().keys[-1]
         == "id_given"
     )
     with pytest.raises(UsageError, match="map the ids"):
-        named.items(columns={"text": texts})
+        named.item_table(columns={"text": texts})
     with pytest.raises(UsageError, match="has 2 values"):
-        plain.items(columns={"text": ["a", "b"]})
+        plain.item_table(columns={"text": ["a", "b"]})
 
 
 def test_order_of_ids_is_natural_and_top_cuts():
@@ -285,9 +285,9 @@ def test_order_of_ids_is_natural_and_top_cuts():
         {"a": [1] * 12, "b": [0] * 12}, ids=[f"q{k}" for k in range(12)][::-1]
     )
     c = op.compare(seen, "a", "b", rope=0.1, n_draws=100)
-    assert [one.id for one in c.items()] == [f"q{k}" for k in range(12)]
-    assert len(c.items(top=3)) == 3
-    assert c.items(top=3).right == (0, 12, 0, 0)
+    assert [one.id for one in c.item_table()] == [f"q{k}" for k in range(12)]
+    assert len(c.item_table(top=3)) == 3
+    assert c.item_table(top=3).right == (0, 12, 0, 0)
 
 
 def test_room_is_how_far_the_interval_would_have_to_move():
@@ -304,7 +304,7 @@ def test_room_is_how_far_the_interval_would_have_to_move():
 
 def test_every_format():
     truth, a, b = made(3)
-    found = op.compare(truth, a, b, metric="f1_macro", rope=0.01, n_draws=100).items()
+    found = op.compare(truth, a, b, metric="f1_macro", rope=0.01, n_draws=100).item_table()
     frame = found.to_frame()
     assert list(frame.columns) == ["id", "truth", "a", "b", "right", "influence"]
     assert len(frame) == len(found) == found.to_polars().height == found.to_arrow().num_rows
@@ -342,18 +342,20 @@ def test_every_format():
 )  # fmt: skip
 def test_rows_that_were_not_kept_are_refused_with_a_mend(make):
     with pytest.raises(UsageError, match="id="):
-        make().items()
+        make().item_table()
 
 
 def test_folds_and_wrong_arguments_are_refused():
     rows = np.array([[10, 2, 3], [11, 3, 2]])
-    with pytest.raises(UsageError, match="bcv_compare"):
-        op.bcv_compare(rows, rows + np.array([0, 1, 0]), counts="tp_fp_fn", n_draws=100).items()
+    with pytest.raises(UsageError, match="compare_cv_counts"):
+        op.compare_cv_counts(
+            rows, rows + np.array([0, 1, 0]), counts="tp_fp_fn", n_draws=100
+        ).item_table()
     c = op.compare([1, 0, 1], [1, 0, 0], [0, 1, 1], n_draws=100)
     with pytest.raises(UsageError, match="flips"):
-        c.items(which="flip")
+        c.item_table(which="flip")
     with pytest.raises(UsageError, match="whole number"):
-        c.items(top=-1)
+        c.item_table(top=-1)
 
 
 def test_influences_at_shares_of_several_classes_are_those_of_leaving_items_out():
@@ -367,6 +369,6 @@ def test_influences_at_shares_of_several_classes_are_those_of_leaving_items_out(
         return op.compare(there, "A", "B", metric="f1", pos_label=2, rope=0.02, n_draws=500)
 
     whole = asked(np.arange(90))
-    row = whole.items(which="all").to_frame().iloc[0]
+    row = whole.item_table(which="all").to_frame().iloc[0]
     without = asked(np.arange(90) != int(row["id"]))
     assert row["influence"] == pytest.approx(whole.observed - without.observed)

@@ -260,7 +260,7 @@ def test_the_table_and_the_facts(card):
     assert np.shape(facts["mcse"]) == (3, 3)
     assert found.to_frame()["better"].tolist() == found.probabilities[:, 0].tolist()
     expected = np.sqrt(found.p_dominates * (1 - found.p_dominates) / 20_000)
-    assert found.errors["p_dominates"] == pytest.approx(expected, rel=0.01)
+    assert found.mc_errors["p_dominates"] == pytest.approx(expected, rel=0.01)
 
 
 def world(random, effect):

@@ -83,7 +83,7 @@ WATCHED: dict[str, dict[str, Any]] = {
 }
 
 STORES = {"days": {}, "sliced-days": {"by": "country"}}  # what is asked besides COUNTED
-COUNTED = ["--truth", "label", "--of", "new", "--of", "old"]
+COUNTED = ["--truth", "label", "--model", "new", "--model", "old"]
 TREES = ("binary", "three", "pool")
 
 
@@ -162,7 +162,7 @@ RESULTS: dict[str, Question] = {
     "gate-policy": lambda folder, seed: op.gate(
         suite(folder), "new", "old", policy=folder / "policy.toml", n_draws=500, random_state=seed
     ),
-    "items": lambda folder, seed: monitor(folder, "targets", seed).at(3).items(top=5),
+    "items": lambda folder, seed: monitor(folder, "targets", seed).at(3).item_table(top=5),
     "joint": lambda folder, seed: op.scorecard(
         outcomes(folder, "binary"), "new", "old", metrics=["precision", "recall"],
         random_state=seed, **FEW,
@@ -197,10 +197,10 @@ RESULTS: dict[str, Question] = {
         outcomes(folder, "three"), ["new"], ["old", "base"], metric="accuracy", random_state=seed,
         **FEW,
     ),
-    "fold-scores": lambda folder, seed: op.compare_scores(
+    "fold-scores": lambda folder, seed: op.compare_cv_scores(
         *_folds(folder), test_share=0.2, rope=0.005, random_state=seed
     ),
-    "folds": lambda folder, seed: op.bcv_compare(
+    "folds": lambda folder, seed: op.compare_cv_counts(
         *_fold_counts(folder), rope=0.01, n_draws=500, random_state=seed
     ),
 }  # fmt: skip

@@ -68,7 +68,38 @@ CHANGED: dict[str, dict[tuple[str, str], str]] = {
     }
 }
 
+# Keys that have another name since a corpus was written, before the first release.
+RENAMED = {
+    "7e908e4": {
+        "errors": "mc_errors",
+        "expected_wrong": "expected_false_alarms",
+        "judgement": "status",
+        "like_whole": "p_like_overall",
+        "most": "max_items",
+        "own_decision": "unpooled_decision",
+        "own_hdi": "unpooled_hdi",
+        "p_missed": "p_best_not_tied",
+    }
+}
+
 pytestmark = pytest.mark.parametrize("folder", CORPORA, ids=lambda folder: folder.name)
+
+
+def renamed(folder: Path, path: str) -> str:
+    """Return a path with the names that its keys have now."""
+    names = RENAMED.get(folder.name, {})
+    return re.sub(r"\w+", lambda key: names.get(key[0], key[0]), path)
+
+
+def recorded(folder: Path, name: str) -> dict[str, Any]:
+    """Return the answer to a question as recorded, under the names that its keys have now."""
+    parts = json.loads((folder / "answers.json").read_text(encoding="utf-8"))[name]
+    return {
+        part: {renamed(folder, path): value for path, value in values.items()}
+        if isinstance(values, dict)
+        else [renamed(folder, path) for path in values]
+        for part, values in parts.items()
+    }
 
 
 @cache
@@ -88,7 +119,6 @@ def is_changed(folder: Path, name: str, path: str) -> bool:
 def test_every_stored_file_is_read_and_answered_as_then(folder, kind):
     if kind in ("store", "result"):
         pytest.importorskip("duckdb")
-    then = json.loads((folder / "answers.json").read_text(encoding="utf-8"))
     found = []
     for name, question in QUESTIONS.items():
         if not name.startswith(f"{kind}/"):
@@ -96,7 +126,7 @@ def test_every_stored_file_is_read_and_answered_as_then(folder, kind):
         facts, _ = answer(lambda seed, ask=question: asked(ask, folder, seed), BASE_SEED)
         found += [
             (name, *difference)
-            for difference in differences(then[name], facts)
+            for difference in differences(recorded(folder, name), facts)
             if difference[1] != ABSENT and not is_changed(folder, name, difference[0])
         ]
     assert found == []
@@ -154,7 +184,7 @@ def test_stored_results_have_no_key_that_is_gone(folder):
         now = json.loads(json.dumps(asked(question, folder, BASE_SEED).to_dict()))
         missing = {
             key
-            for key in keys_of(then) - keys_of(now)
+            for key in {renamed(folder, key) for key in keys_of(then)} - keys_of(now)
             if not is_changed(folder, f"result/{name}", key)
         }
         if missing or then["kind"] != now["kind"] or then["schema"] != now["schema"]:

@@ -91,7 +91,7 @@ def worth(m):
 @each("m", [1, 2, 3, 5])
 @each("metric", METRICS)
 def test_one_model_has_the_density_of_scipy(metric, m):
-    e = op.bcv_estimate(A[: 2 * m], metric=metric)
+    e = op.estimate_cv_counts(A[: 2 * m], metric=metric)
     known = Oracle(metric, A[: 2 * m], worth(m))
     assert worth(m) == pytest.approx(WORTH[m], abs=5.1e-7)
     t = np.linspace(0.6, 0.98, 15)
@@ -105,7 +105,7 @@ def test_one_model_has_the_density_of_scipy(metric, m):
 
 
 def test_the_density_takes_values_and_arrays():
-    e = op.bcv_estimate(A[:2])
+    e = op.estimate_cv_counts(A[:2])
     assert round(e.pdf(0.8), 3) == round(float(e.pdf([0.8])[0]), 3)
     assert e.pdf([[0.7, 0.8]]).shape == (1, 2)
     assert e.cdf([]).shape == (0,)
@@ -115,7 +115,7 @@ def test_the_density_takes_values_and_arrays():
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_the_hdi_is_narrower_than_equal_tails_and_as_high_at_both_ends(metric):
-    e = op.bcv_estimate(A[:6], metric=metric, hdi_prob=0.9)
+    e = op.estimate_cv_counts(A[:6], metric=metric, hdi_prob=0.9)
     assert e.cdf(e.hdi.high) - e.cdf(e.hdi.low) == pytest.approx(0.9, abs=1e-9)
     assert e.pdf(e.hdi.low) == pytest.approx(e.pdf(e.hdi.high), rel=1e-4)
     assert e.hdi.width < e.eti.width
@@ -123,7 +123,7 @@ def test_the_hdi_is_narrower_than_equal_tails_and_as_high_at_both_ends(metric):
 
 @pytest.mark.parametrize("prior", [0.5, 3.0])
 def test_the_prior_counts_true_positives_false_positives_and_false_negatives(prior):
-    e = op.bcv_estimate(A[:6], metric="f1", prior=prior)
+    e = op.estimate_cv_counts(A[:6], metric="f1", prior=prior)
     known = Oracle("f1", A[:6], worth(3), prior)
     assert e.eti.low == pytest.approx(known.ppf(0.025), abs=1e-10)
 
@@ -131,7 +131,7 @@ def test_the_prior_counts_true_positives_false_positives_and_false_negatives(pri
 @each("m", [1, 2, 3, 5])
 @each("metric", METRICS)
 def test_the_probability_that_b_is_better_is_the_integral(metric, m):
-    c = op.bcv_compare(A[: 2 * m], B[: 2 * m], metric=metric)
+    c = op.compare_cv_counts(A[: 2 * m], B[: 2 * m], metric=metric)
     a, b = (Oracle(metric, rows[: 2 * m], worth(m)) for rows in (A, B))
     h1 = quad(lambda t: b.pdf(t) * a.cdf(t), 1e-9, 1 - 1e-12, epsabs=1e-12, limit=500)[0]
     assert c.p_h1 == pytest.approx(h1, abs=1e-8)
@@ -148,7 +148,7 @@ def test_the_probability_that_b_is_better_is_that_of_a_simulation():
         tp, fp, fn = worth(3) * np.sum(rows, axis=0)
         weights = generator.gamma([tp + 1, fp + 1, fn + 1], size=(n, 3)).T
         values.append(2 * weights[0] / (2 * weights[0] + weights[1] + weights[2]))
-    c = op.bcv_compare(A[:6], B[:6])
+    c = op.compare_cv_counts(A[:6], B[:6])
     # Five standard errors of a share.
     assert c.p_h1 == pytest.approx(np.mean(values[1] > values[0]), abs=5 * 0.5 / n**0.5)
     difference = values[0] - values[1]
@@ -160,7 +160,7 @@ def test_the_probability_that_b_is_better_is_that_of_a_simulation():
     ("metric", "h1"), [("precision", 0.6799), ("recall", 0.6274), ("f1", 0.6998)]
 )
 def test_published_counts_of_named_entities(metric, h1):
-    c = op.bcv_compare(*NER.values(), metric=metric, counts="gold_predicted_correct")
+    c = op.compare_cv_counts(*NER.values(), metric=metric, counts="gold_predicted_correct")
     assert c.p_h1 == pytest.approx(h1, abs=5e-5)
     assert c.accepted == "H1"
     assert not c.decision.decided or c.decision.symbol == "≈"
@@ -168,8 +168,8 @@ def test_published_counts_of_named_entities(metric, h1):
 
 def test_both_kinds_of_counts_give_the_same_answer():
     gold = [[[tp + fn, tp + fp, tp] for tp, fp, fn in rows] for rows in (A[:6], B[:6])]
-    one = op.bcv_compare(A[:6], B[:6], random_state=1)
-    two = op.bcv_compare(*gold, counts="gold_predicted_correct", random_state=1)
+    one = op.compare_cv_counts(A[:6], B[:6], random_state=1)
+    two = op.compare_cv_counts(*gold, counts="gold_predicted_correct", random_state=1)
     assert one.to_dict() == two.to_dict()
     assert np.array_equal(one.draws, two.draws)
 
@@ -178,8 +178,8 @@ def test_both_kinds_of_counts_give_the_same_answer():
 @each("metric", ["precision", "f1"])
 def test_exchanging_a_and_b_mirrors_everything(metric, correlation):
     settings = {"metric": metric, "correlation": correlation, "rope": 0.02}
-    one = op.bcv_compare(A[:6], B[:6], names=("x", "y"), **settings)
-    two = op.bcv_compare(B[:6], A[:6], names=("y", "x"), **settings)
+    one = op.compare_cv_counts(A[:6], B[:6], names=("x", "y"), **settings)
+    two = op.compare_cv_counts(B[:6], A[:6], names=("y", "x"), **settings)
     tiny = 1e-9
     assert two.p_h1 == pytest.approx(one.p_h0, abs=tiny)
     assert two.mean == pytest.approx(-one.mean, abs=tiny)
@@ -193,7 +193,7 @@ def test_exchanging_a_and_b_mirrors_everything(metric, correlation):
 
 
 def test_equal_models_are_a_coin_toss_for_the_paper_and_undecided_for_the_decision():
-    c = op.bcv_compare(A[:6], A[:6], rope=0.01)
+    c = op.compare_cv_counts(A[:6], A[:6], rope=0.01)
     assert c.p_h0 == pytest.approx(0.5, abs=1e-12)
     assert c.decision.symbol == "?"
     assert "likelier_hypothesis" in {finding.name for finding in c.findings}
@@ -201,15 +201,15 @@ def test_equal_models_are_a_coin_toss_for_the_paper_and_undecided_for_the_decisi
 
 def test_less_worth_gives_wider_intervals():
     widths = [
-        op.bcv_compare(A[:6], B[:6], correlation=one).hdi.width
+        op.compare_cv_counts(A[:6], B[:6], correlation=one).hdi.width
         for one in ((0.0, 0.25), "averaged", (0.5, 0.5), "full")
     ]
     assert widths == sorted(widths)
 
 
 def test_the_same_seed_gives_the_same_draws():
-    one, two = (op.bcv_compare(A[:6], B[:6], random_state=5) for _ in range(2))
-    other = op.bcv_compare(A[:6], B[:6], random_state=6)
+    one, two = (op.compare_cv_counts(A[:6], B[:6], random_state=5) for _ in range(2))
+    other = op.compare_cv_counts(A[:6], B[:6], random_state=6)
     assert np.array_equal(one.draws, two.draws)
     assert not np.array_equal(one.draws, other.draws)
     assert one.hdi == other.hdi
@@ -218,20 +218,22 @@ def test_the_same_seed_gives_the_same_draws():
 @pytest.mark.parametrize("correlation", ["averaged", "integrated"])
 def test_draws_follow_the_exact_difference(correlation):
     n = 40_000
-    c = op.bcv_compare(A[:6], B[:6], correlation=correlation, n_draws=n, random_state=2)
+    c = op.compare_cv_counts(A[:6], B[:6], correlation=correlation, n_draws=n, random_state=2)
     assert c.draws.shape == (n,)
     assert c.draws.mean() == pytest.approx(c.mean, abs=5 * c.sd / n**0.5)
     assert np.mean(c.draws > 0) == pytest.approx(c.p_greater, abs=5 * 0.5 / n**0.5)
 
 
 def test_few_draws_are_spread_over_the_mixture():
-    assert op.bcv_compare(A[:6], B[:6], correlation="integrated", n_draws=100).draws.size == 100
+    assert (
+        op.compare_cv_counts(A[:6], B[:6], correlation="integrated", n_draws=100).draws.size == 100
+    )
 
 
 @pytest.mark.parametrize("scale", [10**6, 10**17])
 def test_many_counts_are_no_trouble(scale):
     rows = [[[value * scale for value in row] for row in folds[:6]] for folds in (A, B)]
-    c = op.bcv_compare(*rows)
+    c = op.compare_cv_counts(*rows)
     assert c.mean == pytest.approx(c.observed, rel=1e-6)
     assert 0 < c.sd < 1e-4
 
@@ -240,13 +242,13 @@ def test_many_counts_are_no_trouble(scale):
 def test_metrics_that_need_more_than_the_counts_are_refused(metric):
     sentence = "need the metric precision, recall, f1, jaccard or another F-beta; got"
     with pytest.raises(UsageError, match=sentence):
-        op.bcv_compare(A[:6], B[:6], metric=metric)
+        op.compare_cv_counts(A[:6], B[:6], metric=metric)
     with pytest.raises(UsageError, match=sentence):
-        op.bcv_estimate(A[:6], metric=metric)
+        op.estimate_cv_counts(A[:6], metric=metric)
 
 
 def test_another_f_beta_is_one_of_them():
-    c = op.bcv_compare(A[:6], B[:6], metric=op.metrics.fbeta(2))
+    c = op.compare_cv_counts(A[:6], B[:6], metric=op.metrics.fbeta(2))
     assert c.exact
     assert c.metric == "f2"
 
@@ -268,19 +270,19 @@ def test_another_f_beta_is_one_of_them():
 )
 def test_wrong_arguments_are_refused(wrong, sentence):
     with pytest.raises(UsageError, match=sentence):
-        op.bcv_compare(A[:6], B[:6], **wrong)
+        op.compare_cv_counts(A[:6], B[:6], **wrong)
 
 
 def test_spans_are_not_assumed():
-    found = {finding.name for finding in op.bcv_compare(A[:6], B[:6]).findings}
+    found = {finding.name for finding in op.compare_cv_counts(A[:6], B[:6]).findings}
     assert "independent_spans" not in found
     assert "unpaired_outcomes" not in found
 
 
 def test_few_counts_are_measured_by_one_repetition():
     rows = [[9, 4, 3], [8, 3, 4], [9, 4, 3], [8, 3, 4], [8, 4, 4], [9, 3, 3]]
-    (finding,) = [one for one in op.bcv_estimate(rows).findings if one.name == "sparse_cells"]
+    (finding,) = [one for one in op.estimate_cv_counts(rows).findings if one.name == "sparse_cells"]
     assert "21 false negatives" in finding.message
     assert "counted 3 times" in finding.message
     many = np.array(A[:6])
-    assert "sparse_cells" not in {one.name for one in op.bcv_estimate(many).findings}
+    assert "sparse_cells" not in {one.name for one in op.estimate_cv_counts(many).findings}

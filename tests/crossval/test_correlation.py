@@ -73,19 +73,19 @@ def test_the_nodes_of_the_mixture_average_to_the_same_worth(m):
 
 @pytest.mark.parametrize("m", [1, 3])
 def test_integrating_averages_the_posterior_and_not_the_worth(m):
-    e = op.bcv_estimate(FOLDS[: 2 * m], metric="precision", correlation="integrated")
+    e = op.estimate_cv_counts(FOLDS[: 2 * m], metric="precision", correlation="integrated")
     assert isinstance(e.distribution, Mixture)
     tp, fp = np.sum(FOLDS[: 2 * m], axis=0)[:2]
     for t in (0.75, 0.82, 0.86, 0.93):
         expected = average(lambda w, t=t: beta.cdf(t, w * tp + 1, w * fp + 1), m)
         assert e.cdf(t) == pytest.approx(expected, abs=1e-9)
-    plain = op.bcv_estimate(FOLDS[: 2 * m], metric="precision")
+    plain = op.estimate_cv_counts(FOLDS[: 2 * m], metric="precision")
     assert abs(e.cdf(0.75) - plain.cdf(0.75)) > 1e-5
     assert e.sd > plain.sd
 
 
 def test_draws_of_the_mixture_follow_it():
-    e = op.bcv_estimate(FOLDS, correlation="integrated", n_draws=40_000, random_state=1)
+    e = op.estimate_cv_counts(FOLDS, correlation="integrated", n_draws=40_000, random_state=1)
     places = np.quantile(e.draws, [0.025, 0.25, 0.5, 0.75, 0.975])
     # Six standard errors of an empirical distribution function.
     assert e.cdf(places) == pytest.approx([0.025, 0.25, 0.5, 0.75, 0.975], abs=3 / 200)

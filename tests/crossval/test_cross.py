@@ -14,7 +14,7 @@ import pytest
 import outperform as op
 from outperform import progress
 from outperform.comparison.estimators import class_names
-from outperform.errors import DataError, MissingExtra, OutperformError, UsageError
+from outperform.errors import DataError, MissingExtraError, OutperformError, UsageError
 from tests.lazily import lazily
 from tests.loops import each
 
@@ -139,7 +139,7 @@ def test_the_unpaired_one_is_the_papers_test_of_the_same_folds(result, fitted):
         ]
         for predicted in fitted[1:]
     ]
-    paper = op.bcv_compare(*rows, rope=0.01)
+    paper = op.compare_cv_counts(*rows, rope=0.01)
     other = result.details.unpaired
     assert isinstance(other.details, op.results.FoldDetails)
     assert (other.p_h0, other.p_h1) == (paper.p_h0, paper.p_h1)
@@ -158,7 +158,7 @@ def test_the_callers_estimators_stay_unfitted(result):
 )  # processes of joblib take seconds to begin
 def test_jobs_and_progress_do_not_change_the_answer(result, backend):
     told = []
-    heard = progress.told(lambda done, total: told.append((done, total)))
+    heard = progress.on_progress(lambda done, total: told.append((done, total)))
     with joblib.parallel_config(backend=backend), heard:
         two = cross(cv=op.BlockedTwoFold(3, random_state=1), n_jobs=2)
     assert told == [(done, 12) for done in range(1, 13)]
@@ -558,7 +558,7 @@ def test_taggers_are_compared_by_their_spans(tagged):
                     if place is not None:
                         counts[model, place, fold] += 1
     assert c.details.folds.triples(c.spec).tolist() == counts.tolist()
-    paper = op.bcv_compare(counts[0].T, counts[1].T, rope=0.01)
+    paper = op.compare_cv_counts(counts[0].T, counts[1].T, rope=0.01)
     assert c.details.unpaired.p_h1 == paper.p_h1
     assert c.n == 120
     assert c.spec.prior.name == "bootstrap"
@@ -586,5 +586,5 @@ def test_groups_of_sentences_get_one_weight_each(tagged):
 
 def test_the_extra_is_named_where_it_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "joblib", None)
-    with pytest.raises(MissingExtra, match="needs joblib; install it with"):
+    with pytest.raises(MissingExtraError, match="needs joblib; install it with"):
         cross()

@@ -79,9 +79,9 @@ def test_what_is_no_table_of_folds_is_refused(rows, sentence):
     with pytest.raises(DataError, match=sentence):
         read(rows)
     with pytest.raises(DataError, match=sentence):
-        op.bcv_compare(rows, OTHER)
+        op.compare_cv_counts(rows, OTHER)
     with pytest.raises(DataError, match=sentence):
-        op.bcv_estimate(rows)
+        op.estimate_cv_counts(rows)
 
 
 @pytest.mark.parametrize("row", [[90, 100, 95], [100, 90, 95]])
@@ -98,10 +98,10 @@ def test_unknown_counts_are_refused(counts):
 
 def test_both_models_must_have_had_the_same_folds():
     with pytest.raises(DataError, match="bert has 4 folds and gpt has 2"):
-        op.bcv_compare(ROWS, OTHER[:2], names=("bert", "gpt"))
+        op.compare_cv_counts(ROWS, OTHER[:2], names=("bert", "gpt"))
     moved = [OTHER[0], OTHER[1], [84, 10, 17], [78, 12, 21]]
     with pytest.raises(DataError, match="row 3: A was tested on 100 gold items and B on 101"):
-        op.bcv_compare(ROWS, moved)
+        op.compare_cv_counts(ROWS, moved)
 
 
 def test_a_repeated_row_is_a_finding():
@@ -114,7 +114,7 @@ def test_a_repeated_row_is_a_finding():
 
 def test_a_repeated_row_is_told_of_the_model_that_has_it():
     twice = [OTHER[0], OTHER[1], OTHER[0], OTHER[1]]
-    found = op.bcv_compare(ROWS, twice, names=("bert", "gpt")).findings
+    found = op.compare_cv_counts(ROWS, twice, names=("bert", "gpt")).findings
     assert ["gpt" in one.message for one in found if one.name == "repeated_fold"] == [True]
 
 
@@ -127,7 +127,7 @@ def test_folds_know_their_margins_and_repetitions():
 
 
 def test_folds_know_the_metric_of_each_fold_and_repetition():
-    c = op.bcv_compare(ROWS, OTHER, metric="f1")
+    c = op.compare_cv_counts(ROWS, OTHER, metric="f1")
     by_fold = [[2 * tp / (2 * tp + fp + fn) for tp, fp, fn in rows] for rows in (ROWS, OTHER)]
     assert c.details.folds.values(c.spec) == pytest.approx(np.array(by_fold))
     pairs = np.array([ROWS, OTHER]).reshape(2, 2, 2, 3).sum(axis=2)

@@ -97,7 +97,7 @@ def assert_same(found, expected):
 def test_any_folds_are_compared_as_scikit_learns_scores_are(cv, design):
     found = op.cross_compare(logistic(), bayes(), X, Y, cv=cv, metric="roc_auc", rope=0.01, **FEW)
     values = scored((logistic(), bayes()), X, Y, cv, "roc_auc")
-    assert_same(found, op.compare_scores(*values, rope=0.01, **design, **FEW))
+    assert_same(found, op.compare_cv_scores(*values, rope=0.01, **design, **FEW))
 
 
 @pytest.mark.parametrize(
@@ -111,21 +111,21 @@ def test_any_folds_are_compared_as_scikit_learns_scores_are(cv, design):
 def test_metrics_of_two_classes(metric, scoring):
     found = op.cross_compare(logistic(), bayes(), X, Y, cv=5, metric=metric, rope=0.01, **FEW)
     values = scored((logistic(), bayes()), X, Y, 5, scoring)
-    assert_same(found, op.compare_scores(*values, folds=5, rope=0.01, **FEW))
+    assert_same(found, op.compare_cv_scores(*values, folds=5, rope=0.01, **FEW))
 
 
 @pytest.mark.parametrize("metric", ["log_loss", "brier_score"])
 def test_of_losses_less_is_better(metric):
     found = op.cross_compare(logistic(), bayes(), X, Y, cv=5, metric=metric, rope=0.01, **FEW)
     values = [-one for one in scored((logistic(), bayes()), X, Y, 5, f"neg_{metric}")]
-    assert_same(found, op.compare_scores(*values, folds=5, rope=0.01, metric="mean_cost", **FEW))
+    assert_same(found, op.compare_cv_scores(*values, folds=5, rope=0.01, metric="mean_cost", **FEW))
 
 
 @pytest.mark.parametrize("metric", ["roc_auc_ovr", "neg_log_loss"])
 def test_metrics_of_three_classes(metric):
     found = op.cross_compare(logistic(), bayes(), X3, Y3, cv=5, metric=metric, rope=0.01, **FEW)
     values = scored((logistic(), bayes()), X3, Y3, 5, metric)
-    assert_same(found, op.compare_scores(*values, folds=5, rope=0.01, **FEW))
+    assert_same(found, op.compare_cv_scores(*values, folds=5, rope=0.01, **FEW))
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_metrics_of_regression(metric, scoring, sign):
     found = op.cross_compare(Ridge(20), LinearRegression(), XR, YR, cv=cv, metric=metric, **asked)
     values = [sign * one for one in scored((Ridge(20), LinearRegression()), XR, YR, cv, scoring)]
     mean = "mean" if sign > 0 else "mean_cost"
-    assert_same(found, op.compare_scores(*values, metric=mean, runs=2, **asked))
+    assert_same(found, op.compare_cv_scores(*values, metric=mean, runs=2, **asked))
 
 
 def test_the_interval_is_the_corrected_t_by_hand():
@@ -296,7 +296,7 @@ def test_asking_again():
     with pytest.raises(UsageError, match=r"call cross_compare\(\) with those of the other"):
         c.with_metric("roc_auc")
     with pytest.raises(UsageError, match="cross_compare compares several predictions"):
-        c.items()
+        c.item_table()
 
 
 @pytest.mark.filterwarnings("ignore:The groups parameter is ignored")
@@ -364,7 +364,7 @@ def test_groups_stay_together():
     ("wrong", "words"),
     lambda: [
         ({"metric": "mean"}, "does not know which estimator output 'mean' reads; pass its value"),
-        ({"metric": lambda y, s, w: 0.0}, "to compare_scores"),
+        ({"metric": lambda y, s, w: 0.0}, "to compare_cv_scores"),
         (
             {"prior": "unit"},
             "prior= applies to metrics of labels, and 'roc_auc' is a metric of scores",

@@ -18,7 +18,7 @@ from outperform.comparison.estimators import (
     size_of,
     take,
 )
-from outperform.errors import DataError, MissingExtra, UsageError
+from outperform.errors import DataError, MissingExtraError, UsageError
 from tests.loops import each
 
 X = np.arange(8.0)[:, None]
@@ -103,7 +103,7 @@ def test_progress_is_told_after_every_training():
 @pytest.mark.parametrize("missing", ["joblib", "sklearn.base"])
 def test_the_extra_is_named_where_it_is_missing(monkeypatch, missing):
     monkeypatch.setitem(sys.modules, missing, None)
-    with pytest.raises(MissingExtra, match=r'pip install "outperform\[sklearn\]"'):
+    with pytest.raises(MissingExtraError, match=r'pip install "outperform\[sklearn\]"'):
         train(Most(), Most())
 
 

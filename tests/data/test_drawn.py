@@ -9,7 +9,7 @@ import pytest
 import outperform as op
 from outperform._json import to_json
 from outperform.errors import DataError, OutperformError, UsageError
-from outperform.gates.rule import Judgement, judge
+from outperform.gates.rule import GateStatus, judge
 from outperform.inference.judges import drawing_findings
 from outperform.posterior.base import draw_values
 from outperform.posterior.strata import judged_weights
@@ -60,10 +60,10 @@ def test_probabilities_correct_labels_that_follow_complaints():
 def test_undeclared_design_warns_and_keeps_gate_undecided():
     c = op.compare(seen(), "a", "b", **ASKED)
     assert "chosen_by_ratings" in names(c.findings, "warning")
-    assert judge(c) is Judgement.UNDECIDED
+    assert judge(c) is GateStatus.UNDECIDED
     useless = op.compare(seen(useful=False), "a", "b", **ASKED)
     assert useless.decision.symbol == "≪"
-    assert judge(useless) is Judgement.UNDECIDED  # nothing in the ratings shows the complaints
+    assert judge(useless) is GateStatus.UNDECIDED  # nothing in the ratings shows the complaints
     g = op.gate(seen(useful=False), "a", "b", metric="accuracy", rope=0.02, random_state=0)
     assert names(g.findings, "serious") & {"sampling_undeclared", "chosen_by_ratings"}
 
@@ -73,7 +73,7 @@ def test_false_declaration_is_contradicted_and_withholds(drawn):
     c = op.compare(seen(drawn), "a", "b", **ASKED)
     assert "not_drawn_as_declared" in names(c.findings, "serious")
     assert c.decision.symbol == "?"
-    assert judge(c) is Judgement.UNDECIDED
+    assert judge(c) is GateStatus.UNDECIDED
     ranked = op.rank(seen(drawn), metric="accuracy", rope=0.02, n_draws=1_000, random_state=0)
     assert ranked.pair("a", "b").decision.symbol == "?"
 
@@ -93,7 +93,7 @@ def test_random_sample_declared_as_random_has_no_finding():
 def test_few_effective_labels_warn_and_keep_gate_undecided():
     c = op.compare(seen("chances", n_labels=40), "a", "b", **ASKED)
     assert "few_effective_labels" in names(c.findings, "warning")
-    assert judge(c) is Judgement.UNDECIDED
+    assert judge(c) is GateStatus.UNDECIDED
 
 
 def test_weighted_draws_have_mean_and_variance_of_weighted_gammas():
@@ -223,7 +223,7 @@ def test_grades_are_weighed_by_probabilities():
 def test_grades_declare_their_design():
     c = op.compare(graded(0, None), "a", "b", rope=0.1, n_draws=500, random_state=0)
     assert "chosen_by_ratings" in names(c.findings, "warning")
-    assert judge(c) is Judgement.UNDECIDED
+    assert judge(c) is GateStatus.UNDECIDED
     c = op.compare(graded(0, "random"), "a", "b", rope=0.1, n_draws=500, random_state=0)
     assert "not_drawn_as_declared" in names(c.findings, "serious")
     c = op.compare(graded(0, "chances"), "a", "b", rope=0.1, n_draws=500, random_state=0)

@@ -70,7 +70,7 @@ def test_rows_follow_models_labels_and_sums():
     both = (seen + later).with_labels(["more"]).select(["y", "x"])
     assert rows_of(both) == EXPECTED | {"late": ("z", "z", "a"), "later": ("a", "z", "z")}
     c = op.compare(both, "y", "x", metric="accuracy", n_draws=100)
-    found = {one.id: (one.truth, one.a, one.b) for one in c.items(which="all")}
+    found = {one.id: (one.truth, one.a, one.b) for one in c.item_table(which="all")}
     assert found == {name: (t, y, x) for name, (t, x, y) in rows_of(both).items()}
     assert (seen + replace(later, _items=None))._items is None
 
@@ -79,10 +79,12 @@ def test_rows_follow_binarize_and_split_labels():
     seen = op.Outcomes.from_labels(FRAME["label"], FRAME[["x", "y"]], ids=FRAME["id"])
     c = op.compare(seen.binarize("a"), "x", "y", metric="f1", n_draws=100)
     same = op.compare(seen, "x", "y", metric="f1", pos_label="a", n_draws=100)
-    flips = {one.id: one.influence for one in same.items(which="all")}
-    assert {one.id: one.influence for one in c.items(which="all")} == pytest.approx(flips)
+    flips = {one.id: one.influence for one in same.item_table(which="all")}
+    assert {one.id: one.influence for one in c.item_table(which="all")} == pytest.approx(flips)
     texts = op.Outcomes.from_labels(["a|b", "a"] * 9, {"x": ["a", "a"] * 9, "y": ["a|b", ""] * 9})
-    found = op.compare(texts.split_labels("|"), "x", "y", metric="f1_macro", n_draws=100).items()
+    found = op.compare(
+        texts.split_labels("|"), "x", "y", metric="f1_macro", n_draws=100
+    ).item_table()
     assert len(found) == 18
 
 

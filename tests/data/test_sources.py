@@ -150,7 +150,7 @@ def test_a_gate_does_not_pass_with_the_same_day_twice():
     assert op.gate(one, "new", "old", **asked).passed
     for twice in (one + one, op.Outcomes.from_json((one + one).to_json())):
         found = op.gate(twice, "new", "old", **asked)
-        assert found.judgement.value == "undecided"
+        assert found.status.value == "undecided"
         assert "repeated_sources" in found.to_dict()["checks"][0]["withheld"]
         levels = {each.name: each.level for each in found.findings}
         assert levels["repeated_sources"] == "serious"

@@ -10,11 +10,11 @@ import pytest
 from outperform.decision.bayes_factor import (
     BayesFactor,
     Inside,
+    bayes_factor_point_null,
     interval_null,
-    point_null,
     point_null_kde,
 )
-from outperform.errors import UndefinedBayesFactor
+from outperform.errors import UndefinedBayesFactorError
 from tests.lazily import lazily
 from tests.loops import each
 
@@ -135,21 +135,21 @@ def test_either_direction_is_the_inverse_of_the_other(log):
 
 
 def test_the_point_null_is_a_ratio_of_densities():
-    found = point_null(Density(3.0), Density(1.5))
+    found = bayes_factor_point_null(Density(3.0), Density(1.5))
     assert found.bf01 == pytest.approx(2.0)
     assert (found.kind, found.method) == ("point", "exact")
 
 
 @pytest.mark.parametrize("prior", [math.inf, math.nan, 0.0])
 def test_a_prior_density_that_is_no_number_has_no_factor(prior):
-    with pytest.raises(UndefinedBayesFactor, match="interval null"):
-        point_null(Density(1.0), Density(prior))
+    with pytest.raises(UndefinedBayesFactorError, match="interval null"):
+        bayes_factor_point_null(Density(1.0), Density(prior))
 
 
 def test_without_a_closed_form_the_point_null_is_refused():
     for pair in ((None, Density(1.0)), (Density(1.0), None)):
-        with pytest.raises(UndefinedBayesFactor, match=r"no closed form.*interval null"):
-            point_null(*pair)
+        with pytest.raises(UndefinedBayesFactorError, match=r"no closed form.*interval null"):
+            bayes_factor_point_null(*pair)
 
 
 def test_the_kernel_estimate_is_near_where_it_can_be_and_says_what_it_is():
@@ -164,7 +164,7 @@ def test_the_kernel_estimate_is_near_where_it_can_be_and_says_what_it_is():
 
 def test_the_kernel_estimate_refuses_a_spike():
     rng = np.random.default_rng(6)
-    with pytest.raises(UndefinedBayesFactor, match="all draws"):
+    with pytest.raises(UndefinedBayesFactorError, match="all draws"):
         point_null_kde(np.zeros(100), rng.normal(size=100))
 
 

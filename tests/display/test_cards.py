@@ -207,9 +207,9 @@ def test_three_decisions_have_a_colour(said, colour):
     assert tone(said) == colour
 
 
-def test_a_judgement_has_a_sign_and_no_colour():
-    rows = [{"check": word, "judgement": word} for word in ("pass", "fail", "undecided")]
-    page = table_html((text_column("check"), text_column("judgement")), rows)
+def test_a_status_has_a_sign_and_no_colour():
+    rows = [{"check": word, "status": word} for word in ("pass", "fail", "undecided")]
+    page = table_html((text_column("check"), text_column("status")), rows)
     assert re.findall("<td>(.*?)</td>", page) == ["✓ pass", "✗ fail", "? undecided"]
 
 

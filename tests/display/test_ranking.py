@@ -49,7 +49,7 @@ def make(*models, **more):
         "rope": {"low": -0.01, "high": 0.01},
         "models": list(models),
         "tied": [one["name"] for one in models if one["tied"]],
-        "p_missed": 0.001,
+        "p_best_not_tied": 0.001,
         "decisions": [[None if i == j else "?" for j in models] for i in models],
         "findings": [{"name": "x", "level": "warning", "message": "So it is."}],
         "signature": "outperform | rank",

@@ -42,7 +42,7 @@ HOSTILE = [
 ]
 
 
-def gated(label="fraud", *, new="new", old="old", judgements=("pass", "fail", "undecided")):
+def gated(label="fraud", *, new="new", old="old", statuses=("pass", "fail", "undecided")):
     """Return a gate whose checks are so judged, with a label and names that may be hostile."""
     truth = [label] * 400 + ["other"] * 600
     right = {
@@ -54,8 +54,8 @@ def gated(label="fraud", *, new="new", old="old", judgements=("pass", "fail", "u
         ),
     }
     checks = []
-    for judgement in judgements:
-        mine, theirs = right[judgement]
+    for status in statuses:
+        mine, theirs = right[status]
         seen = op.Outcomes.from_labels(
             truth,
             {new: mine + ["other"] * 600, old: theirs + ["other"] * 600},
@@ -73,7 +73,7 @@ def gated(label="fraud", *, new="new", old="old", judgements=("pass", "fail", "u
         )
         checks.append(found.checks[1])
     gate = op.results.Gate(checks=tuple(checks))
-    assert [check.judgement.value for check in gate.checks] == list(judgements)
+    assert [check.status.value for check in gate.checks] == list(statuses)
     return gate
 
 
@@ -125,7 +125,7 @@ COMMAND = re.compile(r"::(notice|warning|error) title=([^:,\n\r]*)::([^\n\r]*)")
 
 @each("label", HOSTILE)
 def test_hostile_labels_are_text_and_nothing_else(label):
-    mixed = gated(label, new=f"new {label}", old=f"{label} old", judgements=("fail",))
+    mixed = gated(label, new=f"new {label}", old=f"{label} old", statuses=("fail",))
     for line in gate_annotations(mixed).split("\n"):
         assert COMMAND.fullmatch(line)
         assert "%0A::" not in line.replace("%25", "")
@@ -163,7 +163,7 @@ def assert_harmless_markdown(text):
 
 @each("label", HOSTILE)
 def test_json_keeps_labels_as_they_are_and_obeys_nothing(label):
-    text = gate_json(gated(label, judgements=("pass",)))
+    text = gate_json(gated(label, statuses=("pass",)))
     assert json.loads(text)["checks"][0]["class"] == label
     refuse_what_is_obeyed(text)
     text.encode("utf-8")

@@ -22,9 +22,9 @@ from outperform.gates.rule import items_to_judge, judge, withheld
 from tests.loops import each
 
 PASS, FAIL, UNDECIDED = (
-    op.results.Judgement.PASS,
-    op.results.Judgement.FAIL,
-    op.results.Judgement.UNDECIDED,
+    op.results.GateStatus.PASS,
+    op.results.GateStatus.FAIL,
+    op.results.GateStatus.UNDECIDED,
 )
 
 
@@ -138,7 +138,7 @@ def test_a_wider_rope_never_makes_not_worse_harder(hdi, half, wider):
     assert order.index(judge(narrow, require="better")) <= order.index(judge(narrow))
 
 
-def test_a_serious_finding_withholds_the_judgement():
+def test_a_serious_finding_withholds_the_status():
     seen = counted(both=100_000, new=2, old=1, neither=0)
     found = op.compare(seen, "new", "old", metric="accuracy", rope=0.01, prior="bootstrap")
     assert withheld(found) == ("few_disagreements",)
@@ -238,8 +238,8 @@ def test_a_guard_stops_what_the_main_metric_lets_through(three_classes):
         random_state=0,
     )
     assert plain.passed
-    assert [check.judgement for check in guarded.checks] == [PASS, FAIL, PASS]
-    assert guarded.judgement is FAIL
+    assert [check.status for check in guarded.checks] == [PASS, FAIL, PASS]
+    assert guarded.status is FAIL
     assert repr(guarded) == "Gate(fail: accuracy pass, recall fail, recall pass)"
 
 
@@ -280,7 +280,7 @@ def test_guards_must_not_get_worse_even_if_the_candidate_must_get_better(three_c
 
 
 @each(
-    ("judgements", "overall"),
+    ("statuses", "overall"),
     [
         ([PASS, PASS], PASS),
         ([PASS, UNDECIDED], UNDECIDED),
@@ -289,10 +289,10 @@ def test_guards_must_not_get_worse_even_if_the_candidate_must_get_better(three_c
         ([FAIL, PASS], FAIL),
     ],
 )
-def test_one_failure_fails_and_one_finding_leaves_undecided(judgements, overall):
+def test_one_failure_fails_and_one_finding_leaves_undecided(statuses, overall):
     ends = {PASS: (0.02, 0.03), UNDECIDED: (-0.02, 0.03), FAIL: (-0.05, -0.03)}
-    checks = [Check(comparison=placed(*ends[one], 0.01), require="not_worse") for one in judgements]
-    assert op.results.Gate(checks=tuple(checks)).judgement is overall
+    checks = [Check(comparison=placed(*ends[one], 0.01), require="not_worse") for one in statuses]
+    assert op.results.Gate(checks=tuple(checks)).status is overall
 
 
 @each(
@@ -322,7 +322,7 @@ def test_a_gate_takes_arrays_too(three_classes):
 def test_where_lower_is_better_the_lower_one_passes():
     good = op.gate(counted(new=200), "new", "old", metric=ERROR_RATE, rope=0.01, random_state=0)
     bad = op.gate(counted(old=200), "new", "old", metric=ERROR_RATE, rope=0.01, random_state=0)
-    assert (good.judgement, bad.judgement) == (PASS, FAIL)
+    assert (good.status, bad.status) == (PASS, FAIL)
     assert good.main.mean < 0
     assert "lies below +0.01, the upper edge of the ROPE" in good.report()
     assert "lies above +0.01, the upper edge of the ROPE" in bad.report()
@@ -342,7 +342,7 @@ def test_an_end_near_the_edge_that_decides_is_a_finding():
     assert other.findings == ()
 
 
-# The same data, the same judgement
+# The same data, the same status
 
 TWO_CLASSES = op.Outcomes.from_counts(
     ["x"] * 4 + ["y"] * 2,
@@ -367,14 +367,14 @@ def judged_at(edge, *, seed, **more):
 def test_an_end_of_the_interval_on_the_edge_is_undecided_for_every_seed(end):
     found = [judged_at(getattr(known().hdi, end), seed=seed) for seed in range(40)]
     assert not known().exact
-    assert {gate.judgement for gate in found} == {UNDECIDED}
+    assert {gate.status for gate in found} == {UNDECIDED}
     assert {gate.main.draws.size for gate in found} == {16_000}
     for gate in found:
         (coarse,) = [one for one in gate.findings if one.name == "monte_carlo_too_coarse"]
         assert "at 16,000 draws" in coarse.message
-        assert coarse.mends == "n_draws"
+        assert coarse.parameter == "n_draws"
         assert coarse.level == ("serious" if end == "high" else "warning")
-        assert gate.allowable == (end == "low")
+        assert gate.can_allow == (end == "low")
     assert "too close to" in found[0].report()
 
 
@@ -382,12 +382,12 @@ def test_no_two_seeds_pass_and_fail():
     sd = known().sd
     for end in (known().hdi.low, known().hdi.high):
         for off in (-0.5, -0.05, -0.01, 0.01, 0.05, 0.5):
-            found = {judged_at(end + off * sd, seed=seed).judgement for seed in range(7)}
+            found = {judged_at(end + off * sd, seed=seed).status for seed in range(7)}
             assert not {PASS, FAIL} <= found
             if abs(off) == 0.5:  # clear of the edge: one answer
                 assert len(found) == 1
     assert judged_at(known().hdi.low - 0.5 * sd, seed=0).passed
-    assert judged_at(known().hdi.high + 0.5 * sd, seed=0).judgement is FAIL
+    assert judged_at(known().hdi.high + 0.5 * sd, seed=0).status is FAIL
 
 
 def test_draws_are_added_only_near_the_edge():
@@ -421,10 +421,10 @@ def test_a_guard_that_nothing_in_the_data_defines_is_withheld():
         found = op.gate(
             seen, "new", "old", metric="accuracy", rope=0.2, guards=[("recall", "z", rope)]
         )
-        assert found.checks[0].judgement is PASS
+        assert found.checks[0].status is PASS
         assert found.checks[1].withheld == ("nothing_observed",)
-        assert found.judgement is UNDECIDED
-        assert not found.allowable
+        assert found.status is UNDECIDED
+        assert not found.can_allow
 
 
 def test_a_prior_that_decides_against_the_data_is_withheld():
@@ -433,18 +433,18 @@ def test_a_prior_that_decides_against_the_data_is_withheld():
     found = op.gate(bad, "new", "old", rope=0.01, **asked)
     assert found.main.hdi.low > -0.01 > found.main.observed
     assert found.checks[0].withheld == ("prior_decides",)
-    assert not found.allowable
+    assert not found.can_allow
     found = op.gate(good, "new", "old", rope=0.01, require="better", **asked)
     assert found.main.hdi.high < 0.01 < found.main.observed
-    assert found.judgement is UNDECIDED
-    assert op.gate(bad, "new", "old", metric="accuracy", rope=0.01).judgement is FAIL
+    assert found.status is UNDECIDED
+    assert op.gate(bad, "new", "old", metric="accuracy", rope=0.01).status is FAIL
 
 
 def test_thin_evidence_may_be_allowed_and_nothing_else():
     ends = {PASS: (0.02, 0.03), UNDECIDED: (-0.02, 0.03), FAIL: (-0.05, -0.03)}
 
-    def gate(*judgements, **more):
-        placed_at = [placed(*ends[one], 0.01) for one in judgements]
+    def gate(*statuses, **more):
+        placed_at = [placed(*ends[one], 0.01) for one in statuses]
         changed = [dataclasses.replace(one, **more) for one in placed_at]
         return op.results.Gate(
             checks=tuple(Check(comparison=c, require="not_worse") for c in changed)
@@ -453,14 +453,14 @@ def test_thin_evidence_may_be_allowed_and_nothing_else():
     def serious(name):
         return (op.Finding(name, "serious", "Something is wrong."),)
 
-    assert gate(PASS, UNDECIDED).allowable
-    assert not gate(PASS).allowable
-    assert not gate(UNDECIDED, FAIL).allowable
-    assert gate(PASS, findings=serious("few_disagreements")).allowable
+    assert gate(PASS, UNDECIDED).can_allow
+    assert not gate(PASS).can_allow
+    assert not gate(UNDECIDED, FAIL).can_allow
+    assert gate(PASS, findings=serious("few_disagreements")).can_allow
     for name in ("chain_not_converged", "no_prediction_matches"):
         withheld_gate = gate(PASS, findings=serious(name))
-        assert withheld_gate.judgement is UNDECIDED
-        assert not withheld_gate.allowable
+        assert withheld_gate.status is UNDECIDED
+        assert not withheld_gate.can_allow
 
 
 @pytest.mark.parametrize(
@@ -502,7 +502,7 @@ def test_the_dictionary_is_json_and_says_everything(three_classes):
     facts = json.loads(json.dumps(found.to_dict()))
     assert facts["kind"] == "gate"
     assert facts["names"] == ["new", "old"]
-    assert [one["judgement"] for one in facts["checks"]] == ["pass", "fail"]
+    assert [one["status"] for one in facts["checks"]] == ["pass", "fail"]
     assert [one["class"] for one in facts["checks"]] == [None, "fraud"]
     assert [one["edge"] for one in facts["checks"]] == [-0.01, -0.02]
     assert set(found.findings) >= set(found.main.findings)

@@ -152,7 +152,7 @@ def test_a_finding_gives_what_scikit_learn_prints_without_labels():
     for name, predicted in (("new", refusing), ("old", old)):
         assert f"{sk.f1_score(truth, predicted, average='macro'):.4f} for {name}" in said.message
     assert "'I cannot answer'" in said.message
-    assert said.mends == "labels"
+    assert said.parameter == "labels"
 
 
 def test_where_scikit_learn_agrees_the_class_is_named_as_never_true():

@@ -41,7 +41,7 @@ def assert_agree(chained, exact):
     for name in ("p_greater", "p_equivalent"):
         pairs[name] = getattr(chained, name), getattr(exact, name)
     for name, (one, other) in pairs.items():
-        error = np.hypot(chained.errors[name], exact.errors[name])
+        error = np.hypot(chained.mc_errors[name], exact.mc_errors[name])
         assert abs(one - other) <= MOST_ERRORS * error, (name, one, other, error)
     worth = 1 / chained.n_effective + 1 / exact.n_effective
     ordered = np.sort(exact.draws)
@@ -128,7 +128,7 @@ def test_the_learned_prior_on_few_news():
     )
     assert_agree(chained, exact)
     for chain, own in ((chained.a, exact.a), (chained.b, exact.b)):
-        error = np.hypot(chain.errors["mean"], own.errors["mean"])
+        error = np.hypot(chain.mc_errors["mean"], own.mc_errors["mean"])
         assert abs(chain.mean - own.mean) <= MOST_ERRORS * error
 
 

@@ -20,8 +20,8 @@ def message(result, name):
     return next(finding.message for finding in result.findings if finding.name == name)
 
 
-def mends(result, name):
-    return next(finding.mends for finding in result.findings if finding.name == name)
+def parameter(result, name):
+    return next(finding.parameter for finding in result.findings if finding.name == name)
 
 
 def test_a_large_clean_comparison_has_none(table):
@@ -236,7 +236,7 @@ def test_monte_carlo_too_coarse_at_an_edge(two, names):
     assert "monte_carlo_too_coarse" not in names(c)
     edge = c.with_rope(c.hdi.low + c.hdi.mcse_low)
     assert level(edge, "monte_carlo_too_coarse") == "warning"
-    assert mends(edge, "monte_carlo_too_coarse") == "n_draws"
+    assert parameter(edge, "monte_carlo_too_coarse") == "n_draws"
     for errors, flagged in ((5.5, True), (6.5, False)):  # six are safe
         near = c.with_rope((-0.01, c.hdi.low - errors * c.hdi.mcse_low))
         assert ("monte_carlo_too_coarse" in names(near)) is flagged

@@ -51,13 +51,13 @@ def test_draws_of_a_chain_are_worth_fewer(plain):
     assert worth_a_quarter.mcse == 0.002
     assert worth_a_quarter.n_effective == N_DRAWS / 4
     for name in ("sd", "regret_b"):
-        assert worth_a_quarter.errors[name] == pytest.approx(2 * independent.errors[name])
+        assert worth_a_quarter.mc_errors[name] == pytest.approx(2 * independent.mc_errors[name])
     for one in ("hdi", "eti"):
         wide, narrow = getattr(worth_a_quarter, one), getattr(independent, one)
         assert (wide.low, wide.high) == (narrow.low, narrow.high)
         assert wide.mcse_low == pytest.approx(2 * narrow.mcse_low)
         assert wide.mcse_high == pytest.approx(2 * narrow.mcse_high)
-    assert worth_a_quarter.a.errors["sd"] == pytest.approx(2 * independent.a.errors["sd"])
+    assert worth_a_quarter.a.mc_errors["sd"] == pytest.approx(2 * independent.a.mc_errors["sd"])
 
 
 def test_intervals_and_sd_by_effective_draws():

@@ -148,7 +148,7 @@ def test_no_gate_opens_by_one_huge_error():
     scores = op.Scores.from_targets(target, {"new": a, "old": b})
     more = {"metric": "rmse", "rope": 0.01, "n_draws": 1_000, "random_state": 0}
     judged = op.gate(scores, "new", "old", require="better", **more)
-    assert judged.judgement.value == "undecided"
+    assert judged.status.value == "undecided"
 
 
 def test_two_models_with_the_same_huge_error_are_not_skewed():

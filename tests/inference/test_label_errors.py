@@ -9,7 +9,7 @@ import pytest
 
 import outperform as op
 from outperform.data.prevalence import LabelErrors
-from outperform.errors import UndefinedBayesFactor, UsageError
+from outperform.errors import UndefinedBayesFactorError, UsageError
 from outperform.posterior.predictive import by_truth
 from tests.lazily import lazily
 from tests.loops import each
@@ -300,7 +300,7 @@ def test_items_move_the_difference_by_what_the_map_says():
     for options in ({"metric": "accuracy"}, {"metric": "f1", "pos_label": 2}):
         c = op.compare(gold, a, b, rope=0.02, random_state=0, prior="unit", **options)
         stated = c.with_label_errors({0: 0.1, 2: 0.05})
-        table = stated.items(which="all").to_frame()
+        table = stated.item_table(which="all").to_frame()
         place = int(table.index[0])
         row = int(table["id"].iloc[place])
         keep = np.arange(60) != row
@@ -414,8 +414,8 @@ def test_other_questions_are_refused():
     c = compared(counts_of(TABLE))
     stated = c.with_label_errors(0.03)
     for method in ("exact", "kde"):
-        with pytest.raises(UndefinedBayesFactor, match="stated label errors"):
-            stated.point_null(method=method)
+        with pytest.raises(UndefinedBayesFactorError, match="stated label errors"):
+            stated.bayes_factor_point_null(method=method)
     with pytest.raises(UsageError, match="plan believes the gold labels"):
         op.plan(pilot=stated.spec.data, a="A", b="B", metric="accuracy")
     with pytest.raises(UsageError, match="already"):

@@ -43,7 +43,7 @@ def test_no_spelling_of_the_baseline_lets_the_candidate_pass(written):
     assert {step.decision for step in found.rope_curve()} == {Decision.UNDECIDED}
     assert _names(found) == {"predictions_never_match"}
     gate = op.gate(TRUTH, CANDIDATE, written, metric="accuracy", **FAST)
-    assert gate.judgement.value == "undecided"
+    assert gate.status.value == "undecided"
 
 
 def test_the_sentence_names_both_spellings():

@@ -68,9 +68,9 @@ def errors_apart(chained, weighed):
     above, of_above = weighed.mean(weighed.difference > 0)
     sd = np.sqrt(square)
     pairs = {
-        "mean": (chained.mean, mean, chained.errors["mean"], of_mean),
-        "sd": (chained.sd, sd, chained.errors["sd"], of_square / (2 * sd)),
-        "p_greater": (chained.p_greater, above, chained.errors["p_greater"], of_above),
+        "mean": (chained.mean, mean, chained.mc_errors["mean"], of_mean),
+        "sd": (chained.sd, sd, chained.mc_errors["sd"], of_square / (2 * sd)),
+        "p_greater": (chained.p_greater, above, chained.mc_errors["p_greater"], of_above),
         "mean of A": (chained.a.mean, of_a, chained.a.mcse, mcse_a),
     }
     return {

@@ -114,7 +114,9 @@ def test_recall_is_exact_and_the_same_at_any_prevalence(balanced):
     there = compared(balanced, 0.02, **asked)
     assert there.exact
     assert (there.mean, there.sd, there.hdi) == (plain.mean, plain.sd, plain.hdi)
-    assert there.point_null().bf01 == pytest.approx(plain.point_null().bf01)
+    assert there.bayes_factor_point_null().bf01 == pytest.approx(
+        plain.bayes_factor_point_null().bf01
+    )
     specificity = compared(balanced, 0.02, metric="specificity", **FAST)
     assert specificity.exact
 
@@ -415,8 +417,8 @@ def test_what_answers_at_the_datas_proportions_refuses_others(small, tmp_path):
             ask()
     with pytest.raises(UsageError, match="a monitor has its own prevalence="):
         op.Monitor(tmp_path, "A", "B").add(there, key="Mon")
-    folds = op.bcv_compare([[10, 1, 2]] * 6, [[9, 2, 3]] * 6, n_draws=500)
-    with pytest.raises(UsageError, match="bcv_compare uses the class proportions of"):
+    folds = op.compare_cv_counts([[10, 1, 2]] * 6, [[9, 2, 3]] * 6, n_draws=500)
+    with pytest.raises(UsageError, match="compare_cv_counts uses the class proportions of"):
         folds.at_prevalence(0.02)
     c = op.compare([0, 1, 1], [0.1, 0.4, 0.6], [0.2, 0.3, 0.9], metric="roc_auc", rope=0.1)
     with pytest.raises(UsageError):

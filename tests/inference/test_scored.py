@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import outperform as op
-from outperform.errors import DataError, ResourceError, UndefinedBayesFactor, UsageError
+from outperform.errors import DataError, ResourceError, UndefinedBayesFactorError, UsageError
 from tests.lazily import lazily
 from tests.loops import each
 from verification.delong import delong
@@ -123,7 +123,7 @@ def test_lower_is_better_where_it_is_a_loss():
     assert loss.decision is negative.decision is op.Decision.BETTER
     assert loss.draws == pytest.approx(-negative.draws, abs=1e-12)
     assert "where lower is better" in loss.report()
-    assert op.gate(y, a, b, metric="log_loss", rope=0.01, n_draws=N_DRAWS).judgement.value == "pass"
+    assert op.gate(y, a, b, metric="log_loss", rope=0.01, n_draws=N_DRAWS).status.value == "pass"
 
 
 def test_equal_rows_weigh_what_they_would_apart():
@@ -260,8 +260,8 @@ def test_every_way_out_works(tmp_path):
     for door in (c.by_class, c.plot_confusion):
         with pytest.raises(UsageError, match="scores, which have no table of classes"):
             door()
-    for door in (c.point_null, c.plot_factor):
-        with pytest.raises(UndefinedBayesFactor, match="is not proper"):
+    for door in (c.bayes_factor_point_null, c.plot_bayes_factor):
+        with pytest.raises(UndefinedBayesFactorError, match="is not proper"):
             door()
 
 

@@ -47,8 +47,8 @@ def test_no_spelling_of_a_part_of_the_baseline_opens_a_gate(written):
     assert {step.decision for step in found.rope_curve()} == {Decision.UNDECIDED}
     assert found.with_rope(0.02).decision is Decision.UNDECIDED
     gate = op.gate(TRUTH, CANDIDATE, written, **FAST)
-    assert gate.judgement.value == "undecided"
-    assert not gate.allowable
+    assert gate.status.value == "undecided"
+    assert not gate.can_allow
 
 
 def test_the_sentence_names_model_label_count_and_what_to_do():
@@ -61,7 +61,7 @@ def test_the_sentence_names_model_label_count_and_what_to_do():
         "decision would be ≪ (worse) instead of ≫ (better). Use the same spelling, or declare the "
         "labels that are intentionally never true. The decision is withheld."
     )
-    assert said.mends == "never_true"
+    assert said.parameter == "never_true"
 
 
 def test_other_classes_that_are_never_true_are_doubted_and_withhold_a_gate():
@@ -70,7 +70,7 @@ def test_other_classes_that_are_never_true_are_doubted_and_withhold_a_gate():
     assert not names(found)
     assert "never_true_predictions" in names(found, "warning")
     gate = op.gate(TRUTH, CANDIDATE, REFUSING, **FAST)
-    assert gate.judgement.value == "undecided"
+    assert gate.status.value == "undecided"
     assert names(gate) == ["never_true_predictions"]
     assert "never_true_predictions" not in names(gate, "warning")
 
@@ -115,7 +115,7 @@ def test_classes_named_by_the_question_are_spelled_as_they_are_meant():
 def test_what_would_change_nothing_is_no_finding():
     few = np.where(ROWS == 0, "refusal", BASELINE)
     found = op.gate(TRUTH, CANDIDATE, few, **FAST)
-    assert found.judgement.value == "fail"
+    assert found.status.value == "fail"
     mine = {"spelled_otherwise", "never_true_predictions"}
     assert mine.isdisjoint(one.name for one in found.findings)
 
@@ -123,7 +123,7 @@ def test_what_would_change_nothing_is_no_finding():
 @pytest.mark.parametrize("metric", ["f1_macro", "balanced_accuracy", "f1_weighted", "cohen_kappa"])
 def test_every_metric_asks(metric):
     asked = {**FAST, "metric": metric}
-    assert op.gate(TRUTH, CANDIDATE, ALIKE["upper case"], **asked).judgement.value == "undecided"
+    assert op.gate(TRUTH, CANDIDATE, ALIKE["upper case"], **asked).status.value == "undecided"
 
 
 def test_a_guard_asks_for_itself():
@@ -209,7 +209,7 @@ DOORS = {
 def test_every_kind_of_outcomes_asks(made, metric):
     found = op.gate(made(), "new", "old", **{**FAST, "metric": metric})
     assert found.main.observed > 0.01
-    assert found.judgement.value == "undecided"
+    assert found.status.value == "undecided"
     assert "spelled_otherwise" in names(found)
 
 
@@ -231,15 +231,15 @@ def test_known_spellings(truth, written):
     old = [written.get(one, one) for one in true]
     new = [truth[(place + (place % 10 < 3)) % 2] for place in range(len(true))]
     found = op.gate(true, new, old, **FAST)
-    assert found.judgement.value == "undecided"
+    assert found.status.value == "undecided"
     assert names(found) == ["spelled_otherwise"]
 
 
 def test_numbers_and_truth_values_of_other_types_are_one_class_or_refused():
     true, old = [1, 0] * 300, ["1", "0"] * 300
-    assert op.gate(true, [1, 1] * 300, old, **FAST).judgement.value == "fail"
-    assert op.gate(true, [1, 1] * 300, [1.0, 0.0] * 300, **FAST).judgement.value == "fail"
-    assert op.gate(true, [1, 1] * 300, [True, False] * 300, **FAST).judgement.value == "fail"
+    assert op.gate(true, [1, 1] * 300, old, **FAST).status.value == "fail"
+    assert op.gate(true, [1, 1] * 300, [1.0, 0.0] * 300, **FAST).status.value == "fail"
+    assert op.gate(true, [1, 1] * 300, [True, False] * 300, **FAST).status.value == "fail"
     for other in (["1.0", "0.0"] * 300, ["yes", "no"] * 300):
         with pytest.raises(DataError):
             op.gate(true, [1, 1] * 300, other, **FAST)
@@ -253,9 +253,9 @@ def test_tasks_runs_slices_and_looks_ask(tmp_path):
     plain = op.Outcomes.from_labels(TRUTH, {"new": BASELINE, "old": CANDIDATE})
     suite = op.Suite({"one": seen, "two": plain}, metrics="accuracy", ropes=0.01)
     gate = op.gate(suite, "new", "old", n_draws=400)
-    assert [check.judgement.value for check in gate.checks] == ["undecided", "pass"]
+    assert [check.status.value for check in gate.checks] == ["undecided", "pass"]
     gate = op.gate(suite, "new", "old", policy={"one": 0.02, "two": "advisory"}, n_draws=400)
-    assert gate.judgement.value == "undecided"
+    assert gate.status.value == "undecided"
     whole = op.compare(suite, "new", "old", n_draws=400, random_state=0)
     assert whole.decision is Decision.UNDECIDED
     runs = op.compare_runs(TRUTH, {"a": CANDIDATE}, {"b": old, "c": BASELINE}, **FAST)
@@ -271,7 +271,7 @@ def test_tasks_runs_slices_and_looks_ask(tmp_path):
     monitor = op.Monitor(tmp_path, "new", "old", **asked)
     monitor.add(seen, key="Mon")
     assert monitor.looks[0].decision is Decision.UNDECIDED
-    assert monitor.looks[0].judgement.value == "undecided"
+    assert monitor.looks[0].status.value == "undecided"
     declared = op.Monitor(tmp_path, "new", "old", never_true=["N", "Y"], **asked)
     assert declared.looks[0].decision is Decision.BETTER
     assert "spelled_otherwise" not in {one.name for one in declared.findings}

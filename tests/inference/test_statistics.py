@@ -83,7 +83,7 @@ def test_items_move_the_difference_as_leaving_them_out_does():
     c = op.compare(TARGET, A, B, metric="r2", rope=0.05, random_state=1)
     from sklearn.metrics import r2_score
 
-    for row in c.items(which="all", top=5).rows:
+    for row in c.item_table(which="all", top=5).rows:
         left = np.arange(N) != row.id
         without = r2_score(TARGET[left], A[left]) - r2_score(TARGET[left], B[left])
         assert row.influence == pytest.approx(c.observed - without, rel=1e-9)

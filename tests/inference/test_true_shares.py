@@ -157,7 +157,7 @@ def test_groups_and_influences_follow():
     whole, grouped = asked(every), asked(every, groups=every)
     assert grouped.observed == pytest.approx(whole.observed)
     assert grouped.sd == pytest.approx(whole.sd, rel=0.05)
-    row = whole.items().to_frame().iloc[0]
+    row = whole.item_table().to_frame().iloc[0]
     without = asked(every != int(row["id"]))
     assert row["influence"] == pytest.approx(whole.observed - without.observed)
     (influence,) = grouped.spec.influences

@@ -112,8 +112,8 @@ DEPEND = ("balanced_accuracy", "recall_macro", "f1_macro", "precision_macro", "j
 @each("metric", DEPEND)
 def test_no_gate_opens_without_a_single_positive(metric, labels):
     found = op.gate(NONE, *FALSE_ALARMS, metric=metric, labels=labels, **ASKED)
-    assert found.judgement.value == "undecided"
-    assert not found.allowable
+    assert found.status.value == "undecided"
+    assert not found.can_allow
     serious = {one.name for one in found.findings if one.level == "serious"}
     assert serious & {"class_without_truth", "nothing_observed"}
 
@@ -147,19 +147,19 @@ def test_a_share_of_a_class_that_nobody_saw_withholds_every_metric():
     there = seen.at_prevalence({1: 0.02, 0: 0.98})
     for metric in ("accuracy", "precision", "balanced_accuracy"):
         found = op.gate(there, "new", "old", metric=metric, **ASKED)
-        assert found.judgement.value == "undecided"
+        assert found.status.value == "undecided"
         assert any(one.level == "serious" for one in found.findings)
 
 
 def test_a_guard_and_a_task_and_a_look_without_the_class(tmp_path):
     seen = op.Outcomes.from_labels(NONE, dict(zip(("new", "old"), FALSE_ALARMS, strict=True)))
     guarded = op.gate(seen, "new", "old", metric="accuracy", guards=[("f1", 1, 0.1)], **ASKED)
-    assert [check.judgement.value for check in guarded.checks] == ["pass", "undecided"]
+    assert [check.status.value for check in guarded.checks] == ["pass", "undecided"]
     suite = op.Suite({"t": seen}, metrics="balanced_accuracy", ropes=0.01)
     assert not op.gate(suite, "new", "old", n_draws=400).passed
     monitor = op.Monitor(tmp_path, "new", "old", metric="balanced_accuracy", rope=0.01, n_draws=400)
     monitor.add(seen, key=1)
-    assert monitor.looks[0].judgement.value == "undecided"
+    assert monitor.looks[0].status.value == "undecided"
 
 
 def test_a_rare_class_passes_no_gate_by_its_absence():

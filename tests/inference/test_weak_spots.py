@@ -90,7 +90,7 @@ def test_one_rate_for_all_classes_is_warned_of_where_unequal_ones_would_decide_o
     assert near.decision.symbol == "≫"
     finding = found(near, "label_errors_matter")
     assert finding.level == "warning"
-    assert finding.mends == "label_errors"
+    assert finding.parameter == "label_errors"
     # Of even classes, twice the rate in one is none in the other.
     assert "4.0% for" in finding.message
     assert found(c.with_rope(low - 0.03).with_label_errors(0.02), "label_errors_matter") is None

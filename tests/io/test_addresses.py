@@ -85,7 +85,7 @@ def test_no_message_has_a_secret(address, capsys):
         op.read(address, table="t", truth="y", models=["m"])
     printed = "".join(traceback.format_exception(caught.value))
     check_silence(str(caught.value), repr(caught.value), printed)
-    options = ["--truth", "y", "--of", "m", "--table", "t"]
+    options = ["--truth", "y", "--model", "m", "--table", "t"]
     assert main(["count", address, *options]) in (2, 3, 5)
     check_silence(*capsys.readouterr())
 

@@ -260,7 +260,7 @@ def command(source, options):
     options = {"truth": "y", "models": ["m"], **options}
     options |= options.pop("dialect", {})
     (model,) = options.pop("models")
-    words = ["estimate", *source, "--of", model, "--metric", "accuracy"]
+    words = ["estimate", *source, "--model", model, "--metric", "accuracy"]
     words += ["--draws", "500", "--seed", "1", "-f", "json"]
     for name, value in options.items():
         if name == "where":

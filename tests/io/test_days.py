@@ -373,12 +373,12 @@ def test_the_command_line_takes_days(tmp_path, capsys):
         folder = tmp_path / kind
         folder.mkdir()
         path, _ = SOURCES[kind](folder)
-        command = ["count", str(path), "--truth", "label", "--of", "old", "-o"]
+        command = ["count", str(path), "--truth", "label", "--model", "old", "-o"]
         code = run([*command, str(folder / "out.json"), "--where", "day=2026-11-01"])
         assert code == 0, capsys.readouterr().err
         assert op.read(folder / "out.json").n == 6
     path, _ = parquet(tmp_path)
-    command = ["count", str(path), "--truth", "label", "--of", "old"]
+    command = ["count", str(path), "--truth", "label", "--model", "old"]
     assert run([*command, "--where", "zoned=2026-11-01"]) == 2
     assert "make a column of days first" in capsys.readouterr().err
 

@@ -22,7 +22,7 @@ import outperform as op
 from outperform.errors import DataError, OutperformError, ResourceError, UsageError
 from outperform.io import engine, group_by
 from outperform.io.count_tables import read_confusion, read_confusions
-from outperform.progress import told
+from outperform.progress import on_progress
 from tests.loops import each
 
 FEW = settings.default.max_examples // 8
@@ -642,7 +642,7 @@ def test_progress_goes_up_to_the_end(tmp_path, monkeypatch):
     rows = "SELECT 'c' || i % 50 AS y, 'c' || i % 49 AS m FROM range(1_000_000) t(i)"
     duckdb.sql(rows).write_parquet(path)
     seen = []
-    with told(lambda *now: seen.append(now)):
+    with on_progress(lambda *now: seen.append(now)):
         found = op.read([path] * 8, truth="y", models=["m"])
     assert found.n == 8_000_000
     assert seen

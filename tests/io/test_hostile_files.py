@@ -21,7 +21,7 @@ from outperform.io.columnar import refuse_twins
 from tests.loops import each
 
 READ = {"truth": "label", "models": ["old", "new"]}
-OPTIONS = ["--truth", "label", "--of", "old", "--of", "new"]
+OPTIONS = ["--truth", "label", "--model", "old", "--model", "new"]
 ROW = '{"label":"a","old":"a","new":"b"}\n'
 BEYOND = 1_100  # rows, more than are looked at for keys
 

@@ -19,7 +19,7 @@ import outperform as op
 from outperform.cli import app
 from outperform.cli.main import main
 from outperform.errors import DataError
-from outperform.progress import told
+from outperform.progress import on_progress
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="sends signals to itself"),
@@ -72,7 +72,7 @@ class Signal:
 
 
 def count(source: object, progress: Callable[[int, int], None], **columns: Any) -> op.Outcomes:
-    with told(progress):
+    with on_progress(progress):
         return op.read(source, **columns)
 
 
@@ -148,8 +148,17 @@ def test_an_interrupt_ends_the_command_and_writes_nothing(
     out = tmp_path / "out"
     out.mkdir()
     ctrl_c = Signal()
-    monkeypatch.setattr(app, "shown", lambda what: told(ctrl_c.once_counting))
-    options = ["--truth", "label", "--of", "old", "--of", "new", "-o", str(out / "counts.json")]
+    monkeypatch.setattr(app, "shown", lambda what: on_progress(ctrl_c.once_counting))
+    options = [
+        "--truth",
+        "label",
+        "--model",
+        "old",
+        "--model",
+        "new",
+        "-o",
+        str(out / "counts.json"),
+    ]
     assert main(["count", str(folder), *options]) == 130
     assert ctrl_c.sent
     assert time.monotonic() - ctrl_c.sent < SOON

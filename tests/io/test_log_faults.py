@@ -286,7 +286,7 @@ def first(files):
     return next(iter(files.values()))
 
 
-LONG = ("--read-as", "long", "--id", "id", "--model", "model", "--score", "score")
+LONG = ("--read-as", "long", "--id", "id", "--model-column", "model", "--score", "score")
 MAKERS = {
     "lm-eval": Maker(
         lm_eval, first, "doc_hash", "target", "acc",
@@ -926,7 +926,9 @@ def test_indented_json_is_called_what_it_is(tmp_path):
 
 def test_a_long_table_is_proposed(tmp_path, capsys):
     path = next(written(tmp_path, "long").glob("old*.csv"))
-    assert main(["rank", str(path), "--id", "id", "--model", "model", "--score", "score"]) == 2
+    assert (
+        main(["rank", str(path), "--id", "id", "--model-column", "model", "--score", "score"]) == 2
+    )
     assert "pass --read-as long" in " ".join(capsys.readouterr().err.split())
 
 

@@ -350,9 +350,9 @@ def test_every_command_reads_from_a_store(store: Store, tmp_path: Path, command:
     options, output = tmp_path / "store.json", tmp_path / "out"
     options.write_text(json.dumps(store.options), encoding="utf-8")
     models = {
-        "estimate": ["--of", "old"],
-        "rank": ["--of", "old", "--of", "new"],
-        "count": ["--of", "old", "--of", "new"],
+        "estimate": ["--model", "old"],
+        "rank": ["--model", "old", "--model", "new"],
+        "count": ["--model", "old", "--model", "new"],
         "gate": ["--baseline", "old", "--candidate", "new"],
     }.get(command, ["--a", "old", "--b", "new"])
     models += ["--by", "label"] if command == "slices" else []

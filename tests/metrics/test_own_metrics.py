@@ -107,7 +107,7 @@ def test_sums_of_probabilities_are_combined():
     assert c.a.observed == pytest.approx(math.exp(plain.a.observed))
     error = 5 * c.a.sd / np.sqrt(4000)
     assert c.a.mean == pytest.approx(np.exp(plain.a.draws).mean(), abs=error)
-    assert len(c.items(which="all")) == N
+    assert len(c.item_table(which="all")) == N
 
 
 def test_sums_of_a_ranking_read_which_items_are_positive_and_their_score():
@@ -355,11 +355,11 @@ def test_who_does_better_on_an_item_comes_from_swapping_answers():
     seen = op.Scores.from_statistics(stats, columns=("errors", "words"))
     assert errors["a"].sum() != errors["b"].sum()  # else each item adds as much to either
     c = op.compare(seen, "a", "b", metric="wer", **ASKED)
-    found = {one.id: one.right for one in c.items(which="all")}
+    found = {one.id: one.right for one in c.item_table(which="all")}
     for item in range(30):
         a, b = errors["a"][item], errors["b"][item]
         assert found[item] == ("both" if a == b else "a" if a < b else "b")
-    flips = {one.id for one in c.items()}
+    flips = {one.id for one in c.item_table()}
     assert flips == set(np.flatnonzero(errors["a"] != errors["b"]))
 
 
@@ -379,7 +379,7 @@ def test_who_does_better_equals_models_with_swapped_answers(metric, weighted):
         return c, np.array([c.a.observed, c.b.observed])
 
     c, plain = values(*answers)
-    items = {one.id: one.right for one in c.items(which="all")}
+    items = {one.id: one.right for one in c.item_table(which="all")}
     sign = 1 if op.metrics.get(metric).greater_is_better else -1
     for item in range(25):
         swapped = [one.copy() for one in answers]

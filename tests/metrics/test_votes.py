@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 import outperform as op
 from outperform.data import score_columns
 from outperform.errors import DataError, UsageError
-from outperform.gates.rule import Judgement
+from outperform.gates.rule import GateStatus
 from outperform.metrics import votes
 from outperform.metrics.weighted import Units
 
@@ -68,7 +68,7 @@ def test_win_rates_are_means_of_shares_whatever_the_schedule():
     assert "votes_do_not_fit" not in {one.name for one in c.findings}
     asked = {"rope": 0.02, "n_draws": 2_000, "random_state": 0}
     gate = op.gate(seen, "a", "b", metric="win_rate", require="better", **asked)
-    assert gate.judgement is not Judgement.PASS
+    assert gate.status is not GateStatus.PASS
     ranking = op.rank(seen, **asked)
     assert ranking.names[0] == "b"
     assert op.estimate(seen, "b", n_draws=500, random_state=0).observed == pytest.approx(0.65)
@@ -115,10 +115,10 @@ def test_a_fit_that_does_not_explain_the_votes_is_named_and_closes_a_gate():
     assert misfit.level in {one.level for one in ranking.findings if one.name == misfit.name}
     assert "a got 10.0% against d" in misfit.message
     gate = op.gate(seen, "b", "c", metric="win_rate", require="not_worse", **asked)
-    assert gate.judgement is Judgement.UNDECIDED
+    assert gate.status is GateStatus.UNDECIDED
     assert [one.level for one in gate.checks[0].findings if one.name == misfit.name] == ["serious"]
     tasks = op.Suite({"one": seen, "two": seen}, metrics="win_rate", ropes=0.02)
-    assert op.gate(tasks, "b", "c", n_draws=1_000).judgement is Judgement.UNDECIDED
+    assert op.gate(tasks, "b", "c", n_draws=1_000).status is GateStatus.UNDECIDED
     elo = op.compare(counted(CRUSHED), "a", "b", metric="elo", rope=20, n_draws=500)
     assert ("votes_do_not_fit", "serious") in {(one.name, one.level) for one in elo.findings}
     assert op.estimate(seen, "b", n_draws=500).findings[-1].level == "warning"
@@ -135,7 +135,7 @@ def test_strengths_that_explain_the_votes_raise_nothing_and_a_tree_cannot_be_che
     assert (c.decision, c.hdi.low > 0.02) == (op.Decision.UNDECIDED, True)
     asked = {"rope": 0.02, "n_draws": 500, "random_state": 0}
     gate = op.gate(counted(fits), "a", "c", metric="win_rate", require="not_worse", **asked)
-    assert gate.judgement is Judgement.UNDECIDED
+    assert gate.status is GateStatus.UNDECIDED
     asked |= {"metric": "elo", "rope": 5}
     # Elo ratings of two that met are the log odds of their own votes; of others they are not.
     assert op.compare(counted(fits), "a", "b", **asked).decision is op.Decision.BETTER
@@ -245,7 +245,7 @@ def test_a_model_has_the_same_posterior_in_every_verb():
     for row in ranking.rows:
         alone = op.estimate(seen, row.name, n_draws=2_000, random_state=3)
         assert row.raw.mean == pytest.approx(alone.mean, abs=1e-9)
-    assert ranking.raw_draws.sum(axis=0) == pytest.approx(2.5)  # somebody wins every vote
+    assert ranking.unpooled_draws.sum(axis=0) == pytest.approx(2.5)  # somebody wins every vote
     c = op.compare(seen, "eve", "ada", metric="elo", rope=20, n_draws=2_000, random_state=3)
     d = op.compare(seen, "ada", "eve", metric="elo", rope=20, n_draws=2_000, random_state=3)
     assert c.draws == pytest.approx(-d.draws, abs=1e-6)
@@ -330,7 +330,7 @@ def test_a_fit_stays_finite_where_a_vote_less_would_have_no_maximum():
     c = op.compare(seen, "a", "b", rope=0.1, random_state=1)
     assert np.isfinite(c.draws).all()
     assert np.abs(c.draws).max() <= 1
-    assert c.items().rows
+    assert c.item_table().rows
 
 
 def test_columns_of_grades_are_no_votes():

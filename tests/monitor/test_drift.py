@@ -106,9 +106,9 @@ def test_replaced_baseline_withholds_decision_and_gate(tmp_path):
     days = [batch(rng) for _ in range(20)] + [batch(rng, old=0.95) for _ in range(3)]
     monitor = watched(tmp_path, *days, stop=("width", 0.04))
     before, since = monitor.looks[19], monitor.looks[20:]
-    assert before.judgement.value == "pass"
+    assert before.status.value == "pass"
     assert {look.decision.symbol for look in since} == {"?"}
-    assert {look.judgement.value for look in since} == {"undecided"}
+    assert {look.status.value for look in since} == {"undecided"}
     assert not any(look.holds for look in since)
     (noticed,) = differing(monitor)
     assert noticed.level == "serious"
@@ -274,7 +274,7 @@ def test_versions_are_kept_and_a_change_withholds_decision(tmp_path):
         monitor.add(*batch(rng, old=0.6), key=key, versions={"old": version, "new": "a9"})
     looks = watched(tmp_path).looks
     assert [look.decision.symbol for look in looks] == ["≫", "≫", "?"]
-    assert looks[-1].judgement.value == "undecided"
+    assert looks[-1].status.value == "undecided"
     (noticed,) = [one for one in monitor.findings if one.name == "version_changed"]
     assert "old is 'v1' in batch 'd0' and 'v2' in 'd2'" in noticed.message
     assert "new is" not in noticed.message

@@ -363,13 +363,13 @@ def test_a_copied_batch_is_told(tmp_path):
     monitor.add(*labels(0, n=3_000), key="mon")
     monitor.add(*labels(1, n=3_000), key="tue")
     assert "repeated_sources" not in {one.name for one in monitor.findings}
-    assert monitor.looks[1].judgement.value == "pass"
+    assert monitor.looks[1].status.value == "pass"
     (tmp_path / "copy.json").write_bytes((tmp_path / "mon.json").read_bytes())
     for one in (monitor, watched(tmp_path, stop=("width", 0.9)), watched(tmp_path)):
         (said,) = [each for each in one.findings if each.name == "repeated_sources"]
         assert said.message.startswith("mon.json and copy.json have exactly the same counts")
         assert one.outcomes.n == 9_000
-        assert one.looks[2].judgement.value == "undecided"
+        assert one.looks[2].status.value == "undecided"
 
 
 @each(
@@ -477,7 +477,7 @@ def test_every_look_judges_as_a_gate_does(tmp_path):
             metric="accuracy", rope=0.3, n_draws=1_000,
             random_state=np.random.SeedSequence(0, spawn_key=(look.number,)),
         )  # fmt: skip
-        assert look.judgement is gate.judgement is op.results.Judgement.PASS
+        assert look.status is gate.status is op.results.GateStatus.PASS
         assert look.decision is op.Decision.EQUIVALENT  # no gate that asks for better would pass
 
 

@@ -45,7 +45,7 @@ def test_all_ends_but_two_are_the_printed_ones(tables):
 @pytest.mark.parametrize("model", ["A", "B"])
 def test_interval_of_segmentation_f1(model):
     folds = published("acl2019")["cws"]["counts"][model]
-    eti = op.bcv_estimate(folds, metric="f1", counts="gold_predicted_correct").eti
+    eti = op.estimate_cv_counts(folds, metric="f1", counts="gold_predicted_correct").eti
     assert (eti.low, eti.high) == pytest.approx(CWS_F1[model], abs=1e-8)
 
 
@@ -117,7 +117,7 @@ def test_curves_end_where_a_thousandth_is_left():
     curves = task_curves("ner", "R")
     for correlation, label in {"averaged": "ACL 2019", "full": "Wang et al. 2015"}.items():
         grid, density = curves[f"IOBES, {label}"]
-        found = op.bcv_estimate(
+        found = op.estimate_cv_counts(
             folds, metric="recall", counts="gold_predicted_correct", correlation=correlation
         )
         assert found.cdf(grid[[0, -1]]) == pytest.approx([0.001, 0.999], abs=1e-9)

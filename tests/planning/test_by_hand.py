@@ -120,14 +120,14 @@ def test_the_smaller_number_is_the_first_that_reaches_four_fifths_at_face_value(
             middle.sf(0.012 + narrow * below) + middle.cdf(-0.012 - narrow * above) + max(inside, 0)
         )
 
-    assert needed.most == 100 * undecided.n
+    assert needed.max_items == 100 * undecided.n
     assert decided(needed.least) >= 0.8 > decided(needed.least - 1)
 
 
 @pytest.fixture(scope="module")
 def plan():
     return op.plan(
-        world={"accuracies": (0.9, 0.8), "agreement": 0.8},
+        scenario={"accuracies": (0.9, 0.8), "agreement": 0.8},
         rope=0.02,
         goal="≫",
         target=0.8,

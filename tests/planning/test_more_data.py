@@ -11,7 +11,7 @@ from outperform.errors import UsageError
 from outperform.gates.result import Check
 from outperform.planning.goals import firm_goal
 from outperform.planning.more_data import items_needed, needed_to_decide, outlook_of
-from outperform.progress import told
+from outperform.progress import on_progress
 
 
 def counted(both=600, new=66, old=40, neither=94):
@@ -47,7 +47,7 @@ def test_what_is_printed_is_what_is_simulated():
 def test_a_tenth_of_the_futures_is_enough_for_the_range():
     c = compared(rope=0.03, new=70)
     heard = []
-    with told(lambda done, total: heard.append((done, total))):
+    with on_progress(lambda done, total: heard.append((done, total))):
         few = c.more_data(random_state=0, n_jobs=1)
     many = c.more_data(n_simulations=800, random_state=1, n_jobs=1)
     assert few.n_simulations <= 100
@@ -117,8 +117,8 @@ def test_even_very_many_may_not_be_enough():
     needed = items_needed(c, goal)
     assert needed.n is None
     assert needed.least is None
-    assert needed.most == 100 * c.n
-    assert needed.probability < 0.3 < float(outlook_of(c).probability(goal, needed.most)) < 0.6
+    assert needed.max_items == 100 * c.n
+    assert needed.probability < 0.3 < float(outlook_of(c).probability(goal, needed.max_items)) < 0.6
 
 
 def test_a_withheld_decision_predicts_nothing():
@@ -142,14 +142,14 @@ def test_a_pool_whose_disagreements_are_all_labelled_predicts_nothing():
     with pytest.raises(UsageError, match="chosen from a pool"):
         c.more_data()
     check = Check(comparison=c, require="not_worse")
-    assert check.judgement.value == "undecided"
+    assert check.status.value == "undecided"
     assert check.more_items is None
 
 
 def test_folds_are_not_drawn():
     folds = [0.81, 0.84, 0.79, 0.83, 0.85, 0.80], [0.78, 0.83, 0.80, 0.80, 0.81, 0.81]
     with pytest.raises(UsageError, match="no model for more folds or training runs"):
-        op.compare_scores(*folds, folds=6, rope=0.01).more_data()
+        op.compare_cv_scores(*folds, folds=6, rope=0.01).more_data()
 
 
 def test_lower_is_better_and_groups():

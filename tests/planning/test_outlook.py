@@ -84,7 +84,7 @@ def test_a_gate_is_a_rope_without_width():
 def test_the_size_of_a_z_test():
     # (z₉₇.₅ + z₈₀)² σ² / (d − rope)², as in every textbook.
     certain = outlook(mean=0.05, items="certain")
-    n = first_size(lambda sizes: certain.probability(goal("≫"), sizes), 0.8, most=10**6)
+    n = first_size(lambda sizes: certain.probability(goal("≫"), sizes), 0.8, max_items=10**6)
     expected = (Z + ndtri(0.8)) ** 2 * (0.012**2 * N) / 0.04**2
     assert n == int(np.ceil(expected))
     assert float(certain.width(n)) == pytest.approx(2 * Z * 0.012 * np.sqrt(N / n))
@@ -93,10 +93,10 @@ def test_the_size_of_a_z_test():
 def test_the_first_size_is_the_first():
     steps = np.array([7, 50, 4_321])
     for size in steps:
-        found = first_size(lambda n, size=size: (n >= size).astype(float), 0.5, most=10**6)
+        found = first_size(lambda n, size=size: (n >= size).astype(float), 0.5, max_items=10**6)
         assert found == size
-    assert first_size(lambda n: 0 * n, 0.5, most=10**6) is None
-    assert first_size(lambda n: 0 * n + 1, 0.5, most=10**6) == 1
+    assert first_size(lambda n: 0 * n, 0.5, max_items=10**6) is None
+    assert first_size(lambda n: 0 * n + 1, 0.5, max_items=10**6) == 1
 
 
 def test_nothing_varies_where_the_sd_is_zero():
@@ -160,7 +160,7 @@ def test_the_safe_number_keeps_its_promise_and_face_value_does_not(scatter, chos
         now = outlook(mean=seen, sd=sd)
         if now.probability(goal("decided"), 1) > 0.5:
             continue
-        needed = needed_by(now, goal("decided"), most=1_000 * N)
+        needed = needed_by(now, goal("decided"), max_items=1_000 * N)
         if needed.n is None:
             continue
         m, noise = needed.n, sd * np.sqrt(N)

@@ -15,12 +15,12 @@ from outperform.errors import UsageError
 from outperform.planning.api import Analysis, pilot_world
 from outperform.posterior.base import build_posterior
 from outperform.posterior.registry import dirichlet_shapes
-from outperform.progress import told
+from outperform.progress import on_progress
 from tests.loops import each
 
 FEW = {"n_simulations": 600, "n_draws": 500, "random_state": 0, "n_jobs": 1}
 WORLD = {"accuracies": (0.90, 0.86), "agreement": 0.9}
-ACCURACIES = {"world": WORLD, "rope": 0.01}
+ACCURACIES = {"scenario": WORLD, "rope": 0.01}
 BETTER = {"11": 0.6, "10": 0.2, "01": 0.05, "00": 0.15}
 REST = {"11": 0.1, "10": 0.03, "01": 0.03, "00": 0.84}
 RATES = {"theta_pos": BETTER, "theta_neg": REST, "prevalence": 0.4}
@@ -47,8 +47,8 @@ def textbook(p, q, agreement, rope, target=0.8):
 )
 def test_accuracies_need_what_a_z_test_needs(p, q, agreement, rope):
     found = op.plan(
-        world={"accuracies": (p, q), "agreement": agreement}, rope=rope, goal="≫", random_state=1,
-        n_simulations=2_000, n_jobs=1,
+        scenario={"accuracies": (p, q), "agreement": agreement}, rope=rope, goal="≫",
+        random_state=1, n_simulations=2_000, n_jobs=1,
     )  # fmt: skip
     right = textbook(p, q, agreement, rope)
     error = found.n_error / found.n
@@ -65,7 +65,7 @@ def test_the_detectable_difference_is_detected():
     n = 2_500
     d = found.detectable(n)
     again = op.plan(
-        world={"accuracies": (0.86 + d, 0.86), "agreement": 0.9}, rope=0.01, goal="≫", **FEW
+        scenario={"accuracies": (0.86 + d, 0.86), "agreement": 0.9}, rope=0.01, goal="≫", **FEW
     )
     # d itself changes how much items vary, by d² of a tenth.
     assert again.n == pytest.approx(n, rel=0.12)
@@ -73,7 +73,9 @@ def test_the_detectable_difference_is_detected():
 
 
 def test_equivalence_needs_two_sides():
-    found = op.plan(world={"accuracies": (0.9, 0.9), "agreement": 0.9}, rope=0.02, goal="≈", **FEW)
+    found = op.plan(
+        scenario={"accuracies": (0.9, 0.9), "agreement": 0.9}, rope=0.02, goal="≈", **FEW
+    )
     right = ((Z + ndtri(0.9)) / 0.02) ** 2 * 0.1
     assert abs(np.log(found.n / right)) < 4 * found.n_error / found.n + 0.03
 
@@ -82,8 +84,8 @@ def test_models_that_never_disagree_wait_for_the_prior():
     # Two cells without items: A − B has a Laplace distribution with scale 1/(n + 4), so its
     # HDI is ±log(20)/(n + 4); normal theory of very many items sees no width at all.
     found = op.plan(
-        world={"accuracies": (0.9, 0.9), "agreement": 1.0}, rope=0.01, goal="≈", n_simulations=600,
-        n_draws=4_000, random_state=0, n_jobs=1, prior="uniform",
+        scenario={"accuracies": (0.9, 0.9), "agreement": 1.0}, rope=0.01, goal="≈",
+        n_simulations=600, n_draws=4_000, random_state=0, n_jobs=1, prior="uniform",
     )  # fmt: skip
     # Test sets do not vary, but the narrowest interval of 4,000 draws does.
     drawn = np.sort(np.random.default_rng(0).laplace(size=(400, 4_000)), axis=1)
@@ -93,7 +95,7 @@ def test_models_that_never_disagree_wait_for_the_prior():
 
 
 def test_what_comes_at_once_has_an_error_too():
-    found = op.plan(world={"accuracies": (1, 0), "agreement": 0}, rope=0.01, goal="≫", **FEW)
+    found = op.plan(scenario={"accuracies": (1, 0), "agreement": 0}, rope=0.01, goal="≫", **FEW)
     assert found.n < 10
     assert np.isfinite(found.n_error)
     assert "items: ≫" in repr(found)
@@ -106,7 +108,7 @@ def test_high_targets_are_not_rounded_to_certainty():
 
 
 def test_rates_agree_with_power():
-    found = op.plan(world=RATES, goal="≫", rope=0.03, **FEW)
+    found = op.plan(scenario=RATES, goal="≫", rope=0.03, **FEW)
     checked = op.power(
         **RATES, goal="≫", rope=0.03, sizes=[found.n], n_simulations=1_500, n_draws=500,
         random_state=7, n_jobs=1,
@@ -135,7 +137,7 @@ def test_the_scenarios_of_the_paper_within_five_per_cent(scenario, around):
     z, x = ndtri(reference.power), np.log(around)
     right = np.exp(x[0] + (ndtri(0.8) - z[0]) * (x[1] - x[0]) / (z[1] - z[0]))
     start = time.perf_counter()
-    found = op.plan(world=world, **asked, random_state=1)
+    found = op.plan(scenario=world, **asked, random_state=1)
     seconds = time.perf_counter() - start
     print(f"plan: {found.n} ± {found.n_error:.0f}, reference {right:.0f}, {seconds:.1f} s")
     assert found.n == pytest.approx(right, rel=0.05)
@@ -155,7 +157,7 @@ def test_models_compared_unpaired_still_answer_the_same_items():
     pilot = op.Outcomes.from_counts([1] * 4, {"A": right, "B": [1, 0, 1, 0]}, shares, labels=[0, 1])
     shared = {"goal": "≫", "rope": 0.01, "metric": "accuracy", "paired": False, **FEW}
     found = op.plan(pilot=pilot, **shared)
-    known = op.plan(world={"accuracies": (0.90, 0.86), "agreement": 0.9}, **shared)
+    known = op.plan(scenario={"accuracies": (0.90, 0.86), "agreement": 0.9}, **shared)
     # The interval has the width of independent models, its middle varies as that of paired ones.
     wide, spread = np.sqrt(0.2104), np.sqrt(0.0984)
     needed = ((Z * wide + ndtri(0.8) * spread) / 0.03) ** 2
@@ -194,7 +196,7 @@ def test_a_pilot_costs_more_than_its_rates_taken_for_the_truth():
     shared = {"metric": "f1", "rope": 0.01, "goal": "≫", "target": 0.8, **FEW}
     careful = op.plan(pilot=PILOT, **shared)
     bold = op.plan(
-        world={
+        scenario={
             "theta_pos": {"11": 120 / 178, "10": 28 / 178, "01": 10 / 178, "00": 20 / 178},
             "theta_neg": {"11": 20 / 222, "10": 10 / 222, "01": 12 / 222, "00": 180 / 222},
             "prevalence": 178 / 400,
@@ -273,7 +275,7 @@ def test_threads_and_seeds_change_nothing():
 
 def test_a_plan_in_every_form():
     done = []
-    with told(lambda *now: done.append(now)):
+    with on_progress(lambda *now: done.append(now)):
         found = op.plan(**ACCURACIES, goal="better", **FEW)
     facts = json.loads(json.dumps(found.to_dict()))
     assert facts["kind"] == "plan"
@@ -308,21 +310,21 @@ def test_few_simulations_raise_a_finding():
 @each(
     ("change", "words"),
     [
-        ({"world": None}, "exactly one scenario"),
+        ({"scenario": None}, "exactly one scenario"),
         ({"pilot": PILOT}, "exactly one scenario"),
-        ({"world": {**WORLD, **RATES}}, "got accuracies and theta"),
-        ({"world": {"acuracies": (0.9, 0.8)}}, "did you mean 'accuracies'"),
-        ({"world": 0.9}, "must be a mapping"),
-        ({"world": {**WORLD, "agreement": None}}, "need agreement in world.* from 0.76 to 0.96"),
-        ({"world": {**WORLD, "agreement": 0.99}}, "0.76 to 0.96"),
-        ({"world": {**WORLD, "accuracies": (0.9,)}}, "must be two numbers"),
-        ({"world": {"agreement": 0.9}}, "needs accuracies in world"),
-        ({"world": {**WORLD, "accuracies": (0.9, 1.2)}}, "probability"),
+        ({"scenario": {**WORLD, **RATES}}, "got accuracies and theta"),
+        ({"scenario": {"acuracies": (0.9, 0.8)}}, "did you mean 'accuracies'"),
+        ({"scenario": 0.9}, "must be a mapping"),
+        ({"scenario": {**WORLD, "agreement": None}}, "need agreement in world.* from 0.76 to 0.96"),
+        ({"scenario": {**WORLD, "agreement": 0.99}}, "0.76 to 0.96"),
+        ({"scenario": {**WORLD, "accuracies": (0.9,)}}, "must be two numbers"),
+        ({"scenario": {"agreement": 0.9}}, "needs accuracies in world"),
+        ({"scenario": {**WORLD, "accuracies": (0.9, 1.2)}}, "probability"),
         ({"metric": "f1"}, "metric='accuracy'"),
         ({"goal": ">"}, "firm decision"),
         ({"goal": "wins"}, "unknown goal .* not_worse, ≫, ≈, ≪$"),
         ({"target": 80}, "target must"),
-        ({"most": 0}, "most must"),
+        ({"max_items": 0}, "max_items must"),
         ({"pos_label": 1}, "applies only to a pilot"),
         ({"n_simulations": 5}, "n_simulations must be"),
         ({"hdi_prob": 95}, r"did you mean 0\.95"),
@@ -340,9 +342,9 @@ def test_what_cannot_be_planned_is_refused(change, words):
         ({"pilot": PILOT, "a": "bert", "b": "bert"}, "must differ"),
         ({"pilot": PILOT.select(["bert"])}, "select two with"),
         ({"pilot": CHOSEN}, "chosen from a pool"),
-        ({"world": {**RATES, "prevalence": None}}, "pass all three"),
-        ({"world": RATES, "metric": "accuracy"}, "metric of one class"),
-        ({"world": RATES, "prior": "bootstrap"}, "no shape for every cell"),
+        ({"scenario": {**RATES, "prevalence": None}}, "pass all three"),
+        ({"scenario": RATES, "metric": "accuracy"}, "metric of one class"),
+        ({"scenario": RATES, "prior": "bootstrap"}, "no shape for every cell"),
     ],
 )
 def test_worlds_say_what_they_need(given, words):
@@ -362,7 +364,7 @@ def test_as_many_test_sets_as_asked_for_are_simulated(n_simulations):
     found = op.plan(pilot=PILOT, rope=0.01, n_simulations=n_simulations, n_draws=200, n_jobs=1)
     assert found.n_simulations <= n_simulations
     assert f"simulations={n_simulations} " in found.signature
-    certain = op.plan(world=WORLD, rope=0.01, n_simulations=n_simulations, n_draws=200, n_jobs=1)
+    certain = op.plan(scenario=WORLD, rope=0.01, n_simulations=n_simulations, n_draws=200, n_jobs=1)
     assert certain.n_simulations <= n_simulations
 
 

@@ -42,7 +42,7 @@ class NormalWorld:
 
 
 def search(goal="≫", **changes):
-    settings = {"target": 0.8, "most": 10**6, "n_simulations": 4_000, "n_jobs": 1} | changes
+    settings = {"target": 0.8, "max_items": 10**6, "n_simulations": 4_000, "n_jobs": 1} | changes
     return Search(goal=firm_goal(goal, ROPE, greater_is_better=True), **settings)
 
 
@@ -130,7 +130,7 @@ def test_a_target_is_a_probability(target):
         check_target(target)
 
 
-@pytest.mark.parametrize("most", [1, 10.5, 10**12, "many"])
+@pytest.mark.parametrize("max_items", [1, 10.5, 10**12, "many"])
 def test_the_most_is_a_number_of_items(most):
     with pytest.raises(UsageError, match="most must be"):
         check_most(most)

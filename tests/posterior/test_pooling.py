@@ -100,8 +100,8 @@ def test_what_stands_out_does_not_pull_the_whole():
     rows = sliced(np.concatenate([same, odd]))
     learned = shrink(rows)
     assert len(learned.centres) == 2
-    assert learned.like_whole[:140].mean() > 0.6
-    assert learned.like_whole[140:].max() < 0.01
+    assert learned.p_like_overall[:140].mean() > 0.6
+    assert learned.p_like_overall[140:].max() < 0.01
     whole, odd_ones = (one.pooled / one.pooled.sum() for one in learned.centres)
     np.testing.assert_allclose(odd_ones, [0.5, 0.06, 0.36, 0.08], atol=0.02)
     naive = rows.dense(slice(0, 200)).sum(axis=0)

@@ -206,8 +206,8 @@ def test_confusions_have_the_margins(posterior):
 
 
 def test_draws_of_a_slice_are_independent_though_slices_share(posterior):
-    like_whole = under(posterior, np.inf)
-    found = [a.hits.sum(axis=0)[0] for a, _ in drawn(like_whole)]
+    p_like_overall = under(posterior, np.inf)
+    found = [a.hits.sum(axis=0)[0] for a, _ in drawn(p_like_overall)]
     one, other = found[1], found[2]
     assert abs(np.corrcoef(one[:-1], one[1:])[0, 1]) < 5 / np.sqrt(N_DRAWS)
     assert np.corrcoef(one, other)[0, 1] > 0.1

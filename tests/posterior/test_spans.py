@@ -73,7 +73,7 @@ def test_unpaired_f1_of_the_design(apart):
     c = ask(apart, "f1", rope=0.01)
     assert c.exact
     assert c.p_greater == pytest.approx(0.9683968614040892, rel=1e-12)
-    assert c.point_null().bf01 == pytest.approx(1.469263448585988, rel=1e-12)
+    assert c.bayes_factor_point_null().bf01 == pytest.approx(1.469263448585988, rel=1e-12)
     assert c.spec.prior.name == "uniform"
 
 
@@ -118,12 +118,14 @@ def density_at_zero(a, b, c):
 
 def test_the_point_null_of_paired_recall():
     expected = density_at_zero(9, 6, 89) / density_at_zero(1, 1, 2)
-    assert ask(seven(), "recall").point_null().bf01 == pytest.approx(expected, rel=1e-10)
+    assert ask(seven(), "recall").bayes_factor_point_null().bf01 == pytest.approx(
+        expected, rel=1e-10
+    )
 
 
 def test_the_point_null_of_paired_f1_has_no_closed_form():
-    with pytest.raises(op.errors.UndefinedBayesFactor, match="no closed form"):
-        ask(seven(), "f1").point_null()
+    with pytest.raises(op.errors.UndefinedBayesFactorError, match="no closed form"):
+        ask(seven(), "f1").bayes_factor_point_null()
 
 
 def dirichlet(counts, shape, rng):

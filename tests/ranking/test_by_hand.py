@@ -36,7 +36,7 @@ def ranked(metric, *, rope=ROPE, n_draws=700, seed=8, n=150, **asked):
 
 def columns(ranking, *, raw=False):
     """Return one dictionary a draw, from the name of a model to its value, pooled or before."""
-    draws = ranking.raw_draws if raw else ranking.draws
+    draws = ranking.unpooled_draws if raw else ranking.draws
     return [dict(zip(ranking.names, values, strict=True)) for values in draws.T.tolist()]
 
 
@@ -81,10 +81,10 @@ def test_ranks_regret_and_practical_ties_of_every_draw(ranking):
         assert row.regret_mcse == pytest.approx(error)
         near = sum(loss <= allowed for loss in lost) / n
         assert row.p_practically_best == pytest.approx(near)
-        assert row.errors["p_best"] == pytest.approx(probability_error(row.p_best, n))
-        assert row.errors["p_practically_best"] == pytest.approx(probability_error(near, n))
-        assert row.errors["expected_rank"] == row.expected_rank_mcse
-        assert row.errors["regret"] == row.regret_mcse
+        assert row.mc_errors["p_best"] == pytest.approx(probability_error(row.p_best, n))
+        assert row.mc_errors["p_practically_best"] == pytest.approx(probability_error(near, n))
+        assert row.mc_errors["expected_rank"] == row.expected_rank_mcse
+        assert row.mc_errors["regret"] == row.regret_mcse
     # The numbers are far enough from 0, 1 and each other for a mistake to show.
     assert 0.05 < ranking.rows[2].p_practically_best < 0.98
     means = [row.mean for row in ranking]
@@ -142,7 +142,7 @@ def test_the_tied_are_those_whose_interval_reaches_into_the_rope(ranking):
             tied.append(row.name)
     assert ranking.tied == tuple(tied)
     assert 1 < len(tied) < 4
-    assert ranking.p_missed == pytest.approx(missed, abs=1e-12)
+    assert ranking.p_best_not_tied == pytest.approx(missed, abs=1e-12)
     assert ranking.leader.decision is None
 
 

@@ -26,7 +26,7 @@ def ranked():
 def check(ranking):
     """Fail unless everything follows from the draws, worked out in another way."""
     draws = dict(zip(ranking.names, ranking.draws, strict=True))
-    raw = dict(zip(ranking.names, ranking.raw_draws, strict=True))
+    raw = dict(zip(ranking.names, ranking.unpooled_draws, strict=True))
     best = ranking.draws.max(axis=0)
     for row in ranking:
         own = draws[row.name]
@@ -108,7 +108,9 @@ def test_decisions_by_pooled_draws_are_caught(monkeypatch):
 
     def wrong(spec, values, raw, **more):
         pooled = right(spec, values, values, **more)
-        return replace(pooled, raw_draws=raw[[spec.view.models.index(n) for n in pooled.names]])
+        return replace(
+            pooled, unpooled_draws=raw[[spec.view.models.index(n) for n in pooled.names]]
+        )
 
     monkeypatch.setattr(api, "summarize_ranking", wrong)
     caught()

@@ -92,7 +92,7 @@ def test_a_ranking_of_two_is_what_compare_says(metric, n_classes):
     a, b = NAMES[:2]
     alone = op.compare(seen, a, b, metric=metric, rope=0.02, random_state=2)
     agrees(ranking.pair(a, b), alone)
-    np.testing.assert_array_equal(ranking.draws, ranking.raw_draws)
+    np.testing.assert_array_equal(ranking.draws, ranking.unpooled_draws)
     assert "pooled" not in str(ranking)
 
 
@@ -106,7 +106,7 @@ def test_every_model_unpaired(prior):
         seen, "ada", "cyd", metric="accuracy", rope=0.02, prior=prior, random_state=2
     )
     agrees(ranking.compare("ada", "cyd"), alone)
-    assert abs(np.corrcoef(ranking.raw_draws[:2])[0, 1]) < 5 / np.sqrt(DRAWS)
+    assert abs(np.corrcoef(ranking.unpooled_draws[:2])[0, 1]) < 5 / np.sqrt(DRAWS)
 
 
 def test_groups_bring_the_bootstrap():
@@ -151,7 +151,7 @@ def test_only_right_or_wrong_is_known():
 def test_a_comparison_is_made_of_the_draws_before_pooling(ranking):
     ranking = ranking.with_rope(0.4)  # no interval ends near its edges
     whole = ranking.compare("cyd", "ada")
-    a, b = (ranking.raw_draws[ranking.names.index(name)] for name in ("cyd", "ada"))
+    a, b = (ranking.unpooled_draws[ranking.names.index(name)] for name in ("cyd", "ada"))
     np.testing.assert_array_equal(whole.draws, a - b)
     assert whole.names == ("cyd", "ada")
     assert whole.mean == pytest.approx(ranking["cyd"].raw.mean - ranking["ada"].raw.mean)
@@ -225,9 +225,9 @@ def test_a_model_that_is_worse_may_still_be_best():
         ranking = op.rank(
             one_better(seed), metric="accuracy", rope=0.01, n_draws=2_000, random_state=1
         )
-        leader = ranking.raw_draws[0], ranking.draws[0]
+        leader = ranking.unpooled_draws[0], ranking.draws[0]
         for place, row in enumerate(ranking.rows[1:], start=1):
-            own = ranking.raw_draws[place], ranking.draws[place]
+            own = ranking.unpooled_draws[place], ranking.draws[place]
             ends = [narrowest(np.sort(a - b), 0.95).high for a, b in zip(own, leader, strict=True)]
             assert row.tied == (max(ends) >= -0.01)
             assert (row.decision is op.Decision.WORSE) == (ends[0] < -0.01)
@@ -279,7 +279,7 @@ def test_three_models_each_right_alone():
     draws = np.random.default_rng(0).dirichlet(list(times.values()), 400_000)
     best = np.bincount(draws.argmax(axis=1), minlength=3) / len(draws)
     lost = (draws.max(axis=1)[:, None] - draws).mean(axis=0)
-    raw = ranking.raw_draws
+    raw = ranking.unpooled_draws
     p_best_raw, lost_raw = rank_probabilities(raw)[:, 0], losses(raw).mean(axis=1)
     for name, p_best, regret in zip("abc", best, lost, strict=True):
         place = ranking.names.index(name)
@@ -418,7 +418,9 @@ def test_tied_are_the_leader_and_all_not_shown_to_be_worse(ranking):
             assert ranking.pair(row.name, leader).hdi.high < -0.02
             assert row.p_best < 0.05
     assert ranking.leader.tied
-    assert ranking.p_missed == pytest.approx(sum(row.p_best for row in ranking if not row.tied))
+    assert ranking.p_best_not_tied == pytest.approx(
+        sum(row.p_best for row in ranking if not row.tied)
+    )
 
 
 def test_a_rope_that_is_not_symmetric_is_each_difference_own(ranking):
@@ -564,7 +566,7 @@ def test_the_text_fits_a_terminal(ranking):
 
 
 def test_errors_are_named(ranking):
-    errors = ranking.leader.errors
+    errors = ranking.leader.mc_errors
     assert set(errors) == {
         "mean", "sd", "p_best", "p_practically_best", "expected_rank", "regret",
     }  # fmt: skip

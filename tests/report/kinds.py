@@ -69,11 +69,11 @@ def withheld_equivalence() -> op.Comparison:
 
 def withheld_difference() -> op.Comparison:
     against = [[tp + fn - 80, 60, 80] for tp, _, fn in WILD]
-    return op.bcv_compare(WILD, against, rope=0.01, random_state=0)
+    return op.compare_cv_counts(WILD, against, rope=0.01, random_state=0)
 
 
 def folds() -> op.Comparison:
-    return op.bcv_compare(STEADY, WEAK, rope=0.01, random_state=0, names=("crf", "rules"))
+    return op.compare_cv_counts(STEADY, WEAK, rope=0.01, random_state=0, names=("crf", "rules"))
 
 
 def lower_is_better() -> op.Comparison:

@@ -260,7 +260,7 @@ def test_items_can_be_searched(visit, tmp_path):
     )
     c = op.compare(seen, "new", "old", rope=0.01, n_draws=500, random_state=1)
     texts = {f"q{k}": f"text number {k}" for k in range(40)}
-    path = op.write_report([c, c.items(columns={"text": texts})], tmp_path / "items.html")
+    path = op.write_report([c, c.item_table(columns={"text": texts})], tmp_path / "items.html")
     page = visit(path)
     rows, box = page.locator("table.items tbody tr:visible"), page.locator("input[type=search]")
     assert rows.count() == 20

@@ -246,7 +246,7 @@ def others():
         "SliceComparison": op.compare_slices(seen, "bert", "gpt", **asked),
         "Sensitivity": c.sensitivity(priors={"strong": 2.0}),
         "Plan": op.plan(
-            world={"accuracies": (0.9, 0.8), "agreement": 0.85}, rope=0.01, n_simulations=100,
+            scenario={"accuracies": (0.9, 0.8), "agreement": 0.85}, rope=0.01, n_simulations=100,
             random_state=1,
         ),
         "Power": op.power(
@@ -254,7 +254,7 @@ def others():
             n_simulations=100, n_draws=200, random_state=1,
         ),
         "Proposal": op.propose(a, b, budget=30, names=("bert", "gpt"), random_state=1),
-        "ItemTable": c.items(top=30),
+        "ItemTable": c.item_table(top=30),
         "Fragility": c.fragility(),
     }  # fmt: skip
 
@@ -377,13 +377,13 @@ def test_items_with_ids_are_on_the_page_and_no_text_becomes_markup(tmp_path):
     c = op.compare(named, "bert", "gpt", **asked)
     page = Page(op.write_report(c, tmp_path / "named.html"))
     assert page.errors == []
-    assert page.json("data")["results"][0]["items"] == c.items().to_dict()
+    assert page.json("data")["results"][0]["items"] == c.item_table().to_dict()
     lines = [each for each in page.tree.iter(f"{XHTML}tbody") if each.get("id") == "c1-items"]
-    assert len(lines[0]) == len(c.items()) > 0
+    assert len(lines[0]) == len(c.item_table()) > 0
     plain = op.compare(truth, a, b, **asked)
     page = Page(op.write_report(plain, tmp_path / "plain.html"))
     assert "items" not in page.json("data")["results"][0]
-    table = plain.items(columns={"text": [f"{evil} {k}" for k in range(60)]})
+    table = plain.item_table(columns={"text": [f"{evil} {k}" for k in range(60)]})
     page = Page(op.write_report([plain, table], tmp_path / "both.html"))
     assert page.errors == []
     assert f"{evil} {table[0].id}" in page.words()

@@ -10,7 +10,7 @@ import pytest
 
 import outperform as op
 from outperform.display.layout import Page, plain
-from outperform.errors import UndefinedBayesFactor, UsageError
+from outperform.errors import UndefinedBayesFactorError, UsageError
 from tests.loops import each
 
 FEW = {"n_draws": 1_000, "rope": 0.05, "random_state": 1}
@@ -107,7 +107,7 @@ def test_the_point_null_of_paired_recall(counts, bf01, table):
     c10, c01, rest = counts
     seen = table([rest, c10, c01, 0], [1, 0, 0, 1])
     c = op.compare(seen, "a", "b", metric="recall", rope=0.01, prior="uniform")
-    found = c.point_null()
+    found = c.bayes_factor_point_null()
     assert found.bf01 == pytest.approx(bf01, rel=1e-10)
     assert (found.kind, found.method) == ("point", "exact")
 
@@ -115,7 +115,7 @@ def test_the_point_null_of_paired_recall(counts, bf01, table):
 def test_the_point_null_far_out_in_the_tail():
     seen = op.Outcomes.from_confusion({"a": [[50, 100], [200, 800]], "b": [[50, 100], [400, 600]]})
     c = op.compare(seen, "a", "b", prior=op.Prior(rows=1, prevalence=2), rope=0.01)
-    assert c.point_null().bf01 == pytest.approx(1.71878294623671e-16, rel=1e-6)
+    assert c.bayes_factor_point_null().bf01 == pytest.approx(1.71878294623671e-16, rel=1e-6)
 
 
 @each(
@@ -126,8 +126,8 @@ def test_point_nulls_that_diverge_are_refused(metric, prevalence, table):
     seen = table([50, 10, 5, 9], [4, 8, 2, 60])
     prior = op.Prior(rows=1.0, prevalence=prevalence)
     c = op.compare(seen, "a", "b", metric=metric, prior=prior, **FEW)
-    with pytest.raises(UndefinedBayesFactor, match=r"infinite.*interval null"):
-        c.point_null()
+    with pytest.raises(UndefinedBayesFactorError, match=r"infinite.*interval null"):
+        c.bayes_factor_point_null()
     assert c.bayes_factor is not None
 
 
@@ -135,8 +135,8 @@ def test_point_nulls_that_diverge_are_refused(metric, prevalence, table):
 @each("metric", ["accuracy", "f1_macro", "recall"])
 def test_learned_shares_have_no_point_null(prior, metric, two):
     c = op.compare(*two, metric=metric, prior=prior, **FEW)
-    with pytest.raises(UndefinedBayesFactor, match=r"infinite.*interval null"):
-        c.point_null()
+    with pytest.raises(UndefinedBayesFactorError, match=r"infinite.*interval null"):
+        c.bayes_factor_point_null()
 
 
 @pytest.mark.parametrize(
@@ -145,49 +145,49 @@ def test_learned_shares_have_no_point_null(prior, metric, two):
 def test_the_unit_prior_is_too_peaked_for_a_point_null_of_two_classes(metric, paired, two):
     c = op.compare(*two, metric=metric, prior="unit", paired=paired, **FEW)
     assert c.exact
-    with pytest.raises(UndefinedBayesFactor, match="interval null"):
-        c.point_null()
+    with pytest.raises(UndefinedBayesFactorError, match="interval null"):
+        c.bayes_factor_point_null()
 
 
 def test_the_unit_prior_has_a_point_null_of_accuracy_with_more_classes(four):
     c = op.compare(*four, metric="accuracy", prior="unit", **FEW)
-    assert math.isfinite(c.point_null().log_bf01)
+    assert math.isfinite(c.bayes_factor_point_null().log_bf01)
 
 
 def test_where_there_is_no_closed_form_the_point_null_says_so(table):
     seen = table([50, 10, 5, 9], [4, 8, 2, 60])
     c = op.compare(seen, "a", "b", metric="f1", prior=op.Prior(rows=1, prevalence=2), **FEW)
-    with pytest.raises(UndefinedBayesFactor, match=r"closed form.*interval null"):
-        c.point_null()
+    with pytest.raises(UndefinedBayesFactorError, match=r"closed form.*interval null"):
+        c.bayes_factor_point_null()
 
 
 def test_the_bootstrap_has_no_factor_at_all(two):
     c = op.compare(*two, prior="bootstrap", **FEW)
     assert c.bayes_factor is None
     for method in ("exact", "kde"):
-        with pytest.raises(UndefinedBayesFactor, match="is not proper"):
-            c.point_null(method=method)
+        with pytest.raises(UndefinedBayesFactorError, match="is not proper"):
+            c.bayes_factor_point_null(method=method)
 
 
 def test_the_published_kernel_estimate_is_there_with_a_finding(table):
     seen = table([50, 10, 5, 9], [4, 8, 2, 60])
     asked = {"metric": "recall", "rope": 0.05, "random_state": 1, "prior": "uniform"}
     c = op.compare(seen, "a", "b", **asked)
-    found = c.point_null(method="kde")
-    assert found.bf01 == pytest.approx(c.point_null().bf01, rel=0.15)
+    found = c.bayes_factor_point_null(method="kde")
+    assert found.bf01 == pytest.approx(c.bayes_factor_point_null().bf01, rel=0.15)
     assert (found.kind, found.method) == ("point", "kde")
     assert [one.name for one in found.findings] == ["kde_bayes_factor"]
     f1 = op.compare(seen, "a", "b", metric="f1", rope=0.05, random_state=1)
-    assert math.isfinite(f1.point_null(method="kde").log_bf01)
+    assert math.isfinite(f1.bayes_factor_point_null(method="kde").log_bf01)
     with pytest.raises(UsageError, match="'exact' or 'kde'"):
-        c.point_null(method="savage")
+        c.bayes_factor_point_null(method="savage")
 
 
 def test_equal_models_do_not_break_the_kernel_estimate(two):
     truth, a, _ = two
     for options in ({}, {"prior": "unit"}, {"prior": "hierarchical"}):
         c = op.compare(truth, a, a, metric="f1", **options, **FEW)
-        assert c.point_null(method="kde").bf01 > 1
+        assert c.bayes_factor_point_null(method="kde").bf01 > 1
 
 
 @pytest.fixture(
@@ -327,7 +327,7 @@ def test_a_bayes_factor_against_the_probabilities_explains_itself():
     assert "because the prior probability of the ROPE is even smaller" in c.report(length="long")
     folds_a = [[80, 10, 20], [82, 9, 18], [79, 11, 21], [81, 10, 19], [80, 12, 20], [80, 11, 20]]
     folds_b = [[tp + 1, fp, fn - 1] for tp, fp, fn in folds_a]
-    blocked = op.bcv_compare(folds_a, folds_b, metric="f1", counts="tp_fp_fn", rope=0.01)
+    blocked = op.compare_cv_counts(folds_a, folds_b, metric="f1", counts="tp_fp_fn", rope=0.01)
     assert blocked.p_equivalent < 0.5
     verbose = plain(blocked._document().lines(Page(verbose=True)))
     assert "because the prior probability of the ROPE is even smaller" in " ".join(verbose.split())
@@ -338,7 +338,7 @@ def test_what_belongs_to_folds_or_runs_is_refused_elsewhere(two):
     assert c.details is None
     assert c.a.details is None
     for name in ("p_h0", "p_h1", "accepted"):
-        with pytest.raises(UsageError, match=r"\(bcv_compare, cross_compare\)"):
+        with pytest.raises(UsageError, match=r"\(compare_cv_counts, cross_compare\)"):
             getattr(c, name)
     with pytest.raises(UsageError, match="no training runs to draw"):
         c.plot_runs()

@@ -107,7 +107,7 @@ def test_slices_of_which_none_is_decided_are_one_short_sentence(seen):
 
 
 def test_items_count_what_only_one_model_got_right(compared):
-    _, only_a, only_b, _ = compared.items().right
-    assert repr(compared.items()).startswith(
+    _, only_a, only_b, _ = compared.item_table().right
+    assert repr(compared.item_table()).startswith(
         f"ItemTable({only_a} items only a got right, {only_b} only b (of 200)."
     )

@@ -7,7 +7,7 @@ import pytest
 
 import outperform as op
 from outperform.display.pictures import outline
-from outperform.errors import UndefinedBayesFactor, UsageError
+from outperform.errors import UndefinedBayesFactorError, UsageError
 from tests.lazily import lazily
 
 Figure = lazily("matplotlib.figure.Figure")
@@ -64,8 +64,8 @@ def test_the_posterior(request, which):
 
 
 def test_the_factor_of_a_closed_form(exact):
-    ax = exact.plot_factor(axes())
-    point, interval = exact.point_null(), exact.bayes_factor
+    ax = exact.plot_bayes_factor(axes())
+    point, interval = exact.bayes_factor_point_null(), exact.bayes_factor
     dots = [line.get_ydata()[0] for line in ax.lines if line.get_marker() in ("o", "v")]
     assert dots[0] == pytest.approx(1.5)  # the prior density of a difference of paired recalls
     assert f"BF10 = {interval.bf10:.1e}\n" in words(ax)[-1]
@@ -75,19 +75,19 @@ def test_the_factor_of_a_closed_form(exact):
 
 
 def test_the_factor_from_draws(sampled):
-    text = words(sampled.plot_factor(axes()))[-1]
+    text = words(sampled.plot_bayes_factor(axes()))[-1]
     assert "point null (exactly 0): no exact Bayes factor" in text
     assert text.startswith("inside the ROPE: prior ")
 
 
 def test_a_model_without_a_prior_has_no_factor_to_draw(two):
     result = op.compare(*two, metric="recall", rope=0.05, prior="bootstrap", random_state=0)
-    with pytest.raises(UndefinedBayesFactor, match="is not proper, so the posterior cannot"):
-        result.plot_factor(axes())
+    with pytest.raises(UndefinedBayesFactorError, match="is not proper, so the posterior cannot"):
+        result.plot_bayes_factor(axes())
 
 
 def test_a_rope_without_width_leaves_the_point_null(exact):
-    ax = exact.with_rope(0.0).plot_factor(axes())
+    ax = exact.with_rope(0.0).plot_bayes_factor(axes())
     assert words(ax)[-1].startswith("interval null: the ROPE has no width")
     assert "a difference grew" in ax.get_title(loc="left")
 
@@ -136,7 +136,7 @@ def test_right_and_wrong_and_unpaired_outcomes():
     apart = op.Outcomes.from_confusion({"a": [[90, 10], [20, 80]], "b": [[80, 20], [20, 80]]})
     result = op.compare(apart, "a", "b", metric="f1", rope=0.01, random_state=0)
     assert words(result.plot_confusion(axes(1, 3))[2]) == ["+10", "−10", "0", "0"]
-    for draw in (result.plot, result.plot_factor, result.plot_rope_curve, result.plot_models):
+    for draw in (result.plot, result.plot_bayes_factor, result.plot_rope_curve, result.plot_models):
         assert draw(axes()).get_xlabel()
 
 
@@ -190,7 +190,7 @@ def test_power_curves_share_axes():
 def test_blocked_results_draw_too():
     folds = [[60, 20, 15], [58, 22, 17]] * 3
     better = [[67, 12, 8], [66, 14, 9]] * 3
-    result = op.bcv_compare(better, folds, metric="f1", counts="tp_fp_fn", random_state=0)
-    for draw in (result.plot, result.plot_factor, result.plot_rope_curve, result.plot_models):
+    result = op.compare_cv_counts(better, folds, metric="f1", counts="tp_fp_fn", random_state=0)
+    for draw in (result.plot, result.plot_bayes_factor, result.plot_rope_curve, result.plot_models):
         assert draw(axes()).get_xlabel()
     assert len(result.plot_confusion(axes(1, 3))) == 3

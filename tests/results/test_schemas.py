@@ -88,9 +88,9 @@ RESULTS = {
         op.Outcomes.from_pool(TRUTH[:60], {"a": A, "b": B}, which=range(60)), "a", "b"
     ),
     "comparison of nothing known": lambda: compare(TRUTH, A, A),
-    "comparison of folds": lambda: op.bcv_compare(*FOLDS, rope=0.01, n_draws=500),
+    "comparison of folds": lambda: op.compare_cv_counts(*FOLDS, rope=0.01, n_draws=500),
     "comparison of runs": lambda: op.compare_runs(TRUTH, [A, B], [B, C], **FEW),
-    "comparison of fold scores": lambda: op.compare_scores(
+    "comparison of fold scores": lambda: op.compare_cv_scores(
         [[0.5, 0.6, 0.7, 0.9]] * 2,
         [[0.6, 0.5, 0.8, 0.7]] * 2,
         folds=4,
@@ -99,7 +99,7 @@ RESULTS = {
         n_draws=640,
     ),
     "estimate": lambda: op.estimate(BINARY, "a", n_draws=500),
-    "estimate of folds": lambda: op.bcv_estimate(FOLDS[0], n_draws=500),
+    "estimate of folds": lambda: op.estimate_cv_counts(FOLDS[0], n_draws=500),
     "estimate of runs": lambda: op.compare_runs(TRUTH, [A, B], [C], **FEW).b,
     "comparisons by metric": lambda: op.scorecard(TRUTH, A, B, metrics=["f1", "accuracy"], **FEW),
     "joint": lambda: op.scorecard(TRUTH, A, B, metrics=["recall", "precision"], **FEW).joint(
@@ -128,9 +128,9 @@ RESULTS = {
     "proposal": lambda: op.propose(A, B, budget=20, random_state=1),
     "proposal with a judge": lambda: op.propose(A, B, judge=TRUTH, budget=20, random_state=1),
     "proposal of verdicts": lambda: op.propose(A, B, verdicts=True, budget=20, random_state=1),
-    "items": lambda: compare(CLASSES, X, Y).items(columns={"day": DAYS}),
-    "items of label sets": lambda: compare(SETS, "a", "b").items(which="all"),
-    "items of scores": lambda: compare(None, A + 0.5, B, metric="mean").items(),
+    "items": lambda: compare(CLASSES, X, Y).item_table(columns={"day": DAYS}),
+    "items of label sets": lambda: compare(SETS, "a", "b").item_table(which="all"),
+    "items of scores": lambda: compare(None, A + 0.5, B, metric="mean").item_table(),
     "fragility": lambda: compare(TRUTH, A, B, metric="accuracy", rope=0.05).fragility(),
     "fragility of right and wrong": lambda: compare(
         op.Outcomes.from_correct({"a": TRUTH == A, "b": TRUTH == C}), "a", "b", rope=0.1

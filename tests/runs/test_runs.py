@@ -9,7 +9,7 @@ import pytest
 
 import outperform as op
 from outperform.decision.rope import Decision
-from outperform.errors import DataError, UndefinedBayesFactor, UsageError
+from outperform.errors import DataError, UndefinedBayesFactorError, UsageError
 from outperform.inference.spec import counted
 from tests.loops import each
 
@@ -52,7 +52,7 @@ def test_runs_that_are_all_the_same_are_one_model():
     runs = op.compare_runs(TRUTH, [A[0]] * 5, [B[0]] * 4, **asked)
     once = op.compare(TRUTH, A[0], B[0], prior="unit", **asked)
     assert runs.mean == pytest.approx(once.mean, abs=5 * runs.mcse)
-    assert runs.sd == pytest.approx(once.sd, rel=5 * runs.errors["sd"] / runs.sd)
+    assert runs.sd == pytest.approx(once.sd, rel=5 * runs.mc_errors["sd"] / runs.sd)
     assert runs.observed == pytest.approx(once.observed)
     assert runs.details.variance_from == pytest.approx((1.0, 0.0, 0.0, 0.0), abs=1e-12)
     assert runs.details.pooled.sd == pytest.approx(runs.sd)
@@ -213,8 +213,8 @@ def test_everything_is_said(comparison):
 
 def test_there_is_no_bayes_factor(comparison):
     assert comparison.bayes_factor is None
-    for ask in (comparison.point_null, comparison.plot_factor):
-        with pytest.raises(UndefinedBayesFactor, match="improper"):
+    for ask in (comparison.bayes_factor_point_null, comparison.plot_bayes_factor):
+        with pytest.raises(UndefinedBayesFactorError, match="improper"):
             ask()
 
 

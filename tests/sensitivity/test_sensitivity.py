@@ -333,11 +333,11 @@ def test_runs_and_folds_are_asked_as_they_are(two):
     assert "hierarchical" in found.left_out
     assert all(isinstance(one.details, op.results.RunDetails) for one in found)
     folds = [[(80 + k, 10, 20 - k), (79, 11 + k, 21)] * 3 for k in (0, 3)]
-    blocked = op.bcv_compare(*folds, rope=0.01, random_state=1)
+    blocked = op.compare_cv_counts(*folds, rope=0.01, random_state=1)
     again = blocked.sensitivity(priors={"two": 2.0})
     assert again.priors == ("uniform", "jeffreys", "unit", "bootstrap", "two")
     assert all(isinstance(one.details, op.results.FoldDetails) for one in again)
-    same = op.bcv_compare(*folds, rope=0.01, random_state=1, prior=2.0)
+    same = op.compare_cv_counts(*folds, rope=0.01, random_state=1, prior=2.0)
     assert np.array_equal(again["two"].draws, same.draws)
     assert (again["two"].mean, again["two"].sd) == (same.mean, same.sd)
 

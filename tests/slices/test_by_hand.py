@@ -89,7 +89,7 @@ def concluded(draws, *, own=None, p_wrong=None, metric="accuracy", rope=(-0.05, 
             np.zeros(len(draws)) if p_wrong is None else p_wrong,
         ),
         observed=np.arange(2.0 * len(draws)).reshape(2, -1) / 100,
-        like_whole=np.linspace(0.1, 0.9, len(draws)),
+        p_like_overall=np.linspace(0.1, 0.9, len(draws)),
         rope=region,
         prob=prob,
         n_draws=draws.shape[1],
@@ -116,7 +116,7 @@ def test_rows_hold_what_the_draws_of_their_slice_say(metric):
         assert inside == pytest.approx(0.9, abs=0.5 / 300)
         seen = (row.observed_a, row.observed_b, row.observed)
         assert seen == pytest.approx((place / 100, (place + 5) / 100, -0.05))
-        assert row.like_whole == pytest.approx(0.1 + 0.2 * place)
+        assert row.p_like_overall == pytest.approx(0.1 + 0.2 * place)
         assert row.n_draws == 300
         assert row.mcse == pytest.approx(values.std(ddof=1) / math.sqrt(300))
     firm = [row.decision for row in concluded(draws, metric=metric)]
@@ -139,7 +139,7 @@ def test_no_equivalence_where_the_own_interval_leaves_out_the_pooled_mean(case):
     own = generator.normal(centre, 0.01, size=(1, 1_000))
     (row,) = concluded(draws, own=own)
     assert (row.decision, row.disagrees) == (decision, disagrees)
-    assert (row.mean in row.own_hdi) == (decision is Decision.EQUIVALENT)
+    assert (row.mean in row.unpooled_hdi) == (decision is Decision.EQUIVALENT)
     # A call that both make is no disagreement.
     (row,) = concluded(own, own=own)
     assert not row.disagrees
@@ -149,7 +149,7 @@ def test_a_call_whose_size_the_own_items_contradict_is_named():
     generator = np.random.default_rng(4)
     draws = generator.normal(-0.1, 0.005, size=(1, 1_000))
     (row,) = concluded(draws, own=draws - 0.06)
-    assert row.decision is row.own_decision is Decision.WORSE
+    assert row.decision is row.unpooled_decision is Decision.WORSE
     assert row.disagrees
 
 
@@ -176,9 +176,9 @@ def test_how_probably_a_call_is_wrong_is_what_the_others_teach():
         np.ones_like(place), {"a": a, "b": b}, counts[place, cell], labels=[0, 1], by=by
     )
     row = asked(seen, rope=0.01, n_draws=4_000)["00"]
-    assert row.decision is row.own_decision is Decision.WORSE
+    assert row.decision is row.unpooled_decision is Decision.WORSE
     assert row.p_wrong > 1 - row.p_worse + 5 * np.sqrt(0.25 / 4_000)
-    assert row.mean > row.own_hdi.midpoint
+    assert row.mean > row.unpooled_hdi.midpoint
 
 
 @pytest.mark.parametrize(("errors", "coarse"), [(5.5, True), (6.5, False)])
@@ -205,7 +205,7 @@ def test_a_slice_of_very_many_items_is_what_it_is_alone():
     assert row.observed == pytest.approx(alone.observed)
     assert abs(row.mean - alone.mean) < 0.5 * alone.sd
     assert row.sd == pytest.approx(alone.sd, rel=0.15)
-    assert row.like_whole < 0.05
+    assert row.p_like_overall < 0.05
     assert row.decision is Decision.BETTER
 
 
@@ -222,7 +222,7 @@ def test_a_slice_of_few_items_is_what_the_others_are():
     assert small.n == 10
     assert small.observed < -0.1
     assert abs(small.mean - slices.whole.mean) < 0.5 * abs(small.observed - slices.whole.mean)
-    assert small.like_whole > 0.5
+    assert small.p_like_overall > 0.5
 
 
 def test_the_whole_is_the_comparison_of_all_slices_together():
@@ -254,7 +254,7 @@ def test_a_third_of_the_calls_are_counted_by_their_decisions():
     slices = asked(sliced((0.9, 0.3, 0.6) * 4, n=1_500))
     assert slices.counts[Decision.BETTER] == slices.counts[Decision.WORSE] == 4
     assert sum(slices.counts.values()) == 12
-    assert {row.key for row in slices.called} == {
+    assert {row.key for row in slices.flagged} == {
         row.key for row in slices if row.decision in (Decision.BETTER, Decision.WORSE)
     }
-    assert slices.expected_wrong == pytest.approx(sum(row.p_wrong for row in slices))
+    assert slices.expected_false_alarms == pytest.approx(sum(row.p_wrong for row in slices))

@@ -162,7 +162,7 @@ def test_numbers_scatter_over_seeds_as_their_errors_say():
         rows = [run[key] for run in runs]
         for name in ("mean", "sd", "p_worse", "p_better", "p_greater"):
             scatter = np.std([getattr(row, name) for row in rows], ddof=1)
-            told = np.mean([row.errors[name] for row in rows])
+            told = np.mean([row.mc_errors[name] for row in rows])
             assert 0.7 < scatter / told < 1.3, (key, name)
 
 
@@ -197,11 +197,11 @@ def test_what_is_called_and_how_much_of_it_is_wrong():
     by = {"part": [k // 200 for k in range(1_200)]}
     seen = op.Outcomes.from_labels(y, {"new": worse, "old": y}, labels=[0, 1], by=by)
     slices = op.compare_slices(seen, "new", "old", metric="recall", rope=0.02, random_state=1)
-    assert [row.key for row in slices.called] == [("0",)]
-    assert slices["0"].called
-    assert not slices["1"].called
+    assert [row.key for row in slices.flagged] == [("0",)]
+    assert slices["0"].flagged
+    assert not slices["1"].flagged
     wrong = 1 - slices["0"].p_worse
-    assert slices.expected_wrong == pytest.approx(wrong)
+    assert slices.expected_false_alarms == pytest.approx(wrong)
     assert slices["0"].p_wrong == wrong
     assert slices["1"].p_wrong == 0
     assert "new is worse than old in 1 of 6 slices" in repr(slices)
@@ -292,7 +292,7 @@ def test_equal_slices_raise_no_alarm_whatever_the_classes_and_the_metric(n_class
     seen = alike(200, 150, n_classes, seed=n_classes)
     asked = {"metric": metric, "rope": 0.01, "n_draws": 1_000, "random_state": 1}
     # At most one in a thousand is called falsely, so hardly ever two of 200.
-    assert len(op.compare_slices(seen, "a", "b", **asked).called) <= 1
+    assert len(op.compare_slices(seen, "a", "b", **asked).flagged) <= 1
 
 
 def test_the_whole_has_as_many_draws_as_were_wanted():

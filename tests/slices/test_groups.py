@@ -71,8 +71,10 @@ def test_own_interval_is_that_of_the_slice_compared_alone():
         alone = op.compare(sliced.slice(*row.key), "new", "old", metric="accuracy", rope=0.02)
         assert (row.observed, row.n) == (pytest.approx(alone.observed), alone.n)
         for end in ("low", "high"):
-            error = np.hypot(getattr(row.own_hdi, f"mcse_{end}"), getattr(alone.hdi, f"mcse_{end}"))
-            assert getattr(row.own_hdi, end) == pytest.approx(
+            error = np.hypot(
+                getattr(row.unpooled_hdi, f"mcse_{end}"), getattr(alone.hdi, f"mcse_{end}")
+            )
+            assert getattr(row.unpooled_hdi, end) == pytest.approx(
                 getattr(alone.hdi, end), abs=5 * error
             )
     assert found.whole.observed == pytest.approx(

@@ -67,10 +67,13 @@ def test_each_slice_is_what_its_own_outcomes_are(make, asked):
         own = make(np.flatnonzero(row.key[0] == LANGUAGE))
         alone = op.compare(own, *AB, rope=0.02, n_draws=4_000, random_state=2, **asked)
         assert row.observed == pytest.approx(alone.observed)
-        for ours, theirs in ((row.own_hdi.low, alone.hdi.low), (row.own_hdi.high, alone.hdi.high)):
+        for ours, theirs in (
+            (row.unpooled_hdi.low, alone.hdi.low),
+            (row.unpooled_hdi.high, alone.hdi.high),
+        ):
             assert ours == pytest.approx(theirs, abs=0.3 * alone.sd)
         # Pulled toward the others, which differ by chance only.
-        assert row.hdi.width < row.own_hdi.width
+        assert row.hdi.width < row.unpooled_hdi.width
     whole = op.compare(make(), *AB, rope=0.02, random_state=1, **asked)
     assert found.whole.observed == pytest.approx(whole.observed)
 
@@ -106,7 +109,7 @@ def test_groups_across_slices_move_them_together(make):
         kept = np.flatnonzero(row.key[0] == LANGUAGE)
         alone = op.compare(make(kept, groups=groups[kept]), *AB, metric=metric, rope=0.02)
         assert row.observed == pytest.approx(alone.observed)
-        assert row.own_hdi.width == pytest.approx(alone.hdi.width, rel=0.1)
+        assert row.unpooled_hdi.width == pytest.approx(alone.hdi.width, rel=0.1)
 
 
 def test_files_with_several_labels_a_field_keep_their_slices():

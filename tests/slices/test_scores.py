@@ -31,7 +31,7 @@ def test_two_slices_are_two_comparisons():
         assert row.n == alone.n
         assert row.observed == pytest.approx(alone.observed, abs=1e-12)
         assert row.mean == pytest.approx(alone.mean, abs=5 * np.hypot(row.mcse, alone.mcse))
-        assert row.own_hdi.low == pytest.approx(alone.hdi.low, abs=0.3 * alone.sd)
+        assert row.unpooled_hdi.low == pytest.approx(alone.hdi.low, abs=0.3 * alone.sd)
 
 
 def test_equal_slices_are_pulled_together_and_a_bad_one_stays_visible():
@@ -39,11 +39,11 @@ def test_equal_slices_are_pulled_together_and_a_bad_one_stays_visible():
     found = op.compare_slices(seen, "A", "B", by=by, **ASKED)
     means, observed = ([getattr(row, name) for row in found.rows] for name in ("mean", "observed"))
     assert np.std(means) < 0.6 * np.std(observed)
-    assert not found.called
+    assert not found.flagged
     seen, by = grades(bad=1.5)
     found = op.compare_slices(seen, "A", "B", by=by, **ASKED)
-    assert [row.key for row in found.called] == [("5",)]
-    assert found.called[0].decision is op.Decision.WORSE
+    assert [row.key for row in found.flagged] == [("5",)]
+    assert found.flagged[0].decision is op.Decision.WORSE
     assert found["5"].observed in found["5"].hdi
 
 
@@ -74,7 +74,7 @@ def test_few_false_alarms():
     called = 0
     for seed in range(5):
         seen, by = grades(seed=seed)
-        called += len(op.compare_slices(seen, "A", "B", by=by, **ASKED).called)
+        called += len(op.compare_slices(seen, "A", "B", by=by, **ASKED).flagged)
     assert called <= 1  # of 40 equal slices
 
 

@@ -15,7 +15,7 @@ from outperform.gates.ci import gate_annotations, gate_junit, gate_outputs
 from outperform.gates.policy import Rule, read_policy
 from outperform.gates.rule import fails_among
 from outperform.inference.summary import summarize
-from outperform.results import Judgement
+from outperform.results import GateStatus
 from tests.loops import each
 
 
@@ -35,41 +35,41 @@ def gate(tasks, **asked):
 
 
 def test_all_must_pass():
-    assert gate({"a": SAFE, "b": SAFE}).judgement is Judgement.PASS
-    assert gate({"a": SAFE, "b": OPEN}).judgement is Judgement.UNDECIDED
-    assert gate({"a": SAFE, "b": WORSE, "c": OPEN}).judgement is Judgement.FAIL
+    assert gate({"a": SAFE, "b": SAFE}).status is GateStatus.PASS
+    assert gate({"a": SAFE, "b": OPEN}).status is GateStatus.UNDECIDED
+    assert gate({"a": SAFE, "b": WORSE, "c": OPEN}).status is GateStatus.FAIL
 
 
 def test_an_advisory_task_is_shown_and_never_decides():
     found = gate({"a": SAFE, "b": WORSE}, policy={"b": "advisory"})
-    assert found.judgement is Judgement.PASS
-    assert found.checks[1].judgement is Judgement.FAIL
+    assert found.status is GateStatus.PASS
+    assert found.checks[1].status is GateStatus.FAIL
     assert "b, advisory" in str(found)
     cases = ElementTree.fromstring(gate_junit(found)).iter("testcase")
     assert [case.find("failure") is None for case in cases] == [True, True]
     commands = [line.split()[0] for line in gate_annotations(found).splitlines()]
     assert commands == ["::notice", "::notice"]
-    assert gate_outputs(found) == "judgement=pass"  # no task's difference is that of all
+    assert gate_outputs(found) == "status=pass"  # no task's difference is that of all
 
 
 def test_a_margin_is_how_much_worse_it_may_be():
-    assert gate({"a": WORSE}, policy={"a": 0.2}).judgement is Judgement.PASS
-    assert gate({"a": WORSE}, policy={"a": 0.05}).judgement is Judgement.FAIL
+    assert gate({"a": WORSE}, policy={"a": 0.2}).status is GateStatus.PASS
+    assert gate({"a": WORSE}, policy={"a": 0.05}).status is GateStatus.FAIL
     edge = gate({"a": WORSE}, policy={"a": 0.05}).checks[0].to_dict()["edge"]
     assert edge == -0.05
 
 
 def test_better_may_be_required_of_one_task():
-    assert gate({"a": SAFE, "b": SAFE}, policy={"b": "better"}).judgement is not Judgement.PASS
+    assert gate({"a": SAFE, "b": SAFE}, policy={"b": "better"}).status is not GateStatus.PASS
 
 
 def test_more_tasks_need_a_surer_failure():
     """A task that fails alone by a hair is undecided among twenty."""
     near = task(1_000, 20, 60)
     alone = gate({"a": near}).checks[0]
-    assert alone.judgement is Judgement.FAIL
+    assert alone.status is GateStatus.FAIL
     many = gate({"a": near, **{f"t{place}": SAFE for place in range(19)}})
-    assert many.checks[0].judgement is Judgement.UNDECIDED
+    assert many.checks[0].status is GateStatus.UNDECIDED
     assert "99.75% HDI, required for a failure among 20 tasks" in many.report()
 
 

@@ -149,7 +149,9 @@ def test_tasks_too_coarse_are_told_how_to_mend_it():
     edge = abs(alone.hdi.high)
     near = op.Suite({"x": scores, "y": scores}, metrics="mean", ropes={"x": edge, "y": 5.0})
     found = op.compare(near, "m1", "m0", random_state=1, n_draws=500)
-    told = {one.message: one.mends for one in found.findings if one.name.startswith("monte_carlo")}
+    told = {
+        one.message: one.parameter for one in found.findings if one.name.startswith("monte_carlo")
+    }
     assert any("In 1 of 2 tasks" in one and "(x)" in one for one in told), told
     assert set(told.values()) == {"n_draws"}
     assert "task_findings" not in {one.name for one in found.findings}
@@ -277,15 +279,15 @@ def test_every_number_has_its_monte_carlo_error(ranked, compared):
     for row in ranked.rows:
         assert row.n_models == 4
         facts = {one["name"]: one for one in ranked.to_dict()["models"]}[row.name]
-        assert set(facts["errors"]) == set(row.errors) <= set(facts)
-        assert all(error > 0 for error in row.errors.values())
-        assert row.errors["p_best"] == pytest.approx(
+        assert set(facts["mc_errors"]) == set(row.mc_errors) <= set(facts)
+        assert all(error > 0 for error in row.mc_errors.values())
+        assert row.mc_errors["p_best"] == pytest.approx(
             np.sqrt(row.p_best * (1 - row.p_best) / 4_000), abs=2e-4
         )
-        assert row.errors["win_rate"] == pytest.approx(row.mean_rank_mcse / 3)
-    assert compared.errors["p_better"] > 0
+        assert row.mc_errors["win_rate"] == pytest.approx(row.mean_rank_mcse / 3)
+    assert compared.mc_errors["p_better"] > 0
     assert compared.win_rate_mcse == 0  # the tasks are exact, and so is what follows from them
-    assert set(compared.new_tasks.errors.values()) == {0.0}
+    assert set(compared.new_tasks.mc_errors.values()) == {0.0}
     verbose = "\n".join(
         str(line) for line in ranked._document().lines(Page(verbose=True, height=None))
     )
@@ -299,7 +301,7 @@ def test_errors_on_new_tasks_are_those_of_repetition():
     found = [op.rank(few, random_state=seed, n_draws=200)["m0"].new_tasks for seed in range(40)]
     for name in ("mean", "sd", "p_worse", "p_greater"):
         seen = np.std([getattr(one, name) for one in found], ddof=1)
-        said = np.sqrt(np.mean([one.errors[name] ** 2 for one in found]))
+        said = np.sqrt(np.mean([one.mc_errors[name] ** 2 for one in found]))
         assert seen / said == pytest.approx(1, abs=0.45), name
     seen = np.std([one.hdi.low for one in found], ddof=1)
     assert seen / np.mean([one.hdi.mcse_low for one in found]) == pytest.approx(1, abs=0.45)
@@ -445,7 +447,7 @@ def test_a_table_of_scores_is_answered_as_compare_scores_does(n_folds, metric):
         }
         for name in ("C", "A")
     )
-    expected = op.compare_scores(
+    expected = op.compare_cv_scores(
         c, a, names=("C", "A"), metric=metric, rope=0.005, random_state=1, n_draws=4_000,
         hdi_prob=0.9, **stated,
     )  # fmt: skip
@@ -456,7 +458,7 @@ def test_rows_of_one_data_set_are_its_folds():
     table = fold_table(5)
     del table["data"]
     suite = op.Suite.from_scores(table, rope=0.005, runs=3)
-    expected = op.compare_scores(table["A"], table["B"], rope=0.005, runs=3)
+    expected = op.compare_cv_scores(table["A"], table["B"], rope=0.005, runs=3)
     found = op.compare(suite, "A", "B")
     assert found.mcse == 0
     assert (found.mean, found.hdi, found.p_better) == (

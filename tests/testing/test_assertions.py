@@ -77,13 +77,13 @@ class TestUndecided:
         models, asked = self.question(seen)
         with pytest.warns(UserWarning, match="more items") as caught:
             found = assert_not_worse(*models, **asked, undecided="warn")
-        assert found.judgement is op.results.Judgement.UNDECIDED
+        assert found.status is op.results.GateStatus.UNDECIDED
         assert caught[0].filename == __file__
 
     def test_it_may_pass(self, seen):
         models, asked = self.question(seen)
         found = assert_not_worse(*models, **asked, undecided="pass")
-        assert found.judgement is op.results.Judgement.UNDECIDED
+        assert found.status is op.results.GateStatus.UNDECIDED
 
     def test_a_failure_fails_all_the_same(self, seen):
         with pytest.raises(AssertionError):

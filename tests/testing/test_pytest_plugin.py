@@ -125,7 +125,7 @@ def test_junit_has_the_numbers(run, pytester):
     root = ElementTree.parse(pytester.path / "junit.xml").getroot()
     for case in root.iter("testcase"):
         told = {one.get("name"): one.get("value") for one in case.iter("property")}
-        assert told["outperform.judgement"] == "pass"
+        assert told["outperform.status"] == "pass"
         assert told["outperform.metric"] == "accuracy"
         assert told["outperform.decision"] == "≫"
         low, high = float(told["outperform.hdi_low"]), float(told["outperform.hdi_high"])

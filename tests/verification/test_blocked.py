@@ -66,7 +66,7 @@ def test_all_learners_meet_the_same_items():
 def test_the_unpaired_road_is_bcv_compare_on_the_counts_of_the_folds():
     result = blocked.cross_validate(TREE, 0)
     a, b = (blocked.fold_counts(result, name) for name in result.names)
-    again = op.bcv_compare(a, b, random_state=0)
+    again = op.compare_cv_counts(a, b, random_state=0)
     assert again.hdi == result.details.unpaired.hdi
     assert again.decision == result.details.unpaired.decision
     assert again.p_h1 == result.details.unpaired.p_h1

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from outperform.errors import MissingExtra
+from outperform.errors import MissingExtraError
 from verification import coverage_map, execution, fingerprint, programme, records
 from verification.__main__ import main
 from verification.programme import NOT_QUICK, PARTS, QUICK
@@ -196,7 +196,7 @@ def test_a_part_whose_library_is_missing_is_skipped_and_keeps_its_record(
     tmp_path, monkeypatch, capsys
 ):
     def lacking(name, **_):
-        raise MissingExtra(f"the study of engines needs {name}")
+        raise MissingExtraError(f"the study of engines needs {name}")
 
     monkeypatch.setattr(programme, "require", lacking)
     monkeypatch.setattr(execution, "run_apart", execution.run)

@@ -680,16 +680,20 @@ call("result/rope_curve")(
 call("result/confusions")(
     lambda s: [m.tolist() for m in two(data.three, s, "accuracy").confusions()]
 )
-call("result/point_null/recall")(
-    lambda s: factor(two(data.binary, s, "recall", prior="uniform").point_null())
+call("result/bayes_factor_point_null/recall")(
+    lambda s: factor(two(data.binary, s, "recall", prior="uniform").bayes_factor_point_null())
 )
-call("result/point_null/unpaired")(
+call("result/bayes_factor_point_null/unpaired")(
     lambda s: factor(
-        two(data.binary, s, "f1", paired=False, prior=op.Prior(rows=1, prevalence=2)).point_null()
+        two(
+            data.binary, s, "f1", paired=False, prior=op.Prior(rows=1, prevalence=2)
+        ).bayes_factor_point_null()
     )
 )
-call("result/point_null/kde")(
-    lambda s: factor(two(data.binary, s, "f1", prior="uniform").point_null(method="kde"))
+call("result/bayes_factor_point_null/kde")(
+    lambda s: factor(
+        two(data.binary, s, "f1", prior="uniform").bayes_factor_point_null(method="kde")
+    )
 )
 call("result/distribution")(
     lambda s: [
@@ -710,13 +714,13 @@ def factor(found):
 
 
 call("result/items/binary")(
-    lambda s: ab(seen(data.binary, ids=np.arange(600)), s, "f1").items(top=8)
+    lambda s: ab(seen(data.binary, ids=np.arange(600)), s, "f1").item_table(top=8)
 )
-call("result/items/all")(lambda s: two(data.small, s, "accuracy").items(which="all", top=10))
-call("result/items/three")(lambda s: two(data.three, s, "f1_macro", prior="unit").items(top=8))
-call("result/items/scores")(lambda s: two(data.probabilities, s, "roc_auc").items(top=8))
-call("result/items/targets")(lambda s: two(data.regression, s, "rmse", rope=0.05).items(top=8))
-call("result/items/sets")(lambda s: two(data.label_sets, s, "f1_micro").items(top=8))
+call("result/items/all")(lambda s: two(data.small, s, "accuracy").item_table(which="all", top=10))
+call("result/items/three")(lambda s: two(data.three, s, "f1_macro", prior="unit").item_table(top=8))
+call("result/items/scores")(lambda s: two(data.probabilities, s, "roc_auc").item_table(top=8))
+call("result/items/targets")(lambda s: two(data.regression, s, "rmse", rope=0.05).item_table(top=8))
+call("result/items/sets")(lambda s: two(data.label_sets, s, "f1_micro").item_table(top=8))
 call("result/fragility/far")(lambda s: two(data.far, s, "accuracy").fragility())
 call("result/fragility/f1")(lambda s: two(data.far, s, "f1").fragility())
 call("result/fragility/correct")(
@@ -1069,7 +1073,7 @@ call("gate/assert_better")(
     )
 )
 
-# --- close to the edges: closed forms, so that every decision and judgement is firm -------------------
+# --- close to the edges: closed forms, so that every decision and status is firm -------------------
 
 EDGES = {
     "alike": (0.003, 0.0044, 0.0046, 0.0098, 0.0101, 0.02),
@@ -1084,9 +1088,7 @@ for _set, _ropes in EDGES.items():
             for _require in ("not_worse", "better"):
                 call(f"gate/edges/{_set}/{_order}/{_require}/{_rope}")(
                     lambda s, d=_set, r=_rope, o=_order, q=_require: (
-                        gated(
-                            getattr(data, d), s, "accuracy", *o, rope=r, require=q
-                        ).judgement.value
+                        gated(getattr(data, d), s, "accuracy", *o, rope=r, require=q).status.value
                     )
                 )
 
@@ -1250,7 +1252,7 @@ def run_details(c):
 
 
 call("fold-scores/one")(
-    lambda s: op.compare_scores(
+    lambda s: op.compare_cv_scores(
         *(one["mail"] + one["mail"][::-1] for one in data.fold_scores()),
         folds=10,
         rope=0.005,
@@ -1258,7 +1260,7 @@ call("fold-scores/one")(
     )
 )
 call("fold-scores/repeated")(
-    lambda s: op.compare_scores(
+    lambda s: op.compare_cv_scores(
         *(one["mail"] + one["news"] for one in data.fold_scores()),
         runs=2,
         rope=0.005,
@@ -1266,17 +1268,17 @@ call("fold-scores/repeated")(
     )
 )
 call("fold-scores/test_share")(
-    lambda s: op.compare_scores(
+    lambda s: op.compare_cv_scores(
         *(one["mail"] for one in data.fold_scores()), test_share=0.3, rope=0.005, random_state=s
     )
 )
 call("fold-scores/several")(
-    lambda s: op.compare_scores(
+    lambda s: op.compare_cv_scores(
         *data.fold_scores(), folds=5, rope=0.005, n_draws=4_000, random_state=s
     )
 )
 call("fold-scores/signed-rank")(
-    lambda s: op.compare_scores(
+    lambda s: op.compare_cv_scores(
         *({k: sum(v) / 5 for k, v in one.items()} for one in data.fold_scores()),
         rope=0.005,
         n_draws=4_000,
@@ -1284,7 +1286,7 @@ call("fold-scores/signed-rank")(
     )
 )
 call("fold-scores/cost")(
-    lambda s: op.compare_scores(
+    lambda s: op.compare_cv_scores(
         *(one["chat"] for one in data.fold_scores()),
         folds=5,
         metric="mean_cost",
@@ -1295,19 +1297,21 @@ call("fold-scores/cost")(
 
 for _correlation in ("averaged", "integrated", (0.5, 0.5), "full"):
     call(f"bcv/compare/{_correlation}")(
-        lambda s, c=_correlation: op.bcv_compare(
+        lambda s, c=_correlation: op.compare_cv_counts(
             data.FOLDS_A, data.FOLDS_B, rope=0.01, correlation=c, random_state=s, n_draws=DRAWS
         )
     )
 for _metric in ("precision", "recall", "f2", "jaccard"):
     call(f"bcv/compare/{_metric}")(
-        lambda s, m=_metric: op.bcv_compare(
+        lambda s, m=_metric: op.compare_cv_counts(
             data.FOLDS_A, data.FOLDS_B, metric=m, rope=0.01, random_state=s, n_draws=DRAWS
         )
     )
-call("bcv/estimate/f1")(lambda s: op.bcv_estimate(data.FOLDS_B, random_state=s, n_draws=DRAWS))
+call("bcv/estimate/f1")(
+    lambda s: op.estimate_cv_counts(data.FOLDS_B, random_state=s, n_draws=DRAWS)
+)
 call("bcv/estimate/jeffreys")(
-    lambda s: op.bcv_estimate(
+    lambda s: op.estimate_cv_counts(
         data.FOLDS_B, prior="jeffreys", hdi_prob=0.9, random_state=s, n_draws=DRAWS
     )
 )
@@ -1381,11 +1385,15 @@ RATES = {
 
 for _goal in ("≫", "decided", "not_worse"):
     call(f"plan/accuracies/{_goal}")(
-        lambda s, g=_goal: op.plan(world=WORLD, rope=0.01, goal=g, random_state=s, **SIMULATED)
+        lambda s, g=_goal: op.plan(scenario=WORLD, rope=0.01, goal=g, random_state=s, **SIMULATED)
     )
-call("plan/rates")(lambda s: op.plan(world=RATES, goal="≫", rope=0.05, random_state=s, **SIMULATED))
+call("plan/rates")(
+    lambda s: op.plan(scenario=RATES, goal="≫", rope=0.05, random_state=s, **SIMULATED)
+)
 call("plan/rates/unpaired")(
-    lambda s: op.plan(world=RATES, goal="≫", rope=0.05, paired=False, random_state=s, **SIMULATED)
+    lambda s: op.plan(
+        scenario=RATES, goal="≫", rope=0.05, paired=False, random_state=s, **SIMULATED
+    )
 )
 call("plan/pilot")(
     lambda s: op.plan(
@@ -1401,11 +1409,13 @@ call("plan/pilot")(
     )
 )
 call("plan/unreachable")(
-    lambda s: op.plan(world=WORLD, rope=0.039, goal="≫", most=2_000, random_state=s, **SIMULATED)
+    lambda s: op.plan(
+        scenario=WORLD, rope=0.039, goal="≫", max_items=2_000, random_state=s, **SIMULATED
+    )
 )
 call("plan/questions")(
     lambda s: plan_answers(
-        op.plan(world=WORLD, rope=0.01, goal="≫", random_state=s, n_simulations=500, n_draws=300)
+        op.plan(scenario=WORLD, rope=0.01, goal="≫", random_state=s, n_simulations=500, n_draws=300)
     )
 )
 call("plan/suite")(
@@ -1895,8 +1905,10 @@ REFUSED = {
     "curve-kind": lambda s: two(data.probabilities, s, "roc_auc").curve("lift"),
     "curve-labels": lambda s: two(data.binary, s, "f1").curve("roc"),
     "ratio-negative": lambda s: two(data.binary, s, "matthews_corrcoef").ratio(rope=-1),
-    "items-spans": lambda s: ab(tagged(), s, "f1").items(),
-    "point-null-bootstrap": lambda s: two(data.binary, s, "f1", prior="bootstrap").point_null(),
+    "items-spans": lambda s: ab(tagged(), s, "f1").item_table(),
+    "point-null-bootstrap": lambda s: two(
+        data.binary, s, "f1", prior="bootstrap"
+    ).bayes_factor_point_null(),
     "rank-one-model": lambda s: op.rank(Y, {"A": YA}),
     "scorecard-no-metric": lambda s: op.scorecard(Y, YA, YB, metrics=[]),
     "slices-none": lambda s: op.compare_slices(seen(data.binary), "A", "B"),
@@ -1912,13 +1924,13 @@ REFUSED = {
     "suite-metric": lambda s: op.compare(suite(), "A", "B", metric="accuracy"),
     "suite-weights": lambda s: suite(weights={"arc": 1}),
     "plan-nothing": lambda s: op.plan(),
-    "plan-goal": lambda s: op.plan(world=WORLD, goal="superb"),
-    "plan-agreement": lambda s: op.plan(world={"accuracies": (0.9, 0.2), "agreement": 0.9}),
+    "plan-goal": lambda s: op.plan(scenario=WORLD, goal="superb"),
+    "plan-agreement": lambda s: op.plan(scenario={"accuracies": (0.9, 0.2), "agreement": 0.9}),
     "power-sizes": lambda s: op.power(**RATES, sizes=[0]),
     "propose-budget": lambda s: op.propose(YA, YB, budget=100),
     "runs-one-each": lambda s: op.compare_runs(Y, [YA], [YB], metric="accuracy"),
-    "fold-scores-lengths": lambda s: op.compare_scores([0.8, 0.9], [0.7]),
-    "bcv-odd-folds": lambda s: op.bcv_compare(data.FOLDS_A[:3], data.FOLDS_B[:3]),
+    "fold-scores-lengths": lambda s: op.compare_cv_scores([0.8, 0.9], [0.7]),
+    "bcv-odd-folds": lambda s: op.compare_cv_counts(data.FOLDS_A[:3], data.FOLDS_B[:3]),
     "nhst-negative": lambda s: op.nhst.sign_test(-1, 3),
     "read-column": lambda s: op.read(
         io.StringIO("a,b\n1,2\n"), format="csv", truth="c", models=["b"]
@@ -2019,7 +2031,7 @@ PAIR_VERBS = {
     "gate": lambda o, asked: op.gate(o, "A", "B", **asked),
     "slices": lambda o, asked: op.compare_slices(o, "A", "B", **asked),
     "ratio": lambda o, asked: op.compare(o, "A", "B", **asked).ratio(rope=0.05),
-    "items": lambda o, asked: op.compare(o, "A", "B", **asked).items(top=3),
+    "items": lambda o, asked: op.compare(o, "A", "B", **asked).item_table(top=3),
     "fragility": lambda o, asked: op.compare(o, "A", "B", **asked).fragility(),
 }  # fmt: skip
 

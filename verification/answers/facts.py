@@ -21,8 +21,8 @@ LEFT_OUT = {
     "symbol",
     "words",
     "message",
-    "mends",
-    "errors",
+    "parameter",
+    "mc_errors",
     "rope_curve",
     "mcse_low",
     "mcse_high",
@@ -182,7 +182,9 @@ def _row_name(row: object, place: int) -> str:
 def _note_errors(path: str, value: Mapping, errors: dict[str, float]) -> None:
     """Keep the Monte Carlo errors that a result states, under the paths that they are about."""
     for key, error in (
-        (value.get("errors") or {}).items() if isinstance(value.get("errors"), Mapping) else ()
+        (value.get("mc_errors") or {}).items()
+        if isinstance(value.get("mc_errors"), Mapping)
+        else ()
     ):
         errors[_join(path, key.replace("regret_", "regret/"))] = float(error)
     if isinstance(value.get("mcse"), float) and "mean" in value:

@@ -44,7 +44,7 @@ WIDTH = 6  # a drawn value may be so many spreads from the middle
 LEAST = 1e-12  # and always so far
 UNSURE = 2  # a spread from a few seeds alone, with nothing to hold it against, is doubled
 STEP = 0.1  # mean ranks over five tasks move in steps of 0.2, and so do the ends of their intervals
-CHANCES = ("p_", "win_rate", "borda", "regret", "expected_", "like_whole", "probabilities")
+CHANCES = ("p_", "win_rate", "borda", "regret", "expected_", "p_like_overall", "probabilities")
 BY_CHANCE = ("monte_carlo", "coarse")  # findings about the draws themselves
 
 Answers = list[tuple[Facts, dict[str, float]]]
@@ -135,7 +135,7 @@ def around(path: str, *names: str) -> list[str]:
 
 
 def is_decision(path: str) -> bool:
-    return path.rsplit("/", 1)[-1] in ("decision", "own_decision")
+    return path.rsplit("/", 1)[-1] in ("decision", "unpooled_decision")
 
 
 def is_firm(path: str, base: Facts, drawn: dict[str, list[float]]) -> bool:

@@ -210,7 +210,7 @@ def count(
     To add up the files of several days or machines, put them into one folder and
     pass the folder. With --update, only new data are counted.
 
-    Example: outperform count preds.csv --truth label --of bert --of gpt -o counts.json
+    Example: outperform count preds.csv --truth label --model bert --model gpt -o counts.json
     """
     keywords = {**reading.arguments(), "models": models or None, "by": by or None}
     if model_version and output is None:
@@ -348,7 +348,7 @@ def _explained(word: str) -> tuple[str, str, str]:
         similar = get_close_matches(name, [*metrics, *findings])  # all of them are a long list
         raise UsageError(unknown_name("term, metric or finding", word, [*terms, *similar]))
     variants = [template for template in TEMPLATES.values() if template.name == name]
-    options = dict.fromkeys(spelled_option(each.mends) for each in variants if each.mends)
+    options = dict.fromkeys(spelled_option(each.parameter) for each in variants if each.parameter)
     option = f" Option: {' or '.join(options)}." if options else ""
     levels = " or ".join(dict.fromkeys(level for template in variants for level in template.levels))
     return f"{name} ({levels})", findings[name] + option, "reference/findings"
@@ -415,7 +415,7 @@ def spelled_option(name: str, values: tuple[object, ...] = ()) -> str:
     >>> spelled_option("hdi_prob"), spelled_option("pos_label", ("ham", "not spam"))
     ('--hdi-prob', "--pos-label ham or 'not spam'")
     >>> spelled_option("models", (["bert", "gpt"],)), spelled_option("where", ({"country": "DE"},))
-    ('--of bert --of gpt', '--where country=DE')
+    ('--model bert --model gpt', '--where country=DE')
     >>> spelled_option("where", ({"filter": ["first", "none"]},))
     '--where filter=first --where filter=none'
     >>> spelled_option("dialect", ({"encoding": "latin-1"},)), spelled_option("paired", (False,))
@@ -464,7 +464,7 @@ _PANELS: dict[str, dict[str, Callable[..., int | None]]] = {
         "slices": compare.slices,
         "rank": compare.rank,
         "runs": compare.runs,
-        "bcv": compare.bcv,
+        "cv-counts": compare.cv_counts,
         "sensitivity": compare.sensitivity,
         "report": gate.report,
     },

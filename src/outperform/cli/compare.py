@@ -1,4 +1,4 @@
-"""Commands that compare models: from ``compare`` and ``rank`` to ``bcv`` and ``sensitivity``."""
+"""Commands that compare models: ``compare``, ``rank``, ``cv-counts``, ``sensitivity`` and more."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ ItemsFile = Annotated[
 def write_items(comparison: Comparison, path: Path | None) -> None:
     """Write the items on which the models differ, if there is a path."""
     if path is not None:
-        deliver(comparison.items().table().to_csv(), path)
+        deliver(comparison.item_table().table().to_csv(), path)
 
 
 def compare(
@@ -99,7 +99,7 @@ def estimate(
 ) -> None:
     """Estimate one model's metric, with an interval.
 
-    Example: outperform estimate preds.csv --truth label --of bert --metric f1_macro
+    Example: outperform estimate preds.csv --truth label --model bert --metric f1_macro
     """
     data = asking.at_prevalence(read_seen(files, [prediction], reading, [metric]))
     with shown("drawing"):
@@ -382,7 +382,7 @@ def _render(comparison: SliceComparison, style: Style, top: int | None) -> str:
     return str(getattr(comparison.table(top), f"to_{style}")())
 
 
-def bcv(
+def cv_counts(
     file: Annotated[
         str,
         typer.Argument(
@@ -414,7 +414,7 @@ def bcv(
 
     If the file contains only one model, estimate its metric.
 
-    Example: outperform bcv folds.csv --metric f1 --rope 0.005
+    Example: outperform cv-counts folds.csv --metric f1 --rope 0.005
     """
     from outperform.io.count_tables import read_fold_counts
 
@@ -431,10 +431,12 @@ def bcv(
     }
     rows = [counts.rows(name) for name in names]
     if len(names) == 1:
-        write_result(op.bcv_estimate(rows[0], name=names[0], **keywords), writing)
+        write_result(op.estimate_cv_counts(rows[0], name=names[0], **keywords), writing)
         return
     counts.two(names)
-    comparison = op.bcv_compare(*rows, rope=rope_of(rope), names=(names[0], names[1]), **keywords)
+    comparison = op.compare_cv_counts(
+        *rows, rope=rope_of(rope), names=(names[0], names[1]), **keywords
+    )
     write_result(comparison, writing)
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from outperform.errors import (
     DataError,
-    MissingExtra,
+    MissingExtraError,
     OutperformError,
     ResourceError,
     UsageError,
@@ -51,7 +51,7 @@ _CODES: tuple[tuple[type[Exception], int], ...] = (
     (UsageError, USAGE),
     (DataError, DATA),
     (ResourceError, RESOURCES),
-    (MissingExtra, RESOURCES),
+    (MissingExtraError, RESOURCES),
     (OutperformError, USAGE),
     (MemoryError, RESOURCES),
     (OSError, RESOURCES),
@@ -182,9 +182,9 @@ def bar(what: str) -> Iterator[Progress]:
 @contextmanager
 def shown(what: str) -> Iterator[None]:
     """Show the progress of work inside the ``with`` block."""
-    from outperform.progress import told
+    from outperform.progress import on_progress
 
-    with bar(what) as progress, told(progress):
+    with bar(what) as progress, on_progress(progress):
         yield
 
 

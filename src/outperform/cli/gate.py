@@ -242,8 +242,8 @@ def _write(
         show(gate._document().lines, output, verbose=verbose)
     else:
         deliver(gate.to_markdown(), output)
-    passes = allow_undecided and gate.allowable
-    return exit_codes.judged("pass" if passes else gate.judgement.value)
+    passes = allow_undecided and gate.can_allow
+    return exit_codes.judged("pass" if passes else gate.status.value)
 
 
 def _write_job_files(gate: Gate) -> None:
@@ -461,5 +461,5 @@ def _code(look: Look, monitor: Monitor) -> int:
     is_doubtful = batches_differ(findings) or any(
         finding.name == "batches_not_counted" for finding in findings
     )
-    status = look.judgement.value
+    status = look.status.value
     return exit_codes.judged("undecided" if status == "pass" and is_doubtful else status)

@@ -65,7 +65,7 @@ class Ungrouped:
     ] = None
     model: Annotated[
         str | None,
-        o.in_data(metavar="COLUMN", help="Model column, with --read-as long."),
+        o.in_data("--model-column", metavar="COLUMN", help="Model column, with --read-as long."),
     ] = None
     score: Annotated[
         str | None,
@@ -373,7 +373,7 @@ def _read_counts(sources: Sequence[str], reading: Joined) -> Outcomes | None:
         if len(table.models) != 1:
             raise UsageError(
                 f"{source} contains {', '.join(map(repr, table.models))}; each of two files of "
-                "counts must contain one model: count it with --of. To add files up, pass their "
+                "counts must contain one model: count it with --model. To add files up, pass their "
                 "folder"
             )
     if (counts[0].groups is None) != (counts[1].groups is None):
@@ -480,7 +480,7 @@ def _counted(models: Sequence[object]) -> str:
 
 
 def _options(models: Sequence[object]) -> tuple[str, ...]:
-    return ("--a", "--b") if len(models) == 2 else ("--of",)
+    return ("--a", "--b") if len(models) == 2 else ("--model",)
 
 
 def _stem(source: str) -> str:
@@ -685,7 +685,7 @@ def read_seen(
 def _read_columns(sources: Sequence[str], models: Models, reading: Joined, metric: str) -> Scores:
     """Read scores from columns of one file."""
     if not models:
-        raise UsageError("pass --of once per column of scores")
+        raise UsageError("pass --model once per column of scores")
     names = [name for name in models if name is not None]
     columns = names if len(names) == len(models) else needed_columns(models)
     keywords = reading.arguments()

@@ -26,7 +26,7 @@ _ELSEWHERE = {
     "--format html, or gate --by with --report FILE",
 }
 # Every command with models has some of these.
-_MODELS = {"--a", "--b", "--baseline", "--candidate", "--of"}
+_MODELS = {"--a", "--b", "--baseline", "--candidate", "--model"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -51,7 +51,7 @@ COMMANDS = {
     "slices": "Compare two models on every slice, most concerning first.",
     "rank": "Rank models: the best, and those practically tied with it.",
     "runs": "Compare two models over several training runs.",
-    "bcv": "Compare two models by counts from blocked cross-validation.",
+    "cv-counts": "Compare two models by counts from blocked cross-validation.",
     "sensitivity": "Check whether other priors or ROPEs change the decision.",
     "report": "Write a comparison to a self-contained HTML file.",
     "gate": "Check whether the candidate can replace the baseline.",

@@ -17,7 +17,7 @@ import typer
 PANELS = ("Models", "Data", "Files", "Scenario", "Analysis", "Computation", "Output")
 # -h shows only these options of a command, and --help all of them.
 FIRST = frozenset({
-    "--a", "--b", "--of", "--baseline", "--candidate", "--truth", "--by", "--metric",
+    "--a", "--b", "--model", "--baseline", "--candidate", "--truth", "--by", "--metric",
     "--metrics", "--by-class", "--rope", "--stop", "--accuracies", "--agreement", "--theta-pos",
     "--theta-neg", "--sizes", "--budget", "--format", "--output", "--verbose",
 })  # fmt: skip
@@ -103,11 +103,13 @@ RunsOfB = Annotated[
 ]
 OneModel = Annotated[
     str | None,
-    in_models("--of", metavar="NAME", help=f"{_OF} {NAME}"),
+    in_models("--model", metavar="NAME", help=f"{_OF} {NAME}"),
 ]
 Models = Annotated[
     list[str] | None,
-    in_models("--of", metavar="NAME", help=f"{_OF} {NAME} Repeat for more models. Default: all."),
+    in_models(
+        "--model", metavar="NAME", help=f"{_OF} {NAME} Repeat for more models. Default: all."
+    ),
 ]
 
 NeverTrue = Annotated[

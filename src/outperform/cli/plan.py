@@ -86,7 +86,7 @@ def plan(
             metavar="SHARE", help="Probability of reaching the goal.", parser=o.parse_share
         ),
     ] = 0.8,
-    most: Annotated[
+    max_items: Annotated[
         int,
         o.in_analysis(metavar="NUMBER", help="Largest test set to consider.", parser=o.parse_int),
     ] = 1_000_000,
@@ -114,7 +114,7 @@ def plan(
     Example: outperform plan preds.csv --truth label --a bert --b gpt --metric f1_macro --rope 0.02
     """
     keywords: dict[str, Any] = {
-        "world": scenario.arguments(),
+        "scenario": scenario.arguments(),
         "labels": labels,
         "pos_label": pos_label,
         "metric": metric,
@@ -138,7 +138,7 @@ def plan(
             **keywords,
             goal=goal,
             target=target,
-            most=most,
+            max_items=max_items,
             paired=not unpaired,
             prior=prior_of(prior),
             hdi_prob=hdi_prob,

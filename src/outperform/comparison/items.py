@@ -1,4 +1,4 @@
-"""``c.items()``: the items behind a comparison, and their influence on the difference."""
+"""``c.item_table()``: the items behind a comparison, and their influence on the difference."""
 
 from __future__ import annotations
 

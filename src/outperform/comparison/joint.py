@@ -52,7 +52,7 @@ class JointPart(NamedTuple):
 
 @written(
     "names metrics=_parts events probabilities mcse p_better_in_both "
-    "p_dominates p_equivalent p_trade_off p_dominated p_not_worse errors decision prob "
+    "p_dominates p_equivalent p_trade_off p_dominated p_not_worse mc_errors decision prob "
     "n_draws findings signature",
     kind="joint",
 )
@@ -171,7 +171,7 @@ class Joint(Tabular):
         return float(self.probabilities[:2, :2].sum())
 
     @property
-    def errors(self) -> dict[str, float]:
+    def mc_errors(self) -> dict[str, float]:
         """Monte Carlo standard errors of the probabilities."""
         n = self.draws.shape[1]
         named = ("better_in_both", "dominates", "equivalent", "trade_off", "dominated", "not_worse")

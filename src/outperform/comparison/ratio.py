@@ -52,7 +52,7 @@ _OF_DIFFERENCE = {
 @written(
     "names metric metric_label=of.spec.metric.label "
     "greater_is_better=of.spec.metric.greater_is_better observed *_summary rope "
-    "p_worse p_equivalent p_better p_greater errors n_draws=draws.size decision findings "
+    "p_worse p_equivalent p_better p_greater mc_errors n_draws=draws.size decision findings "
     "signature=of.signature",
     kind="ratio",
 )
@@ -125,7 +125,7 @@ class Ratio(Summary, Tabular):
         return self._masses.greater
 
     @property
-    def errors(self) -> dict[str, float]:
+    def mc_errors(self) -> dict[str, float]:
         """Monte Carlo standard errors of the mean and of each probability."""
         names = ("p_worse", "p_equivalent", "p_better", "p_greater")
         n = self.of.n_effective

@@ -51,7 +51,7 @@ from outperform.display.sentences import (
     results_table,
 )
 from outperform.display.table import Table
-from outperform.errors import UndefinedBayesFactor, UsageError, unknown_name
+from outperform.errors import UndefinedBayesFactorError, UsageError, unknown_name
 from outperform.findings import Finding, is_serious
 from outperform.inference import diagnostics, disagreements, engine
 from outperform.inference.changes import uneven_findings
@@ -132,7 +132,7 @@ class FoldTest(NamedTuple):
 
 @written(
     "names *spec paired=spec.paired observed observed_defined=_defined *_summary "
-    "rope p_worse p_equivalent p_better p_greater regret errors n_draws=draws.size chain? "
+    "rope p_worse p_equivalent p_better p_greater regret mc_errors n_draws=draws.size chain? "
     "exact decision rope_curve needed?=_needed bayes_factor a b findings=_all_findings "
     "signature runs?=_runs scores?=_scores *_fold_test folds?=_folds unpaired?=_unpaired{mean "
     "sd hdi decision{name symbol} p_h0 p_h1 accepted exact n_draws=draws.size signature}",
@@ -239,7 +239,7 @@ class Comparison(Summary, Tabular):
         return n_effective(self.draws, self.chain)
 
     @property
-    def errors(self) -> dict[str, float]:
+    def mc_errors(self) -> dict[str, float]:
         """Monte Carlo standard errors of the mean, sd, probabilities and regret; 0 if exact."""
         probabilities = {
             name: 0.0 if self.exact else probability_error(getattr(self, name), self.n_effective)
@@ -299,7 +299,7 @@ class Comparison(Summary, Tabular):
         n_draws = None if self.exact else int(self.n_effective)
         return interval_factor(self.spec, self.rope, self._masses, n_draws=n_draws)
 
-    def point_null(self, *, method: Literal["exact", "kde"] = "exact") -> BayesFactor:
+    def bayes_factor_point_null(self, *, method: Literal["exact", "kde"] = "exact") -> BayesFactor:
         """Return the Bayes factor of "no difference at all", if it exists.
 
         Parameters
@@ -315,7 +315,7 @@ class Comparison(Summary, Tabular):
         ...     [1, 1, 1], {"a": [1, 0, 1], "b": [0, 1, 1]}, [12, 5, 83])
         >>> c = op.compare(outcomes, "a", "b", metric="recall", pos_label=1, rope=0.01,
         ...                prior="uniform")
-        >>> print(round(c.point_null().bf01, 6))
+        >>> print(round(c.bayes_factor_point_null().bf01, 6))
         1.6209
         """
         self._refuse_factor_of_runs()
@@ -323,7 +323,7 @@ class Comparison(Summary, Tabular):
 
     def _refuse_factor_of_runs(self) -> None:
         if self._runs is not None:
-            raise UndefinedBayesFactor(
+            raise UndefinedBayesFactorError(
                 "the prior of the run-to-run variance is improper, so a comparison of runs has no "
                 "Bayes factor"
             )
@@ -350,7 +350,7 @@ class Comparison(Summary, Tabular):
     def _refuse_without_folds(self, name: str) -> None:
         if self._folds is None:
             raise UsageError(
-                f"{name} belongs to the Bayes test of blocked cross-validation (bcv_compare, "
+                f"{name} belongs to the Bayes test of blocked cross-validation (compare_cv_counts, "
                 "cross_compare); use p_greater, the probability that A − B is above zero"
             )
 
@@ -455,7 +455,7 @@ class Comparison(Summary, Tabular):
         shape = outline(self.draws, self.distribution)
         return plot_posterior(shape, facts=to_json(self, facts.FIGURE), ax=ax, size=size)
 
-    def plot_factor(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
+    def plot_bayes_factor(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
         """Draw prior and posterior of the difference, and their mass or density at both nulls.
 
         Parameters
@@ -466,7 +466,7 @@ class Comparison(Summary, Tabular):
             Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
         self._refuse_factor_of_runs()
-        return facts.plot_factor(self, ax, size)
+        return facts.plot_bayes_factor(self, ax, size)
 
     def plot_rope_curve(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
         """Draw the three probabilities and the decision for every half-width of the ROPE.
@@ -686,7 +686,7 @@ class Comparison(Summary, Tabular):
         *,
         goal: str | Decision = "decided",
         target: float = 0.8,
-        most: int | None = None,
+        max_items: int | None = None,
         n_simulations: int = 100,
         n_draws: int | None = None,
         random_state: Seed = None,
@@ -705,7 +705,7 @@ class Comparison(Summary, Tabular):
             ``"decided"``, a firm decision such as ``"≫"``, or ``"not_worse"``.
         target
             Required probability of reaching the goal.
-        most
+        max_items
             Largest number of items to consider. Default: a hundred times the existing number.
         n_simulations
             Maximum number of simulations.
@@ -733,7 +733,7 @@ class Comparison(Summary, Tabular):
             self,
             goal=goal,
             target=target,
-            most=most,
+            max_items=max_items,
             n_simulations=n_simulations,
             n_draws=n_draws,
             random_state=random_state,
@@ -830,7 +830,7 @@ class Comparison(Summary, Tabular):
 
         return to_datatree(self)
 
-    def items(
+    def item_table(
         self,
         *,
         which: Literal["flips", "all"] = "flips",
@@ -856,7 +856,7 @@ class Comparison(Summary, Tabular):
         --------
         >>> import outperform as op
         >>> c = op.compare([1, 0, 1, 0], [1, 0, 1, 1], [1, 1, 0, 0], metric="accuracy", rope=0.05)
-        >>> for item in c.items(columns={"text": ["hi", "buy", "yo", "win"]}):
+        >>> for item in c.item_table(columns={"text": ["hi", "buy", "yo", "win"]}):
         ...     print(item.id, item.right, round(item.influence, 3), item.columns["text"])
         3 B -0.417 win
         1 A 0.25 buy

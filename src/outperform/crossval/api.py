@@ -1,4 +1,4 @@
-"""``bcv_compare`` and ``bcv_estimate``: comparison and estimate from fold counts."""
+"""``compare_cv_counts`` and ``estimate_cv_counts``: comparison and estimate from fold counts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from outperform.crossval.folds import (
     read_folds,
     repeated_rows,
 )
-from outperform.crossval.scores import compare_scores
+from outperform.crossval.scores import compare_cv_scores
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
 from outperform.decision.intervals import check_prob
@@ -123,7 +123,7 @@ def blocked_estimate(plain: Estimate, folds: Folds, correlation: Correlation) ->
     )
 
 
-def bcv_compare(
+def compare_cv_counts(
     folds_a: MatrixLike,
     folds_b: MatrixLike,
     *,
@@ -181,7 +181,7 @@ def bcv_compare(
     >>> import outperform as op
     >>> a = [[80, 10, 20], [78, 12, 22], [81, 9, 19], [77, 11, 23], [80, 10, 20], [79, 12, 21]]
     >>> b = [[82, 11, 18], [80, 12, 20], [83, 10, 17], [79, 12, 21], [84, 9, 16], [80, 11, 20]]
-    >>> c = op.bcv_compare(a, b, metric="f1", rope=0.01)
+    >>> c = op.compare_cv_counts(a, b, metric="f1", rope=0.01)
     >>> print(round(c.p_h1, 4), c.accepted, c.decision.symbol)
     0.6751 H1 ?
     """
@@ -228,12 +228,12 @@ def compare_counts(
         n_draws=n_draws,
         seed=seed,
         n_jobs=n_jobs,
-        verb="bcv_compare",
+        verb="compare_cv_counts",
     )
     return blocked(plain, folds, correlation)
 
 
-def bcv_estimate(
+def estimate_cv_counts(
     folds: MatrixLike,
     *,
     metric: MetricLike = "f1",
@@ -256,7 +256,7 @@ def bcv_estimate(
     counts
         Meaning of the columns: ``"tp_fp_fn"`` or ``"gold_predicted_correct"``.
     correlation
-        Correlation of the folds, as for :func:`bcv_compare`.
+        Correlation of the folds, as for :func:`compare_cv_counts`.
     hdi_prob
         Probability mass of both intervals, ``hdi`` and the equal-tailed ``eti``.
     prior
@@ -273,7 +273,7 @@ def bcv_estimate(
     Examples
     --------
     >>> import outperform as op
-    >>> e = op.bcv_estimate([[80, 10, 20], [78, 12, 22]], metric="f1", correlation="full")
+    >>> e = op.estimate_cv_counts([[80, 10, 20], [78, 12, 22]], metric="f1", correlation="full")
     >>> print(round(e.eti.low, 4), round(e.eti.high, 4))
     0.7616 0.8775
     """
@@ -283,7 +283,7 @@ def bcv_estimate(
     spec = _ask(alone, get_labels(metric), prior, treatment, counted, _repeated(alone))
     plain = answer_one(
         spec,
-        verb="bcv_estimate",
+        verb="estimate_cv_counts",
         prob=check_prob(hdi_prob),
         n_draws=engine.check_draws(n_draws),
         seed=seed_sequence(random_state),
@@ -326,7 +326,7 @@ def _ask(
 
 
 def compare_score_suite(suite: ScoreSuite, a: object, b: object, **kwargs: Any) -> Comparison:
-    """Compare two models of a suite of scores, as ``compare_scores`` does."""
+    """Compare two models of a suite of scores, as ``compare_cv_scores`` does."""
     shared = shared_question(kwargs)
     if shared != {"prior": None, "paired": True, "pos_label": None}:
         raise UsageError(
@@ -345,4 +345,4 @@ def compare_score_suite(suite: ScoreSuite, a: object, b: object, **kwargs: Any) 
         for model in (a, b)
     )
     settings = {name: kwargs[name] for name in ("hdi_prob", "n_draws", "random_state")}
-    return compare_scores(of_a, of_b, names=(str(a), str(b)), **suite.design, **settings)
+    return compare_cv_scores(of_a, of_b, names=(str(a), str(b)), **suite.design, **settings)

@@ -40,7 +40,7 @@ from outperform.crossval.folds import (
     folds_of_outcomes,
     share_tested,
 )
-from outperform.crossval.scores import compare_scores, summarize_scores
+from outperform.crossval.scores import compare_cv_scores, summarize_scores
 from outperform.crossval.splitter import BlockedTwoFold
 from outperform.data.outcomes import Outcomes
 from outperform.data.score_columns import read_truth
@@ -104,7 +104,7 @@ def cross_compare(
     comparison of the same folds.
 
     For a metric of scores, such as ROC AUC, log loss or RMSE, each fold gives one value per model.
-    These are compared as by :func:`compare_scores`, which allows for the overlap of folds.
+    These are compared as by :func:`compare_cv_scores`, which allows for the overlap of folds.
 
     All arguments are checked before training starts.
 
@@ -125,7 +125,7 @@ def cross_compare(
     scheme
         Tag scheme, such as ``"IOB2"``; see :mod:`outperform.data.spans`.
     correlation
-        Correlation of folds with a metric of labels, as for :func:`bcv_compare`.
+        Correlation of folds with a metric of labels, as for :func:`compare_cv_counts`.
     rope
         Region of practical equivalence: a half-width or a pair. Default: ±0.01.
     hdi_prob
@@ -232,7 +232,7 @@ def _refuse_scored(metric: metrics.Metric, **arguments: object) -> None:
     if not methods_for(metric) or of_others:
         raise UsageError(
             f"cross_compare does not know which estimator output {metric.name!r} reads; pass its "
-            "value in each fold, e.g. from cross_val_score, to compare_scores"
+            "value in each fold, e.g. from cross_val_score, to compare_cv_scores"
         )
     for name, value in arguments.items():
         if value is not None:
@@ -313,7 +313,7 @@ class _ScoredFolds:
             ]
         )
         mean = "mean" if self.metric.greater_is_better else "mean_cost"
-        comparison = compare_scores(a, b, metric=mean, names=self.names, **design)
+        comparison = compare_cv_scores(a, b, metric=mean, names=self.names, **design)
         assert isinstance(comparison.details, ScoreDetails)
         assert isinstance(comparison.spec, ScoreSpec)
         measured = self.overall.metric

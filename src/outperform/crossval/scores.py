@@ -1,4 +1,4 @@
-"""``compare_scores``: compare two models by their scores, per fold or per data set."""
+"""``compare_cv_scores``: compare two models by their scores, per fold or per data set."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class FoldSpec(ScoreSpec):
         return "data sets" if self.prior.name == SIGNED_RANK.name else "folds"
 
 
-def compare_scores(
+def compare_cv_scores(
     a: FoldsLike,
     b: FoldsLike,
     *,
@@ -174,7 +174,7 @@ def compare_scores(
     >>> import outperform as op
     >>> a = [0.81, 0.84, 0.79, 0.83, 0.85, 0.80, 0.82, 0.84, 0.83, 0.81]
     >>> b = [0.78, 0.83, 0.78, 0.80, 0.81, 0.79, 0.79, 0.80, 0.82, 0.79]
-    >>> c = op.compare_scores(a, b, folds=10, rope=0.01)
+    >>> c = op.compare_cv_scores(a, b, folds=10, rope=0.01)
     >>> print(round(c.mean, 4), round(c.p_better, 4), c.mcse)
     0.023 0.9749 0.0
     """

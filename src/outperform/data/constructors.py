@@ -407,7 +407,7 @@ class Constructors(FromAnnotators):
         by
             The columns that divide the sentences into slices, by name.
         ids
-            The name of each sentence, for ``c.items()``. Default: its number, from 0.
+            The name of each sentence, for ``c.item_table()``. Default: its number, from 0.
 
         Examples
         --------
@@ -454,7 +454,7 @@ class Constructors(FromAnnotators):
         by
             The columns that divide the documents into slices, by name.
         ids
-            The name of each document, for ``c.items()``. Default: its number, from 0.
+            The name of each document, for ``c.item_table()``. Default: its number, from 0.
 
         Examples
         --------

@@ -11,7 +11,7 @@ import numpy as np
 from outperform._json import written
 from outperform._typing import Distribution, FloatArray
 from outperform.decision.rope import probability_error
-from outperform.errors import UndefinedBayesFactor
+from outperform.errors import UndefinedBayesFactorError
 from outperform.findings import Finding, finding
 
 Findings = tuple[Finding, ...]
@@ -183,16 +183,18 @@ def _log_odds_error(mass: Inside) -> float:
     return probability_error(mass.inside, mass.n_draws) / (smoothed * (1 - smoothed))
 
 
-def point_null(posterior: Distribution | None, prior: Distribution | None) -> BayesFactor:
+def bayes_factor_point_null(
+    posterior: Distribution | None, prior: Distribution | None
+) -> BayesFactor:
     """Return the Savage–Dickey ratio of exact densities at zero."""
     if posterior is None or prior is None:
-        raise UndefinedBayesFactor(
+        raise UndefinedBayesFactorError(
             "this metric and model have no closed form for the density of the difference at zero; "
             "use the interval null, c.bayes_factor"
         )
     before, after = prior.pdf(0.0), posterior.pdf(0.0)
     if not (math.isfinite(before) and before > 0):
-        raise UndefinedBayesFactor(
+        raise UndefinedBayesFactorError(
             "the prior density of the difference at zero is not a positive number, so the point "
             "null has no Bayes factor; use the interval null, c.bayes_factor"
         )
@@ -206,7 +208,7 @@ def point_null_kde(posterior: FloatArray, prior: FloatArray) -> BayesFactor:
     densities = []
     for draws in (posterior, prior):
         if np.ptp(draws) == 0:
-            raise UndefinedBayesFactor(
+            raise UndefinedBayesFactorError(
                 "all draws of the difference are equal, so there is no density to estimate; "
                 "use the interval null, c.bayes_factor"
             )

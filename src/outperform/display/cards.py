@@ -155,7 +155,7 @@ def _cell(column: Column, value: object, *, first: bool) -> Html:
         return element("th", text, scope="row", class_=_side(column))
     if column.key == "decision" and isinstance(value, str):
         return element("td", mark(for_text(value)))
-    if column.key == "judgement":  # without a colour, as colours represent decisions
+    if column.key == "status":  # without a colour, as colours represent decisions
         return element("td", f"{_GATE_SYMBOLS[text]} {text}")
     if not isinstance(value, str) or _NUMERIC.fullmatch(text):
         text = true_minus(text)

@@ -267,7 +267,7 @@ def draw_factor(
     after = read_shape(posterior, name="draws of the posterior")
     window = factor_window(facts)
     before = _shape_within(prior, window)
-    with figure_style.canvas(ax, purpose="plot_factor()", height=3.2, size=size) as ax:
+    with figure_style.canvas(ax, purpose="plot_bayes_factor()", height=3.2, size=size) as ax:
         floor = _floor(after, before, null)
         ax.set(yscale="log", xlim=window, ylim=(floor, 4 * max(after.top, before.top)))
         figure_style.draw_rope(ax, facts["rope"]["low"], facts["rope"]["high"])

@@ -483,18 +483,18 @@ def more_items(needed: Facts, facts: Facts) -> str:
     ----------
     needed
         ``least``, the number if the data are taken at face value, and ``n``, the number however
-        little such models differ; None if even ``most`` are not enough.
+        little such models differ; None if even ``max_items`` are not enough.
     facts
         The facts of the comparison.
 
     Examples
     --------
-    >>> print(more_items({"n": 9_420, "least": 2312, "most": 90_000}, {"n": 900}))
+    >>> print(more_items({"n": 9_420, "least": 2312, "max_items": 90_000}, {"n": 900}))
     Between 2,400 and 9,500 more items, on top of the 900 so far, would probably decide it.
-    >>> print(more_items({"n": None, "least": 2312, "most": 90_000}, {"n": 900}))
+    >>> print(more_items({"n": None, "least": 2312, "max_items": 90_000}, {"n": 900}))
     About 2,400 more items, on top of the 900 so far, may decide it, but even 90,000 may not
     be enough.
-    >>> print(more_items({"n": None, "least": None, "most": 90_000}, {"n": 900}))
+    >>> print(more_items({"n": None, "least": None, "max_items": 90_000}, {"n": 900}))
     Even 90,000 more items, on top of the 900 so far, may not decide it.
     """
     unit = facts.get("unit") or "items"
@@ -502,14 +502,14 @@ def more_items(needed: Facts, facts: Facts) -> str:
     if "n_pool" in facts:
         noun = "labelled items of the pool"
     more = f"more {noun}, on top of the {numbers.count(facts['n'])} so far,"
-    least, n, most = (
+    least, n, max_items = (
         None if number is None else numbers.count(numbers.two_figures(number))
-        for number in (needed["least"], needed["n"], needed["most"])
+        for number in (needed["least"], needed["n"], needed["max_items"])
     )
     if least is None:
-        return f"Even {most} {more} may not decide it."
+        return f"Even {max_items} {more} may not decide it."
     if n is None:
-        return f"About {least} {more} may decide it, but even {most} may not be enough."
+        return f"About {least} {more} may decide it, but even {max_items} may not be enough."
     if n == least:
         return f"About {n} {more} would probably decide it."
     return f"Between {least} and {n} {more} would probably decide it."

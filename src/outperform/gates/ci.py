@@ -36,7 +36,7 @@ def gate_junit(gate: Gate, *, allow_undecided: bool = False) -> str:
     <testsuites name="outperform" tests="1" failures="0" errors="0" skipped="0" time="0">
     """
     facts = gate.to_dict()
-    skipped = allow_undecided and (gate.allowable or gate.judgement.value == "fail")
+    skipped = allow_undecided and (gate.can_allow or gate.status.value == "fail")
     marks = {"fail": "failure", "undecided": "skipped" if skipped else "error"}
     tags = [_tag(check, marks) for check in facts["checks"]]
     totals = {
@@ -55,7 +55,7 @@ def gate_junit(gate: Gate, *, allow_undecided: bool = False) -> str:
 
 
 def _tag(check: Facts, marks: Mapping[str, str]) -> str | None:
-    tag = marks.get(check["judgement"])
+    tag = marks.get(check["status"])
     return "skipped" if tag is not None and check.get("advisory") else tag
 
 
@@ -66,7 +66,7 @@ def _test_case(suite: ElementTree.Element, facts: Facts, check: Facts, tag: str 
     if tag is not None:
         attributes = {"message": sentence}
         if tag != "skipped":
-            attributes["type"] = f"outperform.{check['judgement']}"
+            attributes["type"] = f"outperform.{check['status']}"
         inner = ElementTree.SubElement(case, tag, attributes)
         inner.text = sentence if tag != "skipped" else None
     lines = [str(line) for line in _findings(check)]
@@ -97,9 +97,9 @@ def gate_annotations(gate: Gate) -> str:
     facts = gate.to_dict()
     lines = []
     for check in facts["checks"]:
-        title = f"Gate {check_name(check)}: {check['judgement']}"
+        title = f"Gate {check_name(check)}: {check['status']}"
         message = check_sentence(facts, check)
-        command = "notice" if check.get("advisory") else _COMMANDS[check["judgement"]]
+        command = "notice" if check.get("advisory") else _COMMANDS[check["status"]]
         lines.append(f"::{command} title={_property(title)}::{_message(message)}")
     return "\n".join(lines)
 
@@ -119,14 +119,14 @@ def gate_outputs(gate: Gate) -> str:
     >>> import outperform as op
     >>> seen = op.Outcomes.from_correct({"new": [1] * 90 + [0] * 10, "old": [1] * 60 + [0] * 40})
     >>> print(gate_outputs(op.gate(seen, "new", "old", metric="accuracy")))
-    judgement=pass
+    status=pass
     decision=better
     difference=0.297...
     hdi_low=0.208...
     hdi_high=0.387...
     """
     main = gate.main
-    outputs: dict[str, str | float] = {"judgement": gate.judgement.value}
+    outputs: dict[str, str | float] = {"status": gate.status.value}
     if gate.checks[0].task is None:
         outputs |= {
             "decision": main.decision.name.lower(),

@@ -15,7 +15,7 @@ from outperform.display.layout import Page, plain
 from outperform.errors import UsageError, param
 from outperform.findings import Finding
 from outperform.gates.rule import (
-    Judgement,
+    GateStatus,
     Require,
     claim_of,
     draws_to_settle,
@@ -105,7 +105,7 @@ class TaskCheck(NamedTuple):
 
 
 @written(
-    "guard=guarded class=guard.label require judgement=judgement.value edge more_items needed "
+    "guard=guarded class=guard.label require status=status.value edge more_items needed "
     "withheld near_edge findings comparison *_of_suite"
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,13 +137,13 @@ class Check(Plain):
     n_checks: int = 1
 
     @property
-    def judgement(self) -> Judgement:
+    def status(self) -> GateStatus:
         """Result of the check: pass, fail or undecided."""
-        judgement = judge(self.comparison, require=self.require)
-        if judgement is Judgement.FAIL and self.n_checks > 1:
+        status = judge(self.comparison, require=self.require)
+        if status is GateStatus.FAIL and self.n_checks > 1:
             fails = fails_among(self.comparison, self.require, self.n_checks)
-            return judgement if fails else Judgement.UNDECIDED
-        return judgement
+            return status if fails else GateStatus.UNDECIDED
+        return status
 
     @property
     def needed(self) -> Needed | None:
@@ -156,7 +156,7 @@ class Check(Plain):
     @property
     def more_items(self) -> int | None:
         """Number of further items that would decide in any case; 0 if decided, None if unknown."""
-        if self.judgement is not Judgement.UNDECIDED:
+        if self.status is not GateStatus.UNDECIDED:
             return 0
         return None if self.needed is None else self.needed.n
 
@@ -192,7 +192,7 @@ class Check(Plain):
         return serious(self.findings)
 
 
-@written("names=main.names judgement=judgement.value require checks findings", kind="gate")
+@written("names=main.names status=status.value require checks findings", kind="gate")
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Gate(Plain, Notebook):
     """Decision whether the candidate can replace the baseline, with its checks.
@@ -221,21 +221,21 @@ class Gate(Plain, Notebook):
         return tuple(check.comparison for check in self.checks[1:])
 
     @property
-    def judgement(self) -> Judgement:
+    def status(self) -> GateStatus:
         """Fail if any binding check fails, else undecided if any is, else pass."""
-        judgements = [check.judgement for check in self.checks if not check.advisory]
-        for judgement in (Judgement.FAIL, Judgement.UNDECIDED):
-            if judgement in judgements:
-                return judgement
-        return Judgement.PASS
+        statuses = [check.status for check in self.checks if not check.advisory]
+        for status in (GateStatus.FAIL, GateStatus.UNDECIDED):
+            if status in statuses:
+                return status
+        return GateStatus.PASS
 
     @property
     def passed(self) -> bool:
         """Whether every binding check passes."""
-        return self.judgement is Judgement.PASS
+        return self.status is GateStatus.PASS
 
     @property
-    def allowable(self) -> bool:
+    def can_allow(self) -> bool:
         """Whether the gate is undecided only because evidence is scarce, so it can be allowed.
 
         False if another serious finding makes a check undecided: something is wrong with the
@@ -245,7 +245,7 @@ class Gate(Plain, Notebook):
         wrong = [
             name for check in binding for name in check.withheld if name not in _SCARCE_EVIDENCE
         ]
-        return self.judgement is Judgement.UNDECIDED and not wrong
+        return self.status is GateStatus.UNDECIDED and not wrong
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -276,10 +276,9 @@ class Gate(Plain, Notebook):
 
     def __repr__(self) -> str:
         checks = ", ".join(
-            f"{check.task or check.comparison.metric} {check.judgement.value}"
-            for check in self.checks
+            f"{check.task or check.comparison.metric} {check.status.value}" for check in self.checks
         )
-        return f"Gate({self.judgement.value}: {checks})"
+        return f"Gate({self.status.value}: {checks})"
 
 
 def settled(comparison: Comparison, require: Require, n_jobs: int | None) -> Comparison:

@@ -28,12 +28,12 @@ _MIN_PROB, _USUAL_PROB = 0.5, 0.8
 Require = Literal["not_worse", "better"]
 
 
-class Judgement(Enum):
+class GateStatus(Enum):
     """Result of a gate.
 
     Examples
     --------
-    >>> Judgement.UNDECIDED.value
+    >>> GateStatus.UNDECIDED.value
     'undecided'
     """
 
@@ -42,7 +42,7 @@ class Judgement(Enum):
     UNDECIDED = "undecided"
 
 
-def judge(comparison: Comparison, *, require: Require = "not_worse") -> Judgement:
+def judge(comparison: Comparison, *, require: Require = "not_worse") -> GateStatus:
     """Return whether A can replace B: pass, fail, or undecided.
 
     A requirement is a claim about the difference A − B: ``"not_worse"`` claims
@@ -69,21 +69,21 @@ def judge(comparison: Comparison, *, require: Require = "not_worse") -> Judgemen
     >>> import outperform as op
     >>> seen = op.Outcomes.from_correct({"new": [1] * 90 + [0] * 10, "old": [1] * 60 + [0] * 40})
     >>> judge(op.compare(seen, "new", "old", metric="accuracy", rope=0.01))
-    <Judgement.PASS: 'pass'>
+    <GateStatus.PASS: 'pass'>
     """
     claim = claim_of(comparison, require)
     if claim.near_edge or serious(findings_of(comparison, require)):
-        return Judgement.UNDECIDED
+        return GateStatus.UNDECIDED
     return _side(claim, require)
 
 
-def _side(claim: Claim, require: Require) -> Judgement:
+def _side(claim: Claim, require: Require) -> GateStatus:
     """Return the result by the interval alone, without regard to findings."""
     if claim.low >= claim.edge if require == "not_worse" else claim.low > claim.edge:
-        return Judgement.PASS
+        return GateStatus.PASS
     if claim.high < claim.edge if require == "not_worse" else claim.high <= claim.edge:
-        return Judgement.FAIL
-    return Judgement.UNDECIDED
+        return GateStatus.FAIL
+    return GateStatus.UNDECIDED
 
 
 def fails_among(comparison: Comparison, require: Require, n_checks: int) -> bool:
@@ -226,28 +226,28 @@ def _spelling(comparison: Comparison, require: Require) -> Iterator[Finding]:
     """
     if any(item.name == SPELLED for item in comparison.findings if item.level == "serious"):
         return
-    judgement = _clear_side(comparison, require)
+    status = _clear_side(comparison, require)
     for answer in comparison._as_right:
         other = _clear_side(replace(comparison, hdi=answer.hdi), require)
         if answer.withheld(comparison.rope):
-            other = Judgement.UNDECIDED
-        if other is not judgement:
-            change = f"the gate would be {_STATES[other]} instead of {_STATES[judgement]}"
+            other = GateStatus.UNDECIDED
+        if other is not status:
+            change = f"the gate would be {_STATES[other]} instead of {_STATES[status]}"
             yield spelling_finding(answer, change, in_gate=True)
             return
 
 
 _STATES = {
-    Judgement.PASS: "passed",
-    Judgement.FAIL: "failed",
-    Judgement.UNDECIDED: "undecided",
+    GateStatus.PASS: "passed",
+    GateStatus.FAIL: "failed",
+    GateStatus.UNDECIDED: "undecided",
 }
 
 
-def _clear_side(comparison: Comparison, require: Require) -> Judgement:
+def _clear_side(comparison: Comparison, require: Require) -> GateStatus:
     """Return the result by the interval; undecided if an end is too close to the edge."""
     claim = claim_of(comparison, require)
-    return Judgement.UNDECIDED if claim.near_edge else _side(claim, require)
+    return GateStatus.UNDECIDED if claim.near_edge else _side(claim, require)
 
 
 def _against_data(comparison: Comparison, require: Require) -> Iterator[Finding]:
@@ -256,8 +256,8 @@ def _against_data(comparison: Comparison, require: Require) -> Iterator[Finding]
     greater = comparison.spec.metric.greater_is_better
     observed = comparison.observed if greater else -comparison.observed
     side = _side(claim, require)
-    if (side is Judgement.PASS and observed < claim.edge) or (
-        side is Judgement.FAIL and observed > claim.edge
+    if (side is GateStatus.PASS and observed < claim.edge) or (
+        side is GateStatus.FAIL and observed > claim.edge
     ):
         yield finding("prior_decides", observed=comparison.observed)
 
@@ -324,7 +324,7 @@ def items_to_judge(comparison: Comparison, *, require: Require = "not_worse") ->
         None if the gate is decided, if a serious finding makes it undecided, or if more items
         alone would not decide it.
     """
-    if judge(comparison, require=require) is not Judgement.UNDECIDED:
+    if judge(comparison, require=require) is not GateStatus.UNDECIDED:
         return None
     if serious(findings_of(comparison, require)):
         return None

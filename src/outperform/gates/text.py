@@ -18,8 +18,8 @@ from outperform.findings import counted, listed
 
 _LIMIT = 40
 _STREAM = re.compile(r"(\bseed=\d+)[.\d]*")
-_FIRST = ("check", "judgement", "hdi", "difference", "rope", "observed", "decision")
-_IN_CARD = ("check", "judgement", "decision", "difference", "hdi")  # ROPE and observed are drawn
+_FIRST = ("check", "status", "hdi", "difference", "rope", "observed", "decision")
+_IN_CARD = ("check", "status", "decision", "difference", "hdi")  # ROPE and observed are drawn
 _LEVELS = ("serious", "warning", "note")
 _HEADS = {"pass": "Gate passed", "fail": "Gate failed", "undecided": "Gate undecided"}
 _MARKS = {"pass": "✅", "fail": "❌", "undecided": "❔"}
@@ -39,34 +39,34 @@ def gate_headline(facts: Facts) -> str:
 
     Examples
     --------
-    >>> check = {"guard": False, "class": None, "require": "not_worse", "judgement": "pass",
+    >>> check = {"guard": False, "class": None, "require": "not_worse", "status": "pass",
     ...          "comparison": {"metric": "f1", "metric_label": "F1"}}
-    >>> gate_headline({"names": ["new", "old"], "judgement": "pass", "checks": [check]})
+    >>> gate_headline({"names": ["new", "old"], "status": "pass", "checks": [check]})
     'Gate passed: new is not worse than old in F1.'
     """
-    judgement, checks = facts["judgement"], facts["checks"]
+    status, checks = facts["status"], facts["checks"]
     if "task" in checks[0]:
-        return for_text(f"{_HEADS[judgement]}: {_tasks_clause(facts)}.")
-    if judgement == "pass":
+        return for_text(f"{_HEADS[status]}: {_tasks_clause(facts)}.")
+    if status == "pass":
         n_guards = len(checks) - 1
         passing = ", and the guard passes" if n_guards == 1 else f", and {n_guards} guards pass"
         clauses = _clause(facts, checks[0]) + (passing if n_guards else "")
     else:
-        concerned = [check for check in checks if check["judgement"] == judgement]
+        concerned = [check for check in checks if check["status"] == status]
         clauses = "; ".join(_clause(facts, check) for check in concerned)
-    return for_text(f"{_HEADS[judgement]}: {clauses}.")
+    return for_text(f"{_HEADS[status]}: {clauses}.")
 
 
 def _tasks_clause(facts: Facts) -> str:
     """Return the number of binding tasks behind the result of a suite's gate, and their names."""
     a, b = read.names(facts, limit=_LIMIT)
     binding = [check for check in facts["checks"] if not check.get("advisory")]
-    n, judgement = counted(len(binding), "tasks"), facts["judgement"]
-    if judgement == "pass":
+    n, status = counted(len(binding), "tasks"), facts["status"]
+    if status == "pass":
         return f"{a} passes against {b} on {'all ' if len(binding) > 1 else ''}{n}"
-    concerned = [str(check["task"]) for check in binding if check["judgement"] == judgement]
+    concerned = [str(check["task"]) for check in binding if check["status"] == status]
     names = listed([for_text(task, limit=_LIMIT) for task in concerned], most=5)
-    verb = "fails" if judgement == "fail" else "is undecided"
+    verb = "fails" if status == "fail" else "is undecided"
     return f"{a} against {b} {verb} on {len(concerned)} of {n}: {names}"
 
 
@@ -97,7 +97,7 @@ def check_sentence(facts: Facts, check: Facts) -> str:
     >>> comparison = {"metric": "f1", "metric_label": "F1", "greater_is_better": True, "n": 900,
     ...               "sd": 0.01, "hdi": {"low": -0.002, "high": 0.03, "prob": 0.95},
     ...               "rope": {"low": -0.005, "high": 0.005}}
-    >>> check = {"guard": False, "class": None, "require": "not_worse", "judgement": "pass",
+    >>> check = {"guard": False, "class": None, "require": "not_worse", "status": "pass",
     ...          "edge": -0.005, "withheld": [], "more_items": 0, "comparison": comparison}
     >>> print(check_sentence({"names": ["new", "old"]}, check))
     new is not worse than old in F1: the whole 95% HDI (−0.0020 to +0.0300) lies above −0.005,
@@ -105,7 +105,7 @@ def check_sentence(facts: Facts, check: Facts) -> str:
     """
     text = _result_text(facts, check)
     # Other results begin with a model's name, which keeps its case.
-    return text[:1].upper() + text[1:] if check["judgement"] == "undecided" else text
+    return text[:1].upper() + text[1:] if check["status"] == "undecided" else text
 
 
 def gate_sentences(facts: Facts) -> list[str]:
@@ -116,9 +116,9 @@ def gate_sentences(facts: Facts) -> list[str]:
     >>> comparison = {"metric": "f1", "greater_is_better": True, "n": 900, "sd": 0.01,
     ...               "hdi": {"low": 0.02, "high": 0.03, "prob": 0.95},
     ...               "rope": {"low": -0.005, "high": 0.005}}
-    >>> check = {"guard": False, "class": None, "require": "better", "judgement": "pass",
+    >>> check = {"guard": False, "class": None, "require": "better", "status": "pass",
     ...          "edge": 0.005, "withheld": [], "more_items": 0, "comparison": comparison}
-    >>> facts = {"names": ["new", "old"], "judgement": "pass", "checks": [check, check]}
+    >>> facts = {"names": ["new", "old"], "status": "pass", "checks": [check, check]}
     >>> gate_sentences(facts)[0]
     'Gate passed: new is better than old in f1, and the guard passes.'
     >>> len(gate_sentences(facts)), len(gate_sentences(facts | {"checks": [check]}))
@@ -126,7 +126,7 @@ def gate_sentences(facts: Facts) -> list[str]:
     """
     checks = facts["checks"]
     if len(checks) == 1:
-        return [f"{_HEADS[facts['judgement']]}: {_result_text(facts, checks[0])}"]
+        return [f"{_HEADS[facts['status']]}: {_result_text(facts, checks[0])}"]
     return [gate_headline(facts), *(check_sentence(facts, check) for check in checks)]
 
 
@@ -135,7 +135,7 @@ def gate_table(facts: Facts) -> Table:
     prob = read.hdi_label(facts["checks"][0]["comparison"])
     columns = (
         text_column("check"),
-        text_column("judgement"),
+        text_column("status"),
         Column(key="observed", align="right"),
         Column(key="difference", heading="mean", align="right"),
         Column(key="hdi", heading=prob),
@@ -193,9 +193,9 @@ def _measured(checks: Sequence[Facts]) -> str:
 
 def _deciding(facts: Facts) -> list[Facts]:
     """Return the checks of a suite that keep it from passing."""
-    if facts["judgement"] == "pass":
+    if facts["status"] == "pass":
         return []
-    same = [check for check in facts["checks"] if check["judgement"] == facts["judgement"]]
+    same = [check for check in facts["checks"] if check["status"] == facts["status"]]
     return [check for check in same if not check["advisory"]]
 
 
@@ -213,7 +213,7 @@ def _rates(facts: Facts) -> str:
 def gate_markdown(facts: Facts) -> str:
     """Return a gate in GitHub's Markdown, with text from the data escaped."""
     parts = [
-        f"### {_MARKS[facts['judgement']]} {for_markdown(gate_headline(facts), inline=True)}",
+        f"### {_MARKS[facts['status']]} {for_markdown(gate_headline(facts), inline=True)}",
         gate_table(facts).to_markdown(),
         f"The difference is {for_markdown(_difference(facts), inline=True)} "
         f"({for_markdown(_measured(facts['checks']), inline=True)}).",
@@ -256,12 +256,12 @@ def _result_text(facts: Facts, check: Facts) -> str:
 
 def _clause(facts: Facts, check: Facts) -> str:
     a, b = read.names(facts, limit=_LIMIT)
-    clause = _CLAUSES[check["require"], check["judgement"]]
+    clause = _CLAUSES[check["require"], check["status"]]
     return clause.format(a=a, b=b, what=check_name(check))
 
 
 def _reason(check: Facts) -> str:
-    comparison, judgement = check["comparison"], check["judgement"]
+    comparison, status = check["comparison"], check["status"]
     places, hdi = read.digits(comparison), comparison["hdi"]
     interval = numbers.interval(hdi["low"], hdi["high"], places, sign=True)
     name = f"{read.hdi_label(comparison)} ({interval})"
@@ -270,16 +270,16 @@ def _reason(check: Facts) -> str:
     edge = f"{_edge(check['edge'])}, the {'lower' if lower else 'upper'} edge of the ROPE"
     if check.get("near_edge"):
         return f"an end of the {name} is too close to {edge} for this number of draws"
-    if judgement == "undecided" and _beyond(check):
+    if status == "undecided" and _beyond(check):
         n_checks = check["n_checks"]
         level = numbers.percent(1 - (1 - hdi["prob"]) / n_checks)
         return (
             f"the {name} lies {'below' if greater else 'above'} {edge}, but the {level} HDI, "
             f"required for a failure among {n_checks} tasks, does not"
         )
-    if judgement == "undecided":
+    if status == "undecided":
         return f"the {name} contains {edge}"
-    side = "above" if (judgement == "pass") is greater else "below"
+    side = "above" if (status == "pass") is greater else "below"
     return f"the whole {name} lies {side} {edge}"
 
 
@@ -316,7 +316,7 @@ def _row(check: Facts) -> dict[str, object]:
     observed, decision = comparison["observed"], comparison["decision"]
     return {
         "check": _short_name(check),
-        "judgement": check["judgement"],
+        "status": check["status"],
         "observed": None if observed is None else numbers.signed(observed, places),
         "difference": numbers.signed(comparison["mean"], places),
         "hdi": numbers.interval(hdi["low"], hdi["high"], places, sign=True),

@@ -116,7 +116,7 @@ class Suite:
         by
             The column that names the data set of each row; all rows are folds of one by default.
         metric, rope, folds, runs, test_share
-            As for :func:`compare_scores`, whose answer it is.
+            As for :func:`compare_cv_scores`, whose answer it is.
 
         Examples
         --------
@@ -199,7 +199,7 @@ class Suite:
 class ScoreSuite(Suite):
     """Data sets of which only scores are known; see :meth:`Suite.from_scores`."""
 
-    design: Mapping[str, Any]  # what else compare_scores is asked
+    design: Mapping[str, Any]  # what else compare_cv_scores is asked
 
     def select(self, models: Sequence[str]) -> Suite:
         """Refuse what needs items; two models are compared without it."""
@@ -394,7 +394,7 @@ FEWEST_TASKS = 4
 LEAST_SCALE = 1e-12
 
 
-@written("mean sd mcse hdi rope p_worse p_equivalent p_better p_greater decision errors")
+@written("mean sd mcse hdi rope p_worse p_equivalent p_better p_greater decision mc_errors")
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Difference(Summary):
     """What a posterior of a difference says; see :class:`Summary`.
@@ -410,7 +410,7 @@ class Difference(Summary):
         The probability that A − B is above zero.
     decision
         The decision.
-    errors
+    mc_errors
         The Monte Carlo error of the mean, the sd and each probability.
     """
 
@@ -420,7 +420,7 @@ class Difference(Summary):
     p_better: float
     p_greater: float
     decision: Decision
-    errors: Mapping[str, float]
+    mc_errors: Mapping[str, float]
 
     def __repr__(self) -> str:
         mean = f"{self.mean:+.4f}".replace("-", "−")

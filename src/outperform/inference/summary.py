@@ -14,15 +14,15 @@ from outperform._typing import Distribution, FloatArray
 from outperform.decision.bayes_factor import (
     BayesFactor,
     Inside,
+    bayes_factor_point_null,
     interval_null,
-    point_null,
     point_null_kde,
 )
 from outperform.decision.hdi import exact_hdi, narrowest, narrowest_rows
 from outperform.decision.intervals import Ends, Interval, equal_tailed, equal_tailed_rows
 from outperform.decision.ranks import Spreads, spreads_rows
 from outperform.decision.rope import Masses, Rope, mean_error
-from outperform.errors import UndefinedBayesFactor, UsageError
+from outperform.errors import UndefinedBayesFactorError, UsageError
 from outperform.findings import Finding, clauses, counted, finding
 from outperform.inference import engine
 from outperform.inference.question import ONCE
@@ -239,18 +239,18 @@ def point_factor(
 ) -> BayesFactor:
     """Return the factor of the point null, where it exists."""
     if not spec.prior.proper:
-        raise UndefinedBayesFactor(
+        raise UndefinedBayesFactorError(
             f"prior {spec.prior.name!r} is not proper, so it has no Bayes factor"
         )
     spec = of_labels(spec)
     if spec.view_errors is not None:
-        raise UndefinedBayesFactor(
+        raise UndefinedBayesFactorError(
             "with stated label errors the prior puts both models at the end of the scale together, "
             "so the point null has no Bayes factor; use the interval null, c.bayes_factor"
         )
     if method == "exact":
         _refuse_divergent(spec)
-        return point_null(distribution, engine.prior_difference(spec))
+        return bayes_factor_point_null(distribution, engine.prior_difference(spec))
     if method == "kde":
         prior = engine.prior_draws(spec, draws.size, child(seed, _PRIOR_STREAM))
         return point_null_kde(draws, prior)
@@ -261,7 +261,7 @@ def _refuse_divergent(spec: LabelSpec) -> None:
     """Refuse point nulls whose prior density at zero is infinite."""
     form = spec.share
     if spec.prior.name in ("hierarchical", "learned"):
-        raise UndefinedBayesFactor(
+        raise UndefinedBayesFactorError(
             f"under prior {spec.prior.name!r} the prior density of the difference at zero is "
             "infinite, so the point null has no Bayes factor; use the interval null, c.bayes_factor"
         )
@@ -275,7 +275,7 @@ def _refuse_divergent(spec: LabelSpec) -> None:
     shapes = dirichlet.prevalence_shapes(2)
     needed = shapes[[1]] if "fn" in form.parts else shapes
     if needed.min() <= 1:
-        raise UndefinedBayesFactor(
+        raise UndefinedBayesFactorError(
             f"both classifiers' {spec.metric.label} go to zero together with the prevalence, "
             "so the prior density of their difference at zero is infinite and the point null has "
             "no Bayes factor; use the interval null, c.bayes_factor"

@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 from outperform.data.outcomes import Outcomes
 from outperform.errors import (
     DataError,
-    MissingExtra,
+    MissingExtraError,
     OutperformError,
     UsageError,
     param,
@@ -297,7 +297,7 @@ def count_database(database: Database, ask: Callable[[Frame], TableQuery]) -> Ou
     except Exception as error:  # every driver has its own exceptions
         line = str(error).strip().partition("\n")[0] or type(error).__name__
         message = without_secrets(f"{database.name} cannot be read: {line}", database.address)
-        fault = MissingExtra(message) if isinstance(error, ImportError) else DataError(message)
+        fault = MissingExtraError(message) if isinstance(error, ImportError) else DataError(message)
     raise fault  # outside the handler, so that the traceback hides the driver's message
 
 

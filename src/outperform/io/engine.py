@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 from outperform._typing import AnyArray
-from outperform.errors import MissingExtra, OutperformError, ResourceError, require
+from outperform.errors import MissingExtraError, OutperformError, ResourceError, require
 from outperform.progress import LISTENER, LOG
 
 _MEMORY = "1GB"  # data beyond this limit go to disk
@@ -76,7 +76,7 @@ def start(paths: Sequence[str], *, folder: str) -> Iterator[Engine]:
             for lock in _locks(paths, folder):
                 connection.execute(lock)
         except duckdb.CatalogException as error:
-            raise MissingExtra(
+            raise MissingExtraError(
                 "counting files needs duckdb 1.5 or later, which can be locked down; install it "
                 'with: pip install -U "outperform[cli]"'
             ) from error

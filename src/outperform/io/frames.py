@@ -16,7 +16,7 @@ from outperform.data.outcomes import Outcomes
 from outperform.data.table import as_counts
 from outperform.errors import (
     DataError,
-    MissingExtra,
+    MissingExtraError,
     OutperformError,
     ResourceError,
     UsageError,
@@ -463,7 +463,7 @@ def _faults(name: str) -> Iterator[None]:
     except OutperformError:
         raise
     except ModuleNotFoundError as error:
-        raise MissingExtra(
+        raise MissingExtraError(
             f'counting {name} needs {error.name}; install it with: pip install "outperform[all]"'
         ) from error
     except MemoryError as error:

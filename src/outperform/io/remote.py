@@ -14,7 +14,7 @@ from typing import BinaryIO, Protocol, cast
 
 from outperform.errors import (
     DataError,
-    MissingExtra,
+    MissingExtraError,
     OutperformError,
     UsageError,
     param,
@@ -293,7 +293,7 @@ def _system(
     fs = require("pyarrow.fs", extra="arrow", purpose=purpose)
     make = getattr(fs, kind, None)
     if make is None:
-        raise MissingExtra(f"{purpose} needs a pyarrow built with {kind}")
+        raise MissingExtraError(f"{purpose} needs a pyarrow built with {kind}")
     fault = ""
     with told(address, storage):
         known = "region" in options or "endpoint_override" in options

@@ -13,7 +13,7 @@ from outperform.data.sources import GATED
 from outperform.decision.bayes_factor import BayesFactor
 from outperform.decision.rope import Decision
 from outperform.errors import UsageError, either, param, unknown_name
-from outperform.gates.rule import Judgement, judge, withheld
+from outperform.gates.rule import GateStatus, judge, withheld
 from outperform.inference.summary import Summary
 
 Rule = Literal["width", "decision", "bayes_factor"]
@@ -138,7 +138,7 @@ class Stop:
 
 @written(
     "number key n mean sd p_worse p_equivalent p_better observed hdi width=hdi.width decision "
-    "bayes_factor judgement=judgement.value holds"
+    "bayes_factor status=status.value holds"
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look(Summary, Plain):
@@ -167,7 +167,7 @@ class Look(Summary, Plain):
         Decision of the comparison.
     bayes_factor
         Bayes factor of the interval null, if there is one.
-    judgement
+    status
         Status of a gate: may A replace B?
     holds
         Whether the look meets the stopping rule.
@@ -182,7 +182,7 @@ class Look(Summary, Plain):
     p_better: float
     decision: Decision
     bayes_factor: BayesFactor | None
-    judgement: Judgement
+    status: GateStatus
     holds: bool
 
 
@@ -196,6 +196,6 @@ def look_at(comparison: Comparison, *, number: int, key: str, stop: Stop | None)
         key=key,
         **comparison._fields(),
         **{name: getattr(comparison, name) for name in (*names, *shares)},
-        judgement=Judgement.UNDECIDED if withheld else judge(comparison),
+        status=GateStatus.UNDECIDED if withheld else judge(comparison),
         holds=stop is not None and stop.holds(comparison),
     )

@@ -48,7 +48,7 @@ from outperform.planning.sample_size import (
     PRECISION,
     PRECISION_OF_RANGE,
     Search,
-    check_most,
+    check_max_items,
     check_target,
 )
 from outperform.planning.suite_world import SuiteWorld
@@ -261,7 +261,7 @@ def accuracies_world(
 
 def _part(name: str) -> str:
     """Return the name of a part of a scenario for a message."""
-    return param(name) + either(" in world", "")
+    return param(name) + either(" in scenario", "")
 
 
 def _right_and_wrong(accuracies: object, agreement: object) -> tuple[float, float, float, float]:
@@ -353,12 +353,12 @@ def plan(
     pilot: Outcomes | Scores | Suite | None = None,
     a: str | None = None,
     b: str | None = None,
-    world: Accuracies | Rates | None = None,
+    scenario: Accuracies | Rates | None = None,
     goal: str | Decision = "decided",
     metric: MetricLike | None = None,
     rope: RopeLike | None = None,
     target: float = 0.8,
-    most: int = MOST,
+    max_items: int = MOST,
     paired: bool = True,
     hdi_prob: float = 0.95,
     prior: PriorLike | None = None,
@@ -384,10 +384,11 @@ def plan(
         same factor: n is their total, and ``tasks`` of the plan has the number of each.
     a, b
         Names of two models in the pilot. Not needed if it has two.
-    world
-        Scenario, instead of a pilot. Either ``accuracies`` (of A and of B) and ``agreement``, the
-        share of items that both get right or both get wrong; or ``theta_pos``, ``theta_neg``
-        and ``prevalence``, the outcome probabilities of two classes, as for :func:`power`.
+    scenario
+        Expected results, instead of a pilot. Either ``accuracies`` (of A and of B) and
+        ``agreement``, the share of items that both get right or both get wrong; or ``theta_pos``,
+        ``theta_neg`` and ``prevalence``, the outcome probabilities of two classes, as for
+        :func:`power`.
     goal
         Decision to reach: ``"decided"`` for any firm one, ``"≫"``, ``"≈"``, ``"≪"`` or their
         names, or ``"not_worse"`` for a gate that passes.
@@ -397,7 +398,7 @@ def plan(
         Region of practical equivalence.
     target
         Probability with which the goal is to be reached.
-    most
+    max_items
         Largest number of items considered.
     paired
         Whether the models will be compared item by item.
@@ -420,7 +421,7 @@ def plan(
     Examples
     --------
     >>> import outperform as op
-    >>> plan = op.plan(world={"accuracies": (0.90, 0.86), "agreement": 0.9}, rope=0.01,
+    >>> plan = op.plan(scenario={"accuracies": (0.90, 0.86), "agreement": 0.9}, rope=0.01,
     ...                goal="better", n_simulations=1_000, random_state=0)
     >>> plan.reachable, 700 < plan.n < 1_000
     (True, True)
@@ -435,9 +436,9 @@ def plan(
         pos_label=pos_label,
         n_draws=n_draws,
     )
-    scenario = _given(world)
+    parts = _scenario_parts(scenario)
     accuracies, rates = (
-        {name: scenario.get(name) for name in part} for part in (_ACCURACIES, _RATES)
+        {name: parts.get(name) for name in names} for names in (_ACCURACIES, _RATES)
     )
     there, region = the_world({"pilot": pilot, "a": a, "b": b}, accuracies, rates, analysis)
     of_pilot, learned = pilot is not None, "prior=learned" in there.parts()
@@ -448,7 +449,7 @@ def plan(
     search = Search(
         goal=firm_goal(goal, region, greater_is_better=there.metric.greater_is_better),
         target=check_target(target),
-        most=check_most(most),
+        max_items=check_max_items(max_items),
         n_simulations=most_simulated,
         doubt=LITTLE_DOUBT if of_pilot and most_simulated < _OF_PILOT else DOUBT,
         precision=PRECISION_OF_RANGE if of_pilot else PRECISION,
@@ -464,19 +465,19 @@ def plan(
     return result
 
 
-def _given(world: Accuracies | Rates | None) -> dict[str, Any]:
+def _scenario_parts(scenario: Accuracies | Rates | None) -> dict[str, Any]:
     """Return the parts of a scenario that are not None; unknown parts raise an error."""
-    if world is None:
+    if scenario is None:
         return {}
-    if not isinstance(world, Mapping):
+    if not isinstance(scenario, Mapping):
         raise UsageError(
-            "world must be a mapping such as {'accuracies': (0.9, 0.86), 'agreement': 0.9}; "
-            f"got {world!r}"
+            "scenario must be a mapping such as {'accuracies': (0.9, 0.86), 'agreement': 0.9}; "
+            f"got {scenario!r}"
         )
-    for name in world:
+    for name in scenario:
         if name not in (*_ACCURACIES, *_RATES):
             raise UsageError(unknown_name("part of a scenario", name, (*_ACCURACIES, *_RATES)))
-    return {name: value for name, value in world.items() if value is not None}
+    return {name: value for name, value in scenario.items() if value is not None}
 
 
 def the_world(
@@ -493,7 +494,9 @@ def the_world(
     if len(sources) != 1:
         ways = either("pilot=, or ", "a pilot's file, or ")
         if accuracies is not None:
-            ways += either("world= with ", "") + f"{param('accuracies')} and {param('agreement')}"
+            ways += (
+                either("scenario= with ", "") + f"{param('accuracies')} and {param('agreement')}"
+            )
             ways += either(", or with ", ", or ")
         raise UsageError(
             f"pass exactly one scenario: {ways}{param('theta_pos')}, {param('theta_neg')} and "

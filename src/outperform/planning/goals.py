@@ -396,7 +396,7 @@ class World(Protocol):
 
 
 def first_size(
-    curve: Callable[[FloatArray], FloatArray], target: float, *, most: int
+    curve: Callable[[FloatArray], FloatArray], target: float, *, max_items: int
 ) -> int | None:
     """Return the smallest number of items at which a curve reaches a target; None if none.
 
@@ -406,15 +406,15 @@ def first_size(
         Function from numbers of items to probabilities.
     target
         Probability to reach.
-    most
+    max_items
         Largest number of items considered.
 
     Examples
     --------
-    >>> first_size(lambda n: 1 - 1 / n, 0.8, most=1_000), first_size(np.sin, 2.0, most=9)
+    >>> first_size(lambda n: 1 - 1 / n, 0.8, max_items=1_000), first_size(np.sin, 2.0, max_items=9)
     (5, None)
     """
-    sizes = grid_of_sizes(most)
+    sizes = grid_of_sizes(max_items)
     reached = np.flatnonzero(curve(sizes) >= target)
     if not reached.size:
         return None
@@ -426,9 +426,9 @@ def first_size(
     return high
 
 
-def grid_of_sizes(most: int) -> FloatArray:
-    """Return integers from 1 to ``most``, evenly spaced on a logarithmic scale."""
-    return np.unique(np.rint(np.geomspace(1, most, _GRID)))
+def grid_of_sizes(max_items: int) -> FloatArray:
+    """Return integers from 1 to ``max_items``, evenly spaced on a logarithmic scale."""
+    return np.unique(np.rint(np.geomspace(1, max_items, _GRID)))
 
 
 def prior_worth(spec: Spec) -> float:

@@ -24,7 +24,7 @@ from outperform.planning.sample_size import (
     PRECISION_OF_RANGE,
     Curve,
     Search,
-    check_most,
+    check_max_items,
     check_target,
 )
 from outperform.planning.worlds import ScoreWorld, TableWorld, posterior_world
@@ -45,21 +45,21 @@ class Needed(NamedTuple):
     Parameters
     ----------
     n
-        Number of items that is enough however little such models differ; None if even ``most``
+        Number of items that is enough however little such models differ; None if even ``max_items``
         may not be.
     least
-        Number of items that is enough if the data are taken at face value; None if even ``most``
-        is not.
+        Number of items that is enough if the data are taken at face value; None if even
+        ``max_items`` is not.
     probability
-        Least probability that n items reach the goal; if n is None, that ``most`` items do.
-    most
+        Least probability that n items reach the goal; if n is None, that ``max_items`` items do.
+    max_items
         Largest number of items considered.
     """
 
     n: int | None
     least: int | None
     probability: float
-    most: int
+    max_items: int
 
 
 def outlook_of(comparison: Compared, *, stays: float = 0.0) -> Outlook:
@@ -98,17 +98,17 @@ def items_needed(comparison: Compared, goal: Goal, *, target: float = TARGET) ->
         return None
     if comparison.spec.metric.name == "judged_mean":  # more human labels or more verdicts?
         return None
-    most, stays = _MOST_TIMES * max(comparison.n, 1), 0.0
+    max_items, stays = _MOST_TIMES * max(comparison.n, 1), 0.0
     if _is_chosen(comparison.spec):
         left = left_in_pool(comparison.spec, comparison.sd)
         if left is None:
             return None
-        most, stays = left
+        max_items, stays = left
     outlook = outlook_of(comparison, stays=stays)
-    return needed_by(outlook, goal, target=target, most=most)
+    return needed_by(outlook, goal, target=target, max_items=max_items)
 
 
-def needed_by(outlook: Outlook, goal: Goal, *, target: float = TARGET, most: int) -> Needed:
+def needed_by(outlook: Outlook, goal: Goal, *, target: float = TARGET, max_items: int) -> Needed:
     """Return approximately how many more items reach a goal, at face value and safely.
 
     Parameters
@@ -119,7 +119,7 @@ def needed_by(outlook: Outlook, goal: Goal, *, target: float = TARGET, most: int
         Goal to reach.
     target
         Probability to reach.
-    most
+    max_items
         Largest number of items considered.
 
     Examples
@@ -127,14 +127,16 @@ def needed_by(outlook: Outlook, goal: Goal, *, target: float = TARGET, most: int
     >>> from outperform.decision.rope import Rope
     >>> now = Outlook(n=1_000, mean=0.012, sd=0.004, below=0.0078, above=0.0078, items="more")
     >>> goal = firm_goal("decided", Rope.from_param(0.01), greater_is_better=True)
-    >>> needed = needed_by(now, goal, most=1_000_000)
+    >>> needed = needed_by(now, goal, max_items=1_000_000)
     >>> print(needed.least, needed.n)
     45926 73025
     """
-    least = first_size(lambda sizes: outlook.probability(goal, sizes), target, most=most)
-    n = first_size(lambda sizes: outlook.least_probability(goal, sizes), target, most=most)
-    probability = outlook.least_probability(goal, most if n is None else n)
-    return Needed(n=n, least=least, probability=float(probability), most=most)
+    least = first_size(lambda sizes: outlook.probability(goal, sizes), target, max_items=max_items)
+    n = first_size(
+        lambda sizes: outlook.least_probability(goal, sizes), target, max_items=max_items
+    )
+    probability = outlook.least_probability(goal, max_items if n is None else n)
+    return Needed(n=n, least=least, probability=float(probability), max_items=max_items)
 
 
 def needed_to_decide(comparison: Compared) -> Needed | None:
@@ -171,7 +173,7 @@ def more_data(
     *,
     goal: str | Decision,
     target: float,
-    most: int | None,
+    max_items: int | None,
     n_simulations: int,
     n_draws: int | None,
     random_state: Seed,
@@ -193,7 +195,9 @@ def more_data(
     search = Search(
         goal=goals,
         target=check_target(target),
-        most=_MOST_TIMES * max(comparison.n, 1) if most is None else check_most(most),
+        max_items=_MOST_TIMES * max(comparison.n, 1)
+        if max_items is None
+        else check_max_items(max_items),
         n_simulations=check_draws(n_simulations, name="n_simulations"),
         precision=PRECISION_OF_RANGE,
         doubt=LITTLE_DOUBT,

@@ -51,8 +51,8 @@ _COARSE, _COARSE_OF_RANGE = 0.1, 0.5
 
 @written(
     "names metric metric_label goal target rope n n_error least least_error tasks reached "
-    "error highest seen items=curve.outlook.items most width=_width detectable=_detectable "
-    "sizes shares errors widths=_widths n_simulations findings signature",
+    "error highest seen items=curve.outlook.items max_items width=_width detectable=_detectable "
+    "sizes shares mc_errors widths=_widths n_simulations findings signature",
     kind="plan",
 )
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
@@ -63,12 +63,14 @@ class Plan(Tabular):
     ----------
     n
         Number of items that is enough however little such models differ; None if no number up to
-        ``most`` is. For an existing comparison, the number of further items; 0 if it is decided.
+        ``max_items`` is. For an existing comparison, the number of further items; 0 if it is
+        decided.
     n_error
         Simulation error of n.
     least, least_error
         Number of items that is enough if the pilot's data are taken at face value, and its
-        simulation error; None if no number up to ``most`` is. The same as n in a certain scenario.
+        simulation error; None if no number up to ``max_items`` is. The same as n in a certain
+        scenario.
     reached, error
         Least probability of the goal at n, and its simulation error; if n is None, the largest
         over all sizes.
@@ -83,9 +85,9 @@ class Plan(Tabular):
         Region of practical equivalence.
     seen
         Number of existing items, analysed together with the new ones.
-    most
+    max_items
         Largest number of items considered.
-    sizes, shares, errors, widths
+    sizes, shares, mc_errors, widths
         Simulated numbers of items, share of test sets that reached the goal, its simulation
         error, and mean width of the intervals.
     n_simulations
@@ -115,10 +117,10 @@ class Plan(Tabular):
     goal: str
     rope: Rope
     seen: int
-    most: int
+    max_items: int
     sizes: tuple[int, ...]
     shares: FloatArray
-    errors: FloatArray
+    mc_errors: FloatArray
     widths: FloatArray
     n_simulations: int
     names: tuple[str, str]
@@ -131,7 +133,7 @@ class Plan(Tabular):
 
     @property
     def reachable(self) -> bool:
-        """Whether some number of items up to ``most`` is enough."""
+        """Whether some number of items up to ``max_items`` is enough."""
         return self.n is not None
 
     def probability(self, n: int) -> float:
@@ -244,7 +246,7 @@ class Plan(Tabular):
     def _shown_sizes(self) -> FloatArray:
         near = max(self.sizes, default=4) if self.n is None else max(2 * self.n, 4)
         near = max(near, 2 * (self.least or 0))
-        return np.linspace(0, min(near, self.most), 201)[1:]
+        return np.linspace(0, min(near, self.max_items), 201)[1:]
 
     def _document(self) -> Document:
         sizes = self._shown_sizes()
@@ -268,7 +270,7 @@ def summarize_plan(
 ) -> Plan:
     """Turn simulations into a plan; there are none if the goal is already reached."""
     least, n = (0, 0) if reached else (search.size(curve), search.safe_size(curve))
-    sizes = grid_of_sizes(search.most)
+    sizes = grid_of_sizes(search.max_items)
     best = int(sizes[int(curve.least_at(sizes).argmax())]) if n is None else n
     relative = curve.relative_error(n, least=True) if n else 0.0
     of_least = curve.relative_error(least) if least else 0.0
@@ -285,10 +287,10 @@ def summarize_plan(
         goal=search.goal.name,
         rope=rope,
         seen=seen,
-        most=search.most,
+        max_items=search.max_items,
         sizes=tuple(point.n for point in joined),
         shares=np.array([point.share for point in joined]),
-        errors=np.array([probability_error(point.share, point.simulated) for point in joined]),
+        mc_errors=np.array([probability_error(point.share, point.simulated) for point in joined]),
         widths=np.array([point.width for point in joined]),
         n_simulations=sum(point.simulated for point in joined),
         names=world.names,

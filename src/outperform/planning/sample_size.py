@@ -237,7 +237,7 @@ class Search:
 
     goal: Goal
     target: float
-    most: int
+    max_items: int
     n_simulations: int
     precision: float = PRECISION  # of n, as a share of it
     doubt: FloatArray = field(default_factory=DOUBT.copy)
@@ -295,20 +295,20 @@ class Search:
             if all(point.share > 1 - _RARE for point in points):
                 centre = min(centre, lowest // _LEAP)
             centre = max(min(centre, _LEAP * highest), lowest // _LEAP)
-        sizes = [min(max(1, _rounded(centre * factor)), self.most) for factor in factors]
+        sizes = [min(max(1, _rounded(centre * factor)), self.max_items) for factor in factors]
         return list(dict.fromkeys(sizes))
 
     def size(self, curve: Curve) -> int | None:
         """Return the number of items at which a curve reaches the target; None if none does."""
-        return first_size(curve.at, self.target, most=self.most)
+        return first_size(curve.at, self.target, max_items=self.max_items)
 
     def safe_size(self, curve: Curve) -> int | None:
         """Return the number of items that is enough under every plausible scatter."""
-        return first_size(curve.least_at, self.target, most=self.most)
+        return first_size(curve.least_at, self.target, max_items=self.max_items)
 
     def _best(self, curve: Curve) -> int:
         """Return the first size at which a curve is almost as high as anywhere."""
-        sizes = grid_of_sizes(self.most)
+        sizes = grid_of_sizes(self.max_items)
         probabilities = curve.at(sizes)
         return int(sizes[np.flatnonzero(probabilities >= probabilities.max() - 0.01)[0]])
 
@@ -346,11 +346,11 @@ def check_target(target: object) -> float:
     return float(target)
 
 
-def check_most(most: object) -> int:
+def check_max_items(max_items: object) -> int:
     """Return the largest number of items to consider; invalid values raise an error."""
-    number = float(most) if isinstance(most, Real) else math.nan
+    number = float(max_items) if isinstance(max_items, Real) else math.nan
     if not 2 <= number <= LARGEST or number != int(number):
         raise UsageError(
-            f"{param('most')} must be a whole number from 2 to {LARGEST:,}; got {most!r}"
+            f"{param('max_items')} must be a whole number from 2 to {LARGEST:,}; got {max_items!r}"
         )
     return int(number)

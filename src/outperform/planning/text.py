@@ -36,7 +36,7 @@ def plan_headline(facts: Facts) -> str:
     >>> facts = {"names": ["bert", "gpt"], "metric": "f1", "metric_label": "F1", "goal": "≫",
     ...          "target": 0.8, "n": 1834, "n_error": 31.0, "least": 1834, "least_error": 31.0,
     ...          "reached": 0.8, "error": 0.008, "highest": 0.8, "seen": 0, "items": "certain",
-    ...          "most": 1_000_000}
+    ...          "max_items": 1_000_000}
     >>> print(plan_headline(facts))
     1,834 ± 31 items: ≫ with a probability of 80%.
     >>> print(plan_headline(facts | {"n": 5210, "n_error": 120}))
@@ -48,23 +48,23 @@ def plan_headline(facts: Facts) -> str:
     """
     goal = _goal(facts)
     more = " more" if facts["seen"] else ""
-    most = f"{numbers.count(facts['most'])}"
+    max_items = f"{numbers.count(facts['max_items'])}"
     low, high = _percent(facts["reached"]), _percent(facts["highest"])
     least, n = (_with_error(facts, key) for key in ("least", "n"))
     if n is None and least is not None:
         return (
-            f"At least {least}{more} items: even {most} reach {_outcome(facts)} with a probability "
-            f"of {low} to {high}."
+            f"At least {least}{more} items: even {max_items} reach {_outcome(facts)} with a "
+            f"probability of {low} to {high}."
         )
     if n is None and facts["highest"] >= facts["target"]:
         return (
-            f"Even {most}{more} items may not be enough: {_outcome(facts)} with a probability of "
-            f"{low} to {high}."
+            f"Even {max_items}{more} items may not be enough: {_outcome(facts)} with a probability "
+            f"of {low} to {high}."
         )
     if n is None:
         return (
             f"Not reachable: the probability of {_outcome(facts)} is at most {high} with up to "
-            f"{most}{more} items."
+            f"{max_items}{more} items."
         )
     if facts["n"] == 0:
         return f"No more items are needed: {goal} already."
@@ -127,7 +127,7 @@ def plan_table(facts: Facts) -> Table:
     rows = [
         {"n": n, "share": share, "error": error, "width": width}
         for n, share, error, width in zip(
-            facts["sizes"], facts["shares"], facts["errors"], facts["widths"], strict=True
+            facts["sizes"], facts["shares"], facts["mc_errors"], facts["widths"], strict=True
         )
     ]
     columns = (
@@ -187,7 +187,7 @@ def _tasks(facts: Facts) -> str:
 def plan_document(sizes: FloatArray, probability: FloatArray, facts: Facts) -> Document:
     """Return the document of a plan: headline, curve and simulated sizes."""
     items, table = "more items" if facts["seen"] else "items", plan_table(facts)
-    points = list(zip(facts["sizes"], facts["shares"], facts["errors"], strict=True))
+    points = list(zip(facts["sizes"], facts["shares"], facts["mc_errors"], strict=True))
     headline, outcome = plan_headline(facts), _outcome(facts)
     curve = Chances(
         line=(sizes, probability),
@@ -334,15 +334,15 @@ def plot_plan(
     --------
     >>> from matplotlib.figure import Figure
     >>> facts = {"goal": "≫", "target": 0.8, "n": 900, "n_error": 20, "least": 900,
-    ...          "least_error": 20, "reached": 0.8, "highest": 0.8, "seen": 0, "most": 10_000,
+    ...          "least_error": 20, "reached": 0.8, "highest": 0.8, "seen": 0, "max_items": 10_000,
     ...          "items": "certain",
-    ...          "sizes": [500, 1000], "shares": [0.6, 0.83], "errors": [0.02, 0.02]}
+    ...          "sizes": [500, 1000], "shares": [0.6, 0.83], "mc_errors": [0.02, 0.02]}
     >>> ax = plot_plan([500, 1000], [0.6, 0.83], facts=facts, ax=Figure().subplots())
     >>> ax.get_title(loc="left")
     '900 ± 20 items: ≫ with a probability of 80%'
     """
     x, y = (np.asarray(part, dtype=np.float64) for part in (sizes, probability))
-    n, shares, errors = (np.asarray(facts[key]) for key in ("sizes", "shares", "errors"))
+    n, shares, errors = (np.asarray(facts[key]) for key in ("sizes", "shares", "mc_errors"))
     near = n <= x.max()
     with figure_style.canvas(ax, purpose="plot()", height=2.8, size=size) as ax:
         ink = figure_style.ink(ax)

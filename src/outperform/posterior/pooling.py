@@ -396,7 +396,7 @@ class Shrinkage:
         return replace(self, weights=weights)
 
     @property
-    def like_whole(self) -> FloatArray:
+    def p_like_overall(self) -> FloatArray:
         """The probability that a slice is like the whole, ``(n_slices,)``."""
         return self.weights[:, LIKE_WHOLE]
 

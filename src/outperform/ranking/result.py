@@ -84,7 +84,7 @@ _ON_A_SCREEN = 20
 
 @written(
     "name observed mean sd mcse hdi raw{mean sd mcse hdi} p_best p_practically_best p_rank "
-    "expected_rank regret errors decision tied"
+    "expected_rank regret mc_errors decision tied"
 )
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class RankedModel:
@@ -160,11 +160,11 @@ class RankedModel:
         return float(self.p_rank[0])
 
     @property
-    def errors(self) -> dict[str, float]:
+    def mc_errors(self) -> dict[str, float]:
         """Monte Carlo standard errors."""
         n_draws = self.estimate.draws.size
         return {
-            **self.estimate.errors,
+            **self.estimate.mc_errors,
             "p_best": probability_error(self.p_best, n_draws),
             "p_practically_best": probability_error(self.p_practically_best, n_draws),
             "expected_rank": self.expected_rank_mcse,
@@ -180,7 +180,7 @@ class RankedModel:
 
 @written(
     "names *spec paired=spec.paired rope hdi_prob=leader.hdi.prob n_draws=_n_draws "
-    "leader=leader.name tied p_missed models=rows decisions=_symbols pairs=_pairs findings "
+    "leader=leader.name tied p_best_not_tied models=rows decisions=_symbols pairs=_pairs findings "
     "signature",
     kind="ranking",
 )
@@ -203,7 +203,7 @@ class Ranking(Tabular):
         Region of practical equivalence.
     draws
         Pooled joint draws, ``(n_models, n_draws)``.
-    raw_draws
+    unpooled_draws
         Joint draws before pooling, the basis of the decisions on pairs.
     findings
         Findings about data and result.
@@ -227,7 +227,7 @@ class Ranking(Tabular):
     pairs: Matrix = field(repr=False)
     rope: Rope
     draws: FloatArray = field(repr=False)
-    raw_draws: FloatArray = field(repr=False)
+    unpooled_draws: FloatArray = field(repr=False)
     findings: tuple[Finding, ...]
     signature: str
     seed: np.random.SeedSequence
@@ -281,7 +281,7 @@ class Ranking(Tabular):
         return tuple(row.name for row in self.rows if row.tied)
 
     @property
-    def p_missed(self) -> float:
+    def p_best_not_tied(self) -> float:
         """Probability that the best model is not among those tied."""
         return float(sum(row.p_best for row in self.rows if not row.tied))
 
@@ -341,8 +341,8 @@ class Ranking(Tabular):
     def compare(self, a: str, b: str) -> Comparison:
         """Return the full comparison of two of the models, as if there were no others.
 
-        It uses the draws behind the decision on the pair: ``raw_draws``, or separate draws of the
-        two models if these could change the decision.
+        It uses the draws behind the decision on the pair: ``unpooled_draws``, or separate draws of
+        the two models if these could change the decision.
 
         Parameters
         ----------
@@ -351,7 +351,7 @@ class Ranking(Tabular):
         """
         self.pair(a, b)  # raises an error for unknown or equal names
         spec = again(self.spec, self.spec.data.select([a, b]), prior=self.spec.prior)
-        values = self.raw_draws[[self.names.index(a), self.names.index(b)]]
+        values = self.unpooled_draws[[self.names.index(a), self.names.index(b)]]
         if frozenset((a, b)) in self._alone:
             first, second = sorted((a, b))
             _, answered = ask_two(
@@ -384,7 +384,7 @@ class Ranking(Tabular):
         return summarize_ranking(
             self.spec,
             self.draws[order],
-            self.raw_draws[order],
+            self.unpooled_draws[order],
             rope=rope_for(self.spec, rope),
             prob=self.leader.hdi.prob,
             seed=self.seed,
@@ -476,7 +476,7 @@ class Ranking(Tabular):
         return ranking_title(self.to_dict(), limit=SHORT_NAME)
 
     def __repr__(self) -> str:
-        facts = to_json(self, "names *spec n_draws=_n_draws tied p_missed models=rows")
+        facts = to_json(self, "names *spec n_draws=_n_draws tied p_best_not_tied models=rows")
         return f"Ranking({ranking_headline(facts)})"
 
 
@@ -557,7 +557,7 @@ def summarize_ranking(
         pairs=pairs,
         rope=rope,
         draws=values[order],
-        raw_draws=raw[order],
+        unpooled_draws=raw[order],
         findings=findings,
         signature=signature,
         seed=seed,

@@ -260,11 +260,11 @@ def tied_sentence(facts: Facts) -> str:
     Examples
     --------
     >>> facts = {"models": [{"name": "gpt", "tied": True}, {"name": "bert", "tied": False}],
-    ...          "tied": ["gpt"], "p_missed": 0.0, "n_draws": 1000}
+    ...          "tied": ["gpt"], "p_best_not_tied": 0.0, "n_draws": 1000}
     >>> tied_sentence(facts)
     'P(a model other than gpt is best) <0.3%.'
     """
-    missed = numbers.probability(facts["p_missed"], n_draws=facts["n_draws"])
+    missed = numbers.probability(facts["p_best_not_tied"], n_draws=facts["n_draws"])
     if len(facts["tied"]) == 1:
         return f"P(a model other than {for_text(facts['tied'][0])} is best) {missed}."
     return f"P(the best is none of the {numbers.count(len(facts['tied']))} tied) {missed}."

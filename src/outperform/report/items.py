@@ -21,7 +21,7 @@ def named_items(comparison: Comparison) -> ItemTable | None:
     if items is None or items.ids is None or comparison.details is not None or items.n != data.n:
         return None
     of_pool = not isinstance(data, Scores) and data.pool is not None
-    return None if of_pool else comparison.items(top=MOST)
+    return None if of_pool else comparison.item_table(top=MOST)
 
 
 def items_html(name: str, items: ItemTable, *, heading: str | None = None) -> Html:

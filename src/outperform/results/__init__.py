@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from outperform.decision.ranks import Regret
     from outperform.decision.rope import CurveStep, Masses
     from outperform.gates.result import Check, Gate, Guard
-    from outperform.gates.rule import Judgement
+    from outperform.gates.rule import GateStatus
     from outperform.inference.folds import Correlation
     from outperform.inference.suite import Difference
     from outperform.inference.summary import Summary
@@ -75,7 +75,7 @@ _HOMES = {
     "ItemRow": "comparison.items",
     "ItemTable": "comparison.items",
     "Joint": "comparison.joint",
-    "Judgement": "gates.rule",
+    "GateStatus": "gates.rule",
     "LabelChange": "sensitivity.fragility",
     "Look": "monitor.result",
     "Masses": "decision.rope",
@@ -126,12 +126,12 @@ __all__ = [
     "FoldDetails",
     "Fragility",
     "Gate",
+    "GateStatus",
     "Guard",
     "Interval",
     "ItemRow",
     "ItemTable",
     "Joint",
-    "Judgement",
     "LabelChange",
     "Look",
     "Masses",

@@ -49,7 +49,7 @@ class FoldDetails:
     @property
     def verb(self) -> str:
         """Name of the function that makes such comparisons."""
-        return "bcv_compare"
+        return "compare_cv_counts"
 
 
 @written()
@@ -249,7 +249,7 @@ class Drawn(NamedTuple):
     means: FloatArray  # (2, n_draws): of A and of B over these data sets
     hierarchy: HierarchicalDraws | None = None  # of several data sets
     ranks: RankWeights | None = None  # of one score per data set
-    verb: str = "compare_scores"
+    verb: str = "compare_cv_scores"
 
     @property
     def folds(self) -> tuple[FoldScores, ...]:
@@ -266,7 +266,7 @@ class Drawn(NamedTuple):
 @written("datasets next_dataset signed_rank")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreDetails:
-    """Data sets and scores of a comparison by ``compare_scores`` or ``cross_compare``.
+    """Data sets and scores of a comparison by ``compare_cv_scores`` or ``cross_compare``.
 
     Parameters
     ----------

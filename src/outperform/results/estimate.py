@@ -42,7 +42,7 @@ if TYPE_CHECKING:  # a comparison of labels needs neither folds nor runs
 
 
 @written(
-    "name *spec observed observed_defined *_summary errors n_draws=draws.size "
+    "name *spec observed observed_defined *_summary mc_errors n_draws=draws.size "
     "chain? exact findings signature runs?=_runs folds?=_folds",
     kind="estimate",
 )
@@ -97,7 +97,7 @@ class Estimate(Summary, Tabular):
         return self.distribution is not None
 
     @property
-    def errors(self) -> dict[str, float]:
+    def mc_errors(self) -> dict[str, float]:
         """Monte Carlo errors of the mean and the sd; 0 if exact."""
         error = 0.0 if self.exact else sd_error(self.draws, n_effective(self.draws, self.chain))
         return {"mean": self.mcse, "sd": error}

@@ -27,7 +27,7 @@ from outperform.display.rope_figure import (
     factor_window,
     widest_rope,
 )
-from outperform.errors import UndefinedBayesFactor
+from outperform.errors import UndefinedBayesFactorError
 from outperform.inference import engine
 from outperform.inference.spec import counted
 from outperform.inference.summary import (
@@ -45,14 +45,14 @@ rope_curve"""
 
 
 _PRIOR_DRAWS = 20_000
-_PRIOR_STREAM = 2**31  # point_null(method="kde") draws from the same one
+_PRIOR_STREAM = 2**31  # bayes_factor_point_null(method="kde") draws from the same one
 
 
-def plot_factor(comparison: Compared, ax: Axes | None, size: FigureSize) -> Axes:
+def plot_bayes_factor(comparison: Compared, ax: Axes | None, size: FigureSize) -> Axes:
     """Draw prior and posterior of the difference, or raise an error if the prior is improper."""
     rope, prior = comparison.rope, comparison.spec.prior
     if not prior.proper:
-        raise UndefinedBayesFactor(
+        raise UndefinedBayesFactorError(
             f"prior {prior.name!r} is not proper, so the posterior cannot be compared with it; "
             "use a proper prior, or draw only the posterior with plot()"
         )
@@ -167,7 +167,7 @@ def _point_null(comparison: Compared) -> PointNull:
     spec, after = counted(comparison.spec), comparison.distribution
     try:
         factor = point_factor(spec, after, comparison.draws, method="exact", seed=comparison.seed)
-    except UndefinedBayesFactor:
+    except UndefinedBayesFactorError:
         return {"density": None, "point": None}
     before = engine.prior_difference(spec)
     assert before is not None  # because there is a factor

@@ -160,7 +160,7 @@ def compare_slices(
     >>> day = ["Mon"] * 200 + ["Tue"] * 200 + ["Wed"] * 200
     >>> data = op.Outcomes.from_labels(y, {"new": new, "old": old}, by={"day": day})
     >>> slices = op.compare_slices(data, "new", "old", metric="recall", rope=0.02, random_state=1)
-    >>> [(row.key, row.decision.symbol) for row in slices.called]
+    >>> [(row.key, row.decision.symbol) for row in slices.flagged]
     [(('Wed',), '≪')]
     """
     prob, seed = check_prob(hdi_prob), seed_sequence(random_state)
@@ -398,7 +398,7 @@ def _rows_of_parts(spec: Spec, parts: Parts, **settings: Unpack[_Settings]) -> t
         parts,
         pooled.numbers,
         observed=observed,
-        like_whole=pooled.like_whole,
+        p_like_overall=pooled.p_like_overall,
         rope=rope,
         prob=prob,
         n_draws=n_draws,
@@ -435,7 +435,7 @@ def _rows(spec: LabelSpec, **settings: Unpack[_Settings]) -> tuple[SliceRow, ...
         slices,
         drawn,
         observed=observe(spec, slices),
-        like_whole=posterior.learned.like_whole,
+        p_like_overall=posterior.learned.p_like_overall,
         rope=settings["rope"],
         prob=settings["prob"],
         n_draws=settings["n_draws"],
@@ -469,7 +469,9 @@ def _withheld(
 
 
 def _undecided(row: SliceRow) -> SliceRow:
-    return replace(row, decision=Decision.UNDECIDED, own_decision=Decision.UNDECIDED, p_wrong=0.0)
+    return replace(
+        row, decision=Decision.UNDECIDED, unpooled_decision=Decision.UNDECIDED, p_wrong=0.0
+    )
 
 
 def _concluded(

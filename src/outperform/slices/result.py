@@ -39,11 +39,11 @@ _IN_TEXT = (
     "n", "observed", "own", "mean", "sd", "hdi", "p_worse", "p_equivalent", "p_better", "decision",
 )  # fmt: skip
 _FIRST = ("decision", "mean", "hdi", "n", "p_worse", "observed", "own", "p_better", "p_equivalent")
-_PLACES = ("observed", "own_low", "own_high", "mean", "sd", "hdi_low", "hdi_high")
+_PLACES = ("observed", "unpooled_low", "unpooled_high", "mean", "sd", "hdi_low", "hdi_high")
 _OWN = (
-    "n", "observed_a", "observed_b", "observed", "own_low", "own_high", "own_decision", "mean",
-    "sd", "hdi_low", "hdi_high", "p_worse", "p_equivalent", "p_better", "p_greater", "like_whole",
-    "decision",
+    "n", "observed_a", "observed_b", "observed", "unpooled_low", "unpooled_high",
+    "unpooled_decision", "mean", "sd", "hdi_low", "hdi_high", "p_worse", "p_equivalent",
+    "p_better", "p_greater", "p_like_overall", "decision",
 )  # fmt: skip
 
 
@@ -55,9 +55,10 @@ def slices_table(facts: Facts, rows: Sequence[Facts]) -> Table:
     >>> row = {"key": ["DE"], "n": 200, "observed_a": 0.8, "observed_b": 0.9, "observed": -0.1,
     ...        "mean": -0.09, "sd": 0.02, "hdi": {"low": -0.13, "high": -0.05, "prob": 0.95},
     ...        "p_worse": 1.0, "p_equivalent": 0.0, "p_better": 0.0, "p_greater": 0.0,
-    ...        "like_whole": 0.01, "decision": {"name": "WORSE", "symbol": "≪", "words": "worse"},
-    ...        "own_hdi": {"low": -0.14, "high": -0.06, "prob": 0.95},
-    ...        "own_decision": {"name": "WORSE", "symbol": "≪", "words": "worse"}}
+    ...        "p_like_overall": 0.01,
+    ...        "decision": {"name": "WORSE", "symbol": "≪", "words": "worse"},
+    ...        "unpooled_hdi": {"low": -0.14, "high": -0.06, "prob": 0.95},
+    ...        "unpooled_decision": {"name": "WORSE", "symbol": "≪", "words": "worse"}}
     >>> facts = {"by": ["country"], "names": ["bert", "gpt"], "n_draws": 4000, "hdi_prob": 0.95}
     >>> slices_table(facts, [row])["country"]
     ('DE',)
@@ -69,10 +70,12 @@ def slices_table(facts: Facts, rows: Sequence[Facts]) -> Table:
             **{name: row.get(name) for name in _OWN},
             "hdi_low": row["hdi"]["low"],
             "hdi_high": row["hdi"]["high"],
-            "own_low": row["own_hdi"]["low"],
-            "own_high": row["own_hdi"]["high"],
-            "own_decision": f"{row['own_decision']['symbol']} {row['own_decision']['words']}",
-            "decision": f"{row['decision']['symbol']} {row['decision']['words']}",
+            "unpooled_low": row["unpooled_hdi"]["low"],
+            "unpooled_high": row["unpooled_hdi"]["high"],
+            **{
+                name: f"{row[name]['symbol']} {row[name]['words']}"
+                for name in ("unpooled_decision", "decision")
+            },
         }
         for row in rows
     )
@@ -93,9 +96,9 @@ def _columns(facts: Facts, keys: Sequence[str]) -> tuple[Column, ...]:
         number_column("observed_a", a),
         number_column("observed_b", b),
         signed_column("observed"),
-        signed_column("own_low", f"unpooled {hdi} low"),
-        signed_column("own_high", "high"),
-        text_column("own_decision", "unpooled decision"),
+        signed_column("unpooled_low", f"unpooled {hdi} low"),
+        signed_column("unpooled_high", "high"),
+        text_column("unpooled_decision", "unpooled decision"),
         signed_column("mean"),
         number_column("sd"),
         signed_column("hdi_low", f"{hdi} low"),
@@ -104,7 +107,7 @@ def _columns(facts: Facts, keys: Sequence[str]) -> tuple[Column, ...]:
         probability_column("p_equivalent", "P(ROPE)", n_draws),
         probability_column("p_better", "P(better)", n_draws),
         probability_column("p_greater", "P(>0)", n_draws),
-        probability_column("like_whole", "P(like overall)"),
+        probability_column("p_like_overall", "P(like overall)"),
         text_column("decision"),
     )
 
@@ -128,7 +131,7 @@ def slices_headline(facts: Facts, *, limit: int | None = None) -> str:
     --------
     >>> counts = {"WORSE": 12, "BETTER": 0, "EQUIVALENT": 9_000}
     >>> print(slices_headline({"names": ["bert", "gpt"], "n_slices": 10_000, "counts": counts,
-    ...                        "expected_wrong": 0.31}))
+    ...                        "expected_false_alarms": 0.31}))
     bert is worse than gpt in 12 of 10,000 slices, better in none, practically equivalent in 9,000; the other 988 are undecided. Expected false alarms among the 12 slices flagged as better or worse: 0.31.
     """  # noqa: E501
     a, b = read.names(facts, limit=limit)
@@ -147,7 +150,7 @@ def slices_headline(facts: Facts, *, limit: int | None = None) -> str:
         else "."
     )
     if n_flagged:
-        wrong = facts["expected_wrong"]
+        wrong = facts["expected_false_alarms"]
         about = "fewer than 0.01" if wrong < 0.01 else f"{wrong:.2g}"
         flagged = counted(n_flagged, "slices flagged as better or worse", one="flagged slice")
         line += f" Expected false alarms among the {flagged}: {about}."
@@ -181,8 +184,8 @@ def slices_document(facts: Facts, rows: Sequence[Facts], *, top: int | None) -> 
                 max((numbers.decimals(row["sd"], least=2) for row in on_screen), default=2),
             ),
             heading="unpooled",
-            low="own_low",
-            high="own_high",
+            low="unpooled_low",
+            high="unpooled_high",
             key="own",
         ),
         [*keys, *_IN_TEXT],
@@ -227,7 +230,7 @@ _IN_FOREST = 20
 
 WITHOUT_ROWS = (
     "by names *whole.spec rope hdi_prob=whole.hdi.prob n_draws n_slices counts=_counts "
-    "expected_wrong whole findings signature"
+    "expected_false_alarms whole findings signature"
 )
 
 
@@ -309,9 +312,9 @@ class SliceComparison(Tabular):
         return self.whole.rope
 
     @property
-    def called(self) -> tuple[SliceRow, ...]:
+    def flagged(self) -> tuple[SliceRow, ...]:
         """Slices with the decision better or worse, the most concerning first."""
-        return tuple(row for row in self.rows if row.called)
+        return tuple(row for row in self.rows if row.flagged)
 
     @cached_property
     def counts(self) -> dict[Decision, int]:
@@ -329,7 +332,7 @@ class SliceComparison(Tabular):
         return {decision.name: count for decision, count in self.counts.items()}
 
     @property
-    def expected_wrong(self) -> float:
+    def expected_false_alarms(self) -> float:
         """Expected number of wrong decisions among the slices flagged as better or worse.
 
         This is the sum of ``1 − P(decision)`` over the flagged slices, each with the prior that
@@ -407,5 +410,5 @@ class SliceComparison(Tabular):
         return latex_label(*self.names, self.metric, "by", *self.by)
 
     def __repr__(self) -> str:
-        facts = to_json(self, "names n_slices counts=_counts expected_wrong")
+        facts = to_json(self, "names n_slices counts=_counts expected_false_alarms")
         return f"SliceComparison({slices_headline(facts)})"

@@ -37,7 +37,8 @@ from outperform.posterior.slices import SlicesPosterior
 
 @written(
     "key n observed_a observed_b observed mean sd mcse p_worse p_equivalent p_better "
-    "p_greater errors p_wrong like_whole coarse hdi decision own_hdi own_decision disagrees"
+    "p_greater mc_errors p_wrong p_like_overall coarse hdi decision unpooled_hdi "
+    "unpooled_decision disagrees"
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SliceRow(Summary):
@@ -71,14 +72,14 @@ class SliceRow(Summary):
     decision
         The decision; firm only if the slice's unpooled data decide or lean the same way, and never
         ≈ if its unpooled interval excludes the pooled mean.
-    own_hdi
+    unpooled_hdi
         HDI from the slice's own data, without the other slices.
-    own_decision
+    unpooled_decision
         Decision from the slice's own data.
     p_wrong
         Probability that a decision of better or worse is wrong, with the prior that is learned
         from the other slices; 0 without such a decision.
-    like_whole
+    p_like_overall
         Probability that the models behave in this slice as they do overall, with the prior that
         is learned from the other slices.
     coarse
@@ -97,14 +98,14 @@ class SliceRow(Summary):
     p_better: float
     p_greater: float
     decision: Decision
-    own_hdi: Interval
-    own_decision: Decision
+    unpooled_hdi: Interval
+    unpooled_decision: Decision
     p_wrong: float
-    like_whole: float
+    p_like_overall: float
     coarse: bool
 
     @property
-    def errors(self) -> dict[str, float]:
+    def mc_errors(self) -> dict[str, float]:
         """Monte Carlo standard errors of the mean, the sd and each probability.
 
         They treat the draws as independent; stratified draws have slightly smaller errors.
@@ -116,7 +117,7 @@ class SliceRow(Summary):
         return {"mean": self.mcse, "sd": self.sd_error, **probabilities}
 
     @property
-    def called(self) -> bool:
+    def flagged(self) -> bool:
         """Whether the decision is better or worse."""
         return self.decision in _FLAGGED
 
@@ -127,8 +128,8 @@ class SliceRow(Summary):
         They do if they would be flagged as better or worse but the slice is not, and if their
         interval excludes the pooled mean.
         """
-        hidden = self.own_decision in _FLAGGED and self.own_decision is not self.decision
-        return hidden or self.mean not in self.own_hdi
+        hidden = self.unpooled_decision in _FLAGGED and self.unpooled_decision is not self.decision
+        return hidden or self.mean not in self.unpooled_hdi
 
 
 _FLAGGED = (Decision.BETTER, Decision.WORSE)
@@ -336,7 +337,7 @@ def summarize_rows(
     drawn: SliceNumbers,
     *,
     observed: FloatArray,
-    like_whole: FloatArray,
+    p_like_overall: FloatArray,
     rope: Rope,
     prob: float,
     n_draws: int,
@@ -357,10 +358,12 @@ def summarize_rows(
         summary = numbers.summaries.row(i, prob, n_draws)
         hdi = summary.hdi
         values = observed[:, i].tolist()
-        own_hdi = unpooled.ends.interval(i, prob, signed=True)
+        unpooled_hdi = unpooled.ends.interval(i, prob, signed=True)
         decision = decide(hdi, rope, numbers.masses.row(i), greater_is_better=better)
-        unpooled_decision = decide(own_hdi, rope, unpooled.masses.row(i), greater_is_better=better)
-        if decision is Decision.EQUIVALENT and summary.mean not in own_hdi:
+        unpooled_decision = decide(
+            unpooled_hdi, rope, unpooled.masses.row(i), greater_is_better=better
+        )
+        if decision is Decision.EQUIVALENT and summary.mean not in unpooled_hdi:
             decision = Decision.UNDECIDED
         decision = Decision.UNDECIDED if unmatched else supported(decision, unpooled_decision)
         rows.append(
@@ -378,10 +381,10 @@ def summarize_rows(
                 p_better=good[i],
                 p_greater=greater[i],
                 decision=decision,
-                own_hdi=own_hdi,
-                own_decision=Decision.UNDECIDED if unmatched else unpooled_decision,
+                unpooled_hdi=unpooled_hdi,
+                unpooled_decision=Decision.UNDECIDED if unmatched else unpooled_decision,
                 p_wrong=float(p_wrong[i]) if decision in _FLAGGED else 0.0,
-                like_whole=float(like_whole[i]),
+                p_like_overall=float(p_like_overall[i]),
                 coarse=bool(near[i]) and _is_coarse(hdi, rope),
             )
         )
@@ -424,7 +427,7 @@ class PooledSlices(NamedTuple):
     """Pooled and unpooled numbers of the slices, and the probability of each being like overall."""
 
     numbers: SliceNumbers
-    like_whole: FloatArray
+    p_like_overall: FloatArray
 
 
 def pool_differences(
@@ -451,12 +454,12 @@ def pool_differences(
     together
         Whether a group may lie in several slices, so the draws of slices are joint.
     """
-    pooled, like_whole = pool_normal(own, n, seed, together=together)
+    pooled, p_like_overall = pool_normal(own, n, seed, together=together)
     numbers, alone = (Numbers.of(np.sort(each, axis=1), rope, prob) for each in (pooled, own))
     below, above = numbers.ends.high < rope.low, numbers.ends.low > rope.high
     wrong = 1 - np.where(below, numbers.masses.below, numbers.masses.above)
     return PooledSlices(
-        SliceNumbers(numbers, alone, np.where(below | above, wrong, 0.0)), like_whole
+        SliceNumbers(numbers, alone, np.where(below | above, wrong, 0.0)), p_like_overall
     )
 
 

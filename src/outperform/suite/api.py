@@ -111,7 +111,7 @@ def compare_suite(
         )
     means = np.array([task.mean for task in tasks.values()]) / how.units
     sds = np.array([task.sd for task in tasks.values()]) / np.abs(how.units)
-    errors = np.array([[task.errors[key] for task in tasks.values()] for key in ("mean", "sd")])
+    errors = np.array([[task.mc_errors[key] for task in tasks.values()] for key in ("mean", "sd")])
     draws_of_mean = how.mean([task.draws for task in tasks.values()])
     overall = of_draws(draws_of_mean, how, prob)
     findings = tuple(_findings(task_questions, tasks, overall, how))
@@ -324,7 +324,7 @@ def new_tasks(
     return replace(
         result,
         mcse=mean,
-        errors={"mean": mean, "sd": sd, **of_chances},
+        mc_errors={"mean": mean, "sd": sd, **of_chances},
         hdi=replace(result.hdi, **ends),
         eti=replace(result.eti, **ends),
     )
@@ -367,7 +367,7 @@ def _elsewhere(means: FloatArray, sds: FloatArray, how: Average, prob: float) ->
         rope=rope,
         **chances_of(masses, greater_is_better=better),
         decision=decide(hdi, rope, masses, greater_is_better=better),
-        errors=dict.fromkeys(("mean", "sd", *_CHANCES), 0.0),
+        mc_errors=dict.fromkeys(("mean", "sd", *_CHANCES), 0.0),
     )
 
 
@@ -386,7 +386,7 @@ def _difference(draws: FloatArray, rope: Rope, better: bool, prob: float) -> Dif
         **summary._fields() | chances,
         rope=rope,
         decision=decide(summary.hdi, rope, masses, greater_is_better=better),
-        errors={"mean": summary.mcse, "sd": sd_error(ordered), **of_chances},
+        mc_errors={"mean": summary.mcse, "sd": sd_error(ordered), **of_chances},
     )
 
 

@@ -36,7 +36,7 @@ from outperform.suite.text import (
 
 @written(
     "task weight *comparison{metric n observed mean sd hdi rope p_worse p_equivalent p_better "
-    "decision errors} pooled findings=comparison.findings"
+    "decision mc_errors} pooled findings=comparison.findings"
 )
 class TaskRow(NamedTuple):
     """The comparison on one task of a suite.
@@ -92,7 +92,7 @@ class RankedTask(NamedTuple):
 
 @written(
     "names metric greater_is_better scale n n_draws=draws.size observed mean sd mcse hdi rope "
-    "p_worse p_equivalent p_better p_greater decision errors win_rate win_rate_mcse new_tasks "
+    "p_worse p_equivalent p_better p_greater decision mc_errors win_rate win_rate_mcse new_tasks "
     "tasks=_task_rows findings signature",
     kind="suite",
 )
@@ -178,7 +178,7 @@ class SuiteComparison(Difference, Tabular):
     def win_rate_mcse(self) -> float:
         """Monte Carlo error of the win rate; the draws of tasks are independent."""
         errors = (
-            self.weights[name] * task.errors["p_greater"] for name, task in self.tasks.items()
+            self.weights[name] * task.mc_errors["p_greater"] for name, task in self.tasks.items()
         )
         return math.hypot(*errors)
 
@@ -224,7 +224,7 @@ class SuiteComparison(Difference, Tabular):
 
 @written(
     "name observed mean sd mcse hdi p_best p_rank p_practically_best p_best_new_tasks "
-    "expected_rank mean_rank mean_rank_hdi win_rate borda regret errors against_leader "
+    "expected_rank mean_rank mean_rank_hdi win_rate borda regret mc_errors against_leader "
     "new_tasks tied"
 )
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -308,7 +308,7 @@ class SuiteModel(Summary):
         return self.n_models - self.mean_rank
 
     @property
-    def errors(self) -> dict[str, float]:
+    def mc_errors(self) -> dict[str, float]:
         """Monte Carlo errors of its numbers, given the degree of pooling.
 
         The degree is learned from the same draws. If models are nearly equal, numbers can vary two

@@ -76,22 +76,22 @@ class PyMC:
             )
 
     @property
-    def draws_of_chain(self) -> int:
+    def draws_per_chain(self) -> int:
         """How many draws each chain keeps."""
         return SAMPLERS[self.sampler]["draws"] if self.draws is None else self.draws
 
     @property
-    def tune_of_chain(self) -> int:
+    def tune_per_chain(self) -> int:
         """How many draws each chain throws away."""
         return SAMPLERS[self.sampler]["tune"] if self.tune is None else self.tune
 
     @property
     def n_draws(self) -> int:
         """How many draws all chains keep."""
-        return self.chains * self.draws_of_chain
+        return self.chains * self.draws_per_chain
 
     def __str__(self) -> str:
-        length = f"{self.draws_of_chain} after {self.tune_of_chain}"
+        length = f"{self.draws_per_chain} after {self.tune_per_chain}"
         return f"{self.sampler}, {self.chains} chains of {length}"
 
 
@@ -232,8 +232,8 @@ def sample(
     """
     pm = require("pymc", extra="pymc", purpose="engine='pymc'")
     how: dict[str, Any] = {
-        "draws": engine.draws_of_chain,
-        "tune": engine.tune_of_chain,
+        "draws": engine.draws_per_chain,
+        "tune": engine.tune_per_chain,
         "chains": engine.chains,
         "cores": min(n_workers(n_jobs), engine.chains),
         "random_seed": int(seed.generate_state(1)[0]),
