@@ -98,7 +98,7 @@ def test_the_unit_is_beside_the_numbers():
         "unit": "EUR",
     }
     assert facts["regret"] == {"a": c.regret.a, "b": c.regret.b}
-    assert facts["errors"]["regret_b"] == c.regret.mcse_b > 0
+    assert facts["mc_errors"]["regret_b"] == c.regret.mcse_b > 0
 
 
 def test_the_rope_must_be_given_in_the_units():

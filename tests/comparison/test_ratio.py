@@ -144,7 +144,7 @@ def test_facts_and_figure(cheaper):
     facts = found.to_dict()
     assert facts["kind"] == "ratio"
     assert facts["rope"] == {"low": 0.95, "high": 1.05, "default": False}
-    assert facts["errors"]["mean"] == pytest.approx(found.sd / np.sqrt(20_000))
+    assert facts["mc_errors"]["mean"] == pytest.approx(found.sd / np.sqrt(20_000))
     ax = found.plot()
     assert "new / old" in ax.get_xlabel()
     assert found.to_frame()["mean"].tolist() == [found.mean]

@@ -170,7 +170,7 @@ def test_a_ranking_states_no_error_of_zero():
     )
     ranking = op.rank(seen, metric="accuracy", rope=0.01, n_draws=1_000, random_state=0)
     rows = ranking.to_dict()["models"]
-    assert all(error > 0 for row in rows for error in row["errors"].values())
+    assert all(error > 0 for row in rows for error in row["mc_errors"].values())
 
 
 # Classes that are named

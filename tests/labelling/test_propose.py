@@ -314,9 +314,9 @@ def test_how_many_more_labels_are_needed_knows_that_the_pool_ends():
     truth, found, c = undecided()
     left = left_in_pool(c.spec, c.sd)
     apart = found.predictions["A"] != found.predictions["B"]
-    assert left.max_items == int(150 * apart.sum() / apart[found.items[:150]].sum()) - 150
+    assert left.most == int(150 * apart.sum() / apart[found.items[:150]].sum()) - 150
     # What is predicted of the sd comes true, to a few per cent of what is a guess itself.
-    for n in (300, 600, 150 + left.max_items):
+    for n in (300, 600, 150 + left.most):
         predicted = c.sd * np.sqrt(left.stays + (1 - left.stays) * 150 / n)
         assert after(found, truth, n).sd == pytest.approx(predicted, rel=0.1)
     assert "more labelled items of the pool, on top of the 150" in " ".join(str(c).split())

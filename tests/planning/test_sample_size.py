@@ -10,7 +10,7 @@ from outperform import metrics
 from outperform.decision.rope import Rope
 from outperform.errors import UsageError
 from outperform.planning.goals import Outlook, firm_goal
-from outperform.planning.sample_size import Point, Search, check_most, check_target, fit
+from outperform.planning.sample_size import Point, Search, check_max_items, check_target, fit
 from tests.loops import each
 
 ROPE = Rope.from_param(0.01)
@@ -130,7 +130,7 @@ def test_a_target_is_a_probability(target):
         check_target(target)
 
 
-@pytest.mark.parametrize("max_items", [1, 10.5, 10**12, "many"])
-def test_the_most_is_a_number_of_items(most):
-    with pytest.raises(UsageError, match="most must be"):
-        check_most(most)
+@pytest.mark.parametrize("number", [1, 10.5, 10**12, "many"])
+def test_the_largest_test_set_is_a_number_of_items(number):
+    with pytest.raises(UsageError, match="max_items must be"):
+        check_max_items(number)

@@ -531,4 +531,4 @@ def test_the_pull_does_not_depend_on_the_number_of_classes(n_classes):
     # A slice of 200 items is pulled by 8/208 to 32/232 of its difference, and by little more.
     assert -0.15 < bad.mean < -0.15 * (1 - 40 / 240) + 5 * bad.mcse
     assert bad.decision is op.Decision.WORSE
-    assert [row.key for row in found.called] == [("0",)]
+    assert [row.key for row in found.flagged] == [("0",)]

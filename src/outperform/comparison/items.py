@@ -127,7 +127,7 @@ class ItemTable(Tabular):
     >>> outcomes = op.Outcomes.from_labels(
     ...     ["spam", "ham", "spam"], {"new": ["spam", "ham", "ham"], "old": ["ham", "ham", "spam"]},
     ...     ids=["m1", "m2", "m3"])
-    >>> table = op.compare(outcomes, "new", "old", metric="accuracy").items()
+    >>> table = op.compare(outcomes, "new", "old", metric="accuracy").item_table()
     >>> [(item.id, item.right) for item in table]
     [('m1', 'new'), ('m3', 'old')]
     """
