@@ -33,6 +33,7 @@ _NARROW, _LONG_NAME = 250.0, 30  # points, and the maximum length of row names i
 _LINE = 44  # characters per line
 _USUAL = 8.33  # the usual size of small text in points, to which marks are in proportion
 _HEADING = 36.0  # the height of a title above rows, in points
+_MARGIN = 0.11  # inches at either side of a new figure, as in the style file
 _WIDE = 0.6  # the average width of a character as a share of its size, rounded up
 
 BAND, QUIET, FAINT = 0.1, 0.72, 0.55  # the opacity of the ROPE, small text and lines
@@ -263,7 +264,7 @@ def _room(ax: Axes) -> float:
     figure = ax.get_figure(root=True)
     if figure is None or len(figure.axes) > 1 or figure.get_layout_engine() is None:
         return points(ax)[0]
-    return 0.95 * 72 * figure.get_figwidth()
+    return 72 * (figure.get_figwidth() - 2 * _MARGIN)
 
 
 def fits_title(ax: Axes, title: str) -> bool:
@@ -359,13 +360,23 @@ def points(ax: Axes) -> tuple[float, float]:
     return 72 * box.width / dpi, 72 * box.height / dpi
 
 
-def draw_rope(ax: Axes, low: float, high: float, *, upright: bool = True, top: float = 1.0) -> None:
-    """Shade the region of practical equivalence, and mark zero with a thin line."""
+def draw_rope(
+    ax: Axes,
+    low: float,
+    high: float,
+    *,
+    upright: bool = True,
+    ends: tuple[float, float] = (0.0, 1.0),
+) -> None:
+    """Shade the region of practical equivalence, and mark zero with a thin line.
+
+    The line extends between two shares of the axes, so it can leave space for text.
+    """
     span, line = (ax.axvspan, ax.axvline) if upright else (ax.axhspan, ax.axhline)
     if low < high:
         span(low, high, facecolor=ink(ax), alpha=BAND, lw=0, zorder=0)
     for at in {0.0, *([low] if low == high else [])}:
-        line(at, 0, top, color=ink(ax), alpha=FAINT, lw=0.8, ls=_DOTTED, zorder=1)
+        line(at, *ends, color=ink(ax), alpha=FAINT, lw=0.8, ls=_DOTTED, zorder=3)
 
 
 KEY = "{hdi}, ● mean, ◇ observed"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import ceil
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
@@ -136,6 +136,7 @@ _CELL = 0.115  # inches; in smaller cells, class names cannot be read
 _LEAST_POINTS = 4.0
 _ROOMY = 1.6  # the width of a panel in inches
 _APART = 0.09  # inches between the sentence and the panels
+_LEFT = 0.11  # inches before the sentence
 _FEW = 4  # zeros are written too if there are at most so many classes
 _NAME = 20
 _CENTRED: dict[str, Any] = {"loc": "center", "fontweight": "normal", **figure_style.SMALL}
@@ -205,11 +206,17 @@ def draw_confusion(
         for ax in drawn[:2]:
             ax.set_xlabel("predicted", **figure_style.SMALL)
         drawn[0].set_ylabel("true (rows in %)" if normalise else "true", **figure_style.SMALL)
-        if axes is None and not normalise:
+        figure = drawn[0].get_figure(root=True)
+        if axes is None and figure is not None and not normalise:
             text = _more_right(int(np.trace(left) - np.trace(right)), short)
             text = f"In these {len(classes)} classes {text}" if some else text
             room = int(72 * figure_style.inches(size)[0] / (7.2 * scale))
-            drawn[0].figure.suptitle(fill(text, room), x=0.01, ha="left", **_HEAD)
+            left = _LEFT / figure.get_figwidth()
+            figure.suptitle(fill(text, room), x=left, ha="left", **_HEAD)
+        if axes is None and figure is not None:
+            figure.draw_without_rendering()
+            for ax in drawn:
+                _fit_numbers(ax, len(classes))
     return drawn
 
 
@@ -260,7 +267,12 @@ def _three_axes(
     with figure_style.styled(purpose="plot_confusion()"):
         inches = (3 * panel + longest + frame, panel + longest + scale * under)
         figure = pyplot.figure(figsize=inches, layout="compressed")
-        figure.get_layout_engine().set(h_pad=_APART)
+        # Panels are close to each other, but not to the border.
+        figure.get_layout_engine().set(
+            h_pad=_APART,
+            w_pad=_APART / 2,
+            rect=(_APART / inches[0], 0, 1 - 2 * _APART / inches[0], 1),
+        )
         return list(figure.subplots(1, 3))
 
 
@@ -337,10 +349,21 @@ def _number(value: float, *, signed: bool) -> str:
 
 def _number_size(ax: Axes, texts: Sequence[Sequence[str]]) -> float | None:
     """Return the size in which the longest number fits its cell; None if it is unreadable."""
-    longest = max(len(text) for row in texts for text in row)
-    cell = _cell_points(ax, len(texts))
-    size = min(0.96 * figure_style.text_size(), 0.5 * cell, cell / (0.66 * longest))
+    size = _fitting(ax, (text for row in texts for text in row), len(texts))
     return size if size >= _LEAST_POINTS else None
+
+
+def _fitting(ax: Axes, texts: Iterable[str], n_classes: int) -> float:
+    cell = _cell_points(ax, n_classes)
+    return min(0.96 * figure_style.text_size(), 0.5 * cell, cell / (0.8 * max(map(len, texts))))
+
+
+def _fit_numbers(ax: Axes, n_classes: int) -> None:
+    """Make numbers smaller if the layout left less room than expected."""
+    if ax.texts:
+        size = _fitting(ax, (text.get_text() for text in ax.texts), n_classes)
+        for text in ax.texts:
+            text.set_fontsize(max(size, _LEAST_POINTS))
 
 
 def _cell_points(ax: Axes, n_classes: int) -> float:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-_BAR = -0.11  # the position of the HDI, in heights of the posterior
+# Positions in heights of the posterior.
+_BOTTOM, _BAR, _ROOF = -0.36, -0.11, 1.12  # above 1, the name of the ROPE
 
 
 def plot_posterior(
@@ -54,10 +55,15 @@ def plot_posterior(
     """
     shape = read_shape(draws_or_density)
     with figure_style.canvas(ax, purpose="plot()", height=3.0, size=size) as ax:
-        ax.set(xlim=density_domain(shape.grid, facts), ylim=(-0.36 * shape.top, 1.05 * shape.top))
+        ax.set(
+            xlim=density_domain(shape.grid, facts), ylim=(_BOTTOM * shape.top, _ROOF * shape.top)
+        )
         shape.fill(ax, facts)
         if facts.get("rope") is not None:
-            figure_style.draw_rope(ax, facts["rope"]["low"], facts["rope"]["high"], top=0.92)
+            # The line at zero ends above the numbers of the HDI and below the name of the ROPE.
+            base, peak = ((height - _BOTTOM) / (_ROOF - _BOTTOM) for height in (0, 1))
+            low, high = facts["rope"]["low"], facts["rope"]["high"]
+            figure_style.draw_rope(ax, low, high, ends=(base, peak))
             _name_rope(ax, facts)
             _write_shares(ax, facts)
         _write_title(ax, facts)
@@ -72,20 +78,15 @@ def plot_posterior(
 
 
 def _name_rope(ax: Axes, facts: Facts) -> None:
-    """Name the band at its top, rotated if it is too narrow."""
-    low, high = facts["rope"]["low"], facts["rope"]["high"]
-    text = f"ROPE {read.rope_text(facts)}"
-    left, right = ax.get_xlim()
-    room = (high - low) / (right - left) * figure_style.points(ax)[0]
-    across = 0.5 * figure_style.text_size() * len(text) < room
-    at, shift = ((low + high) / 2, (0, -1)) if across else (low, (2, -1))
-    how: dict[str, Any] = {"ha": "center"} if across else {"rotation": 90, "ha": "left"}
-    how |= {"va": "top", "zorder": 6, "alpha": figure_style.QUIET, **figure_style.TINY}
+    """Name the band at its top, above the posterior."""
+    middle = (facts["rope"]["low"] + facts["rope"]["high"]) / 2
+    how: dict[str, Any] = {"ha": "center", "va": "top", "zorder": 6}
+    how |= {"alpha": figure_style.QUIET, **figure_style.TINY}
     position: dict[str, Any] = {
         "xycoords": ax.get_xaxis_transform(),
         "textcoords": "offset points",
     }
-    ax.annotate(text, (at, 1.0), xytext=shift, **position, **how)
+    ax.annotate(f"ROPE {read.rope_text(facts)}", (middle, 1.0), xytext=(0, -1), **position, **how)
 
 
 def _write_shares(ax: Axes, facts: Facts) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
@@ -19,7 +19,6 @@ from outperform.display.sentences import DECIDED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.typing import ColorType
 
 
 _WORDS = {
@@ -79,29 +78,41 @@ def draw_rope_curve(
         ax.set(xlim=(0, stop), ylim=(0, _ROOF))
         for stretch in facts["rope_curve"]:
             _draw_band(ax, stretch, stop)
-        if shares is not None:
-            _draw_shares(ax, *(np.asarray(part, dtype=np.float64) for part in shares))
-        shade = figure_style.ink(ax) if shares is None else figure_style.paper(ax)
-        _mark_chosen(ax, facts, shade=shade)
+        parts = None if shares is None else _stacked(*(np.asarray(part) for part in shares))
+        labelled = _mark_chosen(ax, facts, stop, parts)
+        if parts is not None:
+            lines = [(end, end) for end in _changes_of(facts)]
+            _draw_shares(ax, *parts, taken=[*lines, labelled])
         _finish(ax, facts, with_shares=shares is not None)
     return ax
 
 
-def _draw_shares(ax: Axes, widths: FloatArray, worse: FloatArray, better: FloatArray) -> None:
-    """Stack the three probabilities, and name each where it is thickest."""
-    parts = {"worse": worse, "equivalent": 1 - worse - better, "better": better}
-    floor = np.zeros(widths.size)
-    for name, share in parts.items():
+def _stacked(
+    widths: FloatArray, worse: FloatArray, better: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the half-widths, and the lower and upper ends of the three probabilities at each."""
+    return widths, np.stack([np.zeros(widths.size), worse, 1 - better, np.ones(widths.size)])
+
+
+def _draw_shares(
+    ax: Axes, widths: FloatArray, ends: FloatArray, *, taken: Sequence[tuple[float, float]]
+) -> None:
+    """Stack the three probabilities, and name each where it is thick and no line crosses it."""
+    for name, floor, top in zip(("worse", "equivalent", "better"), ends, ends[1:], strict=False):
+        share = top - floor
         look: dict[str, Any] = {"fc": colour(ax, name), "ec": figure_style.paper(ax), "lw": 0.6}
-        ax.fill_between(widths, floor, floor + share, zorder=2, **look)
-        thick = np.flatnonzero(share >= 0.9 * share.max())
-        at = int(thick[thick.size // 2])
-        across = thick.size / widths.size * figure_style.points(ax)[0]
-        if share[at] > _THICK and across > 0.6 * figure_style.text_size() * len(name):
+        ax.fill_between(widths, floor, top, zorder=2, **look)
+        half = 0.33 * figure_style.text_size() * len(name) * _per_point(ax, widths[-1])
+        free = share >= max(0.5 * share.max(), _THICK)
+        free &= (widths > half) & (widths < widths[-1] - half)
+        for low, high in taken:
+            free &= (widths < low - half) | (widths > high + half)
+        if free.any():
+            best = np.flatnonzero(free & (share >= 0.98 * share[free].max()))
+            at = int(best[best.size // 2])
             how: dict[str, Any] = {"ha": "center", "va": "center", "zorder": 4}
             how |= {"color": figure_style.paper(ax), **figure_style.SMALL}
             ax.text(widths[at], floor[at] + share[at] / 2, name, **how)
-        floor = floor + share
 
 
 def widest_rope(facts: Facts) -> float:
@@ -113,8 +124,17 @@ def widest_rope(facts: Facts) -> float:
     ...         "rope_curve": [{"from": 0.0, "to": 0.04}, {"from": 0.04, "to": None}]})
     0.05
     """
-    changes = [stretch["from"] for stretch in facts["rope_curve"]]
-    return float(1.25 * max(*changes, 1.1 * _chosen(facts["rope"]), 1e-9))
+    return float(1.25 * max(*_changes_of(facts), 1.1 * _chosen(facts["rope"]), 1e-9))
+
+
+def _changes_of(facts: Facts) -> list[float]:
+    """Return the half-widths at which the decision changes, from 0."""
+    return [stretch["from"] for stretch in facts["rope_curve"]]
+
+
+def _per_point(ax: Axes, stop: float) -> float:
+    """Return the half-width of the ROPE that a point of the axis is."""
+    return stop / figure_style.points(ax)[0]
 
 
 def _chosen(rope: Facts) -> float:
@@ -145,7 +165,10 @@ def _draw_band(ax: Axes, stretch: Facts, stop: float) -> None:
     ax.text((low + high) / 2, (_STRIP + _ROOF) / 2, text, **how)
 
 
-def _mark_chosen(ax: Axes, facts: Facts, *, shade: ColorType) -> None:
+def _mark_chosen(
+    ax: Axes, facts: Facts, stop: float, parts: tuple[FloatArray, FloatArray] | None
+) -> tuple[float, float]:
+    """Draw the chosen ROPE with its name on the freer side, and return the range that they take."""
     rope = facts["rope"]
     at = _chosen(rope)
     ax.plot(
@@ -158,8 +181,17 @@ def _mark_chosen(ax: Axes, facts: Facts, *, shade: ColorType) -> None:
     )
     even = rope["low"] == -rope["high"]
     text = f"ROPE {read.rope_text(facts)}" if even else "the given ROPE"
+    name = 1.6 * figure_style.text_size() * _per_point(ax, stop)
+    right = not any(at < change < at + name for change in _changes_of(facts))
     how: dict[str, Any] = {"rotation": 90, "va": "bottom", "zorder": 5, **figure_style.TINY}
-    ax.annotate(text, (at, 0.03), xytext=(3, 0), textcoords="offset points", color=shade, **how)
+    how |= {"ha": "left" if right else "right", "textcoords": "offset points"}
+    how["color"] = figure_style.ink(ax) if parts is None else figure_style.paper(ax)
+    floor = 0.0
+    if parts is not None:  # inside the thickest part, so that no edge crosses it
+        ends = [float(np.interp(at, parts[0], level)) for level in parts[1]]
+        floor = ends[int(np.argmax(np.diff(ends)))]
+    ax.annotate(text, (at, floor + 0.03), xytext=(3 if right else -3, 0), **how)
+    return (at, at + name) if right else (at - name, at)
 
 
 def _changes(facts: Facts) -> str:

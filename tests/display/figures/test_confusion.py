@@ -181,3 +181,17 @@ def test_what_cannot_be_drawn_is_refused(three, a, labels, match):
 def test_two_axes_are_refused(ax):
     with pytest.raises(UsageError, match=r"axes must be three.*got 1"):
         draw_confusion(A, B, labels=["x", "y"], axes=[ax])
+
+
+@pytest.mark.parametrize("size", ["column", "text"])
+def test_numbers_fit_cells_of_new_figure(size):
+    counts = np.array([[276, 10, 2], [13, 201, 18], [1, 12, 280]])
+    labels = ["sci.electronics", "sci.med", "sci.space"]
+    axes = draw_confusion(counts, counts[::-1], labels=labels, size=size)
+    try:
+        axes[0].figure.draw_without_rendering()
+        for ax in axes:
+            cell = ax.get_window_extent().width / len(labels)
+            assert all(text.get_window_extent().width < cell for text in ax.texts)
+    finally:
+        pyplot.close(axes[0].figure)
