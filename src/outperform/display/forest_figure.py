@@ -211,8 +211,8 @@ def draw_confusion(
             text = _more_right(int(np.trace(left) - np.trace(right)), short)
             text = f"In these {len(classes)} classes {text}" if some else text
             room = int(72 * figure_style.inches(size)[0] / (7.2 * scale))
-            left = _LEFT / figure.get_figwidth()
-            figure.suptitle(fill(text, room), x=left, ha="left", **_HEAD)
+            margin = _LEFT / figure.get_figwidth()
+            figure.suptitle(fill(text, room), x=margin, ha="left", **_HEAD)
         if axes is None and figure is not None:
             figure.draw_without_rendering()
             for ax in drawn:
