@@ -48,7 +48,7 @@ SHOWN = {
     op.results.Ranking: TABLE
     + """
         compare differences draws findings leader metric n names p_best_not_tied p_rank
-        pair unpooled_draws pair_table pairs plot plot_forest plot_matrix spec rope rows seed
+        pair unpooled_draws pair_table pairs plot plot_differences plot_matrix plot_ranks spec rope rows seed
         signature text tied decisions with_rope
     """,
 }

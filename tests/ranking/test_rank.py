@@ -578,3 +578,17 @@ def test_unknown_names_are_named(ranking):
         ranking["adda"]
     with pytest.raises(UsageError, match="must differ"):
         ranking.pair("ada", "ada")
+
+
+def test_figures_of_ranking_draw_pooled_models_and_unpooled_differences(ranking):
+    axes = pytest.importorskip("matplotlib.figure").Figure(figsize=(9, 3)).subplots(1, 3)
+    drawn = [
+        [tuple(line.get_xdata()) for line in draw(ax).lines if line.get_marker() == "|"]
+        for draw, ax in zip((ranking.plot, ranking.plot_differences), axes, strict=False)
+    ]
+    assert drawn[0] == [(row.hdi.low, row.hdi.high) for row in ranking]
+    leader = ranking.leader.name
+    pairs = [ranking.pair(name, leader) for name in ranking.names[1:]]
+    assert drawn[1] == [(pair.hdi.low, pair.hdi.high) for pair in pairs]
+    cells = np.asarray(ranking.plot_ranks(axes[2]).collections[0].get_array())
+    assert cells == pytest.approx(ranking.p_rank)

@@ -380,6 +380,14 @@ def test_both_questions_are_told_apart(compared, ranked):
     assert "On tasks like these: P(best)" in repr(ranked)
 
 
+def test_ranking_figures_have_row_per_model_and_per_difference(ranked):
+    axes = pytest.importorskip("matplotlib.figure").Figure().subplots(1, 2)
+    models = [text.get_text() for text in ranked.plot(axes[0]).get_yticklabels()]
+    assert models == list(ranked.names)
+    others = [text.get_text() for text in ranked.plot_differences(axes[1]).get_yticklabels()]
+    assert others == models[1:]
+
+
 def test_tables_pages_and_figures(compared, ranked, tmp_path):
     pytest.importorskip("matplotlib")
     assert compared.to_frame()["task"].tolist()[-1] == "tasks like these"

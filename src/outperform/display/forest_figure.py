@@ -15,7 +15,7 @@ from outperform._typing import FigureSize, FloatArray
 from outperform.display import facts as read
 from outperform.display import figure_style, numbers
 from outperform.display.figure_style import KEY, colour, draw_interval, row_tone
-from outperform.display.numbers import true_minus
+from outperform.display.numbers import for_text, true_minus
 from outperform.display.pictures import OPEN
 from outperform.errors import UsageError, param, require
 
@@ -97,6 +97,79 @@ def draw_forest(
             ax, text, note=_key(rows) + ("" if note is None else f"; {note}"), margin=margin
         )
     return ax
+
+
+def draw_ranking(
+    models: Sequence[Mapping[str, Any]],
+    *,
+    metric: str,
+    greater_is_better: bool,
+    pooled: bool = False,
+    title: str | None = None,
+    ax: Axes | None = None,
+    size: FigureSize = "text",
+) -> Axes:
+    """Draw the interval of each model in the order given, with those tied for best in a band.
+
+    Models that are not tied are worse than the leader and have the colour of worse.
+
+    Parameters
+    ----------
+    models
+        For each model ``name``, ``mean``, ``observed``, ``hdi`` and ``tied`` as in its facts.
+    metric
+        Metric in words.
+    greater_is_better
+        Whether higher values of the metric are better.
+    pooled
+        Whether the intervals are partially pooled.
+    title
+        Title of the figure.
+    ax
+        Axes to draw in; a new figure with room for the rows if None.
+    size
+        Width of a new figure.
+
+    Examples
+    --------
+    >>> hdi = {"low": 0.7, "high": 0.9, "prob": 0.95}
+    >>> models = [{"name": "gpt", "mean": 0.8, "observed": 0.81, "hdi": hdi, "tied": True}]
+    >>> from matplotlib.figure import Figure
+    >>> ax = draw_ranking(models, metric="F1", greater_is_better=True, ax=Figure().subplots())
+    >>> [text.get_text() for text in ax.get_yticklabels()], ax.get_xlabel()
+    (['gpt'], 'F1 → better')
+    """
+    height = _FRAME + 1.3 * _ROW * len(models)
+    with figure_style.canvas(ax, purpose="plot()", height=height, size=size) as ax:
+        points = figure_style.row_size(ax, len(models))
+        ink = figure_style.ink(ax)
+        for k, model in enumerate(models):
+            if model["tied"]:
+                ax.axhspan(k - 0.5, k + 0.5, fc=ink, alpha=figure_style.BAND, lw=0, zorder=0)
+            tone = OPEN if model["tied"] else "worse"
+            draw_interval(ax, model, k, width=min(2.8, points / 3), decided=tone)
+        names = figure_style.name_rows(ax, (model["name"] for model in models), points)
+        for name, model in zip(names, models, strict=True):
+            name.set_fontweight("bold" if model["tied"] else "normal")
+        ax.margins(x=0.05)
+        text = f"{for_text(metric)} → {'better' if greater_is_better else 'worse'}"
+        ax.set_xlabel(text, family=figure_style.family(ax), **figure_style.SMALL)
+        figure_style.number_ticks(ax)
+        figure_style.bare(ax, sides=("top", "right"))
+        margin = 0.65 * points * max(len(name.get_text()) for name in names)
+        figure_style.write_title(ax, title or "", note=_ranking_key(models, pooled), margin=margin)
+    return ax
+
+
+def _ranking_key(models: Sequence[Mapping[str, Any]], pooled: bool) -> str:
+    n_tied = sum(model["tied"] for model in models)
+    parts = [
+        KEY.format(hdi=f"{numbers.percent(models[0]['hdi']['prob'])} HDI"),
+        f"shaded: {'tied for best' if n_tied > 1 else 'best'}",
+        *(["orange: worse"] if n_tied < len(models) else []),
+        *(["partially pooled"] if pooled else []),
+    ]
+    return "; ".join(parts)
 
 
 def _counts(names: tuple[object, object], rows: Sequence[Mapping[str, Any]]) -> str:

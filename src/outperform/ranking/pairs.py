@@ -408,7 +408,7 @@ def plot_ranks(
     """
     models = facts["models"]
     height = _FRAME + _ROW * len(models)
-    with figure_style.canvas(ax, purpose="plot()", height=height, size=size) as ax:
+    with figure_style.canvas(ax, purpose="plot_ranks()", height=height, size=size) as ax:
         shares = np.array([model["p_rank"] for model in models])
         ink = figure_style.ink(ax)
         ax.pcolormesh(shares, cmap=_shades(ax), vmin=0, vmax=1.15, ec=figure_style.paper(ax), lw=1)

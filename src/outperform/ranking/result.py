@@ -29,7 +29,7 @@ from outperform.decision.rope import (
 )
 from outperform.display.document import Document
 from outperform.display.figure_style import SHORT_NAME
-from outperform.display.forest_figure import draw_forest
+from outperform.display.forest_figure import draw_forest, draw_ranking
 from outperform.display.formats import latex_label
 from outperform.display.layout import Page, plain
 from outperform.display.table import Table
@@ -69,6 +69,7 @@ from outperform.ranking.pairs import (
     unless_spelled,
 )
 from outperform.ranking.text import (
+    is_pooled,
     pairs_table,
     ranking_document,
     ranking_headline,
@@ -423,6 +424,27 @@ class Ranking(Tabular):
         return latex_label("rank", self.metric)
 
     def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
+        """Draw the interval of each model, with those tied for best in a band.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw into; new axes if None. They are returned.
+        size
+            Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
+        """
+        facts = self.to_dict()
+        return draw_ranking(
+            facts["models"],
+            metric=self.spec.metric.label,
+            greater_is_better=self.spec.metric.greater_is_better,
+            pooled=is_pooled(facts),
+            title=self._title(),
+            ax=ax,
+            size=size,
+        )
+
+    def plot_ranks(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
         """Draw the probability of each rank, one row per model.
 
         Parameters
@@ -446,7 +468,7 @@ class Ranking(Tabular):
         """
         return plot_decisions(self.to_dict(), title=self._title(), ax=ax, size=size)
 
-    def plot_forest(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
+    def plot_differences(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
         """Draw the difference of every other model to the leader, with its decision.
 
         Parameters

@@ -161,9 +161,14 @@ def _measured(facts: Facts) -> str:
     return f"{numbers.percent(facts['hdi_prob'])} HDI, ROPE {read.rope_text(facts)}"
 
 
+def is_pooled(facts: Facts) -> bool:
+    """Return whether the models' values are partially pooled."""
+    return any(model["raw"]["mean"] != model["mean"] for model in facts["models"])
+
+
 def _pooling(facts: Facts) -> str:
     """Return which numbers are pooled; an empty text if none are."""
-    if all(model["raw"]["mean"] == model["mean"] for model in facts["models"]):
+    if not is_pooled(facts):
         return ""
     return (
         "raw: the mean before pooling; decisions are those of compare, before pooling; mean, HDI, "

@@ -15,7 +15,8 @@ from outperform.comparison.result import Comparison
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision, Rope, probability_error
 from outperform.display.document import Document
-from outperform.display.forest_figure import draw_forest
+from outperform.display.facts import Facts
+from outperform.display.forest_figure import draw_forest, draw_ranking
 from outperform.display.formats import latex_label
 from outperform.display.sentences import headline
 from outperform.display.table import Table
@@ -452,6 +453,28 @@ class SuiteRanking(Tabular):
         return latex_label("rank", "suite")
 
     def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
+        """Draw the interval of each model's mean over tasks, with those tied for best in a band.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw into; new ones if None. They are returned.
+        size
+            Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
+        """
+        facts = self.to_dict()
+        centred = ", difference from the average model" if self.scale == "rope" else ""
+        return draw_ranking(
+            facts["models"],
+            metric=facts["metric"] + centred,
+            greater_is_better=self.greater_is_better,
+            pooled=len(self.rows) > 2,
+            title=_title(facts),
+            ax=ax,
+            size=size,
+        )
+
+    def plot_differences(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
         """Draw the difference of every other model from the leader, with its decision.
 
         Parameters
@@ -471,10 +494,15 @@ class SuiteRanking(Tabular):
             names=("model", self.leader.name),
             metric=facts["metric"],
             greater_is_better=self.greater_is_better,
-            title=rank_headline(facts, limit=24).partition(";")[0].rstrip("."),
+            title=_title(facts),
             ax=ax,
             size=size,
         )
 
     def __repr__(self) -> str:
         return f"SuiteRanking({rank_headline(self.to_dict())})"
+
+
+def _title(facts: Facts) -> str:
+    """Return the model that is best, as the title of a figure."""
+    return rank_headline(facts, limit=24).partition(";")[0].rstrip(".")

@@ -16,7 +16,7 @@ EXAMPLE = re.compile(
 
 def test_all_examples_have_a_picture_each():
     pictures = [picture for picture, _ in EXAMPLE.findall(PAGE)]
-    assert len(set(pictures)) == len(re.findall("^### ", PAGE, re.MULTILINE)) == 21
+    assert len(set(pictures)) == len(re.findall("^### ", PAGE, re.MULTILINE)) == 22
     folder = DOCS / "_static" / "gallery"
     assert sorted(DOCS / one for one in pictures) == sorted(folder.iterdir())
     assert max(one.stat().st_size for one in folder.iterdir()) < 60_000

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from outperform.display import numbers
+from outperform.display.forest_figure import draw_ranking
 from outperform.ranking.pairs import plot_decisions, plot_ranks
 from tests.lazily import lazily
 from tests.loops import each
@@ -116,3 +117,68 @@ def test_figures_of_their_own_have_room(draw, n, written, outside, crowded):
 def test_given_axes_are_used(draw):
     ax = Figure(figsize=(3.4, 2.5)).subplots()
     assert draw(make(3), ax=ax) is ax
+
+
+def make_models(tied):
+    """Return the facts of models whose intervals get lower, and which of them are tied."""
+    return [
+        {
+            "name": f"model {k}",
+            "mean": 0.8 - 0.05 * k,
+            "observed": 0.81 - 0.05 * k,
+            "hdi": {"low": 0.77 - 0.05 * k, "high": 0.83 - 0.05 * k, "prob": 0.95},
+            "tied": in_band,
+        }
+        for k, in_band in enumerate(tied)
+    ]
+
+
+def test_ranking_forest_has_interval_mean_and_observed_per_model(ax, bars, marks):
+    models = make_models([True, True, False])
+    draw_ranking(models, metric="F1", greater_is_better=True, ax=ax)
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["model 0", "model 1", "model 2"]
+    assert bars(ax) == [(model["hdi"]["low"], model["hdi"]["high"]) for model in models]
+    assert marks(ax, "o") == [model["mean"] for model in models]
+    assert marks(ax, "D") == [model["observed"] for model in models]
+    assert [line.get_ydata()[0] for line in ax.lines if line.get_marker() == "o"] == [0, 1, 2]
+    bottom, top = ax.get_ylim()
+    assert bottom > top
+
+
+def test_ranking_forest_separates_tied_by_band_colour_and_weight(ax, texts):
+    # A model with a wide interval can be tied although a better one is not.
+    draw_ranking(make_models([True, False, True]), metric="F1", greater_is_better=True, ax=ax)
+    assert [patch.get_y() + patch.get_height() / 2 for patch in ax.patches] == [0, 2]
+    colours = [to_rgba(line.get_color()) for line in ax.lines if line.get_marker() == "|"]
+    black, orange = to_rgba("black"), to_rgba("#D55E00")
+    assert colours == [black, orange, black]
+    weights = [text.get_fontweight() for text in ax.get_yticklabels()]
+    assert weights == ["bold", "normal", "bold"]
+    assert "shaded: tied for best; orange: worse" in " ".join(texts(ax)[-1].split())
+
+
+@pytest.mark.parametrize(
+    ("tied", "greater", "expected"),
+    [
+        ([True, False], True, ("shaded: best; orange: worse", "F1 → better")),
+        ([True, True], False, ("shaded: tied for best", "F1 → worse")),
+    ],
+)
+def test_ranking_forest_names_only_what_is_drawn(tied, greater, expected, texts):
+    ax = Figure(figsize=(10, 3)).subplots()
+    draw_ranking(make_models(tied), metric="F1", greater_is_better=greater, ax=ax)
+    assert texts(ax)[-1].endswith(expected[0])
+    assert ax.get_xlabel() == expected[1]
+
+
+@pytest.mark.parametrize("n", [2, 40])
+@pytest.mark.parametrize("size", ["column", "text"])
+def test_ranking_forest_has_room(n, size, written, outside, crowded):
+    models = make_models([k < 3 for k in range(n)])
+    title = "model 0 looks best in accuracy (P 40%); not shown to be worse: model 1 (~) and model 2"
+    ax = draw_ranking(models, metric="F1", greater_is_better=True, title=title, size=size)
+    try:
+        assert crowded(ax) == []
+        assert outside(ax, written) == []
+    finally:
+        pyplot.close(ax.figure)
