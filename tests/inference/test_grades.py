@@ -150,7 +150,7 @@ def test_columns_and_scores_of_files_are_known_by_their_names(tmp_path):
 @pytest.mark.parametrize("metric", ["modus", "neg_men", "pass@0", "win_rat"])
 def test_unknown_metrics_of_grades(metric):
     seen = op.Scores.from_values({"a": FAST, "b": SLOW})
-    message = rf"unknown metric '{metric}'.*Known: mean, mean_cost, neg_mean, .*; or pass a function"
+    message = rf"unknown metric '{metric}'.*Known: mean, mean_cost, neg_mean, .*; or pass a func"
     for ask in (
         lambda: compare(metric),
         lambda: op.estimate(None, FAST, metric=metric),
