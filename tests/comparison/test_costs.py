@@ -123,7 +123,7 @@ def test_a_rope_in_euro_is_not_kept_for_another_metric():
         accuracy.with_metric(EUR)
     assert accuracy.with_metric(EUR, rope=2).rope.high == 2
     assert accuracy.with_metric("f1_macro").rope.high == 0.02
-    with pytest.raises(UsageError, match="no value for one class"):
+    with pytest.raises(UsageError, match="no value per class"):
         c.by_class()
 
 

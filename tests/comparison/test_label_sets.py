@@ -377,13 +377,13 @@ def test_a_model_against_itself_is_a_tie():
 @each(
     ("metric", "rest", "sentence"),
     [
-        ("f1", {}, "for one label and there are 5; use 'f1_samples'"),
+        ("f1", {}, "for one label, but there are 5; use 'f1_samples'"),
         ("specificity", {}, "there are 5; name the label"),
-        ("specificity_macro", {}, "needs one class for each item"),
-        ("informedness_micro", {}, "needs one class for each item"),
-        ("matthews_corrcoef", {}, "needs one class for each item"),
-        ("balanced_accuracy", {}, "needs one class for each item"),
-        (np.trace, {}, "needs one class for each item"),
+        ("specificity_macro", {}, "needs one class per item"),
+        ("informedness_micro", {}, "needs one class per item"),
+        ("matthews_corrcoef", {}, "needs one class per item"),
+        ("balanced_accuracy", {}, "needs one class per item"),
+        (np.trace, {}, "needs one class per item"),
         ("f1_samples", {"prior": "uniform"}, "takes an item's labels apart"),
         ("f1_macro", {"prior": "hierarchical"}, "not for label sets; use one of bootstrap"),
         ("f1_macro", {"labels": [9]}, "unknown label '9'"),
@@ -397,7 +397,7 @@ def test_what_makes_no_sense_is_refused_with_a_sentence(metric, rest, sentence):
 
 @each("metric", op.metrics.set_names())
 def test_one_label_an_item_has_no_mean_over_sets(metric):
-    with pytest.raises(UsageError, match="several labels each; give indicator matrices"):
+    with pytest.raises(UsageError, match="several labels each; pass indicator matrices"):
         op.compare([0, 1, 1], [0, 1, 0], [1, 1, 1], metric=metric)
     gold = [[(0, 2, "PER")], [(1, 2, "LOC")]]
     spans = op.Outcomes.from_spans(gold, {"a": gold, "b": [[], []]})

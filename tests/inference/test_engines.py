@@ -108,7 +108,7 @@ def test_rare_probabilities_rest_on_effective_draws(plain):
         ({"engine": "pimc"}, "did you mean 'pymc'"),
         ({"engine": "exact"}, r"Known: direct, pymc, or op\.PyMC"),
         ({"engine": op.PyMC}, "unknown engine"),
-        ({"engine": "pymc", "prior": "bootstrap"}, "does not know prior 'bootstrap'"),
+        ({"engine": "pymc", "prior": "bootstrap"}, "does not support prior 'bootstrap'"),
     ],
 )
 def test_what_an_engine_cannot_do_is_refused(two, chosen, says):
@@ -119,7 +119,7 @@ def test_what_an_engine_cannot_do_is_refused(two, chosen, says):
 def test_a_chain_does_not_know_other_class_proportions(two):
     truth, a, b = two
     there = op.Outcomes.from_labels(truth, {"a": a, "b": b}).at_prevalence(0.1)
-    with pytest.raises(UsageError, match="does not know other class proportions; use engine="):
+    with pytest.raises(UsageError, match="does not support other class proportions; use engine="):
         op.compare(there, "a", "b", metric="f1", engine="pymc")
 
 
@@ -127,7 +127,7 @@ def test_a_refusal_names_only_priors_that_would_answer(two):
     chain = {"engine": "pymc", "n_draws": 200}
     gold = [["B-PER", "O"], ["O", "B-ORG"]] * 10
     spans = op.Outcomes.from_tags(gold, {"a": gold, "b": gold}, scheme="IOB2")
-    with pytest.raises(UsageError, match=r"does not know spans; use engine='direct'$"):
+    with pytest.raises(UsageError, match=r"does not support spans; use engine='direct'$"):
         op.compare(spans, "a", "b", metric="f1", **chain)
     sets = np.eye(3, dtype=int)[[0, 1, 2] * 10]
     with pytest.raises(

@@ -71,7 +71,7 @@ def test_bounds_and_the_default_rope_of_costs_from_0_to_1():
 @pytest.mark.parametrize("metric", ["mean", "mean_cost", "neg_mean"])
 def test_a_rope_is_suggested_in_the_units_of_the_scores(metric):
     with pytest.raises(
-        UsageError, match=r"run from 1 to 10, and a hundredth of that is rope=0\.09"
+        UsageError, match=r"range from 1 to 10, and a hundredth of that is rope=0\.09"
     ):
         compare(metric, [1, 5, 10.0], [2, 3, 4.0], rope=None)
 
@@ -150,7 +150,7 @@ def test_columns_and_scores_of_files_are_known_by_their_names(tmp_path):
 @pytest.mark.parametrize("metric", ["modus", "neg_men", "pass@0", "win_rat"])
 def test_unknown_metrics_of_grades(metric):
     seen = op.Scores.from_values({"a": FAST, "b": SLOW})
-    message = rf"unknown metric '{metric}'.*Known: mean, mean_cost, neg_mean, .*; or a function"
+    message = rf"unknown metric '{metric}'.*Known: mean, mean_cost, neg_mean, .*; or pass a func"
     for ask in (
         lambda: compare(metric),
         lambda: op.estimate(None, FAST, metric=metric),
@@ -163,9 +163,9 @@ def test_unknown_metrics_of_grades(metric):
 
 
 def test_metrics_of_labels_and_rankings_need_a_truth():
-    with pytest.raises(UsageError, match="'f1' is a metric of labels, and these are grades"):
+    with pytest.raises(UsageError, match="'f1' is a metric of labels, but these are grades"):
         compare("f1")
-    with pytest.raises(UsageError, match="'f2_macro' is a metric of labels, and these are grades"):
+    with pytest.raises(UsageError, match="'f2_macro' is a metric of labels, but these are grades"):
         compare("f2_macro")
     with pytest.raises(UsageError, match="'roc_auc' needs the true labels; without them use one"):
         compare("roc_auc")
@@ -187,5 +187,5 @@ def test_unknown_names_list_what_fits_the_data():
         op.compare(counted, "a", "b", metric="acuracy")
     assert f" and {len(op.metrics.names()) - 5} more" in str(caught.value)
     seen = op.Scores.from_arrays(y, {"a": score, "b": score})
-    with pytest.raises(UsageError, match=r"did you mean 'roc_auc'.*; or a function"):
+    with pytest.raises(UsageError, match=r"did you mean 'roc_auc'.*; or pass a function"):
         op.compare(seen, "a", "b", metric="rocauc")

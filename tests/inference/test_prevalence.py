@@ -281,7 +281,7 @@ def test_a_class_without_items_needs_a_prior():
     truth, a, b = [0] * 50 + [1] * 50, [0] * 45 + [1] * 55, [0] * 55 + [1] * 45
     asked = {"labels": [0, 1, 2], "metric": "f1_macro", **FAST}
     given = {0: 0.5, 1: 0.4, 2: 0.1}
-    with pytest.raises(DataError, match="no item of A is of class 2"):
+    with pytest.raises(DataError, match="A has no items of class 2"):
         compared((truth, a, b), given, prior="bootstrap", **asked)
     c = compared((truth, a, b), given, **asked)
     assert np.isnan(c.observed)

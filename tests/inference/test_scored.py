@@ -308,11 +308,11 @@ def test_several_classes_have_log_loss_and_brier_score():
         assert c.spec.pos_label is None
     with pytest.raises(UsageError, match="no positive class"):
         compared(y, a, b, "log_loss", pos_label=1)
-    with pytest.raises(UsageError, match="one class against the rest and there are 3"):
+    with pytest.raises(UsageError, match="one class against the rest, but there are 3"):
         compared(y, a[:, 0], b[:, 0], "roc_auc")
     one = compared(y, a[:, 2], b[:, 2], "roc_auc", pos_label=2)
     assert one.a.observed == pytest.approx(roc_auc_score(y == 2, a[:, 2]), abs=1e-12)
-    with pytest.raises(UsageError, match="give the column of the positive class"):
+    with pytest.raises(UsageError, match="pass the column of the positive class"):
         compared(y, a, b, "roc_auc", pos_label=2)
 
 
@@ -361,7 +361,7 @@ def test_the_positive_class_must_be_known():
                 y, np.stack([a, a], axis=1), np.stack([a, a], axis=1), "log_loss"
             ),
             DataError,
-            "must add up to 1",
+            "must sum to 1",
         ),
     ],
 )

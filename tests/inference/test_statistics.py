@@ -144,8 +144,8 @@ def not_a_number(means):
     ("metric", "told"),
     [
         (None, "name the metric of these statistics"),
-        ("roc_auc", "reads one score an item"),
-        ("rmse", "made of target, prediction of each item, and these are 3 statistics"),
+        ("roc_auc", "needs one score per item"),
+        ("rmse", "needs target, prediction of each item, but these are 3 statistics"),
         ("f1", "metric of labels"),
         (wrong_shape, "must return 20000 numbers|one a draw"),
         (not_a_number, "NaN"),
@@ -158,7 +158,7 @@ def test_metrics_that_statistics_do_not_have(metric, told):
 
 
 def test_metrics_of_targets_need_them():
-    with pytest.raises(UsageError, match=r"make Scores\.from_targets"):
+    with pytest.raises(UsageError, match=r"use Scores\.from_targets"):
         op.compare(op.Scores.from_values({"A": A, "B": B}), "A", "B", metric="rmse", rope=0.1)
     with pytest.raises(UsageError, match="here it is"):
         op.compare(TARGET, A, B, metric="rmse")

@@ -78,7 +78,7 @@ def test_levels_are_in_the_order_of_labels_which_name_them_all():
 def test_a_metric_of_one_class_refuses_labels_without_it(metric):
     two = {"truth": TWO, "a": A2, "b": B2}
     assert value(metric, [1], **two) == value(metric, [0, 1], **two) == value(metric, None, **two)
-    with pytest.raises(UsageError, match=r"is of one class, 1, which labels leaves out; .*pos_lab"):
+    with pytest.raises(UsageError, match=r"is for one class, 1, which labels omits; .*pos_lab"):
         value(metric, [0], **two)
     # Over one class the average is the value of that class.
     assert value(f"{metric}_macro", [1], **two) == pytest.approx(value(metric, None, **two))

@@ -422,7 +422,7 @@ def test_the_same_model_twice_is_set_apart_nowhere():
 
 def test_what_cannot_be_read_says_what_can():
     truth, a = classes(50, 3)
-    with pytest.raises(UsageError, match="one score a class"):
+    with pytest.raises(UsageError, match="one score per class"):
         compared("roc_auc_ovr", truth, a[:, 0], a[:, 1])
     with pytest.raises(DataError, match="no item is of class 'owl'"):
         compared("roc_auc_ovo", ["cat", "dog"] * 25, a, a, labels=["cat", "dog", "owl"])

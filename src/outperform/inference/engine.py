@@ -1,4 +1,4 @@
-"""Answer specifications: independent draws, closed forms, or a Markov chain."""
+"""Compute posteriors of specs by independent draws, closed forms or a Markov chain."""
 
 from __future__ import annotations
 
@@ -48,40 +48,40 @@ from outperform.posterior.rng import child, shuffled
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What the posterior says of one spec."""
+    """Posterior of one spec: draws, closed forms and chains."""
 
     values: FloatArray  # (n_models, n_draws)
     of_models: tuple[Distribution | None, ...]
     of_difference: Distribution | None
-    chains: tuple[Chain, ...] = ()  # of each model, then of the difference; none if independent
+    chains: tuple[Chain, ...] = ()  # of each model, then of the difference; empty if independent
 
 
 def refuse_undefined(values: FloatArray, specs: Sequence[LabelSpec]) -> None:
-    """Refuse values ``(n_questions · n_models, n_draws)`` where a metric is 0/0."""
+    """Reject values ``(n_questions · n_models, n_draws)`` at which a metric is 0/0."""
     undefined = np.isnan(values).any(axis=1).reshape(len(specs), -1).any(axis=1)
     if undefined.any():
         spec = specs[int(undefined.argmax())]
         raise DataError(
-            f"{spec.metric.name} is 0/0 where truth and predictions are all one class, and prior "
-            f"{spec.prior.name!r} expects no other; use another metric or {param('prior=', 'unit')}"
+            f"{spec.metric.name} is 0/0 if truth and predictions are all one class, and prior "
+            f"{spec.prior.name!r} allows no other; use another metric or {param('prior=', 'unit')}"
         )
 
 
 def answer_by_chain(specs: Sequence[LabelSpec], sampling: Sampling) -> list[Answer]:
-    """Answer specs that share a view and a prior from one chain."""
+    """Compute the answers to specs that share a view and a prior from one chain."""
     first = specs[0]
     view, pymc = first.view, first.choices.engine
     assert pymc is not None
     pymc = replace(pymc, draws=_draws_of_chain(sampling.n_draws, pymc.chains))
-    own = first.prior.own
-    model = model_of(view, prior=first.prior) if own is None else own
+    custom = first.prior.own
+    model = model_of(view, prior=first.prior) if custom is None else custom
     trace = sample(model, pymc, seed=sampling.seed, n_jobs=sampling.n_jobs)
     drawn = confusions(trace.posterior, n_models=len(view.models), n_classes=view.n_classes)
     values = np.empty((len(specs) * len(view.models), pymc.n_draws))
     measure(drawn, specs, values)
     refuse_undefined(values, specs)
     lost = count_divergences(trace)
-    return [_answer(one, str(pymc), pymc.chains, lost) for one in np.split(values, len(specs))]
+    return [_answer(part, str(pymc), pymc.chains, lost) for part in np.split(values, len(specs))]
 
 
 def _draws_of_chain(n_draws: int, n_chains: int) -> int:
@@ -94,20 +94,20 @@ def _draws_of_chain(n_draws: int, n_chains: int) -> int:
 
 
 def _answer(values: FloatArray, sampler: str, n_chains: int, divergences: int) -> Answer:
-    """Return the answer from draws ``(n_models, n_draws)``, chains one after the other."""
+    """Return the answer from draws ``(n_models, n_draws)``, one chain after another."""
 
-    def said(draws: FloatArray) -> Chain:
+    def diagnosed(draws: FloatArray) -> Chain:
         by_chain = draws.reshape(n_chains, -1)
         return diagnose(by_chain, sampler=sampler, divergences=divergences)
 
-    found = [said(one) for one in values]
+    chains = [diagnosed(draws) for draws in values]
     if len(values) == 2:
-        found.append(said(values[0] - values[1]))
+        chains.append(diagnosed(values[0] - values[1]))
     return Answer(
         values=values,
         of_models=(None,) * len(values),
         of_difference=None,
-        chains=tuple(found),
+        chains=tuple(chains),
     )
 
 
@@ -116,7 +116,7 @@ _PRIOR_DRAWS, _PRIOR_SEED = 20_000, 20_160_717
 
 
 def check_draws(n_draws: object, *, name: str = "n_draws") -> int:
-    """Return a sensible number of draws, or say why it is not one; 20,000 by default."""
+    """Return the number of draws, checked. Default: 20,000."""
     if n_draws is None and name == "n_draws":
         return _DRAWS
     if isinstance(n_draws, float) and n_draws.is_integer():
@@ -132,26 +132,29 @@ def check_draws(n_draws: object, *, name: str = "n_draws") -> int:
 
 
 def answer(specs: Sequence[Spec], sampling: Sampling) -> list[Answer]:
-    """Answer specs that share a view, a prior and scales; where units carry them, each apart."""
-    if len(specs) > 1 and any(one.weighs_units for one in specs):
-        return [answer([one], sampling)[0] for one in specs]
+    """Return the answers to specs that share a view, a prior and scales.
+
+    If the shapes of the weights depend on the metric, each spec is drawn separately.
+    """
+    if len(specs) > 1 and any(spec.weighs_units for spec in specs):
+        return [answer([spec], sampling)[0] for spec in specs]
     with log_draws(specs, sampling.n_draws):
-        of_scores = [one for one in specs if isinstance(one, ScoreSpec)]
+        of_scores = [spec for spec in specs if isinstance(spec, ScoreSpec)]
         if of_scores:
             return [_answer_of(values) for values in draw_scores(of_scores, sampling)]
-        of_labels = [one for one in specs if isinstance(one, LabelSpec)]
+        of_labels = [spec for spec in specs if isinstance(spec, LabelSpec)]
         if of_labels[0].choices.engine is not None:
             return answer_by_chain(of_labels, sampling)
         scales = of_labels[0].counting.scales
         if len(scales) == 1:
             return _answer_at(of_labels, scales[0].factor, sampling)
-        # Each scale gets its share of the draws; rounding cuts the same for every spec.
+        # Each scale gets its share of the draws, rounded alike for every spec.
         shares = tuple(scale.share for scale in scales)
         stops = np.rint(np.cumsum(shares) * sampling.n_draws).astype(int)
         lengths = np.diff(stops, prepend=0).tolist()
         parts = [
-            _answer_at(of_labels, scale.factor, sampling.child(place)._replace(n_draws=length))
-            for place, (scale, length) in enumerate(zip(scales, lengths, strict=True))
+            _answer_at(of_labels, scale.factor, sampling.child(index)._replace(n_draws=length))
+            for index, (scale, length) in enumerate(zip(scales, lengths, strict=True))
         ]
         return [
             _mixed(list(answers), shares, sampling.seed) for answers in zip(*parts, strict=True)
@@ -159,21 +162,21 @@ def answer(specs: Sequence[Spec], sampling: Sampling) -> list[Answer]:
 
 
 def _answer_of(values: FloatArray) -> Answer:
-    """Return what there is where only draws ``(n_models, n_draws)`` are."""
+    """Return an answer that consists of draws ``(n_models, n_draws)`` only."""
     return Answer(values=values, of_models=(None,) * len(values), of_difference=None)
 
 
 def _mixed(
     answers: list[Answer], shares: tuple[float, ...], seed: np.random.SeedSequence
 ) -> Answer:
-    values = np.concatenate([one.values for one in answers], axis=1)
+    values = np.concatenate([part.values for part in answers], axis=1)
     return Answer(
         values=shuffled(values, child(seed, len(answers))),
         of_models=tuple(
             mix(list(models), shares)
-            for models in zip(*(one.of_models for one in answers), strict=True)
+            for models in zip(*(part.of_models for part in answers), strict=True)
         ),
-        of_difference=mix([one.of_difference for one in answers], shares),
+        of_difference=mix([part.of_difference for part in answers], shares),
     )
 
 
@@ -182,7 +185,7 @@ def _answer_at(
     factor: float,
     sampling: Sampling,
 ) -> list[Answer]:
-    """Answer with every item worth the same."""
+    """Return the answers with every item worth the same."""
     first = specs[0]
     view = first.view if factor == 1.0 else scaled(first.view, factor)
     if first.measured.per_item:
@@ -192,13 +195,13 @@ def _answer_at(
     values = _values(posterior, specs, sampling)
     refuse_undefined(values, specs)
     return [
-        _with_forms(spec, posterior, values[place * n_models : (place + 1) * n_models])
-        for place, spec in enumerate(specs)
+        _with_forms(spec, posterior, values[index * n_models : (index + 1) * n_models])
+        for index, spec in enumerate(specs)
     ]
 
 
 def with_forms(spec: LabelSpec, values: FloatArray) -> Answer:
-    """Return draws ``(n_models, n_draws)`` that are there already, and the closed forms."""
+    """Return an answer from existing draws ``(n_models, n_draws)``, with the closed forms."""
     if spec.measured.per_item:
         return _answer_of(values)
     return _with_forms(spec, _posterior(spec, spec.view), values)
@@ -216,9 +219,9 @@ def _with_forms(spec: LabelSpec, posterior: Tables, values: FloatArray) -> Answe
 
 
 def draw_view(spec: LabelSpec, view: Outcomes, sampling: Sampling) -> FloatArray:
-    """Draw the values ``(n_models, n_draws)`` of a spec on other outcomes, and no more.
+    """Draw only the values ``(n_models, n_draws)`` of a spec on other outcomes.
 
-    For simulations, which ask thousands of times; NaN where a value is not defined.
+    For simulations, which call this thousands of times. Undefined values are NaN.
     """
     if spec.measured.per_item:
         return draw_means(spec, view, sampling)
@@ -230,7 +233,7 @@ def _values(
     specs: Sequence[LabelSpec],
     sampling: Sampling,
 ) -> FloatArray:
-    """Draw what specs ask; of one spec only what its metric tells apart."""
+    """Draw the values of specs; for a single spec, draw only what its metric distinguishes."""
     first = specs[0]
     values = None
     if len(specs) == 1:
@@ -243,27 +246,27 @@ def _values(
         )
     if values is not None:
         return values
-    whole = any(spec.needs == "confusion" for spec in specs)
+    any_confusion = any(spec.needs == "confusion" for spec in specs)
     return draw_values(
         posterior,
         lambda drawn, out: measure(drawn, specs, out),
-        needs="confusion" if whole else "margins",
+        needs="confusion" if any_confusion else "margins",
         n_values=len(specs) * len(first.view.models),
         **sampling._asdict(),
     )
 
 
 def _posterior(spec: LabelSpec, view: Outcomes, full: Outcomes | None = None) -> Tables:
-    """Return the posterior of a view, at other class proportions if these were given.
+    """Return the posterior of a view, at other class proportions if requested.
 
-    ``full`` is the same before it was scaled: units that are worth less are as many.
+    ``full`` is the view before scaling, because scaling does not change the number of units.
     """
     posterior: Tables
     if spec.weighs_units:
-        wholes = alone(view if full is None else full)
+        unscaled = alone(view if full is None else full)
         parts = [
-            bootstrap(own).widened(_df(spec.moved_by(whole), spec))
-            for own, whole in zip(alone(view), wholes, strict=True)
+            bootstrap(scaled_part).widened(_df(spec.moved_by(part), spec))
+            for scaled_part, part in zip(alone(view), unscaled, strict=True)
         ]
         posterior = together(parts, view)
     else:
@@ -273,7 +276,7 @@ def _posterior(spec: LabelSpec, view: Outcomes, full: Outcomes | None = None) ->
 
 
 def adjusted(posterior: Tables, spec: LabelSpec) -> Tables:
-    """Return a posterior with label errors undone, then at other class proportions, if given."""
+    """Return a posterior corrected for label errors, then at other class proportions, if any."""
     if spec.view_errors is not None:
         posterior = ByTruth(posterior, spec.view_errors.inverse)
     if spec.view_prevalence is None:
@@ -282,8 +285,8 @@ def adjusted(posterior: Tables, spec: LabelSpec) -> Tables:
     return Reweighted(posterior, prevalence, codes=codes, n_classes=spec.view.n_classes)
 
 
-def _df(moved: Influence | None, spec: LabelSpec) -> float | None:
-    return None if moved is None else moved.df(spec.counting.times)
+def _df(influence: Influence | None, spec: LabelSpec) -> float | None:
+    return None if influence is None else influence.df(spec.counting.times)
 
 
 def _difference(posterior: Tables, spec: LabelSpec) -> Distribution | None:
@@ -295,8 +298,7 @@ def _difference(posterior: Tables, spec: LabelSpec) -> Distribution | None:
 def prior_inside(spec: Spec, rope: Rope) -> Inside | None:
     """Return the prior's mass inside and outside the ROPE; None if the prior is improper.
 
-    It depends on the prior, the metric and the ROPE only, not on
-    the data, so it is computed once for each.
+    The result depends only on the prior, the metric and the ROPE, not on the data, so it is cached.
     """
     if not spec.prior.proper:
         return None
@@ -324,7 +326,7 @@ def prior_difference(spec: LabelSpec) -> Distribution | None:
 
 
 def _before_data(spec: LabelSpec) -> LabelSpec:
-    # Names and labels do not matter to a prior; without them more specs share one.
+    # A prior does not depend on names and labels; without them more specs share a cached prior.
     empty = replace(emptied(spec.view), models=("A", "B"))
     return replace(
         spec,
@@ -350,7 +352,7 @@ def _prior_inside(before: LabelSpec, rope: Rope) -> Inside:
 
 @lru_cache(maxsize=8)
 def _prior(before: LabelSpec) -> tuple[Distribution | None, FloatArray]:
-    """Return the exact prior of the difference, or else sorted draws, which every ROPE shares."""
+    """Return the exact prior of the difference, or sorted draws for use with every ROPE."""
     exact = prior_difference(before)
     if exact is not None:
         return exact, np.empty(0)

@@ -1,4 +1,4 @@
-"""What every question holds, of labels and of scores."""
+"""Base class of all specs, of labels and of scores."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from outperform.progress import log_time
 
 
 class Scale(NamedTuple):
-    """What one counted item is worth, and with what probability it is worth that."""
+    """Worth of a counted item, and the probability of this worth."""
 
     factor: float
     share: float
 
 
 class Counting(NamedTuple):
-    """How often each item was counted, and what each of these counts is worth."""
+    """Number of times each item was counted, and the worth of each count."""
 
     times: int = 1
     scales: tuple[Scale, ...] = (Scale(factor=1.0, share=1.0),)
@@ -50,14 +50,14 @@ ONCE = Counting()
 
 @written()
 class Averaged(NamedTuple):
-    """How many classes are averaged over, and what chose them.
+    """Number of classes averaged over, and how they were chosen.
 
     Parameters
     ----------
     n
-        The number of classes, types or labels.
+        Number of classes, types or labels.
     by
-        ``"truth"``: those that occur in it. ``"labels"``: those that were named.
+        ``"truth"``: those that occur in the truth. ``"labels"``: those in ``labels``.
     """
 
     n: int
@@ -65,7 +65,7 @@ class Averaged(NamedTuple):
 
 
 class Given(TypedDict, total=False):
-    """What may be chosen of any question, by keyword."""
+    """Keyword arguments that apply to every question."""
 
     prior: PriorLike | PriorModel | None
     paired: bool
@@ -76,7 +76,7 @@ class Given(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """What the user chose and did not choose, so that it can be asked again."""
+    """Choices of the user, kept to recompute a result with one of them changed."""
 
     prior: PriorModel | None = None
     paired: bool = True
@@ -85,15 +85,15 @@ class Choices:
     engine: PyMC | None = None
 
     @classmethod
-    def of(cls, given: Given) -> Choices:
-        """Return choices as they were given, checked as far as they do not depend on the data."""
-        prior, labels = given.get("prior"), given.get("labels")
+    def of(cls, kwargs: Given) -> Choices:
+        """Return the choices, checked as far as possible without the data."""
+        prior, labels = kwargs.get("prior"), kwargs.get("labels")
         return cls(
             prior=None if prior is None else get_prior(prior),
-            paired=given.get("paired", True),
+            paired=kwargs.get("paired", True),
             labels=None if labels is None else listed(labels),
-            pos_label=given.get("pos_label"),
-            engine=given.get("engine"),
+            pos_label=kwargs.get("pos_label"),
+            engine=kwargs.get("engine"),
         )
 
 
@@ -105,30 +105,30 @@ class Choices:
 )
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Question(ABC):
-    """What is asked of which data, be they labels or scores; everything in it has been checked.
+    """A checked question about labels or scores.
 
     Parameters
     ----------
     data
-        What was seen of the models in question, as it was given.
+        Outcomes or scores of the compared models, as passed.
     view
-        The same, as the metric reads it.
+        The part of the data that the metric reads.
     metric
-        What was asked for.
+        The requested metric.
     positive
-        The code of the positive class, where the metric has one.
+        Code of the positive class, if the metric has one.
     pos_label
-        Its label.
+        Label of the positive class.
     choices
-        What the user chose.
+        Choices of the user.
     prior
-        The statistical assumption.
+        Prior of the posterior.
     findings
         Findings that come from the question itself.
     classes
         Codes of the classes averaged over; None for all.
     counting
-        How often each item was counted, and what a count is worth.
+        Number of times each item was counted, and the worth of a count.
     """
 
     data: Outcomes | Scores
@@ -144,112 +144,114 @@ class Question(ABC):
 
     @property
     def n(self) -> int:
-        """The number of items."""
+        """Number of items."""
         return self.data.n // self.counting.times
 
     @property
     def unit(self) -> str:
-        """What the number of items counts, in words."""
+        """Word for what ``n`` counts."""
         return "items"
 
     @property
     def weighed(self) -> str:
-        """What is weighed, in words, which may be finer than what was given."""
+        """Word for what gets a weight each."""
         return "items" if self.n_groups is None else "groups"
 
     @property
     @abstractmethod
     def paired(self) -> bool:
-        """Whether the models are read off the same weights."""
+        """Whether all models are evaluated at the same weights."""
 
     @property
     @abstractmethod
     def n_groups(self) -> int | None:
-        """How many groups of items get one weight each; None if every item gets one."""
+        """Number of groups with one weight each; None if every item has its own weight."""
 
     @property
     @abstractmethod
     def n_effective(self) -> float | None:
-        """What importance weights leave of the items or groups; None without any."""
+        """Effective number of items or groups under importance weights; None without weights."""
 
     @property
     @abstractmethod
     def n_even(self) -> float | None:
-        """How many units of equal size or weight there are; None if all items are alike."""
+        """Effective number of units of equal size or weight; None if all items are alike."""
 
     @property
     @abstractmethod
     def plug_ins(self) -> Sequence[PlugIn]:
-        """The values as functions of sums over items, at those of the data."""
+        """Values as functions of sums over items, with the sums of the data."""
 
     @property
     def observed(self) -> tuple[float, ...]:
-        """The plug-in value of each model, equal to scikit-learn's with the same ``labels``.
+        """Plug-in value of each model, equal to scikit-learn's with the same ``labels``.
 
-        At other class proportions it is that of the same rates in each class at the mean shares;
-        NaN where a class that has a share was never true.
+        At other class proportions, the rates of each class are combined at the mean shares. The
+        value is NaN if a class with a share was never true.
         """
-        return tuple(value for one in self.plug_ins for value in one.observed[:, 0].tolist())
+        return tuple(
+            value for plug_in in self.plug_ins for value in plug_in.observed[:, 0].tolist()
+        )
 
     @property
     @abstractmethod
     def influences(self) -> Sequence[Influence | None]:
-        """How far each unit moves the models' values: paired ones together, others apart.
+        """Influence of each unit on the models' values: one if paired, else one per model.
 
-        None where leaving out each would take too long; empty if items have no weights.
+        None if dropping each unit would take too long; empty if items have no weights.
         """
 
     @property
     @abstractmethod
     def weighs_units(self) -> bool:
-        """Whether units have weights whose shapes depend on what they move in this metric."""
+        """Whether the shapes of the units' weights depend on their influence on this metric."""
 
     @property
     @abstractmethod
     def drawn_with(self) -> tuple[object, ...]:
-        """What questions about the same data have in common if their draws are."""
+        """Key that two questions about the same data share if they can share draws."""
 
     @property
     @abstractmethod
     def rope_hint(self) -> str | None:
-        """What to say of the size of a ROPE where there is no default; None where there is."""
+        """Advice on the size of a ROPE if there is no default; None if there is one."""
 
     @abstractmethod
     def n_apart(self, pair: tuple[int, int]) -> int:
-        """Count the items, or groups, on which two models differ as far as the metric can see."""
+        """Count the items, or groups, on which two models differ in what the metric reads."""
 
     def n_carrying(self, models: Sequence[int] | None = None) -> float | None:
-        """Return how many units carry the metric, or what sets models apart in it.
+        """Return the effective number of units that determine the metric, or a difference in it.
 
-        None if unknown, 0 where nothing moves it.
+        None if unknown, 0 if no unit has any influence.
         """
-        known = [one for one in self.influences if one is not None]
+        known = [influence for influence in self.influences if influence is not None]
         if not known:
             return None
         if len(known) == 1:
             n = known[0].effective(models)
-        else:  # models with units of their own
+        else:  # unpaired models, each with its own units
             chosen = known if models is None else [known[index] for index in models]
-            squares = np.concatenate([np.square(one.moved[0]) for one in chosen])
-            repeats = np.concatenate([one.repeats for one in chosen])
+            squares = np.concatenate([np.square(influence.moved[0]) for influence in chosen])
+            repeats = np.concatenate([influence.repeats for influence in chosen])
             n = 1.0 if np.isnan(squares).any() else effective_size(squares, repeats)
         return n / self.counting.times
 
-    # What some questions have, and others not
+    # Optional parts of a question
 
     @property
     def pool(self) -> Pool | None:
-        """The pool that the labelled items were chosen from; None if they were not."""
+        """Pool from which the labelled items were selected; None without a pool."""
         return None
 
     @property
     def n_pool(self) -> int | None:
-        """How many items the labelled ones were chosen from; None if they were not."""
+        """Number of items in the pool; None without a pool."""
         return None if self.pool is None else self.pool.n
 
     @property
     def costs(self) -> Costs | None:
-        """What each pair of truth and prediction costs, in the order of the classes; or None."""
+        """Cost of each pair of truth and prediction, in the order of the classes; or None."""
         return None
 
     @property
@@ -259,43 +261,43 @@ class Question(ABC):
 
     @property
     def prior_disagreement(self) -> float:
-        """How many items the prior lets only A get right, over all classes."""
+        """Number of items that the prior lets only A get right, over all classes."""
         return 0.0
 
     def tail(self, models: Sequence[int]) -> Tail | None:
-        """Return the tail of what moves one model, or the difference of two; None if not known."""
+        """Return the tail of the influences on a model or a difference; None if unknown."""
         return None
 
     def is_defined(self, model: str) -> bool:
-        """Return whether the data define the plug-in value, or it is 0/0 and 0 by convention."""
+        """Return whether the plug-in value is defined, rather than 0/0 and 0 by convention."""
         return True
 
     def rests_on_strengths(self, pair: Sequence[int]) -> bool:
-        """Return whether fitted strengths that are wrong or unchecked decide on two models."""
+        """Return whether two models differ by fitted strengths that are wrong or unchecked."""
         return False
 
     def never_matches(self, model: int) -> bool:
-        """Return whether a model predicts classes, and none of them is ever true."""
+        """Return whether none of the classes that a model predicts is ever true."""
         return False
 
     @property
     def n_classes(self) -> int | None:
-        """The number of classes; None for spans, which have types, and for label sets."""
+        """Number of classes; None for spans, which have types, and for label sets."""
         return self.data.n_classes if self.data.kind in ("classes", "correct", "scores") else None
 
     @property
     def n_types(self) -> int | None:
-        """The number of types of spans; None for anything else."""
+        """Number of span types; None for other data."""
         return self.data.n_classes if self.data.kind == "spans" else None
 
     @property
     def n_labels(self) -> int | None:
-        """The number of labels of items that have several; None for anything else."""
+        """Number of labels in label sets; None for other data."""
         return self.data.n_classes if self.data.kind == "label_sets" else None
 
     @property
     def averaged_over(self) -> Averaged | None:
-        """How many classes are averaged over, and what chose them; None without an average."""
+        """Number of classes averaged over, and how they were chosen; None without an average."""
         return None
 
     @property
@@ -305,25 +307,25 @@ class Question(ABC):
 
     @property
     def label_errors(self) -> LabelErrors | None:
-        """How often the gold labels are taken to be wrong; None if they are right."""
+        """Assumed error rates of the gold labels; None if they are assumed right."""
         return None
 
 
 class Sampling(NamedTuple):
-    """How many draws, of which stream, and how much is done at a time, which changes no draw."""
+    """Number of draws, random stream and number of jobs, which does not change the draws."""
 
     n_draws: int
     seed: np.random.SeedSequence
     n_jobs: int | None = None
 
     def child(self, index: int) -> Sampling:
-        """Return the same of a stream of its own."""
+        """Return the same with a separate stream."""
         return self._replace(seed=child(self.seed, index))
 
 
 @contextmanager
 def log_draws(specs: Sequence[Question], n_draws: int) -> Iterator[None]:
-    """Let the log tell what was drawn from which posterior, and how long it took."""
+    """Log what was drawn from which posterior, and how long it took."""
     start = perf_counter()
     yield
     log_time(start, lambda: _drawn(specs, n_draws))
@@ -331,7 +333,7 @@ def log_draws(specs: Sequence[Question], n_draws: int) -> Iterator[None]:
 
 def _drawn(specs: Sequence[Question], n_draws: object) -> str:
     first = specs[0]
-    names, engine = ", ".join(one.metric.name for one in specs), first.choices.engine
+    names, engine = ", ".join(spec.metric.name for spec in specs), first.choices.engine
     return (
         f"drew {n_draws} of {names} for {len(first.data.models)} models and {first.data.n} items "
         f"(prior {first.prior.name}, engine {'direct' if engine is None else engine})"

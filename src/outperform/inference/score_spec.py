@@ -1,4 +1,4 @@
-"""The question about scores, checked once."""
+"""``ScoreSpec``: a checked question about scores."""
 
 from __future__ import annotations
 
@@ -47,16 +47,16 @@ from outperform.posterior.registry import PRIORS
 from outperform.posterior.tails import Tail, tail_of
 
 _ROUNDING = 1e-6
-# So many times as many units with normal influences know a spread as well as even ones.
+# With normal influences, a spread estimate needs this many times as many units as with even ones.
 NORMAL_KURTOSIS = 3
-# Of two models there is one pair, and no strengths are at odds with its votes.
+# Two models are a single pair, so fitted strengths always match its votes.
 _SOME_PAIRS = 3
-# What votes are simulated with whose fit is checked: the answer is the same each time.
+# A fixed seed for the votes simulated to check the fit, so the result is the same each time.
 _CHECK_SEED = 20_261_119
 
 
 def check_kind(scores: Scores, metric: Metric) -> None:
-    """Refuse scores that a metric cannot read."""
+    """Raise an error if the metric cannot read these scores."""
     if metric.reads == "statistics" or scores.columns is not None:
         _check_statistics(scores, metric)
         return
@@ -64,8 +64,8 @@ def check_kind(scores: Scores, metric: Metric) -> None:
         raise UsageError(
             f"metric {metric.name!r} is for grades, which have no truth"
             + either(
-                ": give None instead of y_true, or make Scores.from_values",
-                f"; leave {param('truth')} out",
+                "; pass None as y_true, or use Scores.from_values",
+                f"; omit {param('truth')}",
             )
         )
     if metric.reads in ("ranking", "classes", "probability") and scores.truth is None:
@@ -84,39 +84,39 @@ def _check_classes(scores: Scores, metric: Metric) -> None:
     for name, array in zip(scores.models, scores.values, strict=True):
         if array.ndim == 1:
             raise UsageError(
-                f"{metric.name} reads one score a class; scores of {name!r} are one an item: give "
+                f"{metric.name} needs one score per class, but {name!r} has one per item; pass "
                 f"all {len(scores.labels)} columns, or use {param('metric=', 'roc_auc')}"
             )
-    seen = np.bincount(scores.truth, minlength=len(scores.labels))
-    if not seen.all() or len(seen) < 2:
-        lacking = [repr(scores.labels[code]) for code in np.flatnonzero(seen == 0)]
+    n_true = np.bincount(scores.truth, minlength=len(scores.labels))
+    if not n_true.all() or len(n_true) < 2:
+        missing = [repr(scores.labels[code]) for code in np.flatnonzero(n_true == 0)]
         raise DataError(
-            f"{metric.name} compares items of every class with others, and no item is of class "
-            f"{', '.join(lacking) or 'any other'}; add some, or leave the class and its column out"
+            f"{metric.name} compares items of every class with others, but no item is of class "
+            f"{', '.join(missing) or 'any other'}; add some, or remove the class and its column"
         )
 
 
 def _check_statistics(scores: Scores, metric: Metric) -> None:
-    wanted = metric.basis.names
+    required = metric.basis.names
     columns, width = scores.columns, scores.values[0].shape[-1]
     if metric.reads != "statistics":
         raise UsageError(
-            f"metric {metric.name!r} reads one score an item, and these are {width} statistics; "
-            "give a metric of sums, or a function of their means"
+            f"metric {metric.name!r} needs one score per item, but these are {width} statistics; "
+            "use a metric of sums, or a function of their means"
         )
-    if columns is None or (wanted and (width != len(wanted) or columns not in ((), wanted))):
-        held = "scores" if columns is None else ", ".join(columns) or f"{width} statistics"
-        what = f"{', '.join(wanted)} of each item" if wanted else "statistics"
+    if columns is None or (required and (width != len(required) or columns not in ((), required))):
+        received = "scores" if columns is None else ", ".join(columns) or f"{width} statistics"
+        what = f"{', '.join(required)} of each item" if required else "statistics"
         raise UsageError(
-            f"metric {metric.name!r} is made of {what}, and these are {held}; "
-            f"{_HINTS.get(wanted, 'make them with op.metrics.statistics')}"
+            f"metric {metric.name!r} needs {what}, but these are {received}; "
+            f"{_HINTS.get(required, 'make them with op.metrics.statistics')}"
         )
 
 
 _HINTS = {
-    VOTES: "make Scores.from_votes",
-    GRADES: "make Scores.from_judged",
-    TARGETS: "give arrays of numbers, or make Scores.from_targets",
+    VOTES: "use Scores.from_votes",
+    GRADES: "use Scores.from_judged",
+    TARGETS: "pass arrays of numbers, or use Scores.from_targets",
     (): "make them with Outcomes.from_statistics",
 }
 
@@ -126,23 +126,23 @@ def _check_probabilities(scores: Scores, metric: Metric) -> None:
         if array.min() < 0 or array.max() > 1:
             value = array.min() if array.min() < 0 else array.max()
             raise DataError(
-                f"{metric.name} needs probabilities from 0 to 1; scores of {name!r} hold "
+                f"{metric.name} needs probabilities from 0 to 1; scores of {name!r} include "
                 f"{value:g}; turn margins into probabilities, or use roc_auc"
             )
         if array.ndim == 2 and np.abs(array.sum(axis=1) - 1).max() > _ROUNDING:
             row = int(np.abs(array.sum(axis=1) - 1).argmax())
             raise DataError(
-                f"the probabilities of {name!r} must add up to 1 for every item; in row {row} "
-                f"they add up to {array[row].sum():g}"
+                f"the probabilities of {name!r} must sum to 1 for every item; in row {row} "
+                f"they sum to {array[row].sum():g}"
             )
 
 
 def positive_code(scores: Scores, metric: Metric, pos_label: Label | None) -> int | None:
-    """Return the positive class: named, or True, or 1; None where all classes count alike."""
+    """Return the positive class: named, or True, or 1; None if all classes count alike."""
     if scores.truth is None or metric.reads in ("classes", "anything"):
         if pos_label is not None:
             raise UsageError(
-                f"metric {metric.name!r} has no positive class; leave {param('pos_label')} out"
+                f"metric {metric.name!r} has no positive class; omit {param('pos_label')}"
             )
         return None
     if metric.reads == "probability" and scores.values[0].ndim == 2 and len(scores.labels) > 2:
@@ -157,8 +157,8 @@ def positive_code(scores: Scores, metric: Metric, pos_label: Label | None) -> in
 def _refuse_positive(metric: Metric, pos_label: Label | None) -> None:
     if pos_label is not None:
         raise UsageError(
-            f"{metric.name} over several classes has no positive class; leave {param('pos_label')} "
-            "out, or give the probability of that class alone"
+            f"{metric.name} over several classes has no positive class; omit {param('pos_label')}, "
+            "or pass only the probability of that class"
         )
 
 
@@ -171,9 +171,9 @@ def _chosen(scores: Scores, metric: Metric, pos_label: Label | None) -> int:
         return code_of(scores, clear)
     if len(labels) > 2:
         raise UsageError(
-            f"metric {metric.name!r} is for one class against the rest and there are "
-            f"{len(labels)}; name the one that the scores are for with {param('pos_label=')}"
-            + (", or give one probability a class" if metric.reads == "probability" else "")
+            f"metric {metric.name!r} is for one class against the rest, but there are "
+            f"{len(labels)}; name the class that the scores are for with {param('pos_label=')}"
+            + (", or pass one probability per class" if metric.reads == "probability" else "")
         )
     named = param("pos_label=", *labels)
     raise UsageError(f"name the positive class of {metric.name!r} with {named}")
@@ -183,24 +183,24 @@ def _check_both(scores: Scores, metric: Metric, code: int) -> None:
     assert scores.truth is not None
     is_positive = np.asarray(scores.truth == code)
     if not is_positive.any() or is_positive.all():
-        lacking = "positive" if not is_positive.any() else "negative"
+        missing = "positive" if not is_positive.any() else "negative"
         raise DataError(
-            f"{metric.name} compares positive and negative items, and no item is "
-            f"{lacking}; check {param('pos_label=', scores.labels[code])} and y_true"
+            f"{metric.name} compares positive and negative items, but no item is "
+            f"{missing}; check {param('pos_label=', scores.labels[code])} and y_true"
         )
     for name, array in zip(scores.models, scores.values, strict=True):
         if array.ndim == 2 and array.shape[1] > 2:
             raise UsageError(
-                f"{metric.name} reads one score an item; scores of {name!r} have shape "
-                f"{array.shape}: give the column of the positive class"
+                f"{metric.name} needs one score per item; scores of {name!r} have shape "
+                f"{array.shape}; pass the column of the positive class"
             )
 
 
 def refuse_labels_metric(metric: MetricLike | None, *, graded: bool) -> UsageError:
-    """Return what to say where scores, or grades without a truth, meet another metric."""
+    """Return the error for scores, or grades without a truth, with a metric they do not fit."""
     if callable(metric):
         return UsageError(
-            "a function of scores must take y_true, score and weight; e.g. "
+            "a function of scores must take y_true, score and weight, e.g. "
             "lambda y, s, w: roc_auc_score(y, s, sample_weight=w)"
         )
     name = metric if isinstance(metric, str) else getattr(metric, "name", repr(metric))
@@ -208,28 +208,28 @@ def refuse_labels_metric(metric: MetricLike | None, *, graded: bool) -> UsageErr
     try:
         metrics.check_name(metric, lambda: known)
     except UsageError as error:
-        return UsageError(f"{error}; or a function of y_true, score and weight")
+        return UsageError(f"{error}; or pass a function of y_true, score and weight")
     these = "grades without a truth (y_true is None)" if graded else "scores"
     return UsageError(
-        f"{name!r} is a metric of labels, and these are {these}; use one of {', '.join(known)}, or "
+        f"{name!r} is a metric of labels, but these are {these}; use one of {', '.join(known)}, or "
         "a function of y_true, score and weight"
     )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ScoreSpec(Question):
-    """What is asked of scores; see :class:`Question`.
+    """A checked question about scores; see :class:`Question`.
 
     Parameters
     ----------
     data
-        The scores of the models in question, as they were given.
+        Scores of the compared models, as passed.
     view
-        The same, in the order in which they are weighed.
+        The same scores, in the order in which weights are drawn for them.
     metric
-        What was asked for.
+        The requested metric.
     repeats
-        How many groups each group of the view stands for; None for one each.
+        Number of groups that each group of the view represents; None if 1 each.
     """
 
     data: Scores
@@ -239,44 +239,44 @@ class ScoreSpec(Question):
 
     @property
     def paired(self) -> bool:
-        """Whether the models are read off the same weights."""
+        """Whether all models are evaluated at the same weights."""
         return self.choices.paired and len(self.data.models) > 1
 
     @property
     def n_groups(self) -> int | None:
-        """How many groups of items get one weight each; None if every item gets one."""
+        """Number of groups with one weight each; None if every item has its own weight."""
         return self.data.n_groups
 
     @cached_property
     def units(self) -> Units:
-        """What is weighed."""
+        """Items or groups that get one weight each."""
         return units_of(self.view, self.repeats)
 
     @cached_property
     def n_effective(self) -> float | None:
-        """What importance weights leave of the items or groups; None without any."""
+        """Effective number of items or groups under importance weights; None without weights."""
         if self.data.weights is None:
             return None
         return effective_size(self.units.sums(np.ones(self.view.n_rows)), self.units.counts)
 
     @property
     def rope_hint(self) -> str | None:
-        """What to say of the size of a ROPE where there is no default; None where there is."""
+        """Advice on the size of a ROPE if there is no default; None if there is one."""
         terms = self.metric.basis.terms
         if terms is log_losses:
             return (
-                f", e.g. {param('rope=', 0.01)}: a log loss lower by 0.01 gives what is true a "
-                "probability that is 1% higher, as a geometric mean"
+                f", e.g. {param('rope=', 0.01)}: a log loss lower by 0.01 means a probability of "
+                "the true class that is 1% higher, as a geometric mean"
             )
         if terms is brier_losses and self.metric.bounds[1] - self.metric.bounds[0] > 1:
             return (
-                f", e.g. {param('rope=', 0.01)}; over several classes a Brier score runs from 0 "
+                f", e.g. {param('rope=', 0.01)}; over several classes a Brier score ranges from 0 "
                 "to 2"
             )
         if self.metric.reads == "statistics" and math.isinf(
             self.metric.bounds[1] - self.metric.bounds[0]
         ):
-            values = [f"{float(one):.3g}" for one in self.observed]
+            values = [f"{float(value):.3g}" for value in self.observed]
             return f" in the units of {self.metric.label}; here it is {' and '.join(values)}"
         if self.metric.reads == "grade" and math.isinf(
             self.metric.bounds[1] - self.metric.bounds[0]
@@ -286,104 +286,106 @@ class ScoreSpec(Question):
             hundredth = (high - low) / 100
             if hundredth > 0:
                 return (
-                    f" in the units of the scores; these run from {low:g} to {high:g}, and a "
+                    f" in the units of the scores; these range from {low:g} to {high:g}, and a "
                     f"hundredth of that is {param('rope=', float(f'{hundredth:.2g}'))}"
                 )
         return None
 
     @property
     def shapes(self) -> FloatArray | None:
-        """How many items or groups each unit stands for; None for one each."""
+        """Number of items or groups that each unit represents; None if 1 each."""
         return self.units.repeats
 
     @property
-    def _apart(self) -> list[tuple[Prepared, ...]]:
-        """What is prepared of paired models together, of others apart."""
-        return [self.prepared] if self.paired else [(one,) for one in self.prepared]
+    def _prepared_parts(self) -> list[tuple[Prepared, ...]]:
+        """Prepared metrics of all models at once if paired, of each model otherwise."""
+        return [self.prepared] if self.paired else [(prepared,) for prepared in self.prepared]
 
     @cached_property
     def unit_sums(self) -> list[UnitSums]:
-        """How the values follow from units: those of paired models together, of others apart."""
+        """Values as functions of sums over units: one if paired, else one per model."""
         counts, items = self.units.counts, self.n_groups is None
-        return [unit_sums(ready, counts, items=items) for ready in self._apart]
+        return [unit_sums(ready, counts, items=items) for ready in self._prepared_parts]
 
     @property
     def plug_ins(self) -> list[PlugIn]:
-        """The values as functions of sums over units, at those of the data."""
-        return [one.whole for one in self.unit_sums]
+        """Values as functions of sums over units, with the sums of the data."""
+        return [sums.whole for sums in self.unit_sums]
 
     @property
     def weighs_units(self) -> bool:
-        """Whether units have weights whose shapes depend on what they move in this metric."""
-        return self.n_groups is not None or any(one is not None for one in self.dfs)
+        """Whether the shapes of the units' weights depend on their influence on this metric."""
+        return self.n_groups is not None or any(df is not None for df in self.dfs)
 
     @property
     def drawn_with(self) -> tuple[object, ...]:
-        """What questions about the same data have in common if their draws are."""
+        """Key that two questions about the same data share if they can share draws."""
         return ("scores",)
 
     @cached_property
     def prepared(self) -> tuple[Prepared, ...]:
-        """Each model's scores, sorted once or turned into losses."""
+        """Scores of each model, sorted once or turned into losses."""
         return prepare_all(
             self.metric, self.view, data=self.data, positive=self.positive, units=self.units
         )
 
     @cached_property
     def influences(self) -> tuple[Influence | None, ...]:
-        """How far each item or group moves the models' values: paired ones together, others apart.
+        """Influence of each item or group on the models' values: one if paired, else one per model.
 
-        None where leaving out each would take too long.
+        None if dropping each in turn would take too long.
         """
-        return tuple(one.influence() for one in self.unit_sums)
+        return tuple(sums.influence() for sums in self.unit_sums)
 
     @cached_property
     def n_even(self) -> float:
-        """How many items or groups of equal size or weight there are in effect."""
+        """Effective number of items or groups of equal size or weight."""
         if self.n_groups is None and self.n_effective is None:
             return float(self.n)
         return effective_size(self.units.sums(np.ones(self.view.n_rows)), self.units.counts)
 
     @cached_property
     def dfs(self) -> tuple[float | None, ...]:
-        """How well the units know the spread of each of the influences; None where well.
+        """Degrees of freedom of the spread of each influence; None if there are enough.
 
-        Where influences are not known they are taken for normal.
+        Unknown influences are assumed normal.
         """
         by_size = known_spread(self.n_even / NORMAL_KURTOSIS)
-        return tuple(by_size if one is None else one.df() for one in self.influences)
+        return tuple(
+            by_size if influence is None else influence.df() for influence in self.influences
+        )
 
     @cached_property
     def limits(self) -> tuple[Limit | None, ...]:
-        """Which units are drawn one by one, where there are many, of each of the influences."""
+        """Which of many units are drawn individually, for each influence."""
         if self.units.n <= MANY_UNITS:
             return (None,) * len(self.influences)
-        sums = map(joined, self._apart)
+        sums = map(joined, self._prepared_parts)
         return tuple(
-            None if one is None else one.limit(moved, self.units.counts)
-            for one, moved in zip(sums, self.influences, strict=True)
+            None if joint is None else joint.limit(influence, self.units.counts)
+            for joint, influence in zip(sums, self.influences, strict=True)
         )
 
     @cached_property
     def fit_of_votes(self) -> votes.FitCheck | None:
-        """How well strengths explain the votes they were fitted to; None where none are fitted."""
+        """How well the fitted strengths explain the votes; None if none are fitted."""
         values = self.data.values[0]
         if self.data.columns != VOTES or votes.method(self.metric.name, values) == "pair shares":
             return None
         return votes.check_fit(values, units_of(self.data), np.random.default_rng(_CHECK_SEED))
 
     def rests_on_strengths(self, pair: Sequence[int]) -> bool:
-        """Return whether fitted strengths that are wrong or unchecked decide on two models.
+        """Return whether two models differ by fitted strengths that are wrong or unchecked.
 
-        Where as few pairs met as can link the models, nothing but the Elo ratings of two that met
-        follows from votes alone: what is between them is the log odds of their own votes.
+        If only as many pairs met as link the models, votes alone determine only the difference
+        in Elo ratings of two models that met: it is the log odds of their votes.
         """
         check = self.fit_of_votes
         if check is None or len(self.data.voted_on) < _SOME_PAIRS:
             return False
         if check.df > 0:
             return check.p_value < votes.MISFIT
-        codes = {int(self.view.values[place][0, VOTES.index("model")]) for place in pair}
+        codes = {int(self.view.values[model][0, VOTES.index("model")]) for model in pair}
         met = np.isin(self.view.values[0][:, :2], list(codes)).all(axis=1).any()
         return self.metric.name != "elo" or not met
 
@@ -393,23 +395,29 @@ class ScoreSpec(Question):
         return isinstance(self.metric.how, Sums) and not self.metric.basis.joint
 
     def tail(self, models: Sequence[int]) -> Tail | None:
-        """Return the tail of what moves one model, or the difference of two; None if not known."""
+        """Return the tail of the influences on a model or a difference; None if unknown."""
         if self.paired:
             return None if self.influences[0] is None else self.influences[0].tail(models)
-        apart = [self.influences[place] for place in models]
-        known = [one for one in apart if one is not None and not np.isnan(one.moved).any()]
-        if len(known) < len(apart):
+        influences = [self.influences[model] for model in models]
+        known = [
+            influence
+            for influence in influences
+            if influence is not None and not np.isnan(influence.moved).any()
+        ]
+        if len(known) < len(influences):
             return None
-        moved = [sign * one.moved[0] for sign, one in zip((1, -1), known, strict=False)]
-        return tail_of(np.concatenate(moved), np.concatenate([one.repeats for one in known]))
+        moved = [sign * influence.moved[0] for sign, influence in zip((1, -1), known, strict=False)]
+        return tail_of(
+            np.concatenate(moved), np.concatenate([influence.repeats for influence in known])
+        )
 
     @cached_property
     def rankings(self) -> tuple[tuple[Ranking, ...], ...]:
-        """Each model's rankings; none where the metric does not rank."""
-        return tuple(rankings_of(one) for one in self.prepared)
+        """Rankings of each model; empty if the metric does not rank."""
+        return tuple(rankings_of(prepared) for prepared in self.prepared)
 
     def n_apart(self, pair: tuple[int, int]) -> int:
-        """Count the items, or groups, that set two models apart in the metric's eyes."""
+        """Count the items, or groups, on which two models differ in what the metric reads."""
         return count_apart(
             self.metric,
             self.view,
@@ -427,13 +435,13 @@ class ScoreSpec(Question):
 
 
 def adds_up(metric: Metric, scores: Scores) -> bool:
-    """Return whether rows are weighed in the order of their numbers: of sums, and of many means."""
+    """Return whether rows are merged and sorted by their numbers: for sums, and for many rows."""
     many = isinstance(metric.how, Sums) and scores.n_rows > MANY_UNITS
     return metric.reads == "statistics" or many
 
 
 def units_of(scores: Scores, repeats: FloatArray | None = None) -> Units:
-    """Return what is weighed; ``repeats`` says how many groups each group stands for."""
+    """Return the units with one weight each; ``repeats`` is how many groups each represents."""
     counts = None if scores.counts is None else scores.counts.astype(np.float64)
     if scores.n_groups is None:
         return Units(scores.n_rows, None, scores.weights, counts)
@@ -448,20 +456,20 @@ def make_score_spec(
     metric: MetricLike,
     choices: Choices,
 ) -> ScoreSpec:
-    """Check a spec about scores and put them in order."""
+    """Return a checked question about scores, with a sorted view."""
     chosen = PRIORS["bootstrap"] if choices.prior is None else choices.prior
     if chosen != PRIORS["bootstrap"]:
         raise UsageError(
-            f"prior {chosen.name!r} is for labels; scores are weighed item by item, so "
-            f"leave prior out or use {param('prior=', 'bootstrap')}"
+            f"prior {chosen.name!r} is for labels; scores need the bootstrap over items, so "
+            f"omit {param('prior')} or use {param('prior=', 'bootstrap')}"
         )
-    asked = _asked(metric, scores)
-    scores = as_targets(scores) if asked.reads == "statistics" else scores
-    check_kind(scores, asked)
-    positive = positive_code(scores, asked, choices.pos_label)
-    if asked.merge == "never":
+    requested = _get_metric(metric, scores)
+    scores = as_targets(scores) if requested.reads == "statistics" else scores
+    check_kind(scores, requested)
+    positive = positive_code(scores, requested, choices.pos_label)
+    if requested.merge == "never":
         view = Merged(scores, None)
-    elif adds_up(asked, scores):
+    elif adds_up(requested, scores):
         view = merged(scores)
     else:
         view = Merged(arranged(scores), None)
@@ -469,7 +477,7 @@ def make_score_spec(
         data=scores,
         view=view.scores,
         repeats=view.repeats,
-        metric=replace(asked, bounds=_bounds(asked, scores)),
+        metric=replace(requested, bounds=_bounds(requested, scores)),
         positive=positive,
         pos_label=None if positive is None else scores.labels[positive],
         choices=choices,
@@ -479,35 +487,37 @@ def make_score_spec(
     if spec.n_effective is None:
         return spec
     n, units = (spec.n, "items") if scores.n_groups is None else (scores.n_groups, "groups")
-    found = finding("importance_weights", n_effective=spec.n_effective, n=n, units=units)
-    return replace(spec, findings=(*scores.findings, found))
+    weighted = finding("importance_weights", n_effective=spec.n_effective, n=n, units=units)
+    return replace(spec, findings=(*scores.findings, weighted))
 
 
-def _asked(metric: MetricLike, scores: Scores) -> Metric:
-    """Return the metric; of statistics, a function is one of their means."""
-    own = callable(metric) and not isinstance(metric, Metric)
-    if own and scores.columns is not None:
+def _get_metric(metric: MetricLike, scores: Scores) -> Metric:
+    """Return the metric; for statistics, a function is taken as a metric of their means."""
+    is_function = callable(metric) and not isinstance(metric, Metric)
+    if is_function and scores.columns is not None:
         return metrics.from_statistics_function(cast(Combine, metric))
     return metrics.get_score(metric)
 
 
 def as_targets(scores: Scores) -> Scores:
-    """Return numbers that were read as classes, in files as texts, as the targets they are."""
+    """Return numbers that were read as classes (texts in files) as numeric targets."""
     if scores.truth is None or scores.values[0].ndim > 1:
         return scores
     try:
-        numbers = np.array([np.nan if isinstance(one, bool) else one for one in scores.labels])
+        numbers = np.array(
+            [np.nan if isinstance(label, bool) else label for label in scores.labels]
+        )
         target = numbers.astype(np.float64)[scores.truth]
     except ValueError:
         return scores
     if np.isnan(target).any():
         return scores
-    pairs = tuple(np.stack([target, one], axis=1) for one in scores.values)
+    pairs = tuple(np.stack([target, values], axis=1) for values in scores.values)
     return replace(scores, labels=(), truth=None, values=pairs, columns=TARGETS)
 
 
 def _bounds(metric: Metric, scores: Scores) -> tuple[float, float]:
-    """Return the metric's bounds on these data: grades from 0 to 1 have a mean from 0 to 1."""
+    """Return the metric's bounds on these data: 0 and 1 for a mean of such grades."""
     if not isinstance(metric.how, Sums):
         return metric.bounds
     if metric.reads == "grade":

@@ -1,4 +1,4 @@
-"""What a metric reads of scores: rankings, losses, quantiles and sums."""
+"""Views of scores for metrics: rankings, losses, quantiles and sums."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 
 
 def of_column(metric: MetricLike, scores: Scores) -> MetricLike:
-    """Return a metric of one named statistic, such as ``"mean_cost:seconds"``; others as they are.
+    """Return a metric of one named statistic for a name such as ``"mean_cost:seconds"``.
 
-    Before the colon stands a metric of grades, which says whether less is better; behind it the
-    column.
+    Before the colon is a metric of grades, which defines whether lower is better; after it, the
+    column. Other metrics are returned unchanged.
     """
     if not isinstance(metric, str) or ":" not in metric or scores.columns is None:
         return metric
@@ -50,9 +50,9 @@ def of_column(metric: MetricLike, scores: Scores) -> MetricLike:
     if column not in scores.columns:
         raise UsageError(unknown_name("column", column, scores.columns))
     assert not isinstance(graded.how, Whole)
-    place = scores.columns.index(column)
-    pick = Pick(place, graded.basis.terms)
-    bounds = bounds_of_grades(graded, [array[:, place] for array in scores.values])
+    index = scores.columns.index(column)
+    pick = Pick(index, graded.basis.terms)
+    bounds = bounds_of_grades(graded, [array[:, index] for array in scores.values])
     return replace(
         graded,
         name=f"{graded.name}:{column}",
@@ -63,7 +63,7 @@ def of_column(metric: MetricLike, scores: Scores) -> MetricLike:
 
 
 def bounds_of_grades(metric: Metric, grades: Sequence[FloatArray]) -> tuple[float, float]:
-    """Return the bounds of a metric of grades on these data: a mean of 0 to 1 is from 0 to 1."""
+    """Return the bounds of a metric of grades on these data: 0 and 1 for a mean of such grades."""
     how = metric.how
     if not isinstance(how, Sums) or how.combine is not only or how.basis.terms is not None:
         return metric.bounds
@@ -75,10 +75,9 @@ def bounds_of_grades(metric: Metric, grades: Sequence[FloatArray]) -> tuple[floa
 def prepare_all(
     metric: Metric, view: Scores, *, data: Scores, positive: int | None, units: Units
 ) -> tuple[Prepared, ...]:
-    """Prepare the scores of every model; what all of them share only once.
+    """Prepare the scores of every model, and only once what all models share.
 
-    ``data`` are the same scores with every row apart, which a metric may have to see to know what
-    it is made of.
+    ``data`` are the same scores before equal rows are merged, in case the metric needs all rows.
     """
     first, *others = range(len(view.models))
     how = metric.how
@@ -88,23 +87,23 @@ def prepare_all(
     ]
     ready = prepare(metrics[first], view, first, positive=positive, units=units)
     if isinstance(ready, CombinedMeans) and ready.row is not None:
-        return (ready, *(replace(ready, row=_row(view, place)) for place in others))
-    rest = [
-        prepare(metrics[place], view, place, positive=positive, units=units) for place in others
+        return (ready, *(replace(ready, row=_row(view, index)) for index in others))
+    remaining = [
+        prepare(metrics[index], view, index, positive=positive, units=units) for index in others
     ]
-    return (ready, *rest)
+    return (ready, *remaining)
 
 
-def _row(view: Scores, place: int) -> int:
-    """Return which of all models with the same sums this one is."""
-    return int(view.values[place][0, -2])
+def _row(view: Scores, model: int) -> int:
+    """Return the number of this model among the models with the same sums."""
+    return int(view.values[model][0, -2])
 
 
 def prepare(
-    metric: Metric, view: Scores, place: int, *, positive: int | None, units: Units
+    metric: Metric, view: Scores, model: int, *, positive: int | None, units: Units
 ) -> Prepared:
-    """Sort the scores of a model, or turn them into what is added up."""
-    how, values = metric.how, view.values[place]
+    """Sort the scores of a model, or turn them into summands."""
+    how, values = metric.how, view.values[model]
     if isinstance(how, Whole):
         return Called(
             name=metric.name,
@@ -115,68 +114,68 @@ def prepare(
             bounds=metric.bounds,
         )
     if isinstance(how, Order):
-        items = item_data(metric, view, place, positive, units)
+        items = item_data(metric, view, model, positive, units)
         return checked(metric.name, how.prepare(items, *how.settings), metric.bounds)
     if metric.reads != "statistics" and how.combine is only:
-        return WeightedMean(values_of(metric, view, place, positive), units)
+        return WeightedMean(values_of(metric, view, model, positive), units)
     return CombinedMeans(
         name=metric.name,
-        terms=terms_of(metric, view, place, positive),
+        terms=terms_of(metric, view, model, positive),
         sums=how,
         units=units,
         bounds=metric.bounds,
-        row=_row(view, place) if how.basis.joint else None,
+        row=_row(view, model) if how.basis.joint else None,
     )
 
 
 def item_data(
-    metric: Metric, view: Scores, place: int, positive: int | None, units: Units
+    metric: Metric, view: Scores, model: int, positive: int | None, units: Units
 ) -> ItemData:
-    """Return what a metric of the order of items reads of a model."""
-    values, truth = view.values[place], view.truth
+    """Return the data of a model for a metric of the order of items."""
+    values, truth = view.values[model], view.truth
     if metric.reads == "ranking":
         column = values if values.ndim == 1 else values[:, positive]
         return ItemData(column, np.asarray(truth == positive), units)
     if metric.reads == "probability":
-        truth, values = probabilities(view, place, positive)
+        truth, values = probabilities(view, model, positive)
     return ItemData(metric_values(metric, values), truth, units)
 
 
 def metric_values(metric: Metric, values: FloatArray) -> FloatArray:
-    """Return the scores of items, or the one number that a metric of their order reads."""
+    """Return the scores of items, or the single column that a metric of their order reads."""
     if metric.reads not in ("statistics", "grade"):
         return values
     read = metric.basis.of_items(values)
     return read if read.ndim == 1 else read[:, 0]
 
 
-def values_of(metric: Metric, view: Scores, place: int, positive: int | None) -> FloatArray:
-    """Return what each item adds to a mean."""
+def values_of(metric: Metric, view: Scores, model: int, positive: int | None) -> FloatArray:
+    """Return the contribution of each item to a mean."""
     assert isinstance(metric.how, Sums)
-    return metric.how.sign * terms_of(metric, view, place, positive)[:, 0]
+    return metric.how.sign * terms_of(metric, view, model, positive)[:, 0]
 
 
 def terms_of(
     metric: Metric, view: Scores, models: int | Sequence[int], positive: int | None
 ) -> FloatArray:
-    """Return what each item adds to the sums of a model, ``(n_items, n_statistics)``.
+    """Return the contribution of each item to the sums of a model, ``(n_items, n_statistics)``.
 
-    Of several models the items of each come after those of the one before, so that summands that
-    have a common origin have the same one.
+    The items of several models are concatenated, so summands relative to a common origin get the
+    same origin.
     """
     assert isinstance(metric.how, Sums)
     chosen = [models] if isinstance(models, int) else models
-    read = zip(*(_read(metric, view, model, positive) for model in chosen), strict=True)
-    arguments = [np.concatenate(part) if len(chosen) > 1 else part[0] for part in read]
+    by_argument = zip(*(_read(metric, view, model, positive) for model in chosen), strict=True)
+    arguments = [np.concatenate(part) if len(chosen) > 1 else part[0] for part in by_argument]
     terms = metric.basis.terms
-    made = arguments[-1] if terms is None else terms(*arguments)
+    values = arguments[-1] if terms is None else terms(*arguments)
     if metric.how.own or not is_own(terms):
-        made = check_items(metric.name, made, len(arguments[-1]))
-    return made if made.ndim == 2 else made[:, None]
+        values = check_items(metric.name, values, len(arguments[-1]))
+    return values if values.ndim == 2 else values[:, None]
 
 
 def _read(metric: Metric, view: Scores, model: int, positive: int | None) -> tuple[AnyArray, ...]:
-    """Return what the summands of each item are made of: with the truth, if the metric reads it."""
+    """Return the arguments of the summands: truth and values, or values only."""
     if metric.reads in ("statistics", "grade"):
         return (view.values[model],)
     if metric.reads == "ranking":
@@ -185,10 +184,10 @@ def _read(metric: Metric, view: Scores, model: int, positive: int | None) -> tup
     return probabilities(view, model, positive)
 
 
-def probabilities(view: Scores, place: int, positive: int | None) -> tuple[IntArray, FloatArray]:
-    """Return the column that is true and the probabilities, of two classes or of all."""
+def probabilities(view: Scores, model: int, positive: int | None) -> tuple[IntArray, FloatArray]:
+    """Return the true columns and the probabilities, of two classes or of all."""
     assert view.truth is not None
-    score = view.values[place]
+    score = view.values[model]
     if positive is None:
         return view.truth, score
     column = score if score.ndim == 1 else score[:, positive]
@@ -196,7 +195,7 @@ def probabilities(view: Scores, place: int, positive: int | None) -> tuple[IntAr
 
 
 def items_of(view: Scores) -> FloatArray:
-    """Return how many items each row stands for."""
+    """Return the number of items that each row represents."""
     return np.ones(view.n_rows) if view.counts is None else view.counts.astype(np.float64)
 
 
@@ -210,13 +209,13 @@ def count_apart(
     rankings: Sequence[Sequence[Ranking]],
 ) -> int:
     """Count the items, or groups, on which two models differ."""
-    apart = _apart(metric, view, pair, positive, rankings)
+    differing = _differing(metric, view, pair, positive, rankings)
     if view.group is None:
-        return int(items_of(view)[apart].sum())
-    return int(units.counts[np.unique(view.group[apart])].sum())
+        return int(items_of(view)[differing].sum())
+    return int(units.counts[np.unique(view.group[differing])].sum())
 
 
-def _apart(
+def _differing(
     metric: Metric,
     view: Scores,
     pair: tuple[int, int],
@@ -224,15 +223,15 @@ def _apart(
     rankings: Sequence[Sequence[Ranking]],
 ) -> AnyArray:
     if any(rankings):
-        apart = np.zeros(view.n_rows, dtype=bool)
-        for both in zip(*(rankings[place] for place in pair), strict=True):
-            a, b = (_standing(one, view.n_rows) for one in both)
-            apart |= (a != b).any(axis=0)
-        return apart
+        differing = np.zeros(view.n_rows, dtype=bool)
+        for both in zip(*(rankings[model] for model in pair), strict=True):
+            a, b = (_standing(ranking, view.n_rows) for ranking in both)
+            differing |= (a != b).any(axis=0)
+        return differing
     if isinstance(metric.how, Sums) and metric.reads != "statistics":
-        a, b = (terms_of(metric, view, place, positive) for place in pair)
+        a, b = (terms_of(metric, view, model, positive) for model in pair)
     else:
-        a, b = (view.values[place] for place in pair)
+        a, b = (view.values[model] for model in pair)
         if isinstance(metric.basis.terms, Pick):
             a, b = (metric.basis.of_items(values) for values in (a, b))
     differs: BoolArray = a != b
@@ -240,14 +239,14 @@ def _apart(
 
 
 def _standing(ranking: Ranking, n_rows: int) -> AnyArray:
-    """Return how many of the other class are above each item, and how many as high."""
-    found = np.zeros((2, n_rows), dtype=np.int64)
-    found[0, ranking.positives], found[1, ranking.positives] = ranking.above, ranking.level
+    """Return how many items of the other class rank above each item, and how many tie with it."""
+    standing = np.zeros((2, n_rows), dtype=np.int64)
+    standing[0, ranking.positives], standing[1, ranking.positives] = ranking.above, ranking.level
     ranks = np.arange(len(ranking.negatives))
-    # A positive is above a negative if it leaves it out of those at its level or above.
-    found[0, ranking.negatives] = np.searchsorted(ranking.level, ranks, side="right")
-    found[1, ranking.negatives] = np.searchsorted(ranking.above, ranks, side="right")
-    return found
+    # A positive is above a negative if it does not count it among those at its level or above.
+    standing[0, ranking.negatives] = np.searchsorted(ranking.level, ranks, side="right")
+    standing[1, ranking.negatives] = np.searchsorted(ranking.above, ranks, side="right")
+    return standing
 
 
 def tied_share(ranking: Ranking, view: Scores) -> float:
@@ -259,12 +258,12 @@ def tied_share(ranking: Ranking, view: Scores) -> float:
     return float(positive @ level / (positive.sum() * negative.sum()))
 
 
-# Of more models than this the pairs are not looked at one by one.
+# With more models than this, only some of the pairs are checked.
 _MOST_PAIRED = 8
 
 
 class Joined(NamedTuple):
-    """The sums of several models or metrics, beside each other."""
+    """Sums of several models or metrics, stacked."""
 
     held: csr_array | FloatArray  # (n_sums, n_units)
     parts: tuple[CombinedMeans, ...]
@@ -272,20 +271,20 @@ class Joined(NamedTuple):
 
     def evaluate(self, sums: FloatArray) -> FloatArray:
         """Return the value of each part at sums ``(n_sums, n)``."""
-        found, start = [], 0
+        values_of_parts, start = [], 0
         for before, part in zip((None, *self.parts), self.parts, strict=False):
             if before is None or not _share_sums(before, part):
                 stop = start + part.terms.shape[1] + 1
                 values = part.all_rows(sums[start:stop])
                 start = stop
-            found.append(part.own_row(values))
-        return np.stack(found)
+            values_of_parts.append(part.own_row(values))
+        return np.stack(values_of_parts)
 
     def limit(self, influence: Influence | None, shapes: FloatArray) -> Limit | None:
-        """Return which units are drawn one by one where there are many; None for all.
+        """Return which of many units are drawn individually; None for all.
 
-        Neither the mean of a statistic, nor a value, nor the difference of two may lose more of
-        its skewness than can be told.
+        No mean of a statistic, no value and no difference of two values may lose a noticeable
+        part of its skewness.
         """
         if influence is None or self.added is not None or not isinstance(self.held, np.ndarray):
             return None
@@ -296,12 +295,12 @@ class Joined(NamedTuple):
         for part in self.parts:
             *sums, weight = self.held[start : start + part.terms.shape[1] + 1]
             total = weight @ shapes
-            rows += [one - (one @ shapes / total) * weight for one in sums]
+            rows += [part_sums - (part_sums @ shapes / total) * weight for part_sums in sums]
             start += len(sums) + 1
         return Limit.of(self.held, np.stack(rows), shapes)
 
     def unchecked(self) -> Joined:
-        """Return the same, with NaN where a user's function has no value."""
+        """Return the same, with NaN instead of an error if a user's function has no value."""
         return self._replace(parts=tuple(_unchecked(part) for part in self.parts))
 
 
@@ -309,19 +308,19 @@ def _unchecked(part: CombinedMeans) -> CombinedMeans:
     return replace(part, sums=replace(part.sums, own=False)) if part.sums.own else part
 
 
-def _share_sums(one: CombinedMeans, two: CombinedMeans) -> bool:
-    """Return whether two models have the same sums, of which one fit gives both values."""
-    return one.row is not None and one.terms is two.terms and one.sums is two.sums
+def _share_sums(first: CombinedMeans, second: CombinedMeans) -> bool:
+    """Return whether two models have the same sums, so one fit gives both values."""
+    return first.row is not None and first.terms is second.terms and first.sums is second.sums
 
 
-# Below this share of numbers that are not 0 a sparse matrix is faster.
+# Below this share of nonzero numbers, a sparse matrix is faster.
 _SPARSE = 0.25
 
 
 def _held(part: CombinedMeans) -> csr_array | FloatArray:
-    """Return what each unit adds to every sum and, last, to that of the weights.
+    """Return the contribution of each unit to every sum and, last, to that of the weights.
 
-    ``(n_statistics + 1, n_units)``; sparse where most of it is 0.
+    ``(n_statistics + 1, n_units)``; sparse if most of it is 0.
     """
     from scipy.sparse import csr_array, hstack
 
@@ -339,7 +338,7 @@ def _held(part: CombinedMeans) -> csr_array | FloatArray:
 
 
 def _as_sums(ready: Prepared, least: int) -> Prepared:
-    """Return a mean over more units than these as the metric of one sum that it is."""
+    """Return a mean over more than ``least`` units as a metric of one sum."""
     if not isinstance(ready, WeightedMean) or ready.units.n <= least:
         return ready
     return CombinedMeans(
@@ -352,88 +351,89 @@ def _as_sums(ready: Prepared, least: int) -> Prepared:
 
 
 def joined(ready: Sequence[Prepared], least: int = MANY_UNITS) -> Joined | None:
-    """Return what is prepared as sums beside each other; None where some are no sums.
+    """Return prepared metrics as stacked sums; None if some are not sums.
 
-    A mean is one sum. It is so treated where there are more units than the least.
+    A mean is treated as one sum if there are more than ``least`` units.
     """
     from scipy.sparse import vstack
 
-    sums = [_as_sums(one, least) for one in ready]
-    parts = tuple(one for one in sums if isinstance(one, CombinedMeans))
+    sums = [_as_sums(part, least) for part in ready]
+    parts = tuple(part for part in sums if isinstance(part, CombinedMeans))
     if len(parts) < len(ready):
         return None
-    own = [
+    distinct = [
         part
         for before, part in zip((None, *parts), parts, strict=False)
         if before is None or not _share_sums(before, part)
     ]
-    held = [_held(part) for part in own]
-    dense = [one for one in held if isinstance(one, np.ndarray)]
+    held = [_held(part) for part in distinct]
+    dense = [part for part in held if isinstance(part, np.ndarray)]
     if len(dense) == len(held):
-        return Joined(np.concatenate(dense), parts, _added(own))
-    return Joined(vstack(held, format="csr"), parts, _added(own))
+        return Joined(np.concatenate(dense), parts, _added(distinct))
+    return Joined(vstack(held, format="csr"), parts, _added(distinct))
 
 
 def _added(parts: Sequence[CombinedMeans]) -> MoreWeights | None:
-    """Return what is added to the sums of all parts, those of each beside those of the others."""
+    """Return the additions to the sums of all parts, in blocks, one per part."""
     from scipy.sparse import block_diag, csr_array
 
     added = [part.added() for part in parts]
-    if all(one is None for one in added):
+    if all(more is None for more in added):
         return None
     held = [
         csr_array((part.terms.shape[1] + 1, 0))
-        if one is None
+        if more is None
         else csr_array(
-            (one.amount, (one.column, one.weight)),
-            shape=(part.terms.shape[1] + 1, len(one.shapes)),
+            (more.amount, (more.column, more.weight)),
+            shape=(part.terms.shape[1] + 1, len(more.shapes)),
         )
-        for part, one in zip(parts, added, strict=True)
+        for part, more in zip(parts, added, strict=True)
     ]
-    shapes = np.concatenate([one.shapes for one in added if one is not None])
-    left = np.minimum.reduce([one.left for one in added if one is not None])
+    shapes = np.concatenate([more.shapes for more in added if more is not None])
+    left = np.minimum.reduce([more.left for more in added if more is not None])
     return MoreWeights(shapes=shapes, held=csr_array(block_diag(held)), left=left)
 
 
-# To sort or fit without each of more units than this would take longer than the comparison itself,
-# or of items, which are rarely so uneven, a tenth of it; so many values of positive items are
-# looked up at a time.
+# Sorting or fitting without each unit in turn is skipped if there are more groups than the first
+# number, since it would take longer than the comparison, or more items than the second, since it
+# would take a tenth of that and items are rarely so uneven. The third number is how many values of
+# positive items are looked up at a time.
 _MOST_LEFT_OUT, _MOST_ITEMS, _AT_ONCE = 5_000, 2_000, 1 << 20
 
 
 class UnitSums(NamedTuple):
-    """How values follow from sums over units: of what is no sum, from the weights themselves."""
+    """Values as a function of sums over units; if the metric is not a sum, of the weights."""
 
     held: csr_array | FloatArray  # (n_sums, n_kinds)
-    repeats: FloatArray  # (n_kinds,) how many units there are of each kind
+    repeats: FloatArray  # (n_kinds,) number of units of each kind
     evaluate: Callable[[FloatArray], FloatArray]
-    scarce: Callable[[FloatArray], FloatArray]  # the same where units are left out, unchecked
-    most: float  # so many can be left out in turn before it takes too long
+    scarce: Callable[[FloatArray], FloatArray]  # the same without some units, unchecked
+    most: float  # largest number of units that can be dropped in turn in acceptable time
 
     @property
     def whole(self) -> PlugIn:
-        """The values at the sums of all units."""
+        """Values at the sums of all units."""
         return PlugIn((self.held @ self.repeats)[:, None], self.evaluate)
 
     def influence(self) -> Influence | None:
-        """Return how far each unit moves the values; None where that would take too long."""
+        """Return the influence of each unit; None if that would take too long."""
         if len(self.repeats) > self.most:
             return None
         whole = self.whole
-        # What a user's function returns is checked.
+        # Evaluating at two draws checks what a user's function returns.
         _ = whole._replace(sums=np.repeat(whole.sums, 2, axis=1)).observed
         return whole._replace(evaluate=self.scarce).influence(self.held, self.repeats)
 
 
 def unit_sums(ready: Sequence[Prepared], repeats: FloatArray, *, items: bool = False) -> UnitSums:
-    """Return how values follow from units.
+    """Return the values as a function of sums over units.
 
     Parameters
     ----------
     ready
-        What is prepared of each model.
+        Prepared metric of each model.
     repeats
-        How many units there are of each kind.
+        Number of units of each kind.
     items
         Whether the units are items, not groups.
     """
@@ -453,8 +453,8 @@ def unit_sums(ready: Sequence[Prepared], repeats: FloatArray, *, items: bool = F
             most if fitted else np.inf,
         )
     rankings = rankings_of(ready[0])
-    n_positive = sum(len(one.positives) for one in rankings)
-    # Without any weight, items at the top have no precision.
+    n_positive = sum(len(ranking.positives) for ranking in rankings)
+    # If items at the top have weight 0, their precision is 0/0.
     least = 1e-12 if isinstance(ready[0], AveragePrecision) else 0.0
 
     def evaluate(
@@ -462,34 +462,33 @@ def unit_sums(ready: Sequence[Prepared], repeats: FloatArray, *, items: bool = F
     ) -> FloatArray:
         pieces = 1 + weights.shape[1] * n_positive // _AT_ONCE
         parts = np.array_split(np.maximum(weights.T, least), pieces)
-        workers = [one.worker() for one in ready]
-        return np.stack([np.concatenate([one(part) for part in parts]) for one in workers])
+        workers = [metric.worker() for metric in ready]
+        return np.stack([np.concatenate([worker(part) for part in parts]) for worker in workers])
 
-    slow = any(isinstance(one, Called) for one in ready)
+    slow = any(isinstance(metric, Called) for metric in ready)
     held = identity(len(repeats), format="csr")
-    plain = [one.ready if isinstance(one, Checked) else one for one in ready]
+    plain = [metric.ready if isinstance(metric, Checked) else metric for metric in ready]
     scarce = partial(evaluate, ready=plain, least=least)
     return UnitSums(held, repeats, evaluate, scarce, 0 if slow else most)
 
 
 class Merged(NamedTuple):
-    """Scores whose equal rows are one, and groups that look alike."""
+    """Scores with equal rows merged, and equal groups merged."""
 
     scores: Scores
-    repeats: FloatArray | None  # how many groups each group of the view stands for; None for one
+    repeats: FloatArray | None  # number of groups per group of the view; None if 1 each
 
 
 def merged(scores: Scores) -> Merged:
-    """Return one row for all that are equal, and one group for all that hold the same rows.
+    """Return one row for all equal rows, and one group for all groups with the same rows.
 
-    Rows are told apart by their numbers, never by what was added up of them, and the order of
-    rows and groups is that of their counts and numbers: in whatever order they and the models
-    came, the weights that are drawn for them are the same.
+    Rows are compared by their numbers, never by sums of them, and rows and groups are ordered by
+    counts and numbers. So the drawn weights do not depend on the order of rows and models.
     """
-    by_name = [scores.values[place] for place in np.argsort(scores.models)]
-    columns = [one if one.ndim == 2 else one[:, None] for one in by_name]
-    beside = [one[:, None] for one in (scores.truth, scores.weights) if one is not None]
-    first, code = distinct_records([*columns, *beside])
+    by_name = [scores.values[model] for model in np.argsort(scores.models)]
+    columns = [column if column.ndim == 2 else column[:, None] for column in by_name]
+    further = [column[:, None] for column in (scores.truth, scores.weights) if column is not None]
+    first, code = distinct_records([*columns, *further])
     if scores.group is None:
         sums = sum_by(code, scores.counts, size=len(first))
         order = np.argsort(sums, kind="stable")
@@ -499,13 +498,13 @@ def merged(scores: Scores) -> Merged:
         scores.group, code, n_groups=scores.n_groups, n_cells=len(first), times=scores.counts
     )
     order = np.argsort(groups.repeats, kind="stable")
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    by_group = np.argsort(place[groups.pattern], kind="stable")
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    by_group = np.argsort(rank[groups.pattern], kind="stable")
     view = _with_counts(scores._take(first[groups.cell[by_group]]), groups.times[by_group])
     repeats = groups.repeats[order].astype(np.float64)
     return Merged(
-        replace(view, group=place[groups.pattern[by_group]]),
+        replace(view, group=rank[groups.pattern[by_group]]),
         None if (repeats == 1).all() else repeats,
     )
 
@@ -514,15 +513,15 @@ def _with_counts(view: Scores, counts: AnyArray) -> Scores:
     return replace(view, counts=None if (counts == 1).all() else counts, ids=None)
 
 
-# A gamma of any shape takes as long as a dozen of the exponentials that it stands for.
+# Drawing a gamma of any shape takes as long as a dozen of the exponentials that it replaces.
 _WORTH_MERGING = 16
 
 
 def arranged(scores: Scores) -> Scores:
-    """Return the rows sorted by class and by the first model's scores, equal ones as one.
+    """Return the rows sorted by class and by the first model's scores, with equal rows merged.
 
-    The order of rows means nothing, but weights that are drawn in it need no sorting for
-    the first model. Rows that are equal are merged where there are many of them.
+    Results do not depend on the order of rows, but weights drawn in this order need no sorting
+    for the first model. Equal rows are merged only if there are many of them.
     """
     keys = [array.T if array.ndim == 2 else array[None] for array in scores.values]
     truth = [] if scores.truth is None else [scores.truth[None]]
@@ -537,7 +536,7 @@ def arranged(scores: Scores) -> Scores:
 
 
 def _may_merge(scores: Scores) -> bool:
-    """Return whether rows may be merged: they are weighed one by one and many look alike."""
+    """Return whether to merge rows: each has a weight of its own, and many are equal."""
     if scores.group is not None or scores.weights is not None:
         return False
     sample = scores.values[0][:: max(1, scores.n_rows // 4096)]

@@ -38,14 +38,14 @@ from outperform.posterior.rng import child
 @written()
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Summary:
-    """Mean, spread and intervals of one posterior; what every result says of its own.
+    """Mean, sd and intervals of one posterior, as in every result.
 
     Parameters
     ----------
     mean, sd, mcse
-        Of the posterior, and the Monte Carlo error of the mean (0 if exact).
+        Mean and sd of the posterior, and the Monte Carlo error of the mean (0 if exact).
     hdi, eti
-        The narrowest and the equal-tailed interval.
+        Narrowest interval and equal-tailed interval.
     """
 
     mean: float
@@ -56,18 +56,18 @@ class Summary:
 
     @property
     def _summary(self) -> Summary:
-        """The same numbers without what else a result has."""
+        """The same numbers without the other fields of a result."""
         return Summary(**Summary._fields(self))
 
     def _fields(self) -> dict[str, Any]:
-        """Return the numbers by name, for a result that has them."""
-        return {each.name: getattr(self, each.name) for each in fields(Summary)}
+        """Return the numbers by name, to build a result with them."""
+        return {field.name: getattr(self, field.name) for field in fields(Summary)}
 
     def __neg__(self) -> Summary:
         """Return the summary of the negative, as B − A is of A − B."""
         sizes = ("sd", "mcse")
-        turned = {name: -value for name, value in self._fields().items() if name not in sizes}
-        return Summary(**{**self._fields(), **turned})
+        negated = {name: -value for name, value in self._fields().items() if name not in sizes}
+        return Summary(**{**self._fields(), **negated})
 
 
 def summarize(
@@ -80,13 +80,13 @@ def summarize(
 ) -> Summary:
     """Summarise a posterior by its closed form, or by its sorted draws."""
     if exact is None:
-        sd, worth = float(ordered.std(ddof=1)), n_effective(ordered, chain)
+        sd, n_independent = float(ordered.std(ddof=1)), n_effective(ordered, chain)
         return Summary(
             mean=float(ordered.mean()),
             sd=sd,
-            mcse=mean_error(sd, worth) if chain is None else chain.mcse,
-            hdi=replace(narrowest(ordered, prob, worth), signed=signed),
-            eti=replace(equal_tailed(ordered, prob, worth), signed=signed),
+            mcse=mean_error(sd, n_independent) if chain is None else chain.mcse,
+            hdi=replace(narrowest(ordered, prob, n_independent), signed=signed),
+            eti=replace(equal_tailed(ordered, prob, n_independent), signed=signed),
         )
     tail = (1 - prob) / 2
     equal = exact.quantile(tail), exact.quantile(1 - tail)
@@ -101,7 +101,7 @@ def summarize(
 
 
 class SummaryRows(NamedTuple):
-    """Summaries of many posteriors, one a row, before they are values of their own."""
+    """Summaries of many posteriors as arrays, one row per posterior."""
 
     spreads: Spreads
     hdi: Ends
@@ -127,12 +127,12 @@ def summarize_many(ordered: FloatArray, prob: float) -> SummaryRows:
 
 
 def n_effective(draws: FloatArray, chain: Chain | None) -> float:
-    """Return how many independent draws these are worth."""
+    """Return the number of independent draws that these are worth."""
     return float(draws.size) if chain is None else chain.n_effective
 
 
 def chain_findings(chains: Sequence[Chain]) -> Iterator[Finding]:
-    """Yield what the chains of A, of B and of the difference say of themselves."""
+    """Yield findings on the convergence of the chains of A, of B and of the difference."""
     if not chains:
         return
     last = chains[-1]
@@ -145,7 +145,7 @@ def chain_findings(chains: Sequence[Chain]) -> Iterator[Finding]:
         divergences=counted(last.divergences, "divergences"),
         mcse=last.mcse,
     )
-    faults = dict.fromkeys(fault for one in chains for fault in one.faults)
+    faults = dict.fromkeys(fault for chain in chains for fault in chain.faults)
     if faults:
         yield finding("chain_not_converged", faults=clauses(faults))
 
@@ -159,14 +159,14 @@ def _prevalence(spec: Spec) -> str:
 
 
 def _votes(spec: Spec) -> str:
-    """Say what win rates are made of."""
+    """Return the part of the signature that names the votes behind win rates, if any."""
     if not isinstance(spec, ScoreSpec) or spec.data.columns != VOTES:
         return ""
     return f"votes={votes_method(spec.metric.name, spec.data.values[0])}"
 
 
 def sign(verb: str, spec: Spec, *, rope: str | None, prob: float, n_draws: int, seed: str) -> str:
-    """Return the line that makes a result repeatable and comparable."""
+    """Return the signature: one line to repeat a result and to compare it with others."""
     labels = ""
     if spec.classes is not None and spec.positive is None:
         named = spec.choices.labels is not None
@@ -199,7 +199,7 @@ def sign(verb: str, spec: Spec, *, rope: str | None, prob: float, n_draws: int, 
 
 
 def _worth(spec: Spec) -> str:
-    """Say what a counted item is worth where it is not one item."""
+    """Return the part of the signature on the worth of a counted item, if it is not 1."""
     times, scales = spec.counting
     if spec.counting == ONCE:
         return ""
@@ -208,7 +208,7 @@ def _worth(spec: Spec) -> str:
 
 
 def seed_name(seed: np.random.SeedSequence) -> str:
-    """Return a seed so that it can be given again."""
+    """Return a seed as text that can be passed again."""
     spawned = "".join(f".{key}" for key in seed.spawn_key)
     return f"{seed.entropy}{spawned}"
 
@@ -219,7 +219,7 @@ _PRIOR_STREAM = 2**31
 def interval_factor(
     spec: Spec, rope: Rope, masses: Masses, *, n_draws: int | None
 ) -> BayesFactor | None:
-    """Return the factor of the interval null; None without a proper prior or a ROPE of width."""
+    """Return the factor of the interval null; None for an improper prior or a ROPE of width 0."""
     if rope.low == rope.high:
         return None
     prior = engine.prior_inside(spec, rope)
@@ -237,15 +237,15 @@ def point_factor(
     method: Literal["exact", "kde"],
     seed: np.random.SeedSequence,
 ) -> BayesFactor:
-    """Return the factor of the point null, where it exists."""
+    """Return the Bayes factor of the point null, if it exists."""
     if not spec.prior.proper:
         raise UndefinedBayesFactorError(
-            f"prior {spec.prior.name!r} is not proper, so it has no Bayes factor"
+            f"prior {spec.prior.name!r} is not proper, so there is no Bayes factor"
         )
     spec = of_labels(spec)
     if spec.view_errors is not None:
         raise UndefinedBayesFactorError(
-            "with stated label errors the prior puts both models at the end of the scale together, "
+            "with stated label errors, the prior puts both models at the end of the scale at once, "
             "so the point null has no Bayes factor; use the interval null, c.bayes_factor"
         )
     if method == "exact":
@@ -258,7 +258,7 @@ def point_factor(
 
 
 def _refuse_divergent(spec: LabelSpec) -> None:
-    """Refuse point nulls whose prior density at zero is infinite."""
+    """Reject point nulls whose prior density at zero is infinite."""
     form = spec.share
     if spec.prior.name in ("hierarchical", "learned"):
         raise UndefinedBayesFactorError(
@@ -269,7 +269,7 @@ def _refuse_divergent(spec: LabelSpec) -> None:
     if dirichlet is None or not spec.paired or form is None:
         return
     if spec.data.kind == "spans" or spec.view_prevalence is not None:
-        return  # they have no prevalence that could vanish
+        return  # their prevalence cannot vanish
     if spec.positive is None or "fp" not in form.parts or "tp" not in form.parts:
         return
     shapes = dirichlet.prevalence_shapes(2)

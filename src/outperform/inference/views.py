@@ -1,4 +1,4 @@
-"""What a metric reads: which table of labels, which order of scores."""
+"""Views: the part of the outcomes that a metric reads."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from outperform.posterior.pymc.sampling import PyMC
 
 
 class View(NamedTuple):
-    """Outcomes lumped to what a metric tells apart, and how it reads them."""
+    """Outcomes reduced to what a metric distinguishes, and how it reads them."""
 
-    data: Outcomes  # as they were given, with every class that could occur
+    data: Outcomes  # as passed, with every class that could occur
     table: Outcomes
     measured: Metric
     positive: int | None
@@ -48,10 +48,10 @@ def chosen_metric(
     labels: Sequence[Label] | None,
     pos_label: Label | None,
 ) -> Any:
-    """Return the metric that was asked for, or the one that goes without saying.
+    """Return the requested metric, or the default for the data.
 
-    That is F1 where the positive class is clear and macro-F1 where it is not; accuracy where
-    only right or wrong is known, the mean of grades, and the win rate of votes.
+    The default is F1 if the positive class is clear and macro-F1 otherwise, accuracy if only
+    right or wrong is known, the mean of grades, and the win rate of votes.
     """
     if metric is not None:
         return of_column(metric, data) if isinstance(data, Scores) else metric
@@ -60,7 +60,7 @@ def chosen_metric(
             return _OF_COLUMNS[data.columns]
         if data.columns is not None:
             raise UsageError(
-                f"name the metric of these statistics with {param('metric=')}, or give a function "
+                f"name the metric of these statistics with {param('metric=')}, or pass a function "
                 "of their means, (n_statistics, n_draws) → (n_draws,)"
             )
         if data.truth is None:
@@ -86,7 +86,7 @@ def look(
     labels: Sequence[Label] | None,
     pos_label: Label | None,
 ) -> View:
-    """Choose the table that a metric needs."""
+    """Return the view of the outcomes that a metric needs."""
     if outcomes.kind == "label_sets":
         return _label_sets(outcomes, metric, labels=labels, pos_label=pos_label)
     _refuse_items(metric)
@@ -103,12 +103,12 @@ def look(
         outcomes = _zero_and_one(outcomes)
         label = _positive(outcomes, metric, pos_label)
         _refuse_other_labels(label, metric, labels)
-        if outcomes.pool is not None:  # strata were sampled at rates of their own: none is lumped
+        if outcomes.pool is not None:  # strata have different sampling rates and must not be merged
             code = code_of(outcomes, label)
             return View(outcomes, outcomes, metric, code, label, (code,))
         return View(outcomes, outcomes.binarize(label), metric, 1, label, (1,))
     if labels is not None and metric.score == "balanced_accuracy":
-        # A class that was named and is never true counts, as in every other average.
+        # A class in `labels` counts even if it is never true, as in every other average.
         metric = metrics.get("recall_macro")
     classes = _averaged(outcomes, metric, labels)
     _refuse_one_class(outcomes)
@@ -134,8 +134,8 @@ def _spans(
             f"spans have no true negatives, so {metric.name!r} cannot be computed; use precision, "
             "recall, f1, jaccard or another F-beta, overall or with _macro over the types"
         )
-    kept = outcomes.labels if labels is None else labels
-    together = only(outcomes, kept)  # says so if these are no types
+    types = outcomes.labels if labels is None else labels
+    table = only(outcomes, types)  # raises an error for unknown types
     if metric.average == "binary" and pos_label is not None:
         label = outcomes.labels[code_of(outcomes, pos_label)]
         return View(outcomes, only(outcomes, [label]), metric, 0, label, (0,))
@@ -144,29 +144,29 @@ def _spans(
         "weighted",
     )
     if pooled:
-        return View(outcomes, together, of_one_class(metric), 0, None, (0,))
-    chosen = _averaged(outcomes, metric, labels)
-    return View(outcomes, outcomes, metric, None, None, chosen)
+        return View(outcomes, table, of_one_class(metric), 0, None, (0,))
+    classes = _averaged(outcomes, metric, labels)
+    return View(outcomes, outcomes, metric, None, None, classes)
 
 
 def of_one_class(metric: Metric) -> Metric:
     """Return the one-class form of a metric; F1 for metrics that have none."""
     if metric.costs is not None:
         raise UsageError(
-            f"{metric.name!r} is of the whole table and has no value for one class; ask for "
+            f"{metric.name!r} is computed from the whole table and has no value per class; use "
             "another metric, e.g. with_metric('f1_macro').by_class()"
         )
     if metric.beta is not None:
         return metrics.fbeta(metric.beta)
-    own = METRICS.get(metric.score or "f1")
-    return own if own is not None and own.average == "binary" else METRICS["f1"]
+    binary = METRICS.get(metric.score or "f1")
+    return binary if binary is not None and binary.average == "binary" else METRICS["f1"]
 
 
 # Label sets: one label against the rest, all of an item's labels, or items themselves
 
 
 def called(metric: Metric, outcomes: Outcomes) -> Metric:
-    """Return the metric under the name that it has for such outcomes."""
+    """Return the metric with its name for these outcomes."""
     if outcomes.kind == "label_sets" and metric.name == "accuracy":
         return replace(metric, label="subset accuracy")
     return metric
@@ -187,9 +187,9 @@ def _label_sets(
         return View(outcomes, matches(table), metrics.get("recall"), 1, None, (1,))
     if metric.average is None or metric.score not in (*_WITHOUT_NEGATIVES, "hamming_loss"):
         raise UsageError(
-            f"{metric.name!r} needs one class for each item, and these have several labels; "
+            f"{metric.name!r} needs one class per item, but these have several labels; "
             "use accuracy (of the whole set), hamming_loss, or precision, recall, jaccard or "
-            "F-beta with _samples, _micro, _macro or _weighted; or look at one label with "
+            "F-beta with _samples, _micro, _macro or _weighted; or reduce them to one label with "
             "binarize(label)"
         )
     named = None if labels is None else tuple(range(table.n_classes))
@@ -202,7 +202,7 @@ def _one_label(outcomes: Outcomes, metric: Metric, pos_label: Label | None) -> L
         averages = [f"{metric.name}_{average}" for average in ("samples", "micro", "macro")]
         use = f"use {', '.join(map(repr, averages))}, or "
         raise UsageError(
-            f"metric {metric.name!r} is for one label and there are {outcomes.n_classes}; "
+            f"metric {metric.name!r} is for one label, but there are {outcomes.n_classes}; "
             f"{use if metric.score in _WITHOUT_NEGATIVES else ''}name the label with "
             f"{param('pos_label=')}"
         )
@@ -212,7 +212,7 @@ def _one_label(outcomes: Outcomes, metric: Metric, pos_label: Label | None) -> L
 def _refuse_items(metric: Metric) -> None:
     if metric.per_item:
         raise UsageError(
-            f"{metric.name!r} is a mean over items with several labels each; give indicator "
+            f"{metric.name!r} is a mean over items with several labels each; pass indicator "
             "matrices or sets of labels, e.g. Outcomes.from_label_sets(y_true, {'bert': …})"
         )
 
@@ -221,7 +221,7 @@ def _refuse_items(metric: Metric) -> None:
 
 
 def _priced(outcomes: Outcomes, metric: Metric, costs: metrics.Costs) -> View:
-    """Put the costs in the order of the classes; a class that only they name could occur."""
+    """Return the view with the costs in the order of the classes, including those never seen."""
     outcomes = _zero_and_one(outcomes)
     if costs.labels is not None:
         outcomes = outcomes.with_labels(costs.labels)
@@ -240,12 +240,12 @@ def _right_or_wrong(metric: Metric) -> Metric:
 
 
 def _zero_and_one(outcomes: Outcomes) -> Outcomes:
-    """Add the other one where only 0 or only 1 occurred."""
+    """Add the other class if only 0 or only 1 occurred."""
     return outcomes.with_labels([0, 1]) if outcomes.labels in ((0,), (1,)) else outcomes
 
 
 def known_positive(outcomes: Outcomes, pos_label: Label | None) -> Label | None:
-    """Return the class that was named as positive, or that is called True or 1; else None."""
+    """Return the positive class if it was named or is True or 1; None otherwise."""
     labels = outcomes.labels
     if pos_label is not None:
         return labels[code_of(outcomes, pos_label)]
@@ -258,7 +258,7 @@ def _positive(outcomes: Outcomes, metric: Metric, pos_label: Label | None) -> La
         return positive
     if len(labels) > 2:
         raise UsageError(
-            f"metric {metric.name!r} is for one class and there are {len(labels)}; use "
+            f"metric {metric.name!r} is for one class, but there are {len(labels)}; use "
             f"{metric.name + '_macro'!r}, {metric.name + '_micro'!r} or "
             f"{metric.name + '_weighted'!r}, or name the class with {param('pos_label=')}"
         )
@@ -267,10 +267,10 @@ def _positive(outcomes: Outcomes, metric: Metric, pos_label: Label | None) -> La
 
 
 def _refuse_other_labels(label: Label, metric: Metric, labels: Sequence[Label] | None) -> None:
-    """Refuse to leave out the class that a metric of one class is about."""
+    """Raise an error if ``labels`` omits the class of a one-class metric."""
     if labels is not None and label not in labels:
         raise UsageError(
-            f"{metric.name!r} is of one class, {label!r}, which {param('labels')} leaves out; name "
+            f"{metric.name!r} is for one class, {label!r}, which {param('labels')} omits; name "
             f"another positive class with {param('pos_label=', *labels)}, or average over classes "
             f"with {metric.name + '_macro'!r}"
         )
@@ -281,7 +281,7 @@ def _averaged(
 ) -> tuple[int, ...] | None:
     """Return the classes averaged over: those in ``labels``, or those that are ever true.
 
-    A class that is only predicted is an error and no class of its own. None means all classes.
+    A class that is only predicted counts as an error, not as a class. None means all classes.
     """
     if labels is not None and metric.average is not None:
         codes = tuple(code_of(outcomes, label) for label in labels)
@@ -297,42 +297,42 @@ def _refuse_one_class(outcomes: Outcomes) -> None:
         raise DataError(
             f"only the class {outcomes.labels[0]!r} occurs"
             + either(
-                "; give labels= with all classes that could have occurred",
-                ", and a metric needs two",
+                "; pass all classes that could have occurred as labels=",
+                ", but a metric needs two",
             )
         )
 
 
 class ViewPrevalence(NamedTuple):
-    """A prevalence, and the true class of the table that each of its shares is about."""
+    """A prevalence, and the code of the true class for each of its shares."""
 
     prevalence: Prevalence
     codes: tuple[int, ...]
 
     def mean_shares(self, table: Outcomes, model: str) -> dict[int, float]:
-        """Return the mean share of each class there; classes not named keep their mix."""
-        whole = table if table.pool is None else in_weights(table)
-        actual = whole.margins(model).actual.astype(float)
+        """Return the mean share of each class; classes not named keep their proportions."""
+        weighted = table if table.pool is None else in_weights(table)
+        actual = weighted.margins(model).actual.astype(float)
         named = dict(zip(self.codes, self.prevalence.shares, strict=True))
-        left = 1.0 - sum(named.values())
+        remaining = 1.0 - sum(named.values())
         others = sum(count for code, count in enumerate(actual) if code not in named)
         return {
-            code: named[code] if code in named else left * count / max(others, 1.0)
+            code: named[code] if code in named else remaining * count / max(others, 1.0)
             for code, count in enumerate(actual)
         }
 
     def factors(self, actual: FloatArray) -> FloatArray:
-        """Return what the weights of each true class are multiplied by to get the mean shares.
+        """Return the factor for the weights of each true class that gives the mean shares.
 
         Parameters
         ----------
         actual
-            The weight of each true class, ``(n_classes, n_draws)``.
+            Weight of each true class, ``(n_classes, n_draws)``.
         """
         return row_factors(actual, np.array(self.prevalence.shares)[:, None], self.codes)
 
     def averaged(self, view: View) -> View:
-        """Return the view with every class that has a share averaged over, also if never true."""
+        """Return the view averaged also over classes with a share that are never true."""
         if view.classes is None or not view.measured.over_classes:
             return view
         named = zip(self.codes, self.prevalence.shares, strict=True)
@@ -341,29 +341,31 @@ class ViewPrevalence(NamedTuple):
 
 
 def place(view: View, prevalence: Prevalence) -> tuple[View, ViewPrevalence]:
-    """Choose the table that a prevalence can be put in.
+    """Return a view that a prevalence can be applied to.
 
-    One class against the rest will do where only that class is named. Where others are, the
-    mix of the rest changes too, so the true classes must be told apart.
+    One class against the rest is enough if the prevalence names only that class. If it names
+    others, the mix of the rest changes too, so the view needs all true classes.
     """
     codes = tuple(code_of(view.data, label) for label in prevalence.labels)
-    if view.pos_label is None or view.table is view.data:  # nothing is lumped
+    if view.pos_label is None or view.table is view.data:  # no classes were merged
         return view, ViewPrevalence(prevalence, codes)
     code = code_of(view.data, view.pos_label)
     if view.data.n_classes == 2 or codes == (code,):
-        return view, ViewPrevalence(prevalence, tuple(int(one == code) for one in codes))
-    whole = view._replace(table=view.data, positive=code, classes=(code,))
-    return whole, ViewPrevalence(prevalence, codes)
+        return view, ViewPrevalence(
+            prevalence, tuple(int(named_code == code) for named_code in codes)
+        )
+    full = view._replace(table=view.data, positive=code, classes=(code,))
+    return full, ViewPrevalence(prevalence, codes)
 
 
 def place_errors(view: View, errors: LabelErrors) -> tuple[View, LabelErrors]:
-    """Choose the table that label errors can be undone in: every class that is mixed up apart."""
+    """Return a view that label errors can be undone in, with every confused class separate."""
     if view.pos_label is None:
         return view, errors.ordered(view.table.labels)
     code = code_of(view.data, view.pos_label)
     if view.data.n_classes > 2:
-        whole = view._replace(table=view.data, positive=code, classes=(code,))
-        return whole, errors.ordered(view.data.labels)
+        full = view._replace(table=view.data, positive=code, classes=(code,))
+        return full, errors.ordered(view.data.labels)
     return view, errors.ordered([view.data.labels[1 - code], view.data.labels[code]])
 
 
@@ -374,16 +376,16 @@ def refuse_chain(
     prior: PriorModel,
     changed: str | None,
 ) -> None:
-    """Refuse what no PyMC model is there for, and name only priors that would answer."""
+    """Reject data and priors without a PyMC model, and name priors that have one."""
     if engine is None:
         if prior.own is not None:
-            raise UsageError("a PyMC model is sampled; say engine='pymc'")
+            raise UsageError("a PyMC model as prior needs sampling; pass engine='pymc'")
         return
     what, instead = None, ""
     if table.kind == "spans":
         what = "spans"
     elif table.pool is not None:
-        what = "items that were chosen from a pool"
+        what = "items selected from a pool"
     elif not prior.proper and prior.own is None:
         what = f"prior {prior.name!r}"
         if not (measured.per_item or table.weighted):
@@ -392,22 +394,22 @@ def refuse_chain(
     else:
         what = changed
     if what is not None:
-        raise UsageError(f"engine 'pymc' does not know {what}; use engine='direct'{instead}")
+        raise UsageError(f"engine 'pymc' does not support {what}; use engine='direct'{instead}")
 
 
 def refuse_names(*columns: object) -> None:
-    """Say how to read a file or a frame where its name, or that of a column, is given."""
-    if any(isinstance(one, str) for one in columns):
+    """Raise an error if the name of a file or column is passed instead of an array."""
+    if any(isinstance(column, str) for column in columns):
         raise UsageError(
-            "names stand where arrays are needed; read the file or the frame with op.read, and "
-            "compare what it returns"
+            "arrays are needed, but these are names; read the file or the frame with op.read and "
+            "compare the outcomes that it returns"
         )
 
 
 def refuse_unseen(
     table: Outcomes, prior: PriorModel, view_prevalence: ViewPrevalence | None
 ) -> None:
-    """Refuse a class of which nothing is known, by data or by prior, and which has a share."""
+    """Raise an error if a class has a share but neither data nor a proper prior."""
     if view_prevalence is None or prior.proper:
         return
     for name in table.models:
@@ -419,7 +421,7 @@ def refuse_unseen(
             unseen += [table.labels[code] for code in others]
         if unseen:
             raise DataError(
-                f"no item of {name} is of class {', '.join(map(repr, unseen))}, which has a "
-                f"share at_prevalence(), and prior {prior.name!r} knows nothing of it; add "
-                f"items of the class, or use a proper prior such as {param('prior=', 'unit')}"
+                f"{name} has no items of class {', '.join(map(repr, unseen))}, which has a share "
+                f"in at_prevalence(), and prior {prior.name!r} has no mass there; add items of the "
+                f"class, or use a proper prior such as {param('prior=', 'unit')}"
             )
