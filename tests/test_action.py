@@ -312,6 +312,7 @@ def test_every_python_of_the_action_runs_without_the_working_folder():
     "argument",
     [
         "--help",
+        "--help-all",
         "-h",
         "--version",
         "--format=json",

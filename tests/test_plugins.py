@@ -341,7 +341,7 @@ def test_a_fault_without_a_password_keeps_its_cause():
 
 
 def test_formats_of_plug_ins_are_in_the_help(lab, capsys):
-    text = run(capsys, "compare", "--help")[1].out.replace("│", " ")
+    text = run(capsys, "compare", "--help-all")[1].out.replace("│", " ")
     assert "From plug-ins: lab." in " ".join(text.split())
 
 

@@ -343,7 +343,7 @@ def offered():
             one
             for one in made.params
             if one.param_type_name == "option"
-            and one.opts[0] != "--help"
+            and one.opts[0] not in {"--help", "--help-all"}
             and name_of(one) not in OF_STORES
         ]
         alone = [[one] for one in options if name_of(one) not in TOGETHER]

@@ -50,7 +50,7 @@ USAGE = {
     "a gate's models": (["gate", *TWO],
         "no such option: --a; did you mean --baseline and --candidate? See outperform gate"),
     "an option misspelt": (["compare", "preds.csv", "--metrc", "f1"],
-        "no such option: --metrc; did you mean --metric? See outperform compare --help"),
+        "no such option: --metrc; did you mean --metric? See outperform compare --help-all"),
     "a page of tasks": (["report", *TWO, "--by", "task"],
         "no such option: --by; for a page about several tasks, use compare --by or rank --by"),
     "an option of nothing": (["compare", "preds.csv", "--frobnicate"],

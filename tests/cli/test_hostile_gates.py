@@ -291,7 +291,7 @@ def options():
         "a guard that fails",
         Row(gate("worse", "--rope", "-0.8,0.01", "--guard", "recall:spam:0.01"), {1}),
     )
-    for asked in ("--help", "-h"):
+    for asked in ("--help", "-h", "--help-all"):
         yield f"gate {asked}", Row(["gate", asked], {0})
 
 

@@ -11,10 +11,12 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer
 
 import outperform as op
-from outperform.cli.app import COMMANDS
+from outperform.cli.app import COMMANDS, app
 from outperform.cli.main import main
+from outperform.cli.options import FIRST
 from outperform.display.cards import glossary
 from outperform.display.formats import display_width
 from outperform.findings import TEMPLATES
@@ -254,14 +256,30 @@ def test_an_unknown_word_gets_a_suggestion(capsys):
     assert "did you mean 'rope'?" in capsys.readouterr().err
 
 
-def test_the_short_help_has_what_most_people_need(capsys, monkeypatch):
+@each("command", COMMANDS)
+def test_help_fits_a_screen_and_help_all_lists_every_option(capsys, monkeypatch, command):
     monkeypatch.setenv("COLUMNS", "80")
-    for command in COMMANDS:
-        assert main([command, "-h"]) == 0
-        short = capsys.readouterr().out
-        assert len(re.findall(r"│ \*? *--", short)) <= 14
-        assert len(short.splitlines()) <= 50
-        assert main([command, "--help"]) == 0
-        whole = capsys.readouterr().out
-        assert "<" not in re.sub(r"[<>]\d|P\(> 0\)", "", whole)  # no types of Python
-    assert "All options: --help" in short
+    monkeypatch.setattr("typer.rich_utils.MAX_WIDTH", 80)  # read from the environment once
+    shown = {}
+    for option in ("-h", "--help", "--help-all"):
+        assert main([command, option]) == 0
+        shown[option] = capsys.readouterr().out
+    assert shown["-h"] == shown["--help"]
+    assert len(shown["--help"].splitlines()) <= 40
+    assert "<" not in re.sub(r"[<>]\d|P\(> 0\)", "", shown["--help-all"])  # no types of Python
+    every = {name for param in made(command).params for name in param.opts if name[:2] == "--"}
+    listed = {
+        option: set(re.findall(r"^│ [* ]*(--[a-z-]+)", text, re.MULTILINE))
+        for option, text in shown.items()
+    }
+    assert listed["--help-all"] == every | {"--help"}
+    assert listed["--help"] == (every & FIRST) | {"--help"}
+
+
+def made(command):
+    return typer.main.get_command(app).commands[command]
+
+
+def test_help_all_needs_no_other_argument(capsys):
+    assert main(["compare", "--help-all", "preds.csv", "--seed", "0"]) == 0
+    assert "--seed" in capsys.readouterr().out

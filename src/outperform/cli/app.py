@@ -51,29 +51,42 @@ def _no_type(ctx: Any) -> None:
 
 
 def _shortened(param: Any) -> Any:
-    """Return a parameter for -h, which shows few options and no panels."""
-    if param.param_type_name != "option":
-        return param
-    param = copy(param)
-    param.hidden, param.rich_help_panel = FIRST.isdisjoint(param.opts), "Options"
-    return param
+    """Return a parameter for --help, which shows few options, no panels, and short texts."""
+    short = copy(param)
+    short.help = _first_sentences(param.help or "")
+    if param.param_type_name == "option":
+        short.hidden, short.show_default = FIRST.isdisjoint(param.opts), False
+        short.rich_help_panel = "Options"
+    return short
+
+
+def _first_sentences(text: str) -> str:
+    """Return the first sentence of a help text, and its default.
+
+    Examples
+    --------
+    >>> _first_sentences("Models, e.g. bert. Repeat for more models. Default: all.")
+    'Models, e.g. bert. Default: all.'
+    """
+    first, *others = re.split(r"(?<=\.) (?=[A-Z])", text)
+    return " ".join([first, *(sentence for sentence in others if sentence.startswith("Default"))])
 
 
 class _Command(_Bare, TyperCommand):
-    """Command with a short help, -h, and the full help, --help."""
+    """Command with a short help, --help or -h, and the full help, --help-all."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse arguments; -h hides the options that few people need."""
-        if {"-h", "--help"} & {*args}:
-            self._name_plug_ins()
-        if "-h" in args:
-            # The command itself stays as it is: others may ask for it in the same process.
-            short = copy(self)
-            short.params = [_shortened(param) for param in self.params]
-            short.epilog = "All options: --help"
-            ctx.command = short
-            return short.parse_args(ctx, ["--help"])
-        return super().parse_args(ctx, args)
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help without the options that few people need."""
+        self._name_plug_ins()
+        # The command itself stays as it is: others may ask for it in the same process.
+        short = copy(self)
+        short.params = [_shortened(param) for param in self.params]
+        TyperCommand.format_help(short, ctx, formatter)
+
+    def format_help_all(self, ctx: Any, formatter: Any) -> None:
+        """Write the help with all options."""
+        self._name_plug_ins()
+        super().format_help(ctx, formatter)
 
     def _name_plug_ins(self) -> None:
         """Add the log formats of plug-ins to the help; searching for them takes time."""
@@ -81,6 +94,28 @@ class _Command(_Bare, TyperCommand):
         for param in self.params:
             if added and "--read-as" in param.opts and "From plug-ins" not in param.help:  # type: ignore[attr-defined]
                 param.help = f"{param.help} From plug-ins: {', '.join(added)}."  # type: ignore[attr-defined]
+
+
+def _print_all(ctx: typer.Context, is_set: bool) -> None:
+    """Print the full help of a command and end it."""
+    if is_set is True:  # some parsers pass a sentinel for "not set", which is truthy
+        formatter = ctx.make_formatter()
+        ctx.command.format_help_all(ctx, formatter)  # type: ignore[attr-defined]
+        typer.echo(formatter.getvalue().rstrip("\n"))
+        raise typer.Exit
+
+
+_HELP_ALL = inspect.Parameter(
+    "help_all",
+    inspect.Parameter.KEYWORD_ONLY,
+    default=False,
+    annotation=Annotated[
+        bool,
+        typer.Option(
+            "--help-all", callback=_print_all, is_eager=True, help="Show all options and exit."
+        ),
+    ],
+)
 
 
 class _Group(_Bare, TyperGroup):
@@ -103,7 +138,7 @@ def composed(command: Callable[..., int | None]) -> Callable[..., int | None]:
             parameters.append(parameter.replace(annotation=hints[name]))
 
     @wraps(command)
-    def run(*arguments: Any, **values: Any) -> int | None:
+    def run(*arguments: Any, help_all: bool, **values: Any) -> int | None:
         filled = {
             name: group(**{field.name: values.pop(field.name) for field in fields(group)})
             for name, group in groups.items()
@@ -114,10 +149,12 @@ def composed(command: Callable[..., int | None]) -> Callable[..., int | None]:
     run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [
             parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-            for parameter in sorted(parameters, key=_option_panel)
+            for parameter in [*sorted(parameters, key=_option_panel), _HELP_ALL]
         ]
     )
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    run.__annotations__ = {
+        parameter.name: parameter.annotation for parameter in [*parameters, _HELP_ALL]
+    }
     return run
 
 
@@ -482,7 +519,8 @@ for _panel, _commands in _PANELS.items():
     for _name, _command in _commands.items():
         _composed = composed(_command)
         for _parameter in inspect.signature(_composed).parameters.values():
-            if (_option := _option_name(_parameter)) is not None:
+            _option = _option_name(_parameter)
+            if _option is not None and _option != "--help-all":
                 OPTIONS[_parameter.name] = _option
         app.command(_name, cls=_Command, rich_help_panel=_panel)(guarded(_composed, spelled_option))
 

@@ -61,7 +61,7 @@ Guards = Annotated[
     o.in_analysis(
         "--guard",
         metavar="GUARD",
-        help="Additional metric that must not get worse: METRIC:ROPE or METRIC:CLASS:ROPE, e.g. "
+        help="Another metric that must not get worse, METRIC:ROPE. Or METRIC:CLASS:ROPE, e.g. "
         "recall:fraud:0.02. Repeat for more guards.",
         show_default=False,
     ),
@@ -86,7 +86,8 @@ Style = Annotated[
         "--format",
         "-f",
         metavar="FORMAT",
-        help="Output format: text, json, markdown, or github (annotations, job summary, outputs).",
+        help="Output format: text, json, markdown or github. The last writes annotations, a job "
+        "summary and outputs.",
     ),
 ]
 JUnit = Annotated[

@@ -49,7 +49,7 @@ class Ungrouped:
 
     truth: Annotated[
         str | None,
-        o.in_data(metavar="COLUMN", help="True labels: a column, or the name of the gold file."),
+        o.in_data(metavar="COLUMN", help="True labels: column, or the gold file's name."),
     ] = None
     correct: Annotated[
         list[str] | None,

@@ -14,7 +14,7 @@ from outperform.cli import exit_codes
 from outperform.cli.exit_codes import Ended, leave, say
 
 _GATES = ("gate", "watch")
-_HELP = {"-h", "--help"}
+_HELP = {"-h", "--help", "--help-all"}
 _HELP_OR_VERSION = {*_HELP, "--version"}
 _CLI_MODULES = ("typer", "rich")
 _INSTALL = 'pip install "outperform[cli]"'
@@ -182,7 +182,13 @@ def usage_message(error: _Mistake) -> str:
     if not message.endswith((".", "?", "!")):
         message += "."
     path = error.ctx.command_path if error.ctx is not None else "outperform"
-    return f"{message[0].lower()}{message[1:]} See {path} --help"
+    option = "--help-all" if _is_option(error) and " " in path else "--help"
+    return f"{message[0].lower()}{message[1:]} See {path} {option}"
+
+
+def _is_option(error: _Mistake) -> bool:
+    """Return whether the error is an unknown option."""
+    return hasattr(error, "possibilities")
 
 
 def _with_hint(error: _Mistake) -> str:
@@ -190,7 +196,7 @@ def _with_hint(error: _Mistake) -> str:
 
     For ``gate --a``, typer would suggest ``--human, --label, --table``.
     """
-    if error.ctx is None or not hasattr(error, "possibilities"):
+    if error.ctx is None or not _is_option(error):
         return error.format_message()
     unknown: str = getattr(error, "option_name", "")
     known = {name for param in error.ctx.command.params for name in param.opts}

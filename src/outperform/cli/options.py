@@ -15,11 +15,12 @@ from typing import Annotated, Literal
 import typer
 
 PANELS = ("Models", "Data", "Files", "Scenario", "Analysis", "Computation", "Output")
-# -h shows only these options of a command, and --help all of them.
+# --help shows only these options of a command, and --help-all all of them.
 FIRST = frozenset({
     "--a", "--b", "--model", "--baseline", "--candidate", "--truth", "--by", "--metric",
     "--metrics", "--by-class", "--rope", "--stop", "--accuracies", "--agreement", "--theta-pos",
-    "--theta-neg", "--sizes", "--budget", "--format", "--output", "--verbose",
+    "--theta-neg", "--sizes", "--budget", "--format", "--output", "--verbose", "--help-all",
+    "--id", "--pos-label", "--guard",
 })  # fmt: skip
 in_models, in_data, in_files, in_scenario, in_analysis, in_computation, in_output = (
     partial(typer.Option, rich_help_panel=panel) for panel in PANELS
@@ -65,10 +66,10 @@ Sources = Annotated[
     list[str],
     typer.Argument(
         metavar="FILE",
-        help="Predictions: one table with one column per model (CSV, TSV, JSON Lines, Parquet or "
-        "Arrow; a file, folder, s3:// URL, database URL, or - for stdin); or a gold file plus one "
-        "file per model, joined on --id; or evaluation logs; or files written by `outperform "
-        "count`.",
+        help="Predictions: one table with one column per model, or a gold file plus one file per "
+        "model, joined on --id. Tables are CSV, TSV, JSON Lines, Parquet or Arrow: a file, folder, "
+        "s3:// URL, database URL, or - for stdin. Evaluation logs and files written by `outperform "
+        "count` also work.",
         show_default=False,
     ),
 ]
@@ -139,7 +140,7 @@ Encoding = Annotated[
     in_files(metavar="NAME", help="Encoding of text files."),
 ]
 
-_METRIC = "Metric, by its scikit-learn name."
+_METRIC = "Metric, as in scikit-learn."
 NamedMetric = Annotated[str, in_analysis(metavar="NAME", help=_METRIC)]
 Metric = Annotated[
     str | None,
@@ -211,8 +212,8 @@ ThetaPos = Annotated[
     str | None,
     in_scenario(
         metavar="NUMBERS",
-        help="For positive items, the probabilities that A and B predict positive: both, A only, "
-        "B only, neither; e.g. .3,.3,.2,.2.",
+        help="Of positive items, the shares that both, A only, B only and neither predict "
+        "positive. Example: .3,.3,.2,.2.",
     ),
 ]
 ThetaNeg = Annotated[
@@ -268,7 +269,8 @@ Verbose = Annotated[
     in_output(
         "--verbose",
         "-v",
-        help="Show the Bayes factor, P(> 0), the Monte Carlo error and the full signature too.",
+        help="Show more numbers and the full signature. The numbers are the Bayes factor, P(> 0) "
+        "and the Monte Carlo error.",
     ),
 ]
 Force = Annotated[

@@ -53,7 +53,7 @@ class Scenario:
         float | None,
         o.in_scenario(
             metavar="SHARE",
-            help="With --accuracies: share of items that both get right or both wrong.",
+            help="Share of items both get right or both wrong. Use with --accuracies.",
             parser=o.parse_share,
         ),
     ] = None
