@@ -83,7 +83,9 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {"which-function": [], "coming-from": [], "glossary": [], "404": []}
+# These pages are not part of a section, so a menu of the section would be empty.
+html_sidebars = {"which-function": [], "gallery": [], "coming-from": [], "glossary": [], "404": []}
+html_search_scorer = str(Path(__file__).with_name("_static") / "search-scorer.js")
 notfound_urls_prefix = base_path
 
 # Browsers set MathML themselves, so no script has to come from elsewhere.
