@@ -14,7 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from outperform.cli.groups import typed_line
+from outperform.cli import groups
 from outperform.errors import OutperformError, UsageError
 
 _PAIRS = (("--a", "--b"), ("--candidate", "--baseline"))
@@ -114,6 +114,15 @@ class Token(NamedTuple):
 
     option: str
     value: str | None
+
+
+_MAX_WORD = 200  # characters of a word in a line to type
+
+
+def _typed(words: Iterable[str]) -> str:
+    """Return a line to type, with very long words cut."""
+    cut = (word if len(word) <= _MAX_WORD else f"{word[:_MAX_WORD]}…" for word in words)
+    return groups.typed_line(list(cut))
 
 
 def _words(tokens: Iterable[Token]) -> list[str]:
@@ -377,7 +386,7 @@ def _usage_message(error: Mistake, ctx: _Context, words: Sequence[str]) -> str:
     problem = problem or error.message
     if line is not None:
         colon = "" if problem.endswith("?") else ";"
-        return f"{_lower(problem)}{colon} {'T' if not colon else 't'}ype: {typed_line(line)}"
+        return f"{_lower(problem)}{colon} {'T' if not colon else 't'}ype: {_typed(line)}"
     help_option = "--help-all" if option is not None and commands is None else "--help"
     return f"{_sentence(problem)} See {path} {help_option}"
 
@@ -541,7 +550,7 @@ def refuse_misread(command: Command, words: Sequence[str], values: Mapping[str, 
 def _misread(line: Line, problem: str, words: Sequence[str]) -> UsageError:
     """Return an error with the line to type."""
     again = Line(line.command, line.params, words)
-    return UsageError(f"{problem}; type: {typed_line(again.corrected() or [line.command, *words])}")
+    return UsageError(f"{problem}; type: {_typed(again.corrected() or [line.command, *words])}")
 
 
 def _refuse_columns(line: Line, sources: Sequence[str]) -> None:
