@@ -9,7 +9,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -67,6 +67,7 @@ class Guesses(NamedTuple):
     commands: Mapping[str, str]
     options: Mapping[str, str]
     models: Mapping[str, str]
+    files: Mapping[str, str]
     flags: Mapping[str, str]
     advice: Mapping[tuple[str, str], Advice]
 
@@ -78,7 +79,7 @@ def guesses() -> Guesses:
     table = tomllib.loads(text)
     meanings = (
         {guess: meant for meant, words in table[name].items() for guess in words.split()}
-        for name in ("commands", "options", "models", "flags")
+        for name in ("commands", "options", "models", "files", "flags")
     )
     advice = {
         (command, guess): Advice(row["reason"], row.get("drop", False))
@@ -86,8 +87,8 @@ def guesses() -> Guesses:
         for command in row.get("commands", "*").split()
         for guess in row["guesses"].split()
     }
-    commands, options, models, flags = meanings
-    return Guesses(commands, options, models, flags, advice)
+    commands, options, models, sources, flags = meanings
+    return Guesses(commands, options, models, sources, flags, advice)
 
 
 def _advice(command: str, guess: str) -> Advice | None:
@@ -183,9 +184,9 @@ class Line:
             return ""
         if f"--{guess}" in self.known:
             return f"--{guess}"
-        if guess in known.models and self.known.issuperset(self.pair):
-            return self.pair[known.models[guess] == "second"]
-        if guess in ("average", "averaging"):
+        if _model(guess) and self.known.issuperset(self.pair):
+            return self.pair[_model(guess) == "second"]
+        if guess in _AVERAGES:
             return "--metric" if "--metric" in self.known else ""
         for table in (known.options, known.flags):
             for name in re.split(" (?=--)", table.get(guess, "")):
@@ -193,16 +194,33 @@ class Line:
                     return name
         if (_ANY, guess) in known.advice:
             return ""
-        if len(guess) < 3:
-            return ""
-        longer = sorted(name for name in self.known if name.startswith(f"--{guess}"))
-        near = get_close_matches(f"--{guess}", sorted(self.known), n=1, cutoff=0.75)
-        return next(iter([*longer, *near]), "")
+        if guess in known.files:
+            return _FILE
+        if guess in self.columns and "--where" in self.known:
+            return "--where"
+        return self._similar(guess) if len(guess) > 2 else ""
+
+    def _similar(self, guess: str) -> str:
+        """Return the option that a guess begins, continues or misspells."""
+        names = {name[2:]: name for name in sorted(self.known) if name.startswith("--")}
+        longer = [name for name in names if name.startswith(guess)]
+        shorter = [name for name in names if guess.startswith(f"{name}-")]
+        alike = [name for name in names if name[0] == guess[0]]
+        near = get_close_matches(guess, alike, n=1, cutoff=0.75)
+        return next((names[name] for name in (*longer, *shorter, *near)), "")
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the first file."""
+        sources = [token.value or "" for token in self.tokens if not token.option]
+        return _columns(sources[0]) if sources else ()
 
     def hint(self, option: str) -> str:
         """Return what to do about an unknown option."""
         guess, meant = _plain(option), self.meant(option)
-        if meant in self.pair and guesses().models.get(guess) == "next":
+        if meant == _FILE:
+            return "files need no option"
+        if meant in self.pair and _model(guess) == "next":
             meant = " and ".join(dict.fromkeys(self.pair))
         advice = _advice(self.command, guess)
         return f"did you mean {meant}?" if meant else advice.reason if advice else ""
@@ -215,6 +233,9 @@ class Line:
 
     def corrected(self) -> list[str] | None:
         """Return the command and words with known options; None if an option means none."""
+        if self.command == "explain":  # its words need no options
+            words = [token.value for token in self.tokens if token.value]
+            return [self.command, *(words or ["metrics"])]
         if not all(map(self.is_clear, self.tokens)):
             return None
         tokens: list[Token] = []
@@ -231,48 +252,91 @@ class Line:
         """Return what to type instead of an unknown option with its value."""
         guess, value = _plain(token.option), token.value
         option, _, fixed = meant.partition(" ")
+        if option == _FILE:
+            return [Token("", value)]
+        if option == "--where" and guess in self.columns:
+            return [Token(option, f"{guess}={value or 'VALUE'}")]
         if fixed or option in self.flags:
             return [Token(option, fixed or None)]
-        if guess in ("average", "averaging"):
-            return [Token(option, f"f1_{value}")]
-        if option == "--hdi-prob" and value is not None:
-            return [Token(option, _mass(value, complement=guess in _COMPLEMENTS))]
+        if guess in _AVERAGES:
+            return [Token(_AVERAGE, value)]
+        if option == "--hdi-prob":
+            return [Token(option, _mass(value or "0.95", complement=guess in _COMPLEMENTS))]
         if option in ("--report", "--output") and value is None:
             return [Token(option, "report.html")]
-        if guesses().models.get(guess) == "next":
+        if _model(guess) == "next":
             return [Token("", f"{_NEXT}{part}") for part in (value or "NAME").split(",")]
         return [Token(option, value or "VALUE")]
 
     def _joined(self, tokens: Sequence[Token]) -> list[Token]:
-        """Return the tokens with models in their places, and lists with commas."""
+        """Return the tokens with models in their places, and lists joined."""
         joined: list[Token] = []
         used = {token.option for token in tokens}
         free = [option for option in self.pair if option not in used or option in self.repeated]
         for token in tokens:
-            before = joined[-1] if joined else Token("", None)
-            places = [i for i, other in enumerate(joined) if other.option == token.option]
-            stray = token.value or ""
-            if token.option in ("--metric", "--metrics", "--accuracies") and places:
-                values = f"{joined[places[0]].value},{token.value}"
-                is_f1 = (token.value or "").startswith("f1_") and "," not in values
-                joined[places[0]] = Token(token.option, stray if is_f1 else values)
-            elif not token.option and stray.startswith(_NEXT):
+            places = {other.option: i for i, other in enumerate(joined)}
+            if token.option == _AVERAGE:
+                place = places.get("--metric", len(joined))
+                joined[place:] = [_averaged(token, joined[place:]), *joined[place + 1 :]]
+            elif token.option in ("--metric", "--metrics", "--accuracies") and (
+                token.option in places
+            ):
+                place = places[token.option]
+                joined[place] = Token(token.option, f"{joined[place].value},{token.value}")
+            elif not token.option and (token.value or "").startswith(_NEXT):
                 option = free.pop(0) if free else self.pair[1]
                 free += [option] if option in self.repeated else []
-                joined.append(Token(option, stray.removeprefix(_NEXT)))
-            elif token.option or not _is_stray(stray):
+                joined.append(Token(option, (token.value or "").removeprefix(_NEXT)))
+            elif token.option or not joined or not _is_stray(token.value or ""):
                 joined.append(token)
-            elif before.option in _LISTS:
-                joined[-1] = Token(before.option, f"{before.value},{stray}")
-            elif before.option in (*self.repeated, *self.pair):
-                option = before.option if before.option in self.repeated else self.pair[1]
-                joined.append(Token(option, stray))
             else:
-                joined.append(token)
+                joined[-1:] = self._with_stray(joined[-1], token.value or "")
         return joined
+
+    def _with_stray(self, before: Token, stray: str) -> list[Token]:
+        """Return a token and the word behind it, which may be a part of its value."""
+        if before.option in _LISTS:
+            return [Token(before.option, f"{before.value},{stray}")]
+        if before.option == "--where" and "=" not in (before.value or ""):
+            return [Token(before.option, f"{before.value}={stray}")]
+        if before.option in self.repeated:
+            return [before, Token(before.option, stray)]
+        if before.option == self.pair[0]:
+            return [before, Token(self.pair[1], stray)]
+        if before.option in self.flags and stray.isdecimal():
+            return [before]  # such as --verbose 2
+        return [before, Token("", stray)]
 
 
 _NEXT = "\0"  # marks the name of a model that has no option yet
+_FILE = "FILE"  # instead of an option
+_AVERAGE = "--average"
+_AVERAGES = ("average", "averaging")
+_NUMBERED = re.compile(
+    r"(?:model|pred|preds|prediction|predictions|y-pred|system|classifier|run|file|col|column|m)-?"
+    r"(?:(?P<first>a|1|new)|(?P<second>b|2|old))|(?P<new>new-model)|(?P<old>old-model)"
+)
+
+
+def _model(guess: str) -> str:
+    """Return which model an option means: the first, the second or the next; or '' if none.
+
+    Examples
+    --------
+    >>> _model("model-a"), _model("pred2"), _model("baseline"), _model("seed")
+    ('first', 'second', 'second', '')
+    """
+    match = _NUMBERED.fullmatch(guess)
+    if match is not None:
+        return "first" if match["first"] or match["new"] else "second"
+    return guesses().models.get(guess, "")
+
+
+def _averaged(average: Token, before: Sequence[Token]) -> Token:
+    """Return the metric with an average: macro, micro or weighted, but nothing for binary."""
+    name = (before[0].value or "f1").partition("_")[0] if before else "f1"
+    suffix = "" if average.value in (None, "binary") else f"_{average.value}"
+    return Token("--metric", f"{name}{suffix}")
 
 
 def _takes_value(name: str, following: str) -> bool:
@@ -283,6 +347,8 @@ def _takes_value(name: str, following: str) -> bool:
         return False
     if guess in known.flags or (_ANY, guess) in known.advice:
         return is_number or following in (";", ",", "|", "\t")
+    if guess in known.files:
+        return not _is_stray(following)
     if "--report" in known.options.get(guess, ""):
         return following.endswith((".html", ".png", ".svg", ".pdf"))
     return True
@@ -428,6 +494,9 @@ def _wrong_words(error: Mistake, line: Line, option: str | None) -> tuple[str, l
             return f"{message.rstrip('.')}. Example: outperform {example[1]}", None
     if message.startswith("Got unexpected extra argument"):
         strays = [token.value or "" for token in line.tokens if not token.option][1:]
+        if line.command == "example":
+            others = [word for word in line.words if word not in strays]
+            return "example takes one name", [line.command, *others, "-o", strays[0]]
         _refuse_columns(line, [token.value or "" for token in line.tokens if not token.option])
         return f"{line.command} takes one file; got {', '.join(map(repr, strays))} too", None
     return message.rstrip("."), None
@@ -454,11 +523,8 @@ def _unknown_command(
     """Return what is wrong before or with a command, and the line to type if it is known."""
     place = next((i for i, word in enumerate(words) if not word.startswith("-")), None)
     if option is not None and place is None:
-        meant = {"version": "--version", "help": "--help"}.get(_plain(option)[:7]) or (
-            guesses().commands.get(_plain(option)) or ""
-        )
-        is_known = meant in ("--version", "--help")
-        return f"no such option: {option}", [meant] if is_known else None
+        meant = guesses().commands.get(_plain(option), "")
+        return f"no such option: {option}", None if meant in commands else meant.split() or None
     word = "" if place is None else words[place]
     rest = [other for i, other in enumerate(words) if i != place]
     if option is not None:
@@ -483,8 +549,8 @@ def _unknown_command(
         problem = f"no such command {word!r}; did you mean {meant!r}?"
     if meant == "--help":
         return problem, [*(other for other in rest[:1] if other in commands), meant]
-    if meant == "--version":
-        return problem, [meant]
+    if meant not in commands:
+        return problem, meant.split()
     line = Line(meant, commands[meant].params, rest).corrected()
     return problem, line or [meant, *rest]
 
@@ -521,7 +587,8 @@ def refuse_misread(command: Command, words: Sequence[str], values: Mapping[str, 
         style = Token("--format", _FORMATS[output])
         tokens = [style if token.option in ("--output", "-o") else token for token in line.tokens]
         raise _misread(line, f"--output must be a file name; got {output}", _words(tokens))
-    sources = [word for word in values.get("files") or () if isinstance(word, str)]
+    sources = values.get("files") or values.get("sources") or [values.get("source")]
+    sources = [word for word in sources if isinstance(word, str)]
     truth, label = values.get("truth"), values.get("label")
     if truth is not None and sources and truth not in sources and _is_file(truth):
         problem = f"--truth {truth} is a file; list it with the others"
@@ -532,6 +599,13 @@ def refuse_misread(command: Command, words: Sequence[str], values: Mapping[str, 
         if label in _columns(sources[0]):
             problem = "--label is the column of joined files; with one table, use --truth"
             raise _misread(line, problem, _words(renamed))
+    prior = values.get("prior") or ""
+    if "," in prior and "--priors" in line.known:
+        renamed = [
+            token._replace(option="--priors") if token.option == "--prior" else token
+            for token in line.tokens
+        ]
+        raise _misread(line, f"--prior takes one prior; got {prior!r}", _words(renamed))
     weights = values.get("weights")
     if (
         weights is not None
@@ -559,7 +633,7 @@ def _refuse_columns(line: Line, sources: Sequence[str]) -> None:
     lists = [
         token
         for token in line.tokens
-        if token.option in ("--model", *line.pair) and "," in (token.value or "")
+        if token.option in ("--model", "--by", *line.pair) and "," in (token.value or "")
     ]
     if not strays and not lists:
         return
@@ -580,7 +654,8 @@ def _refuse_columns(line: Line, sources: Sequence[str]) -> None:
         raise _misread(line, f"{strays[0]!r} is not a file", line.words)
     if strays and {*columns}.issuperset(strays):
         files = [word for word in line.words if word not in strays]
-        named = _as_options(line, strays, columns)
+        is_join = len(strays) + 1 < len(sources)
+        named = _as_join(line, strays) if is_join else _as_options(line, strays, columns)
         problem = f"{strays[0]!r} is a column of {source}, not a file"
         if named is None:
             names = ", ".join(dict.fromkeys(("--truth", *line.pair)))
@@ -594,7 +669,9 @@ def _as_options(line: Line, strays: Sequence[str], columns: Sequence[str]) -> li
     is_many = "--model" in line.repeated
     free = [option for option in dict.fromkeys(line.pair) if option not in passed]
     names, words = list(strays), []
-    if not passed.intersection(("--truth", "--correct")):
+    if line.command == "slices" and "--by" not in passed and len(names) in (1, 3):
+        words += ["--by", names.pop()]
+    if "--truth" in line.known and not passed.intersection(("--truth", "--correct")):
         truths = [name for name in names if name.lower() in _TRUTHS]
         if not truths and len(names) > len(free) and not is_many:
             truths = names[:1]
@@ -609,6 +686,15 @@ def _as_options(line: Line, strays: Sequence[str], columns: Sequence[str]) -> li
     if [models.get(_plain(name)) for name in names] in (["second", None], ["second", "first"]):
         names.reverse()  # the old model is B, or the baseline
     return words + [word for pair in zip(free, names, strict=False) for word in pair]
+
+
+def _as_join(line: Line, strays: Sequence[str]) -> list[str] | None:
+    """Return the columns of joined files with options; None if it is unclear."""
+    options = [name for name in ("--id", "--label") if name not in [t.option for t in line.tokens]]
+    names = sorted(strays, key=lambda name: name.lower() not in _IDS)
+    if len(names) != len(options):
+        return None
+    return [word for pair in zip(options, names, strict=True) for word in pair]
 
 
 def _columns(source: str) -> tuple[str, ...]:
