@@ -156,7 +156,7 @@ FILES = {
     "a zero byte": (f"{HEAD}1,ham,h\0m,ham\n".encode(), "zero byte in line 2"),
     "latin-1": (f"{HEAD}1,thé,thé,thé\n".encode("latin-1"), "line 2", "--encoding latin-1"),
     "utf-16": (f"{HEAD}{ROWS}".encode("utf-16"), "--encoding utf-16"),
-    "one class": (f"{HEAD}1,a,a,a\n2,a,a,a\n".encode(), "only the class 'a' occurs, and a metric"),
+    "one class": (f"{HEAD}1,a,a,a\n2,a,a,a\n".encode(), "only the class 'a' occurs, but a metric"),
     "scores": (f"{HEAD}1,a,0.73,a\n2,b,0.2,b\n".encode(), "column 'bert'", "scores"),
     "an empty field": (
         f"{HEAD}1,a,,a\n2,b,b,b\n".encode(),
