@@ -93,8 +93,9 @@ def read_models(
         )
     if names:
         raise UsageError(
-            "y_true is an array, but the models are names; pass the frame or file with these "
-            f"columns: {verb}(frame, {', '.join(map(repr, answers or ()))}, truth='label')"
+            "the models are names, so y_true must be the frame or file with these columns: "
+            f"{verb}(frame, {', '.join(map(repr, answers or ()))}, truth='label'); got "
+            f"{type(y_true).__name__}"
         )
     return data_of(y_true, models, metric=metric, labels=labels, missing=missing, **rows)
 

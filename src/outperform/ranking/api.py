@@ -237,7 +237,14 @@ def _models(
     elif predictions is None or not (by_name or is_source(y_true)):
         models = None
     else:
-        names = [predictions] if isinstance(predictions, str) else list(predictions)
+        if isinstance(predictions, str):
+            raise UsageError(
+                "pass names of models as a list, e.g. rank(data, ['bert', 'gpt']); got "
+                f"{predictions!r}"
+            )
+        names = list(predictions)
+        if len(set(names)) != len(names):
+            raise UsageError(f"each model is ranked once; got {names}")
         models = {str(name): name for name in names}
     data = read_models(y_true, models, verb="rank", truth=truth, **options)
     if len(data.models) < 2:

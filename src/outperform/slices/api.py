@@ -310,7 +310,8 @@ def _columns(by: Any) -> Mapping[str, Any]:
         return by
     if isinstance(by, str):
         raise UsageError(
-            f"{param('by=')} is the name of a column, {by!r}, but the answers are arrays; type "
+            f"{param('by=')} is the name of a column, {by!r}, but these data are not a frame or "
+            "file; pass the column itself, or a mapping from names to columns: "
             f"{usage('compare_slices')}"
         )
     if np.ndim(by[0] if isinstance(by, (list, tuple)) and by else 0):
