@@ -7,6 +7,7 @@ import re
 import shlex
 import tomllib
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import fields, is_dataclass
 from functools import wraps
@@ -74,6 +75,17 @@ def _first_sentences(text: str) -> str:
 
 class _Command(_Bare, TyperCommand):
     """Command with a short help, --help or -h, and the full help, --help-all."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the words after the command, and reject those that probably mean something else."""
+        words = list(args)  # the parser empties its argument
+        rest = super().parse_args(ctx, args)
+        if not ctx.resilient_parsing:
+            # Imported here to keep help and completion fast.
+            from outperform.cli.guesses import refuse_misread
+
+            refuse_misread(self, words, ctx.params)
+        return rest
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help without the options that few people need."""
@@ -356,6 +368,10 @@ def explain(
     """
     from outperform.display.layout import stacked
 
+    phrase = [" ".join(words)]
+    with suppress(UsageError):  # a term may have several words
+        _explained(*phrase)
+        words = phrase
     entries = [_explained(word) for word in words]  # an unknown word raises before any output
     show(lambda page: stacked(*(_entry(page, *entry) for entry in entries)), None)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
@@ -11,7 +11,7 @@ import outperform as op
 from outperform.cli import groups as g
 from outperform.cli import options as o
 from outperform.cli.exit_codes import shown
-from outperform.cli.groups import as_json, deliver, show, write_page, write_result
+from outperform.cli.groups import as_json, deliver, show, style_of, write_page, write_result
 from outperform.cli.inputs import (
     Joined,
     Ungrouped,
@@ -295,13 +295,15 @@ _SCREEN_SLICES = 20
 
 
 Style = Literal["text", "json", "markdown", "latex", "html", "csv"]
+_STYLES: tuple[Style, ...] = get_args(Style)
 StyleOption = Annotated[
-    Style,
+    Style | None,
     o.in_output(
         "--format",
         "-f",
         metavar="FORMAT",
-        help="Output format: text, json, markdown, latex, html or csv.",
+        help="Output format: text, json, markdown, latex, html or csv. "
+        "Default: text; for an --output file in .json, .md, .tex or .csv, its format.",
     ),
 ]
 Top = Annotated[
@@ -329,7 +331,7 @@ def slices(
     n_draws: o.SliceDraws = None,
     random_state: o.Seed = 0,
     top: Top = None,
-    style: StyleOption = "text",
+    style: StyleOption = None,
     output: o.Output = None,
     report: o.Page = None,
     verbose: o.Verbose = False,
@@ -367,6 +369,7 @@ def slices(
             **{**asking.arguments(outcomes), "n_draws": n_draws},
         )
     write_page(comparison, report)
+    style = style_of(style, output, _STYLES)
     if style == "text":
         rows = _SCREEN_SLICES if top is None else top
         show(comparison._document(rows).lines, output, verbose=verbose)

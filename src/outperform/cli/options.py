@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import typer
 
@@ -27,6 +27,7 @@ in_models, in_data, in_files, in_scenario, in_analysis, in_computation, in_outpu
 )
 
 Format = Literal["text", "json", "markdown", "latex", "html", "github"]
+FORMATS: tuple[Format, ...] = get_args(Format)
 Missing = Literal["raise", "drop"]
 
 
