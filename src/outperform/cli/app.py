@@ -214,14 +214,15 @@ _Update = Annotated[
     Path | None,
     o.in_output(
         metavar="FOLDER",
-        help="Folder to which new counts are added: one part per file, or per folder day=….",
+        help="Folder to which new counts are added, with one part per file (or per folder such as "
+        "day=2026-01-31).",
     ),
 ]
 _Recount = Annotated[
     list[str] | None,
     o.in_output(
         metavar="PART",
-        help="With --update: recount this part because it changed. Repeat for more parts.",
+        help="With --update: changed part to recount. Repeat for more parts.",
     ),
 ]
 
@@ -256,8 +257,8 @@ def count(
 ) -> None:
     """Summarise predictions in a small file for other commands.
 
-    To add up the files of several days or machines, put them into one folder and
-    pass the folder. With --update, only new data are counted.
+    To combine counts from several days or machines, put the files into one folder
+    and pass the folder. With --update, only new data are counted.
 
     Example: outperform count preds.csv --truth label --model bert --model gpt -o counts.json
     """
@@ -331,7 +332,9 @@ def _update(
 
 
 def example(
-    name: Annotated[str, typer.Argument(help="Data set: news20.", show_default=False)],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Data set: news20.", show_default=False)
+    ],
     output: o.Output = None,
     overwrite: o.Force = False,
 ) -> None:
@@ -357,7 +360,7 @@ def explain(
         list[str],
         typer.Argument(
             metavar="WORD...",
-            help="Terms such as rope, metrics, or names of findings.",
+            help="Terms such as rope, metrics, or findings.",
             show_default=False,
         ),
     ],
@@ -542,7 +545,10 @@ def _version(is_set: bool) -> None:
 @app.callback()
 def outperform(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Show the version and exit."
+        ),
     ] = False,
 ) -> None:
     """Declare the options that come before a command."""

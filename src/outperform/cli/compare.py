@@ -40,7 +40,7 @@ ItemsFile = Annotated[
     Path | None,
     o.in_output(
         metavar="FILE",
-        help="CSV file for the items that only one model got right. Needs --id, or logs.",
+        help="CSV file for the items that only one model got right. Needs --id or evaluation logs.",
     ),
 ]
 
@@ -238,13 +238,15 @@ def runs(
 
 Priors = Annotated[
     str | None,
-    o.in_analysis(metavar="PRIORS", help="Comma-separated further priors, e.g. 0.25,2,learned."),
+    o.in_analysis(
+        metavar="PRIORS", help="Comma-separated list of further priors, e.g. 0.25,2,learned."
+    ),
 ]
 Ropes = Annotated[
     str | None,
     o.in_analysis(
         metavar="WIDTHS",
-        help="Comma-separated half-widths. Default: half, once, twice and four times --rope.",
+        help="Comma-separated list of half-widths. Default: half, one, two and four times --rope.",
     ),
 ]
 
@@ -303,7 +305,7 @@ StyleOption = Annotated[
         "-f",
         metavar="FORMAT",
         help="Output format: text, json, markdown, latex, html or csv. "
-        "Default: text; for an --output file in .json, .md, .tex or .csv, its format.",
+        "If omitted, the ending of --output decides (.json, .md, .tex or .csv), else text.",
     ),
 ]
 Top = Annotated[
@@ -341,8 +343,8 @@ def slices(
     """Compare two models on every slice, most concerning first.
 
     Slices are partially pooled: the more alike they are, the more each estimate
-    shrinks toward the overall one. So many slices do not produce many false
-    alarms.
+    shrinks toward the overall one. This keeps false alarms rare even with many
+    slices.
 
     Example: outperform slices log.csv --truth label --a bert --b gpt --by country --metric accuracy
     """
@@ -389,8 +391,8 @@ def cv_counts(
         str,
         typer.Argument(
             metavar="FILE",
-            help="CSV file with the column model and either tp, fp, fn or gold, predicted, "
-            "correct; two rows per model and repetition, in fold order.",
+            help="CSV file with the columns model, tp, fp, fn or model, gold, predicted, correct; "
+            "two rows per model and repetition, in fold order.",
             show_default=False,
         ),
     ],
@@ -412,7 +414,7 @@ def cv_counts(
     *,
     writing: g.Writing,
 ) -> None:
-    """Compare two models by counts from blocked cross-validation.
+    """Compare two models from counts of blocked cross-validation.
 
     If the file contains only one model, estimate its metric.
 

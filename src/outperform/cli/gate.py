@@ -78,7 +78,7 @@ Allow = Annotated[
     Literal["undecided"] | None,
     o.in_analysis(
         metavar="CHOICE",
-        help="Use undecided to exit with 0 if undecided, unless a finding is serious.",
+        help="undecided: also exit with 0 if the gate is undecided, unless a finding is serious.",
     ),
 ]
 Style = Annotated[
@@ -87,8 +87,9 @@ Style = Annotated[
         "--format",
         "-f",
         metavar="FORMAT",
-        help="Output format: text, json, markdown or github. The last writes annotations, a job "
-        "summary and outputs. Default: text; for an --output file in .json or .md, its format.",
+        help="Output format: text, json, markdown or github. The github format writes annotations, "
+        "a job summary and step outputs. If omitted, the ending of --output decides (.json or "
+        ".md), else text.",
     ),
 ]
 JUnit = Annotated[
@@ -341,7 +342,7 @@ def watch(
 ) -> int:
     """Re-run the comparison after each batch and stop by a rule.
 
-    A batch is a file of outcomes that `count` or Monitor.add has written into the folder.
+    A batch is a file of outcomes that `count` or Monitor.add wrote to the folder.
 
     Exit codes, as for gate: 0 A can replace B, 1 it cannot, 4 undecided.
 

@@ -86,8 +86,8 @@ class ReadingTwo(Reading):
         str | None,
         o.in_data(
             metavar="DESIGN",
-            help="Sampling of the --human items: random, by_ratings (only by the judge's and the "
-            "models' answers), or the column with their probabilities of being labelled.",
+            help="Sampling design of the --human items: random, by_ratings (by the judge's and the "
+            "models' answers only), or the column with the probability that an item was labelled.",
         ),
     ] = None
 
@@ -122,7 +122,7 @@ class Pricing:
         str | None,
         o.in_analysis(
             metavar="COSTS",
-            help="Costs of errors, instead of a metric: truth:prediction=cost, e.g. "
+            help="Costs of errors, used instead of a metric: truth:prediction=cost, e.g. "
             "fraud:ok=100,ok:fraud=5. Other errors cost nothing.",
             show_default=False,
         ),
@@ -177,7 +177,7 @@ class Asking(AskingRuns):
         str | None,
         o.in_analysis(
             metavar="SHARE",
-            help=f"{o.SHARE} Or of each class: fraud=0.02, or counts: fraud=20,ok=980.",
+            help=f"{o.SHARE} For several classes, shares or counts: fraud=20,ok=980.",
         ),
     ] = None
 
@@ -202,7 +202,7 @@ class Writing:
             "-f",
             metavar="FORMAT",
             help="Output format: text, json, markdown, latex, html or github. "
-            "Default: text; for an --output file in .json, .md or .tex, its format.",
+            "If omitted, the ending of --output decides (.json, .md or .tex), else text.",
         ),
     ] = None
     output: o.Output = None

@@ -50,7 +50,7 @@ class Ungrouped:
 
     truth: Annotated[
         str | None,
-        o.in_data(metavar="COLUMN", help="True labels: column, or the gold file's name."),
+        o.in_data(metavar="COLUMN", help="Column of true labels, or the gold file."),
     ] = None
     correct: Annotated[
         list[str] | None,
@@ -92,7 +92,7 @@ class Ungrouped:
     where: o.Where = None
     table: Annotated[
         str | None,
-        o.in_files(metavar="NAME", help="Table of the database."),
+        o.in_files(metavar="NAME", help="Database table to read."),
     ] = None
     query: Annotated[
         str | None,
@@ -102,7 +102,8 @@ class Ungrouped:
         o.Missing,
         o.in_data(
             metavar="CHOICE",
-            help="Rows with a missing value, such as an empty field: raise an error or drop them.",
+            help="Treatment of rows with a missing value, such as an empty field: raise (an error) "
+            "or drop.",
         ),
     ] = "raise"
     na_values: Annotated[
@@ -213,7 +214,8 @@ class Joined(OneTable):
     on_missing: Annotated[
         o.Missing,
         o.in_data(
-            metavar="CHOICE", help="Items that are not in all files: raise an error or drop them."
+            metavar="CHOICE",
+            help="Treatment of items that are not in all files: raise (an error) or drop.",
         ),
     ] = "raise"
 
