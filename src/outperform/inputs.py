@@ -29,8 +29,14 @@ def is_source(value: object) -> bool:
     >>> is_source("preds.parquet"), is_source(["spam", "ham"])
     (True, False)
     """
-    lazy = hasattr(value, "collect_schema") or hasattr(value, "columns")
-    return isinstance(value, (str, os.PathLike)) or hasattr(value, "read") or lazy
+    # A lazy frame of polars would resolve its schema to answer hasattr(value, "columns").
+    named = ("collect_schema", "columns", "column_names")
+    return is_file(value) or any(hasattr(value, name) for name in named)
+
+
+def is_file(value: object) -> bool:
+    """Return whether a value is a path or an open file."""
+    return isinstance(value, (str, os.PathLike)) or hasattr(value, "read")
 
 
 def refuse_truth(truth: str | None, verb: str) -> None:
@@ -133,11 +139,26 @@ def _read_columns(
     if models is None:
         columns = read_columns(source, None, missing=missing)
         models = [name for name in columns if name not in others]
+        _refuse_texts(columns, models, metric, verb)
     else:
         columns = read_columns(source, [*models, *others], missing=missing)
     return scores_of_columns(
         columns, models, source, truth=truth, metric=metric, groups=groups, weight=sample_weight
     )
+
+
+def _refuse_texts(
+    columns: Mapping[str, list[Any]], models: list[str], metric: MetricLike, verb: str
+) -> None:
+    """Raise an error that names the models if some of the other columns are not scores."""
+    basis = _basis(metric)
+    texts = [name for name in models if any(isinstance(value, str) for value in columns[name])]
+    if texts and len(texts) < len(models) and (basis is None or basis.read is None):
+        scores = [name for name in models if name not in texts]
+        raise UsageError(
+            f"not all other columns are scores: {', '.join(map(repr, texts))} contain text; name "
+            f"the models, e.g. {verb}(data, {scores})"
+        )
 
 
 def _refuse_repeated(models: Sequence[str]) -> None:
@@ -166,7 +187,7 @@ def scores_of_columns(
 ) -> Data:
     """Return the data of columns of rows, with numbers where the metric reads numbers."""
     numbers: set[str] = set() if weight is None else {weight}
-    basis = None if metric is None or callable(metric) else metrics.get_score(metric).basis
+    basis = _basis(metric)
     if basis is None or basis.read is None:  # other metrics read texts, rankings or masks
         numbers |= set(models)
         if basis is not None and basis.reads == "statistics" and truth is not None:
@@ -185,6 +206,11 @@ def scores_of_columns(
     )
 
 
+def _basis(metric: MetricLike | None) -> metrics.Basis | None:
+    """Return what a metric of scores reads; None for a function of rows, which reads numbers."""
+    return None if metric is None or callable(metric) else metrics.get_score(metric).basis
+
+
 def read_columns(
     source: Any, names: Sequence[str] | None, *, missing: MissingTexts
 ) -> dict[str, list[Any]]:
@@ -199,8 +225,7 @@ def read_columns(
     missing
         Texts that mean a missing value.
     """
-    in_file = isinstance(source, (str, os.PathLike)) or hasattr(source, "read")
-    if in_file:
+    if is_file(source):
         rows = read_rows(source, names, missing=missing)
     else:
         # A lazy frame would resolve its schema to answer is_frame.
@@ -213,7 +238,7 @@ def read_columns(
             raise DataError(
                 f"column {name!r} has no value in {len(empty)} of {len(values)} rows, the "
                 f"first in row {empty[0]} (counted from 1); drop these rows, or fill in a value"
-                + (or_label(text_file=True) if in_file else "")
+                + (or_label(text_file=True) if is_file(source) else "")
             )
     return rows
 

@@ -130,6 +130,22 @@ _BY_POSITION = {
     "y_test",
 }
 
+# Arguments that select or interpret rows.
+_OF_READ = {
+    "count",
+    "dialect",
+    "drawn",
+    "format",
+    "human",
+    "id",
+    "on_missing",
+    "on_null",
+    "query",
+    "storage_options",
+    "table",
+    "where",
+}
+
 # Keywords that another function has.
 _ADVICE: dict[tuple[str, str], str] = {
     ("compare", "predictions"): "op.rank(y_true, {'bert': pred_1, 'gpt': pred_2})",
@@ -353,6 +369,11 @@ def _too_many(name: str, args: tuple[Any, ...], positional: list[str], call: str
 
 
 def _unknown_keyword(name: str, word: str, parameters: list[str], call: str) -> str:
+    if word in _OF_READ and name in ("compare", "estimate", "rank", "scorecard", "gate"):
+        return (
+            f"{name} has no parameter {word!r}; read the data first, data = op.read(source, "
+            f"truth='label', {word}=...), and pass what it returns: {name}(data, ...)"
+        )
     advice = _ADVICE.get((name, word)) or _KEYWORDS.get(word.lower())
     if advice is not None:
         return f"{name} has no parameter {word!r}; type {advice}"
