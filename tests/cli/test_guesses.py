@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 import typer.main
 
-from outperform.cli import guesses
 from outperform.cli.app import COMMANDS, app
 from outperform.cli.groups import typed_line
+from outperform.cli.guesses import plain
 from outperform.cli.main import main
 from tests.cli.conftest import write_csv
 
@@ -307,7 +307,7 @@ def test_the_known_guesses_are_consistent():
     assert commands <= set(COMMANDS)
     for section in ("commands", "options", "models"):
         words = [word for text in table[section].values() for word in text.split()]
-        assert [word for word in words if word != guesses._plain(word)] == []
+        assert [word for word in words if word != plain(word)] == []
         assert sorted(word for word in set(words) if words.count(word) > 1) == [], section
 
 
@@ -319,5 +319,10 @@ def test_a_line_to_type_shows_no_password(capsys):
 
 
 def test_a_file_named_like_a_column_stays_a_file(tables, capsys):
-    Path("label").write_bytes(Path("preds.csv").read_bytes())
-    assert main(["compare", "label", "--truth", "label", "--a", "bert", "--b", "gpt"]) == 0
+    data = Path("preds.csv").read_text("utf-8")
+    for name in ("label", "label.1"):
+        Path(name).write_text(data.replace("label", name, 1), "utf-8")
+        assert main(["compare", name, "--truth", name, "--a", "bert", "--b", "gpt"]) == 0
+    Path("named.csv").write_text(data.replace("bert", '"old,new"', 1), "utf-8")
+    words = ["--truth", "label", "--model", "old,new", "--model", "gpt"]
+    assert main(["rank", "named.csv", *words]) == 0

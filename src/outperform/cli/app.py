@@ -82,7 +82,7 @@ class _Command(_Bare, TyperCommand):
         rest = super().parse_args(ctx, args)
         if not ctx.resilient_parsing:
             # Imported here to keep help and completion fast.
-            from outperform.cli.guesses import refuse_misread
+            from outperform.cli.misread import refuse_misread
 
             refuse_misread(self, words, ctx.params)
         return rest
