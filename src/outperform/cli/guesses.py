@@ -122,6 +122,9 @@ class Line:
         self.repeated = {
             name for param in options if getattr(param, "multiple", False) for name in param.opts
         }
+        self.metavars = {
+            name: getattr(param, "metavar", None) for param in options for name in param.opts
+        }
         self.pair = next((pair for pair in _PAIRS if self.known.issuperset(pair)), _ONE)
         self.tokens = list(self._divided())
 
@@ -159,6 +162,18 @@ class Line:
         guess, known = plain(option), guesses()
         if (self.command, guess) in known.advice:
             return ""
+        listed = self._listed(guess)
+        if listed or (_ANY, guess) in known.advice:
+            return listed
+        if guess in known.files:
+            return _FILE
+        if guess in self.columns and "--where" in self.known:
+            return "--where"
+        return self._similar(guess) if len(guess) > 2 else ""
+
+    def _listed(self, guess: str) -> str:
+        """Return what a guess means by the table of known guesses."""
+        known = guesses()
         if f"--{guess}" in self.known:
             return f"--{guess}"
         if model_of(guess) and self.known.issuperset(self.pair):
@@ -169,22 +184,21 @@ class Line:
             for name in re.split(" (?=--)", table.get(guess, "")):
                 if name and name.split()[0] in self.known:
                     return name
-        if (_ANY, guess) in known.advice:
-            return ""
-        if guess in known.files:
-            return _FILE
-        if guess in self.columns and "--where" in self.known:
-            return "--where"
-        return self._similar(guess) if len(guess) > 2 else ""
+        return ""
 
     def _similar(self, guess: str) -> str:
-        """Return the option that a guess begins, continues or misspells."""
+        """Return the option that a guess begins, continues or misspells, or has a word of."""
         names = {name[2:]: name for name in sorted(self.known) if name.startswith("--")}
         longer = [name for name in names if name.startswith(guess)]
         shorter = [name for name in names if guess.startswith(f"{name}-")]
         alike = [name for name in names if name[0] == guess[0]]
         near = get_close_matches(guess, alike, n=1, cutoff=0.75)
-        return next((names[name] for name in (*longer, *shorter, *near)), "")
+        similar = [names[name] for name in (*longer, *shorter, *near)]
+        parts = [part for part in guess.split("-") if 3 < len(part) < len(guess)]
+        spelled = get_close_matches(guess, guesses().options, n=1, cutoff=0.85)
+        return next(
+            (name for name in (*similar, *map(self._listed, (*parts, *spelled))) if name), ""
+        )
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -243,7 +257,7 @@ class Line:
             return [Token(option, "report.html")]
         if model_of(guess) == "next":
             return [Token("", f"{_NEXT}{part}") for part in (value or "NAME").split(",")]
-        return [Token(option, value or "VALUE")]
+        return [Token(option, value or self.metavars.get(option) or "VALUE")]
 
     def joined(self, tokens: Sequence[Token]) -> list[Token]:
         """Return the tokens with models in their places, and lists joined."""
@@ -291,7 +305,7 @@ _FILE = "FILE"  # instead of an option
 _AVERAGE = "--average"
 _AVERAGES = ("average", "averaging")
 _NUMBERED = re.compile(
-    r"(?:model|pred|preds|prediction|predictions|y-pred|system|classifier|run|file|col|column|m)-?"
+    r"(?:model|pred|preds|prediction|predictions|y-pred|sys|system|clf|classifier|llm|run|file|col|column|m)-?"
     r"(?:(?P<first>a|1|new)|(?P<second>b|2|old))|(?P<new>new-model)|(?P<old>old-model)"
 )
 

@@ -184,8 +184,10 @@ def _unknown_command(
     if later is not None and guess not in guesses().commands:
         rest.remove(later)
         return f"the command comes first; got {word!r}", [later, word, *rest]
-    near = get_close_matches(guess, commands, n=1)
-    meant = guess if guess in commands else guesses().commands.get(guess) or "".join(near)
+    known = {**guesses().commands, **{name: name for name in commands}}
+    pool = known if len(guess) > 2 else {}
+    near = get_close_matches(guess, commands, n=1) or get_close_matches(guess, pool, n=1)
+    meant = known.get(guess) or "".join(known[name] for name in near)
     if not meant and (not is_stray(word) or is_file(word)):
         meant = "gate" if {"--candidate", "--baseline"}.intersection(rest) else "compare"
         problem, rest = f"pass a command before {word!r}", [word, *rest]
@@ -251,6 +253,8 @@ def _refuse_sources(line: Line, values: Mapping[str, Any]) -> None:
     if is_path and truth not in columns_of(sources[0]):
         problem = f"--truth {truth} is a file; list it with the others"
         raise _misread(line, problem, [truth, *line.words])
+    if values.get("query") and columns_of(sources[0]):
+        raise UsageError("--query is SQL for a database; to select rows, use --where COLUMN=VALUE")
     needs_truth = len(sources) == 1 and not truth and not values.get("correct")
     if needs_truth and label and label in columns_of(sources[0]):
         problem = "--label is the column of joined files; with one table, use --truth"
