@@ -31,7 +31,7 @@ def named(columns: object) -> Mapping[str, Any]:
         columns = frame_columns(columns, name="the frame of models")
     if not isinstance(columns, Mapping) or not columns:
         raise UsageError(
-            "pass a mapping from model names to predictions, such as {'bert': predictions}, or a frame"
+            "pass predictions by model name, such as {'bert': predictions}, or a frame"
         )
     for name in columns:
         if not isinstance(name, str):
