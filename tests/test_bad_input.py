@@ -166,7 +166,7 @@ def test_20_nothing_predicted_positive():
 
 @pytest.mark.parametrize("prior", [0, 0.0, [[0, 1], [1, 1]], op.Prior(rows=1, prevalence=0)])
 def test_21_a_prior_of_zero_on_an_empty_cell(prior):
-    with pytest.raises(DataError, match=r"improper.*positive prior"):
+    with pytest.raises(DataError, match=r"improper.*positive prior for every cell"):
         op.compare([1] * 9, [1] * 9, [1, 0, 1] * 3, prior=prior, **FEW)
 
 

@@ -64,7 +64,7 @@ def test_what_is_no_table_of_counts_is_refused_by_name(matrix, words):
 
 
 def test_sizes_and_labels_must_match():
-    with pytest.raises(DataError, match=r"one size.*'a': 3.*'b': 2"):
+    with pytest.raises(DataError, match=r"the same size.*'a': 3.*'b': 2"):
         Outcomes.from_confusion({"a": A, "b": [[1, 0], [0, 1]]})
     with pytest.raises(DataError, match="3 rows need 3 labels; got 2"):
         Outcomes.from_confusion({"a": A}, labels=["x", "y"])

@@ -85,10 +85,13 @@ def damaged(change):
 @each(
     ("change", "match"),
     [
-        (lambda pool: pool["people"]["counts"].__setitem__(0, 2), "does not hold"),
+        (
+            lambda pool: pool["people"]["counts"].__setitem__(0, 2),
+            ("does not match the human labels"),
+        ),
         (lambda pool: pool["counts"].__setitem__(0, 0), "zero"),
         (lambda pool: pool["cells"].pop(), "needs a count"),
-        (lambda pool: (pool["cells"].pop(), pool["counts"].pop()), "did not see"),
+        (lambda pool: (pool["cells"].pop(), pool["counts"].pop()), "did not rate"),
         (lambda pool: pool["people"]["cells"][0].__setitem__(0, 5), "not in labels"),
     ],
 )
@@ -107,7 +110,7 @@ def test_damaged_json(change, match):
         (JUDGED, {"human": {"A": [1.0], "B": [1.0]}}, "one for each item"),
         (JUDGED, {"human": {"A": [2] * 6, "B": [1] * 6}}, "true/false or 0/1"),
         ({"A": [1, NAN], "B": [1, 1]}, {"human": {"A": [1, 1], "B": [1, 1]}}, "missing|NaN|nan"),
-        (JUDGED, {"human": HUMAN, "labels": [0, 1]}, "leave labels out"),
+        (JUDGED, {"human": HUMAN, "labels": [0, 1]}, "remove labels"),
     ],
 )
 def test_refusals(judged, how, match):
@@ -168,9 +171,12 @@ def test_grades_are_statistics():
     ("human", "match"),
     [
         ({"A": GRADES["A"]}, "the same models"),
-        ({**GRADES, "A": [NAN, *GRADES["A"][1:]]}, r"1 items for some models only .*row 0"),
-        ({**GRADES, "A": [1.0]}, "one grade for each item"),
-        ({"A": [1.0, *[NAN] * 6], "B": [1.0, *[NAN] * 6]}, "needs 5 at least"),
+        (
+            {**GRADES, "A": [NAN, *GRADES["A"][1:]]},
+            ("1 items have human grades for some models only .*row 0"),
+        ),
+        ({**GRADES, "A": [1.0]}, "one grade per item"),
+        ({"A": [1.0, *[NAN] * 6], "B": [1.0, *[NAN] * 6]}, "needs at least 5"),
         ({**GRADES, "A": [float("inf"), *GRADES["A"][1:]]}, "infinite"),
         ({**GRADES, "A": ["good"] * 7}, "must be numbers"),
     ],

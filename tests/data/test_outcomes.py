@@ -207,10 +207,10 @@ def test_labels_that_look_alike_are_seen_when_shards_meet():
 @pytest.mark.parametrize(
     ("other", "words"),
     [
-        (Outcomes.from_labels(TRUTH, {"a": A}), "other models"),
+        (Outcomes.from_labels(TRUTH, {"a": A}), "different models"),
         (Outcomes.from_labels(TRUTH, {"a": A, "b": B}).unpair(), "unpair"),
         (Outcomes.from_correct({"a": [1], "b": [0]}), "kinds .classes. and .correct."),
-        (Outcomes.from_labels([1], {"a": [1], "b": [1]}), "type of the data"),
+        (Outcomes.from_labels([1], {"a": [1], "b": [1]}), "labels' type"),
     ],
 )
 def test_what_is_of_another_kind_does_not_add_up(seen, other, words):
@@ -287,7 +287,7 @@ def test_counts_that_are_none_are_refused(counts, words):
         ([1, np.nan], "finite.*nan"),
         ([1, "2"], "numbers"),
         ([1, None], "finite.*None"),
-        ([1e308, 1e308], "adds up to more"),
+        ([1e308, 1e308], "sums to more"),
         ([0, 0], "zero everywhere"),
         ([1], "must have 2 values"),
         ([[1, 2]], "must have 2 values"),

@@ -66,7 +66,7 @@ TABLE = EXAMPLES["text"].to_dict()["tables"][0]
         (changed(tables=[{**TABLE, "counts": [1]}]), "one count"),
         (
             changed(tables=[{**TABLE, "counts": [1, 1, -1]}]),
-            "element 2 of .* a whole number",
+            "element 2 of .* an integer",
         ),
         (changed(tables=[{**TABLE, "counts": [1, 1, 0.5]}]), "must be a whole number .* got 0.5"),
         (changed(tables=[{**TABLE, "cells": [[0, 0, 0], [1, 1, 1], [9, 0, 0]]}]), "not in labels"),

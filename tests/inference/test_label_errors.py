@@ -359,16 +359,16 @@ def test_groups_of_one_item_are_items():
 @each(
     ("rates", "words"),
     [
-        (0.5, "next to nothing"),
-        (0.9, "next to nothing"),
-        ({0: 0.55, 1: 0.44}, "next to nothing"),
-        (-0.1, "from 0 to below 1"),
-        (1.0, "from 0 to below 1"),
-        (float("nan"), "from 0 to below 1"),
+        (0.5, "carry almost no information about"),
+        (0.9, "carry almost no information about"),
+        ({0: 0.55, 1: 0.44}, "carry almost no information about"),
+        (-0.1, "of at least 0 and below 1"),
+        (1.0, "of at least 0 and below 1"),
+        (float("nan"), "of at least 0 and below 1"),
         ({2: 0.1}, "class"),
-        ({}, "names no class"),
-        ({0: "many"}, "from 0 to below 1"),
-        ({0: {0: 0.9, 1: 0.1}}, "wrong labels only"),
+        ({}, "contains no class"),
+        ({0: "many"}, "of at least 0 and below 1"),
+        ({0: {0: 0.9, 1: 0.1}}, "wrong labels; the remaining share"),
         ("3%", "a mapping from true classes"),
         (True, "a mapping from true classes"),
         ([[0.9, 0.1]], "a mapping from true classes"),
@@ -414,7 +414,7 @@ def test_other_questions_are_refused():
     c = compared(counts_of(TABLE))
     stated = c.with_label_errors(0.03)
     for method in ("exact", "kde"):
-        with pytest.raises(UndefinedBayesFactorError, match="stated label errors"):
+        with pytest.raises(UndefinedBayesFactorError, match="label error rates"):
             stated.bayes_factor_point_null(method=method)
     with pytest.raises(UsageError, match="plan believes the gold labels"):
         op.plan(pilot=stated.spec.data, a="A", b="B", metric="accuracy")

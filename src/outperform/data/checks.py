@@ -66,7 +66,7 @@ def same_length(columns: Sequence[Column]) -> None:
                 f"{len(column.codes)}; both must list the same items in the same order"
             )
     if not len(first.codes):
-        raise DataError(f"{first.name} is empty; at least one item is needed")
+        raise DataError(f"{first.name} has no rows; at least one item is needed")
 
 
 def listed(labels: Sequence[Label], *, name: str = "labels") -> tuple[Label, ...]:

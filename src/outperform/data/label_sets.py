@@ -227,7 +227,7 @@ def code_label_sets(columns: Mapping[str, Any], *, labels: Sequence[Label] | Non
                 "they must be the same items in the same order"
             )
     if not len(truth.codes):
-        raise DataError(f"{first} is empty; at least one item is needed")
+        raise DataError(f"{first} has no rows; at least one item is needed")
     known = [(column.labels, column.sets) for column in read.values()]
     ordered, union, places = join_sets([*known, (() if labels is None else tuple(labels), ())])
     if not ordered:

@@ -105,7 +105,7 @@ def read_truth(y_true: Any, labels: Any) -> tuple[IntArray, tuple[Label, ...], t
     columns, findings = unify([read_column(y_true, name="y_true")])
     column: Column = columns[0]
     if not column.codes.size:
-        raise DataError("y_true is empty; at least one item is needed")
+        raise DataError("y_true has no rows; at least one item is needed")
     known = {column.values[code] for code in np.unique(column.codes)}
     if column.kind == "bool" or known in ({0}, {1}):
         known = {False, True} if column.kind == "bool" else {0, 1}

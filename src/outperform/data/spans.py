@@ -252,7 +252,7 @@ def _same_length(columns: Mapping[str, Sized], what: str) -> None:
                 "documents in the same order"
             )
     if not n:
-        raise DataError(f"{first} is empty; at least one document is needed")
+        raise DataError(f"{first} has no documents; at least one is needed")
 
 
 def span_cells(
