@@ -64,7 +64,7 @@ def test_counts_of_any_size_stay_exact():
         ([80, 10, 20], r"three columns, tp, fp, fn, and one row per fold; got shape \(3,\)"),
         ([ROWS], r"got shape \(1, 4, 3\)"),
         ([[80, 10], [78, 12]], r"got shape \(2, 2\)"),
-        ([[80, 10, 20], [78, 12]], "rows of one length"),
+        ([[80, 10, 20], [78, 12]], "rows of equal length"),
         (ROWS[:3], "two rows per repetition of two-fold cross-validation; got 3"),
         (ROWS[:1], "two rows per repetition"),
         ([], "one row per fold"),

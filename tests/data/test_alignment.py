@@ -82,7 +82,7 @@ def test_a_permuted_range_is_aligned_with_a_warning():
 
 def test_predictions_must_agree_where_the_truth_has_no_index():
     one, other = pd.Series(A, ROWS), pd.Series(B, ROWS).iloc[ORDER]
-    with pytest.raises(DataError, match="y_true has none that says which order"):
+    with pytest.raises(DataError, match="y_true has no index, so its order"):
         op.compare(TRUTH, one, other, metric="accuracy")
     with pytest.raises(DataError, match="only predictions of 'A' has 1000"):
         op.compare(TRUTH, one, pd.Series(B), metric="accuracy")
@@ -130,7 +130,7 @@ def test_indices_of_every_kind(one, other, aligned):
 
 
 def test_lengths_are_named_before_indices():
-    with pytest.raises(DataError, match=r"y_true has 3 rows and predictions of 'A' has 2"):
+    with pytest.raises(DataError, match=r"y_true has 3 rows but predictions of 'A' has 2"):
         Outcomes.from_labels(pd.Series([1, 0, 1]), {"A": pd.Series([1, 0], [5, 6])})
 
 

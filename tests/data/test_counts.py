@@ -63,7 +63,7 @@ def test_a_float_array_of_whole_numbers_is_taken():
         ([1, "x"], "integers"),
         ([True, False], "integers.*bool"),
         ([1, True, 2**70], "integers.*True"),
-        ([[1], [2, 3]], "rows of one length"),
+        ([[1], [2, 3]], "rows of equal length"),
     ],
 )
 def test_what_is_no_count_is_refused_by_name_and_value(values, words):

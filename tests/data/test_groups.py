@@ -212,13 +212,13 @@ def test_scaled_outcomes_are_effective_counts(seen):
     assert half == scaled(seen, 0.5)
     with pytest.raises(DataError, match="counts must be integers"):
         half + seen
-    with pytest.raises(DataError, match="must be a whole number"):
+    with pytest.raises(DataError, match="must be an integer"):
         Outcomes.from_json(half.to_json())
 
 
 def test_outcomes_that_do_not_add_up(seen):
     classes = Outcomes.from_labels([0], {"a": [0], "b": [0]})
-    with pytest.raises(UsageError, match="kinds 'spans' and 'classes' do not add up"):
+    with pytest.raises(UsageError, match="kinds 'spans' and 'classes' cannot be added"):
         seen + classes
     with pytest.raises(UsageError, match="with and without groups cannot be added"):
         seen + seen.ungroup()
@@ -257,7 +257,7 @@ def damaged(seen, change):
         (lambda t: t["groups"]["repeats"].__setitem__(1, 5), "do not add up to the table"),
         (lambda t: t["groups"]["times"].__setitem__(0, 2), "do not add up to the table"),
         (lambda t: t["groups"]["repeats"].append(0), "a group must occur at least once"),
-        (lambda t: t["groups"]["times"].__setitem__(0, 0), "that never occurred"),
+        (lambda t: t["groups"]["times"].__setitem__(0, 0), "must occur at least once"),
         (lambda t: t["groups"]["times"].pop(), "needs a pattern, a cell and a count"),
         (
             lambda t: t["groups"]["cell"].__setitem__(0, 99),
@@ -267,8 +267,8 @@ def damaged(seen, change):
             lambda t: t["groups"]["pattern"].__setitem__(0, 9),
             ("cell or a pattern that does not exist"),
         ),
-        (lambda t: t["groups"]["cell"].__setitem__(0, -1), "must be a whole number from 0"),
-        (lambda t: t["groups"]["repeats"].__setitem__(0, 0.5), "must be a whole number"),
+        (lambda t: t["groups"]["cell"].__setitem__(0, -1), "must be an integer from 0"),
+        (lambda t: t["groups"]["repeats"].__setitem__(0, 0.5), "must be an integer"),
         (lambda t: t["groups"].pop("repeats"), "the field tables[0].groups.repeats is missing"),
         (lambda t: t.__setitem__("groups", None), "tables[0].groups must be an object"),
         (lambda t: t["cells"].__setitem__(0, [0, 1, 0]), "each cell of spans must have one type"),

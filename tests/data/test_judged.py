@@ -68,7 +68,7 @@ def test_json_and_sums():
     assert (both.n, both.pool.n) == (4, 8)
     with pytest.raises(UsageError, match="same pool"):
         found + seen()
-    with pytest.raises(UsageError, match="do not add up"):
+    with pytest.raises(UsageError, match="cannot be added"):
         found + op.Outcomes.from_correct(JUDGED)
 
 
@@ -105,9 +105,9 @@ def test_damaged_json(change, match):
     [
         (JUDGED, {"human": {**HUMAN, "A": [1, 1, 0, NAN, 0, NAN]}}, "some models only"),
         (JUDGED, {"human": {"A": HUMAN["A"]}}, "same models"),
-        (JUDGED, {"human": HUMAN["A"]}, "by name"),
-        (JUDGED, {"human": {"A": [NAN] * 6, "B": [NAN] * 6}}, "no item"),
-        (JUDGED, {"human": {"A": [1.0], "B": [1.0]}}, "one for each item"),
+        (JUDGED, {"human": HUMAN["A"]}, "mapping from model names"),
+        (JUDGED, {"human": {"A": [NAN] * 6, "B": [NAN] * 6}}, "no human labels"),
+        (JUDGED, {"human": {"A": [1.0], "B": [1.0]}}, "one value per item"),
         (JUDGED, {"human": {"A": [2] * 6, "B": [1] * 6}}, "true/false or 0/1"),
         ({"A": [1, NAN], "B": [1, 1]}, {"human": {"A": [1, 1], "B": [1, 1]}}, "missing|NaN|nan"),
         (JUDGED, {"human": HUMAN, "labels": [0, 1]}, "remove labels"),
@@ -187,5 +187,5 @@ def test_grades_that_are_refused(human, match):
 
 
 def test_grades_given_as_verdicts_name_the_way():
-    with pytest.raises(DataError, match=r"grades .*Scores\.from_judged"):
+    with pytest.raises(DataError, match=r"grades, use Scores\.from_judged"):
         op.Outcomes.from_judged(GRADED, human=GRADES)

@@ -101,7 +101,9 @@ def test_damaged_pools_are_noticed(change, match):
 def test_more_labels_than_items_are_noticed():
     data = json.loads(seen().to_json())
     data["tables"][0]["counts"][0] = 4  # of three items
-    with pytest.raises(DataError, match=r"4 items .* are labelled and the pool holds 3 of them"):
+    with pytest.raises(
+        DataError, match=r"4 items .* are labelled but the pool contains only 3 of them"
+    ):
         op.Outcomes.from_dict(signed(data))
 
 
@@ -143,7 +145,7 @@ def test_what_would_forget_the_strata_is_refused():
         ({"which": [1, 3, 0, -1]}, "between 0 and 7"),
         ({"which": [1, 3, 0, 1]}, "twice"),
         ({"which": [1.0, 3.0, 0.0, 2.0]}, "integers"),
-        ({"which": None}, "4 values and the pool 8"),
+        ({"which": None}, "4 values but the pool has 8"),
     ],
 )
 def test_places_that_cannot_be_are_refused(options, match):

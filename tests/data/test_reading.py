@@ -129,7 +129,7 @@ def test_another_delimiter():
         ("IOB2", ["PER"], "got 'PER' at position 0"),
         ("IOB2", ["b-PER"], "got 'b-PER' at position 0"),
         ("IOB2", [""], "got '' at position 0"),
-        ("IOB2", ["O", "B-"], "must name a type after '-'; got 'B-' at position 1"),
+        ("IOB2", ["O", "B-"], "must have a type after '-'; got 'B-' at position 1"),
         ("IOB2", ["O", None], "a tag must be text; got None at position 1"),
         ("BMES", "BMES", "must be a list of text; got str 'BMES'"),
     ],

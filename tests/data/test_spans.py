@@ -253,7 +253,7 @@ REFUSED = [
         "gold: document 0 must be a list of (start, end, type) with integers; got [(0.5, 2, "
         "'X')]"
     )),
-    ([[("0", 2, "X")]], ONE, "with whole numbers; got [('0', 2, 'X')]"),
+    ([[("0", 2, "X")]], ONE, "with integers; got [('0', 2, 'X')]"),
     ([None], ONE, "gold: document 0 must be a list of (start, end, type)"),
     ([[(3, 2, "X")]], ONE,
      "gold: document 0 has a span that ends at 2, before its start at 3"),
@@ -284,7 +284,7 @@ def test_spans_that_are_refused(gold, predicted, words):
 @pytest.mark.parametrize(
     ("groups", "words"),
     [
-        ([1], "groups must have one group per item; got 4 groups for 1 items"),
+        ([1], "groups must have one group per item; got 1 groups for 4 items"),
         (7, "groups must be a list with the group of each item"),
         ("abcd", "groups must be a list with the group of each item"),
         ([[1], [2], [3], [4]], "groups must be names or numbers, one per item"),
@@ -302,7 +302,7 @@ TAGS_REFUSED = [
      "a single sentence put it in a list"),
     ([["O", "O"]], [["O"]],
      "sentence 0 has 2 gold tags and 1 tags of 'm'; they must be the same tokens"),
-    ([["O"]], [["O"], ["O"]], "gold has 1 documents and tags of 'm' has 2"),
+    ([["O"]], [["O"], ["O"]], "gold has 1 documents but tags of 'm' has 2"),
     ([["O"], None], [["O"], None], "sentence 1 must be a list of tags, in gold and in 'm'"),
     ([["O"], ["S-X"]], [["O"], ["O"]],
      "gold, sentence 1: a tag of IOB2 must begin with B, I, O; got 'S-X' at position 0"),
@@ -339,7 +339,7 @@ def test_models_come_by_name():
         (["X"], ["X"], [0], DataError, "all counts are zero"),
         (["X"], ["X"], [-1], DataError, "counts must not be negative; got -1"),
         (["X"], ["X"], [0.5], DataError, "counts must be integers; got 0.5"),
-        (["X", 1], ["X", 1], [1, 1], DataError, "must be of one kind; got int and str"),
+        (["X", 1], ["X", 1], [1, 1], DataError, "same Python type; got int and str"),
         (None, ["X"], [1], DataError, "truth must be a list with one type, or None, per cell"),
         (["X"], "X", [1], DataError, "predictions of 'm' must be a list"),
     ],
@@ -355,7 +355,7 @@ def test_span_counts_that_are_refused(truth, found, counts, error, words):
     [
         ((1, 1), "counts of 'm' must be three numbers, (tp, fp, fn); got shape (2,)"),
         ((1, -1, 0), "counts of 'm' must not be negative; got -1"),
-        ((1.5, 1, 1), "counts of 'm' must be whole numbers; got 1.5"),
+        ((1.5, 1, 1), "counts of 'm' must be integers; got 1.5"),
         ((0, 0, 0), "all counts are zero; at least one must be positive"),
     ],
 )

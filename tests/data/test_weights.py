@@ -43,7 +43,7 @@ def test_whole_numbers_are_importance_too(number):
         ([1, -1], "not be negative.*-1 in row 1"),
         ([1, np.inf], "finite; got inf in row 1"),
         ([np.nan, 1], "finite; got nan in row 0"),
-        ([0.0, 0], "zero everywhere"),
+        ([0.0, 0], "zero for all rows"),
         ([1], "must have 2 values"),
         (["1", "2"], "numbers"),
         ([True, False], "truth values"),

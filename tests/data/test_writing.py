@@ -93,7 +93,7 @@ def test_tags_worked_by_hand(name, spans, tags):
         ([(0, 2, None)], "the type of a span must be text"),
         ([(0, 2, None), (0, 2, "P")], "the type of a span must be text"),
         ([(0, 2)], "start, end and type"),
-        ([(0, 1.5, "P")], "must be whole"),
+        ([(0, 1.5, "P")], "must be integers"),
     ],
 )
 def test_spans_that_tags_cannot_say_are_refused(spans, words):

@@ -382,7 +382,7 @@ def test_rates_that_make_no_sense_are_refused(rates, words):
 
 def test_data_without_one_gold_label_an_item_are_refused():
     right = op.Outcomes.from_correct({"A": [1, 0, 1, 1] * 9, "B": [1, 1, 0, 0] * 9})
-    with pytest.raises(UsageError, match=r"right or wrong .*from_judged"):
+    with pytest.raises(UsageError, match=r"only correctness.*from_judged"):
         compared(right).with_label_errors(0.03)
     sets = op.Outcomes.from_label_sets(
         [["x"], ["y"]] * 9, {"A": [["x"], []] * 9, "B": [["y"]] * 18}
@@ -414,7 +414,7 @@ def test_other_questions_are_refused():
     c = compared(counts_of(TABLE))
     stated = c.with_label_errors(0.03)
     for method in ("exact", "kde"):
-        with pytest.raises(UndefinedBayesFactorError, match="label error rates"):
+        with pytest.raises(UndefinedBayesFactorError, match="stated label errors"):
             stated.bayes_factor_point_null(method=method)
     with pytest.raises(UsageError, match="plan believes the gold labels"):
         op.plan(pilot=stated.spec.data, a="A", b="B", metric="accuracy")

@@ -401,7 +401,7 @@ def test_nan_is_a_missing_label(kind):
         ({"y": [[1], [2]], "m": [1, 2]}, "labels must be"),
         ({"y": [datetime.datetime(2026, 1, 1)] * 2, "m": [1, 2]}, "labels must be|of type"),
         ({"y": [b"a", b"b"], "m": [b"a", b"b"]}, "labels must be|of type"),
-        ({"y": [decimal.Decimal("0.5")] * 2, "m": [1, 2]}, "is no label|of type"),
+        ({"y": [decimal.Decimal("0.5")] * 2, "m": [1, 2]}, "is not a label|of type"),
         ({"y": [], "m": []}, "no rows|labels must be|of type"),
         ({"y": ["a", "b"], "m": [True, False]}, "True/False"),
     ],
@@ -487,7 +487,7 @@ def test_counts_that_are_none_are_refused(kind, weights, message):
 @pytest.mark.parametrize("weights", [["1", "-1"], ["1", "1.5"], ["1", ""], ["1", "x"]])
 def test_counts_of_files_that_are_none_are_refused(weights):
     rows = "".join(f"a,a,{weight}\n" for weight in weights)
-    with pytest.raises(DataError, match="whole numbers of at least 0"):
+    with pytest.raises(DataError, match="integers of at least 0"):
         op.read(io.StringIO("y,m,w\n" + rows), truth="y", models=["m"], count="w")
 
 

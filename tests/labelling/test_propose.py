@@ -357,7 +357,7 @@ def test_what_draws_items_as_they_come_is_refused():
 def test_a_monitor_does_not_store_what_it_could_not_add_up(tmp_path):
     _, _, c = undecided()
     monitor = op.Monitor(tmp_path, "A", "B", rope=0.01)
-    with pytest.raises(UsageError, match="labels of one pool cannot be added"):
+    with pytest.raises(UsageError, match="labels of one pool do not add up"):
         monitor.add(c.spec.data, key="first")
     assert monitor.n_batches == 0
 
@@ -387,9 +387,9 @@ def test_what_has_no_meaning_is_refused_with_a_way_out():
     truth, found = proposed()
     seen = found.outcomes(truth[found.items])
     for options, match in (
-        ({"prior": "uniform"}, "as one unit; omit prior"),
-        ({"prior": "jeffreys"}, "as one unit; omit prior"),
-        ({"paired": False}, "omit paired"),
+        ({"prior": "uniform"}, "leave prior out"),
+        ({"prior": "jeffreys"}, "leave prior out"),
+        ({"paired": False}, "leave paired out"),
     ):
         with pytest.raises(UsageError, match=match):
             op.compare(seen, "A", "B", **FEW, **options)

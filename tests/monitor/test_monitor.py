@@ -168,9 +168,9 @@ def test_unfinished_files_are_not_counted(tmp_path):
         ("odd.json", '{"a": 1}', "these are not outcomes: the field 'format'"),
         ("deep.json", "[" * 100_000, "nested too deeply"),
         ("digits.json", '{"schema": ' + "1" * 5_000 + "}", "digits"),
-        ("cell.json", hostile("tables", 0, "cells", 0, 0, value=2**70), "must be a whole number"),
-        ("count.json", hostile("tables", 0, "counts", 0, value=10**400), "must be a whole number"),
-        ("many.json", hostile("tables", 0, "counts", 0, value=10**30), "must be a whole number"),
+        ("cell.json", hostile("tables", 0, "cells", 0, 0, value=2**70), "must be an integer"),
+        ("count.json", hostile("tables", 0, "counts", 0, value=10**400), "must be an integer"),
+        ("many.json", hostile("tables", 0, "counts", 0, value=10**30), "must be an integer"),
         ("level.json", hostile("findings", value=[["x", "bogus", "y"]]), "must be one of 'note'"),
         ("serious.json", hostile("findings", value=[["x", "serious", "y"]]), "cannot contain the"),
         (

@@ -158,7 +158,7 @@ def _one_class(positive: Label | None) -> Label:
     if positive is None:
         raise UsageError(
             f"a single share needs a class; pass it with {param('pos_label=')}, or use a mapping "
-            f"such as {'fraud': 0.02}"
+            "such as {'fraud': 0.02}"
         )
     return positive
 
@@ -467,7 +467,7 @@ def _of_array(value: object, labels: Sequence[Label]) -> FloatArray:
     if matrix.shape != (n, n):
         raise UsageError(
             f"{param('label_errors')} must be the share of wrong gold labels, such as 0.03, a "
-            f"mapping from true classes to such shares, such as {'fraud': 0.1, 'ok': 0.02}, or a "
+            f"mapping from true classes to such shares, such as {{'fraud': 0.1, 'ok': 0.02}}, or a "
             f"matrix P(gold | truth) of shape {(n, n)}, rows truth, in the order of "
             f"{quoted(labels, most=_MOST_SHOWN)}; got {value!r}"
         )

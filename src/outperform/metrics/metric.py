@@ -604,7 +604,7 @@ class Metric:
         if self.per_item:
             raise UsageError(
                 f"{self.name} is a mean over items with several labels each; pass indicator "
-                f"matrices or sets of labels, e.g. Outcomes.from_label_sets(y_true, {'bert': …})"
+                f"matrices or sets of labels, e.g. Outcomes.from_label_sets(y_true, {{'bert': …}})"
             )
         rows = choose_rows(classes, margins.n_classes)
         if self.average is None and self.score != "balanced_accuracy":
