@@ -18,13 +18,13 @@ from pathlib import Path
 import pytest
 from _pytest.doctest import _get_checker, get_optionflags
 
+from outperform.cli.app import SITE
 from outperform.cli.main import main
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 INDEX = ROOT / "docs/index.md"
 REPOSITORY = "https://github.com/outperform/outperform/blob/main/"
-SITE = "https://outperform.github.io/outperform/"
 RAW = "https://raw.githubusercontent.com/outperform/outperform/main/"
 WITH_COMMANDS = ["docs/tutorial/release-engineer.md"]
 

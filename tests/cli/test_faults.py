@@ -320,7 +320,10 @@ def test_the_version_without_typer(tmp_path):
 
 def test_a_gate_without_typer(tmp_path):
     done = without_typer(tmp_path, "gate", "preds.csv", "--candidate", "new", "--baseline", "old")
-    said = 'outperform: the command line is not installed; pip install "outperform[cli]"\n'
+    said = (
+        "outperform: the command line is not installed; install it with: "
+        'pip install "outperform[cli]"\n'
+    )
     assert (done.returncode, done.stdout, done.stderr) == (5, "", said)
 
 

@@ -32,16 +32,26 @@ def succeed(command, **options):
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory):
-    """Return the programs of an environment that has the wheel and its extras only."""
-    folder = tmp_path_factory.mktemp("installed")
+def wheel(tmp_path_factory):
+    """Return the wheel of these sources."""
+    folder = tmp_path_factory.mktemp("dist")
     pip = [sys.executable, "-m", "pip"]
-    succeed([*pip, "wheel", str(ROOT), "--no-deps", "--wheel-dir", str(folder / "dist")])
-    wheel = next((folder / "dist").glob("outperform-*.whl"))
-    venv.create(folder / "env", with_pip=True)
-    programs = folder / "env" / ("Scripts" if os.name == "nt" else "bin")
-    succeed([programs / "python", "-m", "pip", "install", f"{wheel}[{EXTRAS}]"])
+    succeed([*pip, "wheel", str(ROOT), "--no-deps", "--wheel-dir", str(folder)])
+    return next(folder.glob("outperform-*.whl"))
+
+
+def environment_with(requirement, folder):
+    """Return the programs of a new environment in which only this is installed."""
+    venv.create(folder, with_pip=True)
+    programs = folder / ("Scripts" if os.name == "nt" else "bin")
+    succeed([programs / "python", "-m", "pip", "install", requirement])
     return programs
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory):
+    """Return the programs of an environment that has the wheel and its extras only."""
+    return environment_with(f"{wheel}[{EXTRAS}]", tmp_path_factory.mktemp("installed") / "env")
 
 
 def shell_lines(text):
@@ -71,3 +81,18 @@ def test_the_quick_start_is_true_of_the_wheel(installed, tmp_path):
     script.write_text(BROUGHT + first, encoding="utf-8")
     shown = succeed([installed / "python", script], cwd=tmp_path)
     assert shown.startswith("svm_l1 is worse than svm_l2")
+
+
+@pytest.mark.slow
+def test_without_extras_one_line_says_what_to_install(wheel, tmp_path):
+    programs = environment_with(str(wheel), tmp_path / "env")
+    assert succeed([programs / "outperform", "--version"]).startswith("outperform ")
+    commands = [line.split()[0] for line in succeed([programs / "outperform"]).splitlines()[4:-2]]
+    assert commands[0] == "compare"
+    (tmp_path / "x.csv").write_text("y,a,b\nx,x,z\nz,z,z\n", encoding="utf-8")
+    done = subprocess.run(
+        [programs / "outperform", "compare", "x.csv"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (5, "")
+    assert re.fullmatch(r'outperform: .*: pip install "outperform\[cli\]"\n', done.stderr)

@@ -14,7 +14,7 @@ import pytest
 import typer
 
 import outperform as op
-from outperform.cli.app import COMMANDS, app
+from outperform.cli.app import COMMANDS, SITE, app
 from outperform.cli.main import main
 from outperform.cli.options import FIRST
 from outperform.display.cards import glossary
@@ -198,11 +198,15 @@ def test_every_metric_is_listed(capsys):
     assert all(name in text for name in (*op.metrics.names(), *op.metrics.score_names()))
 
 
+DOCS = Path(__file__).parents[2] / "docs"
+
+
 def sentences(capsys, word):
-    """Return what is said of a word, without its name and its link."""
+    """Return the text about a word without its name and its link, which leads to a page."""
     assert main(["explain", word]) == 0
     name, *text, link = capsys.readouterr().out.splitlines()
-    assert link.startswith("https://")
+    assert link.startswith(SITE)
+    assert (DOCS / f"{link.removeprefix(SITE).removesuffix('.html')}.md").is_file(), link
     return name, " ".join(text)
 
 
@@ -246,9 +250,10 @@ def test_every_finding_is_explained(capsys):
     assert all(one.name in text for one in TEMPLATES.values())
 
 
-def test_every_page_of_the_glossary_exists():
-    docs = Path(__file__).parents[2] / "docs"
-    assert [key for key, one in GLOSSARY.items() if not (docs / f"{one['page']}.md").exists()] == []
+@each("word", [*GLOSSARY, "metrics"])
+def test_every_link_leads_to_a_page(capsys, monkeypatch, word):
+    monkeypatch.setenv("COLUMNS", "300")
+    assert sentences(capsys, word)
 
 
 def test_an_unknown_word_gets_a_suggestion(capsys):

@@ -424,21 +424,13 @@ def _definition(name: str) -> str:
     return ""
 
 
-_REPOSITORY = "https://github.com/outperform/outperform"
+SITE = "https://outperform.github.io/outperform/"
 
 
 def _entry(page: Page, name: str, text: str, path: str) -> list[Line]:
-    from importlib.metadata import PackageNotFoundError, metadata
-
-    try:
-        lines = metadata("outperform").get_all("Project-URL", [])
-        urls = dict(line.split(", ", 1) for line in lines)
-    except PackageNotFoundError:  # the sources are on the path, but not installed
-        urls = {}
-    docs = urls.get("Documentation", "").rstrip("/")
-    home = urls.get("Repository", _REPOSITORY).rstrip("/")
-    link = f"{docs}/{path}.html" if docs else f"{home}/blob/main/docs/{path}.md"
-    return [*page.text(name, style="strong"), *page.text(text), *page.text(link, style="dim")]
+    """Return the lines about one term, with the address of its page."""
+    link = page.text(f"{SITE}{path}.html", style="dim")
+    return [*page.text(name, style="strong"), *page.text(text), *link]
 
 
 _DIALECT = {"encoding": "--encoding {}", "header": "--no-header"}

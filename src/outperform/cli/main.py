@@ -146,7 +146,7 @@ def _unexpected(error: BaseException) -> str:
         return f"unexpected {type(error).__name__}: {error}"
     missing = _missing(error)
     if missing in _CLI_MODULES:
-        return f"the command line is not installed; {_INSTALL}"
+        return f"the command line is not installed; install it with: {_INSTALL}"
     return f"the command line needs {missing or 'a module'}; {error}"
 
 
