@@ -63,7 +63,7 @@ def test_they_add_up_and_come_back_from_json(kind, request):
     twice = seen + seen
     assert (twice.n, twice.groups.n) == (2 * seen.n, 2 * seen.groups.n)
     assert Outcomes.from_json(twice.to_json()) == twice
-    with pytest.raises(UsageError, match="with and without groups do not add up"):
+    with pytest.raises(UsageError, match="with and without groups cannot be added"):
         seen + seen.ungroup()
 
 

@@ -167,7 +167,7 @@ def test_metrics_of_targets_need_them():
 @each(
     ("statistics", "columns", "told"),
     [
-        ({"A": np.ones((3, 2)), "B": np.ones((3, 3))}, (), "as many for every model"),
+        ({"A": np.ones((3, 2)), "B": np.ones((3, 3))}, (), "the same number for every model"),
         ({"A": np.ones((3, 2)), "B": np.ones((4, 2))}, (), "same items"),
         ({"A": np.ones((3, 2))}, ("x",), "named x"),
         ({"A": [[1.0, np.nan]]}, (), "missing or infinite"),
