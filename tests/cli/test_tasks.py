@@ -137,7 +137,7 @@ def test_a_gate_with_a_policy(logs, capsys, policy, candidate, code):
          "--weights needs --by"),
         (["gate", "table.csv", *COLUMNS, "--candidate", "large", "--baseline", "small",
           "--policy", "p.toml"], "--policy needs --by"),
-        (["rank", "table.csv", *COLUMNS, "--by", "task", "--weights", "arc=1"], "must name every"),
+        (["rank", "table.csv", *COLUMNS, "--by", "task", "--weights", "arc=1"], "must include every"),
         (["rank", "table.csv", *COLUMNS, "--by", "task", "--rope", "arc=0.01,x"], "task=value"),
         (["rank", "logs", "--by", "task", "--truth", "label"], "--truth cannot be used"),
         (["rank", "table.csv", "table.csv", "--by", "task"], "a single table or evaluation logs"),
