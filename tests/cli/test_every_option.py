@@ -363,17 +363,18 @@ def ways(command, option):
         kind, _, words = way.partition(": ")
         least = arguments(command, kind)
         if least is not None:
-            least = without_metric(least) if "--cost" in words else least
-            found.append((least, shlex.split(words)))
+            more = shlex.split(words)
+            found.append((without_metric(least, more), more))
     return found
 
 
-def without_metric(words):
-    """Return the words of a command but for the metric, which costs replace."""
-    if "--metric" not in words:
-        return words
-    place = words.index("--metric")
-    return [*words[:place], *words[place + 2 :]]
+def without_metric(least, more):
+    """Return the words of a command without the metric that others replace."""
+    for option in ("--metric", "--metrics"):
+        if option in least and {option, "--cost"}.intersection(more):
+            place = least.index(option)
+            least = [*least[:place], *least[place + 2 :]]
+    return least
 
 
 OFFERED = offered()
@@ -457,7 +458,7 @@ def test_no_finding_spells_a_parameter():
         ("runs preds.csv --truth label --a bert --b gpt --metric accuracy",
          "or use compare for these two"),
         ("compare preds.csv --truth label --a times --b times2 --metric mean",
-         "grades, which have no truth; leave --truth out"),
+         "grades, which have no truth; omit --truth"),
         ("rank preds.csv --truth label --model bert --model gpt --model new --prior uniform",
          "use --prior unit\n"),
         ("count preds.csv --truth label --model bert --model bert",
@@ -477,8 +478,9 @@ def test_a_refusal_says_what_to_type(folder, monkeypatch, capsys, words, said):
 
 def test_a_ranking_splits_texts_that_list_labels(folder, monkeypatch, capsys):
     monkeypatch.chdir(folder)
-    least = arguments("rank", "sets")
-    assert main(["rank", *least, "--label-separator", "|", "--metric", "f1_micro"]) == 0
+    more = ["--label-separator", "|", "--metric", "f1_micro"]
+    least = without_metric(arguments("rank", "sets"), more)
+    assert main(["rank", *least, *more]) == 0
     assert "prior bootstrap" in " ".join(
         capsys.readouterr().out.split()
     )  # as of items with several labels

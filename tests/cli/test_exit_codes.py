@@ -48,14 +48,17 @@ USAGE = {
         "every column has one role; got 'label', 'bert', 'bert'"),
     "the truth as a model": (["compare", *TWO, "--b", "label"], "every column has one role"),
     "a gate's models": (["gate", *TWO],
-        "no such option: --a; did you mean --baseline and --candidate? See outperform gate"),
+        "no such option: --a; did you mean --candidate? Type: outperform gate preds.csv",
+        "--truth label --candidate bert --baseline gpt --metric accuracy"),
     "an option misspelt": (["compare", "preds.csv", "--metrc", "f1"],
-        "no such option: --metrc; did you mean --metric? See outperform compare --help-all"),
+        "no such option: --metrc; did you mean --metric? Type: outperform compare preds.csv "
+        "--metric f1"),
     "a page of tasks": (["report", *TWO, "--by", "task"],
         "no such option: --by; for a page about several tasks, use compare --by or rank --by"),
     "an option of nothing": (["compare", "preds.csv", "--frobnicate"],
         "no such option: --frobnicate. See"),
-    "no file named": (["compare"], "missing argument 'FILE'. See outperform compare --help"),
+    "no file named": (["compare"],
+        "missing argument 'FILE'. Example: outperform compare preds.csv --truth label"),
     "no such file": (["compare", "prds.csv", *COLUMNS], "did you mean 'preds.csv'?"),
     "no file with such a name": (["compare", "nofile.csv", *COLUMNS], "no file 'nofile.csv'\n"),
     "two files": (["compare", "gold.csv", "bert.csv", *JOIN],
@@ -67,11 +70,11 @@ USAGE = {
     "one name for two": (["compare", "gold.csv", "gpt.csv", "gpt.csv", *JOIN], "--a and --b"),
     "one matrix": (["compare", "old.csv", "--confusion"],
         "one confusion matrix for each of 2 models; got old.csv"),
-    "unknown metric": (["compare", *TWO, "--metric", "f1macro"],
+    "unknown metric": (["compare", *TWO[:7], "--metric", "f1macro"],
         "unknown metric 'f1macro'; did you mean 'f1_macro'? Known: f1_macro"),
     "unknown metric in a list": (["scorecard", *TWO[:7], "--metrics", "accuracy,rcall"],
         "did you mean 'recall'?"),
-    "a metric of one class": (["compare", *TWO, "--metric", "f1"],
+    "a metric of one class": (["compare", *TWO[:7], "--metric", "f1"],
         "there are 3; use 'f1_macro', 'f1_micro' or 'f1_weighted', or name the class with --pos-l"),
     "unknown positive class": (["compare", *TWO, "--pos-label", "sapm"], "did you mean 'spam'?"),
     "unknown class": (["compare", *TWO, "--labels", "ham,spm"], "did you mean 'spam'?"),
@@ -93,11 +96,11 @@ USAGE = {
     "negative seed": (["compare", *TWO, "--seed", "-1"], "from 0 to 2**64 - 1; got '-1'"),
     "large seed": (["compare", *TWO, "--seed", str(2**64)], f"got '{2**64}'"),
     "seed with a fraction": (["compare", *TWO, "--seed", "1.5"], "got '1.5'"),
-    "negative prior": (["compare", *TWO, "--metric", "recall", "--pos-label",
+    "negative prior": (["compare", *TWO[:7], "--metric", "recall", "--pos-label",
         "ham", "--prior", "-1"], "got -1.0"),
-    "prior nan": (["compare", *TWO, "--metric", "recall", "--pos-label", "ham",
+    "prior nan": (["compare", *TWO[:7], "--metric", "recall", "--pos-label", "ham",
         "--prior", "nan"], "got nan"),
-    "unknown prior": (["compare", *TWO, "--metric", "recall", "--pos-label",
+    "unknown prior": (["compare", *TWO[:7], "--metric", "recall", "--pos-label",
         "ham", "--prior", "jefreys"], "did you mean 'jeffreys'?"),
     "unknown format": (["compare", *TWO, "--format", "txt"], "'txt' is not one of 'text'"),
     "unknown option": (["compare", *TWO, "--formt", "x"], "--formt", "--format"),
@@ -156,7 +159,7 @@ FILES = {
     "a zero byte": (f"{HEAD}1,ham,h\0m,ham\n".encode(), "zero byte in line 2"),
     "latin-1": (f"{HEAD}1,thé,thé,thé\n".encode("latin-1"), "line 2", "--encoding latin-1"),
     "utf-16": (f"{HEAD}{ROWS}".encode("utf-16"), "--encoding utf-16"),
-    "one class": (f"{HEAD}1,a,a,a\n2,a,a,a\n".encode(), "only the class 'a' occurs, and a metric"),
+    "one class": (f"{HEAD}1,a,a,a\n2,a,a,a\n".encode(), "only the class 'a' occurs, but a metric"),
     "scores": (f"{HEAD}1,a,0.73,a\n2,b,0.2,b\n".encode(), "column 'bert'", "scores"),
     "an empty field": (
         f"{HEAD}1,a,,a\n2,b,b,b\n".encode(),
@@ -237,7 +240,7 @@ def test_folds(folder, capsys):
 
 def test_an_improper_prior(folder, capsys):
     one = ["--metric", "f1", "--pos-label", "ham", "--prior", "0"]
-    refused(capsys, ["compare", *TWO, *one], 3, "improper", "--prior jeffreys")
+    refused(capsys, ["compare", *TWO[:7], *one], 3, "improper", "--prior jeffreys")
 
 
 # Resources: exit code 5

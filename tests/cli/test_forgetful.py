@@ -52,7 +52,7 @@ CASES = {
     "compare: wrong id": (
         "compare --truth label --a svm_l1 --b svm_l2 --id doc", 2, ["no column 'doc'", COLUMNS]),
     "compare: options of a join": (
-        "compare --label label --a svm_l1 --b svm_l2 --id id", 2, ["pass --truth", COLUMNS]),
+        "compare --label label --a svm_l1 --b svm_l2 --id id", 2, ["use --truth; type: "]),
     # rank
     "rank: nothing": ("rank", 2, ["--truth label", COLUMNS]),
     "rank: no id": (

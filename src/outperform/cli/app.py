@@ -7,6 +7,7 @@ import re
 import shlex
 import tomllib
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import fields, is_dataclass
 from functools import wraps
@@ -74,6 +75,17 @@ def _first_sentences(text: str) -> str:
 
 class _Command(_Bare, TyperCommand):
     """Command with a short help, --help or -h, and the full help, --help-all."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the words after the command, and reject those that probably mean something else."""
+        words = list(args)  # the parser empties its argument
+        rest = super().parse_args(ctx, args)
+        if not ctx.resilient_parsing:
+            # Imported here to keep help and completion fast.
+            from outperform.cli.guesses import refuse_misread
+
+            refuse_misread(self, words, ctx.params)
+        return rest
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help without the options that few people need."""
@@ -202,14 +214,15 @@ _Update = Annotated[
     Path | None,
     o.in_output(
         metavar="FOLDER",
-        help="Folder to which new counts are added: one part per file, or per folder day=….",
+        help="Folder to which new counts are added, with one part per file (or per folder such as "
+        "day=2026-01-31).",
     ),
 ]
 _Recount = Annotated[
     list[str] | None,
     o.in_output(
         metavar="PART",
-        help="With --update: recount this part because it changed. Repeat for more parts.",
+        help="With --update: changed part to recount. Repeat for more parts.",
     ),
 ]
 
@@ -244,8 +257,8 @@ def count(
 ) -> None:
     """Summarise predictions in a small file for other commands.
 
-    To add up the files of several days or machines, put them into one folder and
-    pass the folder. With --update, only new data are counted.
+    To combine counts from several days or machines, put the files into one folder
+    and pass the folder. With --update, only new data are counted.
 
     Example: outperform count preds.csv --truth label --model bert --model gpt -o counts.json
     """
@@ -319,7 +332,9 @@ def _update(
 
 
 def example(
-    name: Annotated[str, typer.Argument(help="Data set: news20.", show_default=False)],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Data set: news20.", show_default=False)
+    ],
     output: o.Output = None,
     overwrite: o.Force = False,
 ) -> None:
@@ -345,7 +360,7 @@ def explain(
         list[str],
         typer.Argument(
             metavar="WORD...",
-            help="Terms such as rope, metrics, or names of findings.",
+            help="Terms such as rope, metrics, or findings.",
             show_default=False,
         ),
     ],
@@ -356,6 +371,10 @@ def explain(
     """
     from outperform.display.layout import stacked
 
+    phrase = [" ".join(words)]
+    with suppress(UsageError):  # a term may have several words
+        _explained(*phrase)
+        words = phrase
     entries = [_explained(word) for word in words]  # an unknown word raises before any output
     show(lambda page: stacked(*(_entry(page, *entry) for entry in entries)), None)
 
@@ -526,7 +545,10 @@ def _version(is_set: bool) -> None:
 @app.callback()
 def outperform(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Show the version and exit."
+        ),
     ] = False,
 ) -> None:
     """Declare the options that come before a command."""

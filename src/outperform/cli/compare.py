@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
@@ -11,7 +11,7 @@ import outperform as op
 from outperform.cli import groups as g
 from outperform.cli import options as o
 from outperform.cli.exit_codes import shown
-from outperform.cli.groups import as_json, deliver, show, write_page, write_result
+from outperform.cli.groups import as_json, deliver, show, style_of, write_page, write_result
 from outperform.cli.inputs import (
     Joined,
     Ungrouped,
@@ -40,7 +40,7 @@ ItemsFile = Annotated[
     Path | None,
     o.in_output(
         metavar="FILE",
-        help="CSV file for the items that only one model got right. Needs --id, or logs.",
+        help="CSV file for the items that only one model got right. Needs --id or evaluation logs.",
     ),
 ]
 
@@ -239,13 +239,15 @@ def runs(
 
 Priors = Annotated[
     str | None,
-    o.in_analysis(metavar="PRIORS", help="Comma-separated further priors, e.g. 0.25,2,learned."),
+    o.in_analysis(
+        metavar="PRIORS", help="Comma-separated list of further priors, e.g. 0.25,2,learned."
+    ),
 ]
 Ropes = Annotated[
     str | None,
     o.in_analysis(
         metavar="WIDTHS",
-        help="Comma-separated half-widths. Default: half, once, twice and four times --rope.",
+        help="Comma-separated list of half-widths. Default: half, one, two and four times --rope.",
     ),
 ]
 
@@ -296,13 +298,15 @@ _SCREEN_SLICES = 20
 
 
 Style = Literal["text", "json", "markdown", "latex", "html", "csv"]
+_STYLES: tuple[Style, ...] = get_args(Style)
 StyleOption = Annotated[
-    Style,
+    Style | None,
     o.in_output(
         "--format",
         "-f",
         metavar="FORMAT",
-        help="Output format: text, json, markdown, latex, html or csv.",
+        help="Output format: text, json, markdown, latex, html or csv. "
+        "If omitted, the ending of --output decides (.json, .md, .tex or .csv), else text.",
     ),
 ]
 Top = Annotated[
@@ -330,7 +334,7 @@ def slices(
     n_draws: o.SliceDraws = None,
     random_state: o.Seed = 0,
     top: Top = None,
-    style: StyleOption = "text",
+    style: StyleOption = None,
     output: o.Output = None,
     report: o.Page = None,
     verbose: o.Verbose = False,
@@ -340,8 +344,8 @@ def slices(
     """Compare two models on every slice, most concerning first.
 
     Slices are partially pooled: the more alike they are, the more each estimate
-    shrinks toward the overall one. So many slices do not produce many false
-    alarms.
+    shrinks toward the overall one. This keeps false alarms rare even with many
+    slices.
 
     Example: outperform slices log.csv --truth label --a bert --b gpt --by country --metric accuracy
     """
@@ -368,6 +372,7 @@ def slices(
             **{**asking.arguments(outcomes), "n_draws": n_draws},
         )
     write_page(comparison, report)
+    style = style_of(style, output, _STYLES)
     if style == "text":
         rows = _SCREEN_SLICES if top is None else top
         show(comparison._document(rows).lines, output, verbose=verbose)
@@ -387,8 +392,8 @@ def cv_counts(
         str,
         typer.Argument(
             metavar="FILE",
-            help="CSV file with the column model and either tp, fp, fn or gold, predicted, "
-            "correct; two rows per model and repetition, in fold order.",
+            help="CSV file with the columns model, tp, fp, fn or model, gold, predicted, correct; "
+            "two rows per model and repetition, in fold order.",
             show_default=False,
         ),
     ],
@@ -410,7 +415,7 @@ def cv_counts(
     *,
     writing: g.Writing,
 ) -> None:
-    """Compare two models by counts from blocked cross-validation.
+    """Compare two models from counts of blocked cross-validation.
 
     If the file contains only one model, estimate its metric.
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
@@ -18,7 +18,7 @@ from outperform.cli import groups as g
 from outperform.cli import options as o
 from outperform.cli.compare import ItemsFile, compared, write_items
 from outperform.cli.exit_codes import say, shown
-from outperform.cli.groups import as_json, command_line, deliver, show, write_page
+from outperform.cli.groups import as_json, command_line, deliver, show, style_of, write_page
 from outperform.cli.inputs import (
     columns_there,
     label_of,
@@ -46,6 +46,7 @@ SUMMARY, OUTPUTS = "GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"
 
 
 GateFormat = Literal["text", "json", "markdown", "github"]
+_FORMATS: tuple[GateFormat, ...] = get_args(GateFormat)
 WatchFormat = Literal["text", "json"]
 
 Candidate = Annotated[
@@ -77,17 +78,18 @@ Allow = Annotated[
     Literal["undecided"] | None,
     o.in_analysis(
         metavar="CHOICE",
-        help="Use undecided to exit with 0 if undecided, unless a finding is serious.",
+        help="undecided: also exit with 0 if the gate is undecided, unless a finding is serious.",
     ),
 ]
 Style = Annotated[
-    GateFormat,
+    GateFormat | None,
     o.in_output(
         "--format",
         "-f",
         metavar="FORMAT",
-        help="Output format: text, json, markdown or github. The last writes annotations, a job "
-        "summary and outputs.",
+        help="Output format: text, json, markdown or github. The github format writes annotations, "
+        "a job summary and step outputs. If omitted, the ending of --output decides (.json or "
+        ".md), else text.",
     ),
 ]
 JUnit = Annotated[
@@ -106,7 +108,7 @@ def gate(
     require: Require = "not_worse",
     allow: Allow = None,
     unpaired: o.Unpaired = False,
-    style: Style = "text",
+    style: Style = None,
     output: o.Output = None,
     junit: JUnit = None,
     report: o.Page = None,
@@ -129,6 +131,7 @@ def gate(
 
     Example: outperform gate preds.csv --truth label --baseline old --candidate new --metric f1_macro
     """  # noqa: E501
+    style = style_of(style, output, _FORMATS)
     if style == "github" and output is not None:
         raise UsageError("--format github writes workflow commands to stdout; remove --output")
     allow_undecided = allow == "undecided"
@@ -194,11 +197,12 @@ def _read(
 def _named(
     candidate: str | None, baseline: str | None, what: str, columns: Callable[[], str] = str
 ) -> list[str]:
-    """Return both names; raise an error if one is missing."""
+    """Return both names; raise an error if any is missing."""
     names = {"--candidate": candidate, "--baseline": baseline}
-    for option, name in names.items():
-        if name is None:
-            raise UsageError(f"pass {option}, {what}{columns()}")
+    missing = [option for option, name in names.items() if name is None]
+    if missing:
+        each = "each " if len(missing) == 2 else ""
+        raise UsageError(f"pass {' and '.join(missing)}, {each}{what}{columns()}")
     return [name for name in names.values() if name is not None]
 
 
@@ -338,12 +342,14 @@ def watch(
 ) -> int:
     """Re-run the comparison after each batch and stop by a rule.
 
-    A batch is a file of outcomes that `count` or Monitor.add has written into the folder.
+    A batch is a file of outcomes that `count` or Monitor.add wrote to the folder.
 
     Exit codes, as for gate: 0 A can replace B, 1 it cannot, 4 undecided.
 
     Example: outperform watch labels/ --a bert --b gpt --metric f1_macro --stop width=0.02
     """
+    if Path(folder).is_file():
+        raise UsageError(f"pass the folder of batches that `count` writes; got the file {folder!r}")
     name_a, name_b = needed_columns([a, b])
     if not every > 0:
         raise UsageError(f"--every must be above 0; got {every:g}")

@@ -8,10 +8,10 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import outperform as op
 from outperform._files import write_atomically
@@ -47,6 +47,8 @@ if TYPE_CHECKING:
         | Sensitivity[Comparison]
         | OfSuite
     )
+
+S = TypeVar("S", bound=str)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,8 +86,8 @@ class ReadingTwo(Reading):
         str | None,
         o.in_data(
             metavar="DESIGN",
-            help="Sampling of the --human items: random, by_ratings (only by the judge's and the "
-            "models' answers), or the column with their probabilities of being labelled.",
+            help="Sampling design of the --human items: random, by_ratings (by the judge's and the "
+            "models' answers only), or the column with the probability that an item was labelled.",
         ),
     ] = None
 
@@ -120,7 +122,7 @@ class Pricing:
         str | None,
         o.in_analysis(
             metavar="COSTS",
-            help="Costs of errors, instead of a metric: truth:prediction=cost, e.g. "
+            help="Costs of errors, used instead of a metric: truth:prediction=cost, e.g. "
             "fraud:ok=100,ok:fraud=5. Other errors cost nothing.",
             show_default=False,
         ),
@@ -175,7 +177,7 @@ class Asking(AskingRuns):
         str | None,
         o.in_analysis(
             metavar="SHARE",
-            help=f"{o.SHARE} Or of each class: fraud=0.02, or counts: fraud=20,ok=980.",
+            help=f"{o.SHARE} For several classes, shares or counts: fraud=20,ok=980.",
         ),
     ] = None
 
@@ -194,14 +196,15 @@ class Writing:
     """Format and destination of the output."""
 
     style: Annotated[
-        o.Format,
+        o.Format | None,
         o.in_output(
             "--format",
             "-f",
             metavar="FORMAT",
-            help="Output format: text, json, markdown, latex, html or github.",
+            help="Output format: text, json, markdown, latex, html or github. "
+            "If omitted, the ending of --output decides (.json, .md or .tex), else text.",
         ),
-    ] = "text"
+    ] = None
     output: o.Output = None
     report: o.Page = None
     verbose: o.Verbose = False
@@ -210,10 +213,22 @@ class Writing:
 def write_result(result: Result, writing: Writing, *, document: Document | None = None) -> None:
     """Write a result, as text from ``document`` if it is given, and its HTML page."""
     write_page(result, writing.report)
-    if writing.style == "text":
+    style = style_of(writing.style, writing.output, o.FORMATS)
+    if style == "text":
         show((document or result._document()).lines, writing.output, verbose=writing.verbose)
     else:
-        deliver(render(result, writing.style), writing.output)
+        deliver(render(result, style), writing.output)
+
+
+_SUFFIXES = {".json": "json", ".md": "markdown", ".tex": "latex", ".csv": "csv"}
+
+
+def style_of(style: S | None, output: Path | None, styles: Sequence[S]) -> S:
+    """Return the output format: as passed, or by the name of the file; text otherwise."""
+    if style is not None:
+        return style
+    meant = "text" if output is None else _SUFFIXES.get(output.suffix.lower(), "text")
+    return next((known for known in styles if known == meant), styles[0])
 
 
 def write_page(result: Result | Gate | SliceComparison, path: Path | None) -> None:
@@ -225,10 +240,14 @@ def write_page(result: Result | Gate | SliceComparison, path: Path | None) -> No
 
 def command_line() -> str:
     """Return the command line, with passwords masked."""
+    return typed_line(asked.get())
+
+
+def typed_line(words: Sequence[str]) -> str:
+    """Return words after ``outperform`` as a line to type, with passwords masked."""
     from outperform.io.addresses import masked
 
-    words = [_PASSWORD.sub(r"\1***", masked(word)) for word in asked.get()]
-    return shlex.join(["outperform", *words])
+    return shlex.join(["outperform", *(_PASSWORD.sub(r"\1***", masked(word)) for word in words)])
 
 
 _PASSWORD = re.compile(r"((?:password|passwd|pwd|token|secret)\s*=\s*)[^\s&;]+", re.IGNORECASE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -49,7 +50,7 @@ class Ungrouped:
 
     truth: Annotated[
         str | None,
-        o.in_data(metavar="COLUMN", help="True labels: column, or the gold file's name."),
+        o.in_data(metavar="COLUMN", help="Column of true labels, or the gold file."),
     ] = None
     correct: Annotated[
         list[str] | None,
@@ -91,7 +92,7 @@ class Ungrouped:
     where: o.Where = None
     table: Annotated[
         str | None,
-        o.in_files(metavar="NAME", help="Table of the database."),
+        o.in_files(metavar="NAME", help="Database table to read."),
     ] = None
     query: Annotated[
         str | None,
@@ -101,7 +102,8 @@ class Ungrouped:
         o.Missing,
         o.in_data(
             metavar="CHOICE",
-            help="Rows with a missing value, such as an empty field: raise an error or drop them.",
+            help="Treatment of rows with a missing value, such as an empty field: raise (an error) "
+            "or drop.",
         ),
     ] = "raise"
     na_values: Annotated[
@@ -212,7 +214,8 @@ class Joined(OneTable):
     on_missing: Annotated[
         o.Missing,
         o.in_data(
-            metavar="CHOICE", help="Items that are not in all files: raise an error or drop them."
+            metavar="CHOICE",
+            help="Treatment of items that are not in all files: raise (an error) or drop.",
         ),
     ] = "raise"
 
@@ -390,23 +393,23 @@ def _read_counts(sources: Sequence[str], reading: Joined) -> Outcomes | None:
 
 def _read_files(sources: Sequence[str], models: Models, reading: Joined) -> Outcomes:
     """Join one file per model, and the gold file if there is one, on an id."""
-    id = _needed(reading.id, "--id, the column to join the files on")
     if len(reading.correct or ()) > 1:
         raise UsageError(
             "joined files share one right/wrong column; pass --correct once; got "
             f"{', '.join(map(repr, reading.correct or ()))}"
         )
     correct = reading.correct[0] if reading.correct else None
-    if correct is None:
-        _needed(
-            reading.label,
-            "--label, the label column of each file, or --correct, the right/wrong column",
-        )
+    needed = [] if reading.id is not None else ["--id, the column to join the files on"]
+    if correct is None and reading.label is None:
+        needed.append("--label, their label column (or --correct, their right/wrong column)")
+    if needed:
+        there = columns_there(sources[0], reading)
+        raise UsageError(f"pass {', and '.join(needed)}{there}")
     files, truth = _named_files(sources, models, reading)
     with shown("counting"):
         outcomes = op.read(
             files,
-            id=id,
+            id=reading.id,
             label=reading.label,
             correct=correct,
             truth=truth,
@@ -530,10 +533,11 @@ def _check_columns(source: str, models: Sequence[str | None], reading: Ungrouped
 
 def columns_there(source: str, reading: Ungrouped) -> str:
     """Return a sentence with the columns of a file, if they are known before it is read."""
-    from outperform.io.request import columns_of
+    from outperform.io.columnar import listed
+    from outperform.io.request import column_names
 
-    names = columns_of(source, **reading.dialect())
-    return "" if names is None else f". Columns of {source}: {names}"
+    names = column_names(source, **reading.dialect())
+    return "" if names is None else f". Columns of {source}: {listed(names)}"
 
 
 def needed_columns(models: Sequence[str | None]) -> list[str]:
@@ -543,18 +547,41 @@ def needed_columns(models: Sequence[str | None]) -> list[str]:
 
 
 def rope_of(text: str | None) -> Any:
-    """Parse a ROPE: a half-width, or two comma-separated ends."""
+    """Parse a ROPE: a half-width, perhaps with ±, or two comma-separated ends."""
     if text is None:
         return None
+    parts = text.removeprefix("±").removeprefix("+-").removeprefix("+/-").split(",")
     try:
-        ends = [float(end) for end in text.split(",")]
+        ends = [float(end) for end in parts]
     except ValueError:
         ends = []
-    if len(ends) not in (1, 2):
+    # With a decimal comma, 0,01 would be the ROPE from 0 to 1.
+    is_comma = len(parts) == 2 and parts[0].strip() in ("0", "-0") and parts[1].isdecimal()
+    if len(ends) not in (1, 2) or is_comma:
+        meant = f"{parts[0]}.{parts[1]}" if is_comma else _meant_rope(text)
+        hint = f"; did you mean {meant}?" if meant else ""
         raise UsageError(
-            f"--rope must be a number such as 0.01, or two such as -0.02,0.01; got {text!r}"
+            f"--rope must be a number such as 0.01, or two such as -0.02,0.01; got {text!r}{hint}"
         )
     return ends[0] if len(ends) == 1 else tuple(ends)
+
+
+def _meant_rope(text: str) -> str:
+    """Return the ROPE that a wrong text probably means; empty if that is unclear.
+
+    Examples
+    --------
+    >>> _meant_rope("1%"), _meant_rope("[-0.02 0.01]"), _meant_rope("small")
+    ('0.01', '-0.02,0.01', '')
+    """
+    if text.endswith("%"):
+        try:
+            return f"{float(text[:-1]) / 100:g}"
+        except ValueError:
+            return ""
+    parts = re.split(r"[\s,;:]+", text.strip(" ()[]"))
+    numbers = [part for part in parts if re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)", part)]
+    return ",".join(numbers) if len(numbers) == len(parts) <= 2 else ""
 
 
 def where_of(conditions: Sequence[str] | None) -> dict[str, list[str]] | None:

@@ -6,12 +6,15 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from difflib import get_close_matches
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, cast
 
 from outperform import __version__
 from outperform.cli import exit_codes
 from outperform.cli.exit_codes import Ended, leave, say
+from outperform.errors import UsageError
+
+if TYPE_CHECKING:
+    from outperform.cli.guesses import Mistake
 
 _GATES = ("gate", "watch")
 _HELP = {"-h", "--help", "--help-all"}
@@ -20,13 +23,6 @@ _CLI_MODULES = ("typer", "rich")
 _INSTALL = 'pip install "outperform[cli]"'
 # With less address space, numpy and DuckDB exit with 1 or hang instead of raising an error.
 _MIN_MEMORY = 1_200_000_000
-# Options that belong to other commands.
-_ELSEWHERE = {
-    ("report", "--by"): "for a page about several tasks, use compare --by or rank --by with "
-    "--format html, or gate --by with --report FILE",
-}
-# Every command with models has some of these.
-_MODELS = {"--a", "--b", "--baseline", "--candidate", "--model"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -51,13 +47,13 @@ COMMANDS = {
     "slices": "Compare two models on every slice, most concerning first.",
     "rank": "Rank models: the best, and those practically tied with it.",
     "runs": "Compare two models over several training runs.",
-    "cv-counts": "Compare two models by counts from blocked cross-validation.",
+    "cv-counts": "Compare two models from counts of blocked cross-validation.",
     "sensitivity": "Check whether other priors or ROPEs change the decision.",
     "report": "Write a comparison to a self-contained HTML file.",
     "gate": "Check whether the candidate can replace the baseline.",
     "watch": "Re-run the comparison after each batch and stop by a rule.",
     "plan": "Estimate how many items a decision needs.",
-    "power": "Estimate how often a test set of some size gives a decision.",
+    "power": "Estimate how often a test set of a given size is decisive.",
     "propose": "Choose items to label, mostly where two models disagree.",
     "count": "Summarise predictions in a small file for other commands.",
     "example": "Write an example data set as CSV, with one column per model.",
@@ -106,6 +102,9 @@ def _run(arguments: list[str]) -> int:
         code = app(args=arguments, prog_name="outperform", standalone_mode=False)
     except Ended as ended:
         return ended.code
+    except UsageError as error:  # words that are parsed but probably mean something else
+        say(str(error))
+        return exit_codes.USAGE
     except SystemExit as ended:
         # typer exits with 1 if the reader of the help has closed the pipe.
         if isinstance(ended.__context__, OSError):
@@ -119,7 +118,9 @@ def _run(arguments: list[str]) -> int:
         if not hasattr(error, "format_message"):
             raise
         if error.format_message():
-            say(usage_message(cast("_Mistake", error)))
+            from outperform.cli.guesses import usage_message
+
+            say(usage_message(cast("Mistake", error), arguments))
         return exit_codes.USAGE
     return code if isinstance(code, int) else exit_codes.DONE
 
@@ -152,60 +153,6 @@ def _unexpected(error: BaseException) -> str:
 
 def _missing(error: ImportError) -> str:
     return (error.name or "").partition(".")[0]
-
-
-class _Parameter(Protocol):
-    opts: list[str]
-
-
-class _Command(Protocol):
-    params: Sequence[_Parameter]
-
-
-class _Context(Protocol):
-    command: _Command
-    command_path: str
-
-
-class _Mistake(Protocol):
-    """A usage error of typer; for an unknown option, it has ``option_name``."""
-
-    message: str
-    ctx: _Context | None
-
-    def format_message(self) -> str: ...
-
-
-def usage_message(error: _Mistake) -> str:
-    """Return one line about the wrong arguments, with the command that lists the right ones."""
-    message = " ".join(_with_hint(error).split()).replace("Value error, ", "")
-    if not message.endswith((".", "?", "!")):
-        message += "."
-    path = error.ctx.command_path if error.ctx is not None else "outperform"
-    option = "--help-all" if _is_option(error) and " " in path else "--help"
-    return f"{message[0].lower()}{message[1:]} See {path} {option}"
-
-
-def _is_option(error: _Mistake) -> bool:
-    """Return whether the error is an unknown option."""
-    return hasattr(error, "possibilities")
-
-
-def _with_hint(error: _Mistake) -> str:
-    """Return the message; for an unknown option, suggest a similar one.
-
-    For ``gate --a``, typer would suggest ``--human, --label, --table``.
-    """
-    if error.ctx is None or not _is_option(error):
-        return error.format_message()
-    unknown: str = getattr(error, "option_name", "")
-    known = {name for param in error.ctx.command.params for name in param.opts}
-    near = get_close_matches(unknown, sorted(known), n=1, cutoff=0.75)
-    similar = sorted(known & _MODELS) if unknown in _MODELS else near
-    command = error.ctx.command_path.rpartition(" ")[2]
-    if (command, unknown) in _ELSEWHERE:
-        return f"{error.message}; {_ELSEWHERE[command, unknown]}"
-    return f"{error.message}; did you mean {' and '.join(similar)}?" if similar else error.message
 
 
 def entry() -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import typer
 
@@ -27,6 +27,7 @@ in_models, in_data, in_files, in_scenario, in_analysis, in_computation, in_outpu
 )
 
 Format = Literal["text", "json", "markdown", "latex", "html", "github"]
+FORMATS: tuple[Format, ...] = get_args(Format)
 Missing = Literal["raise", "drop"]
 
 
@@ -153,7 +154,7 @@ Metrics = Annotated[
     str | None,
     in_analysis(
         metavar="NAMES",
-        help="Comma-separated metrics. Default: accuracy,f1_macro,matthews_corrcoef; with "
+        help="Comma-separated list of metrics. Default: accuracy,f1_macro,matthews_corrcoef; with "
         "--by-class f1_macro.",
     ),
 ]
@@ -181,8 +182,8 @@ Prior = Annotated[
     str | None,
     in_analysis(
         metavar="PRIOR",
-        help="Prior: unit, uniform, jeffreys, hierarchical, learned, bootstrap, or a number per "
-        "cell.",
+        help="Prior: unit, uniform, jeffreys, hierarchical, learned, bootstrap, or a number (the "
+        "prior count of each cell).",
     ),
 ]
 Unpaired = Annotated[
@@ -212,8 +213,8 @@ ThetaPos = Annotated[
     str | None,
     in_scenario(
         metavar="NUMBERS",
-        help="Of positive items, the shares that both, A only, B only and neither predict "
-        "positive. Example: .3,.3,.2,.2.",
+        help="For positive items: shares predicted positive by both models, only A, only B, and "
+        "neither. Example: .3,.3,.2,.2.",
     ),
 ]
 ThetaNeg = Annotated[
@@ -226,8 +227,8 @@ PlanSimulations = Annotated[
     in_computation(
         "--simulations",
         metavar="NUMBER",
-        help="Number of test sets to simulate. An upper limit; default: 4,000, with a pilot 400 or "
-        "100.",
+        help="Number of test sets to simulate. This is an upper limit. Default: 4,000; with a "
+        "pilot, 400 or 100.",
         parser=parse_int,
     ),
 ]

@@ -155,7 +155,7 @@ def power(
     prevalence: o.PositiveShare = 0.5,
     sizes: Annotated[
         str,
-        o.in_analysis(metavar="NUMBERS", help="Comma-separated sizes of test sets."),
+        o.in_analysis(metavar="NUMBERS", help="Comma-separated list of test set sizes."),
     ] = "500,1000,2000",
     goal: Annotated[str, o.in_analysis(metavar="GOAL", help=o.GOAL)] = "decided",
     metric: o.NamedMetric = "f1",
@@ -169,7 +169,7 @@ def power(
     *,
     writing: g.Writing,
 ) -> None:
-    """Estimate how often a test set of some size gives a decision.
+    """Estimate how often a test set of a given size is decisive.
 
     Example: outperform power --theta-pos .3,.3,.2,.2 --theta-neg .2,.2,.3,.3 --rope 0.05
     """
@@ -221,13 +221,18 @@ _INTEGER = re.compile("0|-?[1-9][0-9]*")
 
 def propose(
     source: Annotated[
-        str, typer.Argument(metavar="POOL", help="CSV or TSV file.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="POOL",
+            help="CSV or TSV file with the predictions of both models.",
+            show_default=False,
+        ),
     ],
     budget: Annotated[
         int,
         o.in_analysis(
             metavar="NUMBER",
-            help="Number of items that can be labelled.",
+            help="Number of items to label.",
             parser=o.parse_int,
             show_default=False,
         ),
@@ -236,7 +241,7 @@ def propose(
     b: o.ModelB = None,
     judge: Annotated[
         str | None,
-        o.in_data(metavar="COLUMN", help="Column of classes from a judge, or of old labels."),
+        o.in_data(metavar="COLUMN", help="Column of labels from a judge, or of earlier labels."),
     ] = None,
     verdicts: Annotated[
         bool,
@@ -253,11 +258,11 @@ def propose(
 ) -> None:
     """Choose items to label, mostly where two models disagree.
 
-    Writes the rows to label, in labelling order, as CSV (or TSV if the file name
-    ends in .tsv). Once they are labelled, compare them with --pool, which
-    accounts for the selection. If a judge has rated all items, --judge or
-    --verdicts uses the ratings for the selection; then compare all items, and
-    pass the labelled ones with --human.
+    The output is the rows to label, in labelling order, as CSV (or TSV if the file
+    name ends in .tsv). Once they are labelled, compare them with --pool, which
+    accounts for the selection. If a judge has rated all items, pass --judge or
+    --verdicts to select by the ratings; then compare all items, and pass the
+    labelled ones with --human.
 
     Example: outperform propose preds.csv --a bert --b gpt --budget 40 --metric f1_macro -o next.csv
     """

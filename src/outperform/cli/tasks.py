@@ -41,7 +41,7 @@ Weights = Annotated[
     str | None,
     o.in_analysis(
         metavar="WEIGHTS",
-        help="Weights of the tasks of --by in the average: equal, size, or arc=2,gsm8k=1.",
+        help="Task weights in the average over --by: equal, size, or e.g. arc=2,gsm8k=1.",
     ),
 ]
 

@@ -346,14 +346,14 @@ def read_source(given: object, request: Request) -> Outcomes:
     return with_source(outcomes, name, weighted=request.weight is not None)
 
 
-def columns_of(
+def column_names(
     source: object,
     *,
     format: str | None = None,
     dialect: DialectOptions | None = None,
     storage_options: Mapping[str, Option] | None = None,
-) -> str | None:
-    """Return the column names of files for a message; None if a source can be read only once.
+) -> tuple[str, ...] | None:
+    """Return the column names of files; None if a source can be read only once.
 
     Parameters
     ----------
@@ -365,13 +365,13 @@ def columns_of(
     source = open_source(source)
     frame = _frame(source, Request())
     if frame is not None:
-        return listed(frame.names)
+        return tuple(frame.names)
     if source == "-" or known_database(source, table=None, query=None) is not None:
         return None
     storage = Storage.of(storage_options)
     file_dialect = Dialect(format=format, storage=storage, **check_options(dialect))
     with opened({"": source}, [], file_dialect) as tables:
-        return listed(tables.tables[""].names)
+        return tuple(tables.tables[""].names)
 
 
 # Evaluation logs
