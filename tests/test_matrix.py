@@ -409,7 +409,7 @@ def beginning(sentence: str) -> str:
         first = re.sub(
             rf"(?<!\w)'?{re.escape(name)}'?(?= (is a metric|of one class))", "this", first
         )
-    first = re.sub(r"holds [\d.]+, which", "holds a number that", first)
+    first = re.sub(r"contains [\d.]+, which", "contains a number that", first)
     return first.strip()
 
 

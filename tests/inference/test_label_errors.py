@@ -262,7 +262,7 @@ def test_rates_that_the_data_contradict_are_told():
     found = compared(seen).with_label_errors({0: 0.3})
     (told,) = (one for one in found.findings if one.name == "label_errors_do_not_fit")
     assert told.level == "warning"
-    assert "items labelled 1 that A calls 0" in told.message
+    assert "items labelled 1 that A predicts as 0" in told.message
 
 
 def test_empty_cells_do_not_contradict_rates_of_which_they_expect_less_than_an_item():

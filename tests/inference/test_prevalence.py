@@ -298,7 +298,7 @@ def test_what_has_no_class_proportions_refuses_them():
     sets = op.Outcomes.from_label_sets([{1, 2}, {1}], {"m": [{1, 2}, {1, 2}]})
     for seen, words in (
         (spans, "no true negatives"),
-        (right, "only right or wrong"),
+        (right, "only correctness"),
         (sets, "have no classes"),
     ):
         with pytest.raises(UsageError, match=words):

@@ -487,7 +487,7 @@ def test_counts_that_are_none_are_refused(kind, weights, message):
 @pytest.mark.parametrize("weights", [["1", "-1"], ["1", "1.5"], ["1", ""], ["1", "x"]])
 def test_counts_of_files_that_are_none_are_refused(weights):
     rows = "".join(f"a,a,{weight}\n" for weight in weights)
-    with pytest.raises(DataError, match="integers of at least 0"):
+    with pytest.raises(DataError, match="whole numbers of at least 0"):
         op.read(io.StringIO("y,m,w\n" + rows), truth="y", models=["m"], count="w")
 
 

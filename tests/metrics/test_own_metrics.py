@@ -261,7 +261,7 @@ def test_sums_of_labels_that_are_right_are_accepted():
 @each(
     ("message", "terms"),
     {
-        r"must read 120 items as an array of shape .*returned an array of shape \(119,\)": (
+        r"must convert 120 items to an array of shape .*returned an array of shape \(119,\)": (
             lambda grades: grades[1:]
         ),
         r"must return finite numbers.*for item 3 \(counted from 0\)": (

@@ -145,7 +145,7 @@ def agreement(**changed):
         ({"distances": {"sd": float("nan")}}, "sd is nan errors away"),
         ({"rhat": 1.02}, "R-hat is 1.0200"),
         ({"divergences": 2}, "2 draws diverged"),
-        ({"ess": 300.0}, "the effective sample size is 300"),
+        ({"ess": 300.0}, "the draws are worth 300"),
     ],
 )
 def test_every_fault_is_named(changed, says):

@@ -274,4 +274,4 @@ def _too_few(spec: LabelSpec, errors: LabelErrors, model: str) -> Iterator[str]:
     for truth, predicted in np.argwhere(true < level * sd).tolist():
         label = f"items labelled {errors.labels[truth]!r}"
         every = predicted == len(counts)
-        yield label if every else f"{label} predicted as {errors.labels[predicted]!r} by {model}"
+        yield label if every else f"{label} that {model} predicts as {errors.labels[predicted]!r}"

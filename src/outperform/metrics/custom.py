@@ -509,7 +509,7 @@ def _pairs(costs: Mapping[Any, Any]) -> tuple[tuple[Label, Label, float], ...]:
     pairs = []
     for pair, cost in costs.items():
         if not isinstance(pair, tuple) or len(pair) != 2:
-            raise UsageError(f"keys of costs must be (truth, prediction); got {pair!r}")
+            raise UsageError(f"costs must be given by (truth, prediction); got {pair!r}")
         try:
             pairs.append((_plain(pair[0]), _plain(pair[1]), float(cost)))
         except (TypeError, ValueError) as error:
