@@ -39,6 +39,7 @@ GROUND = {
     "errors",
     "findings",
     "progress",
+    "wrong_calls",
 }
 # What knows nothing of a comparison: numbers in, numbers or text out.
 TOOLS = {"metrics", "decision", "nhst", "display"}
@@ -78,16 +79,18 @@ ROOMS: dict[str, Room] = {
     "results": Room(rooms=ANSWER, imports={"numpy"}, random=True),
     **{
         name: Room(
-            rooms=ANSWER | FEATURES | {"results"},
+            rooms=ANSWER | FEATURES | {"results", "inputs"},
             imports={"numpy", "scipy"},
             gated={"sklearn", "joblib", "xarray", "matplotlib"},
             random=True,
         )
         for name in FEATURES
     },
+    # The one door for arrays, frames and files, so that no feature reads files itself.
+    "inputs": Room(rooms=ANSWER | {"io"}, imports={"numpy"}),
     **{
         name: Room(
-            rooms=ANSWER | FEATURES | {"results", "io"},
+            rooms=ANSWER | FEATURES | {"results", "io", "inputs"},
             imports={"numpy"},
             gated={"matplotlib"} | FRAMES,
         )

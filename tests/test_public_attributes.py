@@ -48,8 +48,8 @@ SHOWN = {
     op.results.Ranking: TABLE
     + """
         compare differences draws findings leader metric n names p_best_not_tied p_rank
-        pair unpooled_draws pair_table pairs plot plot_differences plot_matrix plot_ranks spec rope rows seed
-        signature text tied decisions with_rope
+        pair unpooled_draws pair_table pairs plot plot_differences plot_matrix plot_ranks spec rope
+        rows seed signature text tied decisions with_rope
     """,
 }
 

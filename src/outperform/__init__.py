@@ -119,7 +119,11 @@ __all__ = [
 def __getattr__(name: str) -> object:
     """Load a public name on first use, so importing the package takes almost no time."""
     if name not in _HOMES:
-        raise AttributeError(f"module 'outperform' has no attribute {name!r}")
+        if name.startswith("__"):
+            raise AttributeError(f"module 'outperform' has no attribute {name!r}")
+        from outperform.wrong_calls import unknown_export
+
+        raise AttributeError(unknown_export(name, __all__))
     from importlib import import_module
 
     home = _HOMES[name]

@@ -180,6 +180,14 @@ class SupportsSplit(Protocol):
     def split(self, X: Any, y: Any, groups: Any, /) -> Iterator[tuple[IntArray, IntArray]]: ...
 
 
+class OfColumns(TypedDict, total=False):
+    """Names of the columns of a frame or file."""
+
+    truth: str | None
+    groups: str | None
+    sample_weight: str | None
+
+
 class OfRows(TypedDict, total=False):
     """Groups and weights of the rows of arrays."""
 

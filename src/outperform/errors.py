@@ -24,6 +24,10 @@ class UsageError(OutperformError, ValueError):
     """An argument does not have an allowed value."""
 
 
+class CallError(UsageError, TypeError):
+    """The arguments do not fit the function that was called."""
+
+
 class DataError(OutperformError, ValueError):
     """The data cannot be analysed in their present form."""
 

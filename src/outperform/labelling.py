@@ -23,6 +23,7 @@ from outperform.inference.summary import seed_name
 from outperform.metrics.metric import MetricLike
 from outperform.planning.result import Proposal, Stratum
 from outperform.posterior.rng import seed_sequence
+from outperform.wrong_calls import explained
 
 
 def interleave(chosen: IntArray, generator: np.random.Generator) -> IntArray:
@@ -219,6 +220,7 @@ def _rounded(shares: FloatArray, sizes: IntArray, budget: int) -> IntArray:
     return rounded
 
 
+@explained
 def propose(
     a: ColumnLike,
     b: ColumnLike,

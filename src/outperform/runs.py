@@ -10,7 +10,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
-from outperform._typing import AnyArray, ColumnLike, FloatArray, Label, LabelsLike, RunsLike, Seed
+from outperform._typing import (
+    AnyArray,
+    ColumnLike,
+    FloatArray,
+    Label,
+    LabelsLike,
+    RunsLike,
+    Seed,
+    Source,
+)
 from outperform.comparison.result import Comparison
 from outperform.data.labels import frame_columns, is_frame
 from outperform.data.outcomes import Outcomes
@@ -29,7 +38,6 @@ from outperform.inference.spec import (
     check_names,
     counted,
     data_of,
-    refuse_counted,
     refuse_prevalence,
     rope_for,
 )
@@ -41,6 +49,7 @@ from outperform.inference.spelling import (
     unless_told,
 )
 from outperform.inference.summary import Summary, seed_name, sign, summarize
+from outperform.inputs import is_source, read_models
 from outperform.metrics.metric import MetricLike
 from outperform.posterior.predictive import Trained, draw_mean, draw_mean_difference, spread_of
 from outperform.posterior.registry import PriorLike
@@ -55,6 +64,7 @@ from outperform.results.details import (
     VarianceFrom,
 )
 from outperform.results.estimate import Estimate
+from outperform.wrong_calls import explained
 
 
 class Runs(NamedTuple):
@@ -70,6 +80,7 @@ def read_runs(
     runs_a: object,
     runs_b: object,
     *,
+    truth: str | None,
     names: tuple[str, str] | None,
     metric: MetricLike | None,
     labels: Sequence[Label] | None,
@@ -77,12 +88,21 @@ def read_runs(
     groups: ColumnLike | None,
 ) -> Runs:
     """Return the data of all runs: counted, as scores, or selected."""
-    if isinstance(y_true, (Outcomes, Scores)):
-        refuse_counted(groups=groups, sample_weight=sample_weight)
+    by_name = _are_names(runs_a) and _are_names(runs_b) and is_source(y_true)
+    if by_name or truth is not None or isinstance(y_true, (Outcomes, Scores)):
         of_a, of_b = (_named(runs, side) for runs, side in ((runs_a, "a"), (runs_b, "b")))
         called = _common_names(of_a, of_b) if names is None else check_names(names)
         _refuse_shared(of_a, of_b)
-        data: Data = y_true.select([*of_a, *of_b])
+        data = read_models(
+            y_true,
+            {name: name for name in (*of_a, *of_b)},
+            verb="compare_runs",
+            truth=truth,
+            metric=metric,
+            labels=labels,
+            groups=groups,
+            sample_weight=sample_weight,
+        )
     else:
         called = check_names(("A", "B") if names is None else names)
         columns_a = _columns(runs_a, called[0], "a")
@@ -108,11 +128,15 @@ def read_runs(
     return _without_copies(data, (called[0], of_a), (called[1], of_b))
 
 
+def _are_names(runs: Any) -> bool:
+    return isinstance(runs, Sequence) and all(isinstance(run, str) for run in runs)
+
+
 def _named(runs: Any, side: str) -> tuple[str, ...]:
     names = () if isinstance(runs, (str, Mapping)) else tuple(runs)
     if not names or not all(isinstance(name, str) for name in names):
         raise UsageError(
-            f"with outcomes or scores, runs_{side} must be names of runs, "
+            f"with outcomes, scores, a frame or a file, runs_{side} must be names of runs, "
             f"e.g. ['bert-1', 'bert-2']; got {_describe(runs)}"
         )
     if len(set(names)) != len(names):
@@ -534,11 +558,13 @@ def _pulled(spec: Spec, a: Estimate, b: Estimate, numbers: Summary) -> Iterator[
     return diagnostics.pull_findings(spec, levels, difference)
 
 
+@explained
 def compare_runs(
-    y_true: Outcomes | Scores | LabelsLike | None,
+    y_true: Outcomes | Scores | Source | LabelsLike | None,
     runs_a: Iterable[str] | RunsLike,
     runs_b: Iterable[str] | RunsLike,
     *,
+    truth: str | None = None,
     metric: MetricLike | None = None,
     rope: RopeLike | None = None,
     hdi_prob: float = 0.95,
@@ -570,11 +596,16 @@ def compare_runs(
     Parameters
     ----------
     y_true
-        True labels, :class:`Outcomes`, or :class:`Scores`; None for graded answers.
+        True labels, :class:`Outcomes`, or :class:`Scores`; None for graded answers. Or a frame or
+        file, with ``truth``.
     runs_a, runs_b
         Predictions of each run of A and of B: a list of arrays, an array with one row per run, a
         frame with one column per run, or a mapping by name. For a metric of scores, their scores;
-        with outcomes, the names of the runs. One of the models can have a single run.
+        with outcomes, a frame or a file, the names of the runs. One of the models can have a
+        single run.
+    truth
+        Column of the true labels, if ``y_true`` is a frame or file. Groups and weights are then
+        names of columns too.
     metric
         scikit-learn's scorer name, a metric object, or a function of a confusion array, or of
         truth, score and weight. Default: F1 if the positive class is clear, otherwise macro-F1.
@@ -624,6 +655,7 @@ def compare_runs(
         y_true,
         runs_a,
         runs_b,
+        truth=truth,
         names=names,
         metric=metric,
         labels=labels,

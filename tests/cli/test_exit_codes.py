@@ -120,7 +120,6 @@ USAGE = {
     "nothing to plan from": (["plan"], "a pilot's file, or --accuracies and --agreement, or",
         "--theta-pos, --theta-neg and --prevalence; got none"),
     "two worlds": (["plan", *TWO, *SUSPECTED], "one scenario", "got a pilot and accuracies"),
-    "accuracies alone": (["plan", *SUSPECTED[:2]], "need --agreement too", "from 0.7 to 0.9"),
     "agreement alone": (["plan", *SUSPECTED[2:]], "agreement needs --accuracies too"),
     "a class without a pilot": (["plan", *SUSPECTED, "--pos-label", "a"],
         "--pos-label applies only to a pilot"),

@@ -132,7 +132,7 @@ def test_every_option_is_in_the_table():
 # Options that become no keyword of a function: how an answer is written, what the words of two
 # options make of one argument, and what a file or a folder is for.
 NO_KEYWORDS = {
-    "accuracies", "agreement", "allow", "by_class", "confusion", "cost", "every", "items", "junit",
+    "agreement", "allow", "by_class", "confusion", "cost", "every", "items", "junit",
     "label_separator", "model_version", "no_header", "no_na", "once", "output", "priors",
     "recount", "report", "style", "top", "unit", "unpaired", "update", "verbose", "verify",
 }  # fmt: skip

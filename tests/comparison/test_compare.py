@@ -256,8 +256,8 @@ def test_what_cannot_be_asked_is_refused(arguments, words, two):
 
 
 @pytest.mark.parametrize("first", ["preds.csv", {"label": [0, 1], "a": [0, 1], "b": [1, 1]}])
-def test_names_in_place_of_arrays_are_refused(first):
-    with pytest.raises(UsageError, match=r"with op\.read and compare"):
+def test_names_without_a_truth_are_answered_with_the_call(first):
+    with pytest.raises(UsageError, match=r"compare\(\w+, 'a', 'b', truth='label'\)"):
         op.compare(first, "a", "b")
 
 

@@ -76,7 +76,7 @@ def test_intervals_that_just_touch_an_edge():
 
 def test_shares_of_right_and_wrong():
     """Of 100: A right in 80, B in 70, both right or both wrong in 60: 55, 25, 15 and 5."""
-    assert _right_and_wrong((0.8, 0.7), 0.6) == pytest.approx((0.55, 0.25, 0.15, 0.05))
+    assert _right_and_wrong(0.8, 0.7, 0.6) == pytest.approx((0.55, 0.25, 0.15, 0.05))
 
 
 @each(("prior", "n_classes", "paired", "worth"), [

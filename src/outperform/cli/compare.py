@@ -133,9 +133,8 @@ def scorecard(
             classes = comparison.by_class()
         write_result(classes, writing)
         return
-    default = ["accuracy"] if reading.correct else ["accuracy", "f1_macro", "matthews_corrcoef"]
-    names = default if metrics is None else metrics.split(",")
-    data = asking.at_prevalence(read_seen(files, [a, b], reading, names))
+    names = None if metrics is None else metrics.split(",")
+    data = asking.at_prevalence(read_seen(files, [a, b], reading, names or []))
     with shown("drawing"):
         card = op.scorecard(
             data,

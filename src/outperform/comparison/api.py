@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
-from outperform._typing import ColumnLike, DataTree, Label, LabelsLike, OfRows, Seed
+from outperform._typing import (
+    ColumnLike,
+    DataTree,
+    Label,
+    LabelsLike,
+    OfColumns,
+    OfRows,
+    Seed,
+    Source,
+)
 from outperform.comparison.result import Comparison, summarize_comparison
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
@@ -18,27 +27,25 @@ from outperform.inference import engine
 from outperform.inference import engine as answering
 from outperform.inference.question import Sampling
 from outperform.inference.spec import (
-    Data,
     OfAny,
     OfTwo,
-    data_of,
+    check_names,
     declared,
     draws_of,
     get_engine,
     make_spec,
-    refuse_counted,
     refuse_declared,
     rope_for,
-    selected,
-    two_models,
 )
 from outperform.inference.suite import ScoreSuite, Suite
+from outperform.inputs import read_models, refuse_truth
 from outperform.metrics.metric import MetricLike
 from outperform.posterior.base import PyMCModel
 from outperform.posterior.pymc.sampling import PyMC
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import seed_sequence
 from outperform.results.estimate import Estimate, answer_one
+from outperform.wrong_calls import explained
 
 if TYPE_CHECKING:
     from outperform.suite.result import SuiteComparison
@@ -50,6 +57,10 @@ class _OfOne(OfAny, total=False):
 
 class _OfOneArray(_OfOne, OfRows, total=False):
     name: str
+
+
+class _OfOneColumn(_OfOne, OfColumns, total=False):
+    pass
 
 
 class _OfTwo(OfTwo, total=False):
@@ -64,8 +75,16 @@ class OfTwoArrays(_OfTwo, OfRows, total=False):
     names: tuple[str, str]
 
 
+class _OfTwoColumns(_OfTwo, OfColumns, total=False):
+    pass
+
+
 @overload
 def estimate(y_true: Outcomes | Scores, prediction: str, **kwargs: Unpack[_OfOne]) -> Estimate: ...
+
+
+@overload
+def estimate(y_true: Source, prediction: str, **kwargs: Unpack[_OfOneColumn]) -> Estimate: ...
 
 
 @overload
@@ -74,10 +93,12 @@ def estimate(
 ) -> Estimate: ...
 
 
+@explained
 def estimate(
-    y_true: Outcomes | Scores | LabelsLike | None,
+    y_true: Outcomes | Scores | Source | LabelsLike | None,
     prediction: str | LabelsLike,
     *,
+    truth: str | None = None,
     metric: MetricLike | None = None,
     hdi_prob: float = 0.95,
     prior: PriorLike | None = None,
@@ -95,10 +116,14 @@ def estimate(
     Parameters
     ----------
     y_true
-        True labels, or :class:`Outcomes`, or :class:`Scores`; None for graded answers.
+        True labels, or :class:`Outcomes`, or :class:`Scores`; None for graded answers. Or a frame
+        or file, with ``truth``.
     prediction
-        Predicted labels, or the name of a model in the outcomes. For a metric of scores such as
-        ``"roc_auc"``, the model's scores.
+        Predicted labels, or the name of a model in the outcomes or of a column in the frame. For a
+        metric of scores such as ``"roc_auc"``, the model's scores.
+    truth
+        Column of the true labels, if ``y_true`` is a frame or file. Groups and weights are then
+        names of columns too.
     metric
         Name of a scikit-learn scorer, a metric object, or a function of a confusion array.
         Default: F1 if the positive class is clear, macro-F1 otherwise.
@@ -133,7 +158,16 @@ def estimate(
     >>> print(round(op.estimate(outcomes, "spam", metric="recall").mean, 4))
     0.8704
     """
-    data = _one_model(y_true, prediction, name, labels, sample_weight, groups, metric)
+    data = read_models(
+        y_true,
+        {name: prediction},
+        verb="estimate",
+        truth=truth,
+        metric=metric,
+        labels=labels,
+        groups=groups,
+        sample_weight=sample_weight,
+    )
     prob, n_draws = check_prob(hdi_prob), engine.check_draws(n_draws)
     seed = seed_sequence(random_state)
     spec = make_spec(
@@ -145,28 +179,6 @@ def estimate(
         pos_label=pos_label,
     )
     return answer_one(spec, verb="estimate", prob=prob, n_draws=n_draws, seed=seed, n_jobs=n_jobs)
-
-
-def _one_model(
-    y_true: Outcomes | Scores | LabelsLike | None,
-    prediction: str | LabelsLike,
-    name: str,
-    labels: Sequence[Label] | None,
-    weights: ColumnLike | None,
-    groups: ColumnLike | None,
-    metric: MetricLike | None,
-) -> Data:
-    if isinstance(y_true, (Outcomes, Scores)):
-        refuse_counted(groups=groups, sample_weight=weights)
-        return selected(y_true, [prediction], verb="estimate")
-    return data_of(
-        y_true,
-        {name: prediction},
-        metric=metric,
-        labels=labels,
-        sample_weight=weights,
-        groups=groups,
-    )
 
 
 @overload
@@ -182,16 +194,22 @@ def compare(y_true: Outcomes | Scores, a: str, b: str, **kwargs: Unpack[_OfTwo])
 
 
 @overload
+def compare(y_true: Source, a: str, b: str, **kwargs: Unpack[_OfTwoColumns]) -> Comparison: ...
+
+
+@overload
 def compare(
     y_true: LabelsLike | None, a: LabelsLike, b: LabelsLike, **kwargs: Unpack[OfTwoArrays]
 ) -> Comparison: ...
 
 
+@explained
 def compare(
-    y_true: Suite | Outcomes | Scores | LabelsLike | None,
+    y_true: Suite | Outcomes | Scores | Source | LabelsLike | None,
     a: str | LabelsLike,
     b: str | LabelsLike,
     *,
+    truth: str | None = None,
     metric: MetricLike | None = None,
     rope: RopeLike | None = None,
     hdi_prob: float = 0.95,
@@ -217,12 +235,16 @@ def compare(
     ----------
     y_true
         True labels, or :class:`Outcomes`, or :class:`Scores`; None for graded answers. If items
-        have several labels, an indicator matrix or one collection of labels per item. A
-        :class:`Suite` has many tasks, each with its own metric and ROPE.
+        have several labels, an indicator matrix or one collection of labels per item. Or a frame
+        or file, with ``truth``. A :class:`Suite` has many tasks, each with its own metric and
+        ROPE.
     a, b
-        Predicted labels of A and of B, or the names of two models in the outcomes. For a metric
-        of scores such as ``"roc_auc"`` or ``"log_loss"``, their scores; a DataFrame of
-        probabilities has one column per class, named like the class.
+        Predicted labels of A and of B, or the names of two models in the outcomes, or of two
+        columns in the frame. For a metric of scores such as ``"roc_auc"`` or ``"log_loss"``, their
+        scores; a DataFrame of probabilities has one column per class, named like the class.
+    truth
+        Column of the true labels, if ``y_true`` is a frame or file. Groups and weights are then
+        names of columns too.
     metric
         Name of a scikit-learn scorer, a metric object such as
         ``op.metrics.fbeta(2, average="macro")``, or a function of a confusion array, or of
@@ -281,6 +303,7 @@ def compare(
     """
     pymc = get_engine(engine)
     if isinstance(y_true, Suite):
+        refuse_truth(truth, "compare")
         if pymc is not None:
             raise UsageError("engine 'pymc' compares one task at a time; use engine='direct'")
         refuse_declared(never_true)
@@ -305,8 +328,16 @@ def compare(
         from outperform.suite.api import compare_suite
 
         return compare_suite(y_true, a, b, **shared)
-    data = two_models(
-        y_true, a, b, names, labels, groups, metric=metric, sample_weight=sample_weight
+    name_a, name_b = check_names(names)
+    data = read_models(
+        y_true,
+        {name_a: a, name_b: b},
+        verb="compare",
+        truth=truth,
+        metric=metric,
+        labels=labels,
+        groups=groups,
+        sample_weight=sample_weight,
     )
     data = declared(data, never_true)
     spec = make_spec(

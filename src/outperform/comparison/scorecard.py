@@ -6,60 +6,65 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Unpack, overload
 
-from outperform._typing import ColumnLike, Label, LabelsLike, OfRows, Seed
+from outperform._typing import ColumnLike, Label, LabelsLike, OfColumns, OfRows, Seed, Source
 from outperform.comparison.result import ComparisonTable, summarize_comparison
-from outperform.data.outcomes import Outcomes
+from outperform.data.outcomes import Kind, Outcomes
 from outperform.data.scores import Scores
 from outperform.decision.intervals import check_prob
 from outperform.decision.rope import Rope, RopeLike
-from outperform.errors import UsageError, unknown_name
+from outperform.errors import UsageError, param, unknown_name
 from outperform.inference import engine
 from outperform.inference.engine import Answer
 from outperform.inference.question import Sampling
 from outperform.inference.score_spec import ScoreSpec, adds_up
-from outperform.inference.spec import OfAny, Spec, make_spec, rope_for, two_models
+from outperform.inference.spec import Data, OfAny, Spec, check_names, make_spec, rope_for
+from outperform.inputs import read_models
 from outperform.metrics.metric import MetricLike
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import seed_sequence
+from outperform.wrong_calls import explained
 
 
 class _OfCard(OfAny, total=False):
     rope: RopeLike | Mapping[str, RopeLike] | None
     paired: bool
+    metrics: Sequence[MetricLike] | None
 
 
 class _OfArrays(_OfCard, OfRows, total=False):
     names: tuple[str, str]
 
 
+class _CardOfColumns(_OfCard, OfColumns, total=False):
+    pass
+
+
 @overload
 def scorecard(
-    y_true: Outcomes | Scores,
-    a: str,
-    b: str,
-    *,
-    metrics: Sequence[MetricLike],
-    **kwargs: Unpack[_OfCard],
+    y_true: Outcomes | Scores, a: str, b: str, **kwargs: Unpack[_OfCard]
 ) -> ComparisonTable: ...
 
 
 @overload
 def scorecard(
-    y_true: LabelsLike | None,
-    a: LabelsLike,
-    b: LabelsLike,
-    *,
-    metrics: Sequence[MetricLike],
-    **kwargs: Unpack[_OfArrays],
+    y_true: Source, a: str, b: str, **kwargs: Unpack[_CardOfColumns]
 ) -> ComparisonTable: ...
 
 
+@overload
 def scorecard(
-    y_true: Outcomes | Scores | LabelsLike | None,
+    y_true: LabelsLike | None, a: LabelsLike, b: LabelsLike, **kwargs: Unpack[_OfArrays]
+) -> ComparisonTable: ...
+
+
+@explained
+def scorecard(
+    y_true: Outcomes | Scores | Source | LabelsLike | None,
     a: str | LabelsLike,
     b: str | LabelsLike,
     *,
-    metrics: Sequence[MetricLike],
+    metrics: Sequence[MetricLike] | None = None,
+    truth: str | None = None,
     rope: RopeLike | Mapping[str, RopeLike] | None = None,
     hdi_prob: float = 0.95,
     prior: PriorLike | None = None,
@@ -81,12 +86,19 @@ def scorecard(
     Parameters
     ----------
     y_true
-        True labels, or :class:`Outcomes`, or :class:`Scores`; None for graded answers.
+        True labels, or :class:`Outcomes`, or :class:`Scores`; None for graded answers. Or a frame
+        or file, with ``truth``.
     a, b
-        Predicted labels of A and of B, or the names of two models in the outcomes. For metrics
-        of scores, their scores.
+        Predicted labels of A and of B, or the names of two models in the outcomes, or of two
+        columns in the frame. For metrics of scores, their scores.
     metrics
-        The metrics, each as for :func:`compare`.
+        The metrics, each as for :func:`compare`. Default for labels: accuracy, macro-F1 and
+        Matthews' correlation; for label sets, micro-F1, macro-F1 and the mean F1 of items; for
+        spans, precision, recall and F1; if only right or wrong is known, accuracy. Scores have
+        no default.
+    truth
+        Column of the true labels, if ``y_true`` is a frame or file. Groups and weights are then
+        names of columns too.
     rope
         Region of practical equivalence of every metric, or a mapping from metric names; metrics
         that are not in the mapping have the default.
@@ -124,18 +136,20 @@ def scorecard(
     >>> [c.decision.symbol for c in card]
     ['≫', '≫']
     """
-    if isinstance(metrics, str) or not metrics:
+    if isinstance(metrics, str) or (metrics is not None and not metrics):
         raise UsageError(f"metrics must be a list such as ['f1', 'recall']; got {metrics!r}")
-    data = two_models(
+    name_a, name_b = check_names(names)
+    data = read_models(
         y_true,
-        a,
-        b,
-        names,
-        labels,
-        groups,
-        metric=metrics[0],
+        {name_a: a, name_b: b},
+        verb="scorecard",
+        truth=truth,
+        metric=None if metrics is None else metrics[0],
+        labels=labels,
+        groups=groups,
         sample_weight=sample_weight,
     )
+    metrics = default_metrics(data) if metrics is None else metrics
     prob, seed = check_prob(hdi_prob), seed_sequence(random_state)
     specs = [
         make_spec(
@@ -158,6 +172,24 @@ def scorecard(
     return ComparisonTable(
         what="metric", keys=tuple(spec.metric.name for spec in specs), comparisons=comparisons
     )
+
+
+_DEFAULT_METRICS: dict[Kind, tuple[str, ...]] = {
+    "classes": ("accuracy", "f1_macro", "matthews_corrcoef"),
+    "label_sets": ("f1_micro", "f1_macro", "f1_samples"),
+    "spans": ("precision", "recall", "f1"),
+    "correct": ("accuracy",),
+}
+
+
+def default_metrics(data: Data) -> tuple[str, ...]:
+    """Return the metrics of a scorecard of these data if none were chosen."""
+    if isinstance(data, Scores):
+        raise UsageError(
+            f"scores have no default metrics; name them with "
+            f"{param('metrics=', ['roc_auc', 'brier_score'])}"
+        )
+    return _DEFAULT_METRICS[data.kind]
 
 
 def _ropes(

@@ -36,6 +36,7 @@ from outperform.posterior.rng import seed_sequence
 from outperform.results.base import withhold
 from outperform.results.details import FoldDetails
 from outperform.results.estimate import Estimate, answer_one
+from outperform.wrong_calls import explained
 
 
 def stability_findings(
@@ -123,6 +124,7 @@ def blocked_estimate(plain: Estimate, folds: Folds, correlation: Correlation) ->
     )
 
 
+@explained
 def compare_cv_counts(
     folds_a: MatrixLike,
     folds_b: MatrixLike,
@@ -233,6 +235,7 @@ def compare_counts(
     return blocked(plain, folds, correlation)
 
 
+@explained
 def estimate_cv_counts(
     folds: MatrixLike,
     *,

@@ -71,10 +71,12 @@ from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child, seed_sequence
 from outperform.progress import in_steps
 from outperform.results.details import FoldDetails, ScoreDetails
+from outperform.wrong_calls import explained
 
 _SPLIT_STREAM = 2**31 + 1
 
 
+@explained
 def cross_compare(
     estimator_a: SupportsFitPredict,
     estimator_b: SupportsFitPredict,

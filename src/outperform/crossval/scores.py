@@ -56,6 +56,7 @@ from outperform.posterior.pymc.sampling import Chain
 from outperform.posterior.rng import child, seed_sequence
 from outperform.results.details import DatasetDifference, Drawn, NextDataset, ScoreDetails
 from outperform.results.estimate import Estimate
+from outperform.wrong_calls import explained
 
 FoldsLike: TypeAlias = "ColumnLike | ModelsLike | Sequence[ColumnLike] | AnyArray"
 """Scores: a vector of folds, a row per data set, or a mapping from data set names."""
@@ -90,6 +91,7 @@ class FoldSpec(ScoreSpec):
         return "data sets" if self.prior.name == SIGNED_RANK.name else "folds"
 
 
+@explained
 def compare_cv_scores(
     a: FoldsLike,
     b: FoldsLike,

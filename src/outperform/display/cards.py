@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from outperform.display.colours import with_colours
 from outperform.display.formats import LIMIT, Column
@@ -21,6 +21,7 @@ from outperform.display.pictures import (
     spans_html,
     tone,
 )
+from outperform.wrong_calls import unknown_attribute
 
 
 @cache
@@ -169,6 +170,16 @@ class Notebook(ABC):
     """Notebook output in every format, from which each kind of document takes what it can show."""
 
     __slots__ = ()
+
+    if not TYPE_CHECKING:  # else every misspelled attribute would pass the type checker
+
+        def __getattr__(self, name: str) -> object:
+            """Answer a wrong guess with the attribute to type."""
+            if name.startswith("_"):
+                raise AttributeError(name)
+            if hasattr(type(self), name):  # a property that raised the error itself
+                return object.__getattribute__(self, name)
+            raise AttributeError(unknown_attribute(self, name))
 
     @abstractmethod
     def to_html(self) -> str:

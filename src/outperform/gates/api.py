@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Unpack, overload
 
 from outperform import metrics
-from outperform._typing import Label, LabelsLike, Seed
+from outperform._typing import Label, LabelsLike, Seed, Source
 from outperform.comparison.api import compare
 from outperform.data.missing import UNDECLARED, MissingTexts
 from outperform.data.outcomes import Outcomes
@@ -18,13 +18,15 @@ from outperform.errors import UsageError, param
 from outperform.gates.policy import PolicyLike, gate_suite
 from outperform.gates.result import Check, Gate, Guard, GuardLike, settled
 from outperform.gates.rule import Require, check_level, check_requirement
-from outperform.inference.spec import OfTwo, declared, refuse_declared, two_models
+from outperform.inference.spec import OfTwo, declared, refuse_declared
 from outperform.inference.suite import Suite
 from outperform.inference.views import chosen_metric
+from outperform.inputs import read_models, refuse_truth
 from outperform.metrics.metric import MetricLike
 from outperform.metrics.registry import get_labels
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import seed_sequence
+from outperform.wrong_calls import explained
 
 DEFAULT_SEED = 0
 
@@ -36,6 +38,10 @@ class _GateKwargs(OfTwo, total=False):
     never_true: Sequence[Label] | None
     require: Require
     guards: Sequence[GuardLike]
+
+
+class _GateOfColumns(_GateKwargs, total=False):
+    truth: str | None
 
 
 @overload
@@ -57,6 +63,12 @@ def gate(
 
 @overload
 def gate(
+    y_true: Source, candidate: str, baseline: str, **kwargs: Unpack[_GateOfColumns]
+) -> Gate: ...
+
+
+@overload
+def gate(
     y_true: LabelsLike | None,
     candidate: LabelsLike,
     baseline: LabelsLike,
@@ -64,11 +76,13 @@ def gate(
 ) -> Gate: ...
 
 
+@explained
 def gate(
-    y_true: Suite | Outcomes | Scores | LabelsLike | None,
+    y_true: Suite | Outcomes | Scores | Source | LabelsLike | None,
     candidate: str | LabelsLike,
     baseline: str | LabelsLike,
     *,
+    truth: str | None = None,
     metric: MetricLike | None = None,
     rope: RopeLike | None = None,
     require: Require = "not_worse",
@@ -96,9 +110,12 @@ def gate(
     ----------
     y_true
         True labels, or :class:`Outcomes` or :class:`Scores`, which include names, groups and
-        weights. A :class:`Suite` has one check per task.
+        weights. Or a frame or file, with ``truth``. A :class:`Suite` has one check per task.
     candidate, baseline
-        Predicted labels, or the names of two models in the outcomes.
+        Predicted labels, or the names of two models in the outcomes, or of two columns in the
+        frame.
+    truth
+        Column of the true labels, if ``y_true`` is a frame or file.
     metric
         As for :func:`compare`.
     rope
@@ -135,9 +152,9 @@ def gate(
     pos_label
         Positive class of binary metrics, and of guards without a class.
     na_values, empty_is_label
-        For arrays: texts that mean a missing value, and whether the empty text is a label, as for
-        :meth:`Outcomes.from_labels`. If labels look missing and are not declared, the gate is
-        undecided.
+        For arrays, frames and files: texts that mean a missing value, and whether the empty text
+        is a label, as for :meth:`Outcomes.from_labels`. If labels look missing and are not
+        declared, the gate is undecided.
     never_true
         Classes that models may predict but that are intentionally never true, such as
         ``["refusal"]``. If the result depends on other predictions that are never true, the gate
@@ -171,6 +188,7 @@ def gate(
             "these outcomes are counted already, so pass them to op.read or Outcomes.from_labels"
         )
     if isinstance(y_true, Suite):
+        refuse_truth(truth, "gate")
         if guards:
             raise UsageError(f"guards apply to a single task; for a suite, use {param('policy=')}")
         refuse_declared(never_true)
@@ -178,13 +196,15 @@ def gate(
         return gate_suite(y_true, candidate, baseline, **over, **shared)
     if policy is not None:
         raise UsageError(f"{param('policy=')} applies only to a suite; use {param('guards=')}")
-    outcomes = two_models(
+    outcomes = read_models(
         y_true,
-        candidate,
-        baseline,
-        ("candidate", "baseline"),
-        labels,
+        {"candidate": candidate, "baseline": baseline},
+        verb="gate",
+        truth=truth,
         metric=metric,
+        labels=labels,
+        groups=None,
+        sample_weight=None,
         missing=missing,
     )
     outcomes = declared(outcomes, never_true)

@@ -22,7 +22,7 @@ import numpy as np
 
 from outperform import metrics
 from outperform._rows import place_rows
-from outperform._typing import AnyArray, ColumnLike, FloatArray, IntArray, Label, LabelsLike, Seed
+from outperform._typing import AnyArray, ColumnLike, FloatArray, IntArray, Label, Seed
 from outperform.data.build import of_labels
 from outperform.data.label_sets import item_margins
 from outperform.data.missing import UNDECLARED, MissingTexts
@@ -961,34 +961,6 @@ def _pair(view: Outcomes, paired: bool) -> tuple[Outcomes, tuple[Finding, ...]]:
         spans = view.kind == "spans"
         return view, (finding("unpaired_outcomes/spans" if spans else "unpaired_outcomes/items"),)
     return view, ()
-
-
-def two_models(
-    y_true: Outcomes | Scores | LabelsLike | None,
-    a: str | LabelsLike,
-    b: str | LabelsLike,
-    names: tuple[str, str],
-    labels: Sequence[Label] | None,
-    groups: ColumnLike | None = None,
-    *,
-    metric: MetricLike | None = None,
-    sample_weight: ColumnLike | None = None,
-    missing: MissingTexts = UNDECLARED,
-) -> Data:
-    """Return what was seen of two models, counted, kept as scores, or selected."""
-    if isinstance(y_true, (Outcomes, Scores)):
-        refuse_counted(groups=groups, sample_weight=sample_weight)
-        return selected(y_true, [a, b], verb="compare")
-    name_a, name_b = check_names(names)
-    return data_of(
-        y_true,
-        {name_a: a, name_b: b},
-        metric=metric,
-        labels=labels,
-        sample_weight=sample_weight,
-        groups=groups,
-        missing=missing,
-    )
 
 
 def check_names(names: tuple[str, str]) -> tuple[str, str]:

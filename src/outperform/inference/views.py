@@ -401,8 +401,8 @@ def refuse_names(*columns: object) -> None:
     """Raise an error if the name of a file or column is passed instead of an array."""
     if any(isinstance(column, str) for column in columns):
         raise UsageError(
-            "arrays are needed, but these are names; read the file or the frame with op.read and "
-            "compare the outcomes that it returns"
+            "some of these are names and others arrays; pass a frame or file and the names of all "
+            f"columns, with {param('truth=', 'label')}, or only arrays"
         )
 
 

@@ -31,8 +31,10 @@ from outperform.io.logs.samples import LONG
 from outperform.io.request import Request, check_format, open_source, read_source
 from outperform.io.tables import Table, check_where, opened
 from outperform.progress import log_time
+from outperform.wrong_calls import explained
 
 
+@explained
 def read_scores(
     source: Source,
     *,
@@ -254,7 +256,7 @@ def _log_line(source: object, result: Outcomes | Scores) -> str:
 
 def read_rows(
     source: Source,
-    columns: Sequence[str],
+    columns: Sequence[str] | None,
     *,
     if_there: Sequence[str] = (),
     missing: MissingTexts = UNDECLARED,
@@ -266,7 +268,7 @@ def read_rows(
     source
         As in :func:`read_scores`.
     columns
-        Columns that must exist.
+        Columns that must exist; None for all columns.
     if_there
         Columns to return if they exist.
     missing
@@ -274,6 +276,7 @@ def read_rows(
     """
     with opened({"": source}, [], Dialect()) as tables:
         available = tables.tables[""].names
+    columns = available if columns is None else columns
     requested = [*columns, *(name for name in if_there if name in available)]
     dialect = Dialect(columns=tuple(requested), missing=missing)
     with opened({"": source}, requested, dialect) as tables:
@@ -393,6 +396,7 @@ class Reading(TypedDict, total=False):
     storage_options: Mapping[str, Option] | None
 
 
+@explained
 def read(
     source: Source,
     *,

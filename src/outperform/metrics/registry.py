@@ -110,8 +110,8 @@ def get(metric: MetricLike) -> Metric:
             return from_score_function(cast(ScoreFunction, metric))
         return from_function(cast(ConfusionFunction, metric))
     raise UsageError(
-        "a metric must be a name, a Metric or a function of a confusion array; "
-        f"got {type(metric).__name__}"
+        "a metric must be a name, a Metric or a function of a confusion array; for several, use "
+        f"scorecard; got {type(metric).__name__}"
     )
 
 

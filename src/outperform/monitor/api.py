@@ -47,6 +47,7 @@ from outperform.monitor.text import (
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child, seed_sequence
 from outperform.results.base import Tabular
+from outperform.wrong_calls import explained
 
 _SHOWN = 3
 _FEW_DRAWS = 100  # for comparisons of which only the observed values are used
@@ -226,6 +227,7 @@ class Monitor(Tabular):
     _looks: list[Look]
     _made: int
 
+    @explained
     def __init__(
         self,
         folder: str | os.PathLike[str],

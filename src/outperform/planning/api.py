@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
@@ -13,7 +13,8 @@ from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
 from outperform.decision.intervals import check_prob
 from outperform.decision.rope import Decision, Rope, RopeLike
-from outperform.errors import UsageError, either, param, unknown_name
+from outperform.errors import CallError, UsageError, either, param, unknown_name
+from outperform.findings import Finding, finding
 from outperform.inference import engine
 from outperform.inference.engine import check_draws
 from outperform.inference.question import Sampling
@@ -62,6 +63,7 @@ from outperform.posterior.predictive import certain
 from outperform.posterior.registry import PriorLike, dirichlet_shapes
 from outperform.posterior.rng import seed_sequence
 from outperform.progress import in_steps
+from outperform.wrong_calls import explained, usage
 
 _RATES_DRAWS = 4_000
 _TABLE_DRAWS = 1_000
@@ -233,7 +235,12 @@ def accuracies_world(
     accuracies: Any, agreement: Any, analysis: Analysis
 ) -> tuple[TableWorld, Rope]:
     """Return the scenario of two accuracies and an agreement rate."""
-    shares = _right_and_wrong(accuracies, agreement)
+    p, q = _check_accuracies(accuracies)
+    assumed: tuple[Finding, ...] = ()
+    if agreement is None:
+        agreement = p * q + (1 - p) * (1 - q)
+        assumed = (finding("agreement_assumed", agreement=agreement),)
+    shares = _right_and_wrong(p, q, check_probability(agreement))
     analysis.refuse("labels", "pos_label", what="accuracies")
     if analysis.metric is not None and get_labels(analysis.metric).name != "accuracy":
         raise UsageError(
@@ -246,7 +253,7 @@ def accuracies_world(
     counts = np.rint(_MANY * probabilities).astype(np.int64)
     spec = analysis.ask(replace(example, tables=(replace(table, counts=counts),)), "accuracy")
     rope = rope_for(spec, analysis.rope)
-    stated = "/".join(f"{accuracy:g}" for accuracy in accuracies)
+    stated = f"{p:g}/{q:g}"
     world = TableWorld(
         spec=spec,
         make_predict=lambda: certain(example, probabilities),
@@ -255,6 +262,7 @@ def accuracies_world(
         n_draws=analysis.draws(_TABLE_DRAWS),
         prob=analysis.prob,
         origin=f"accuracies={stated} | agreement={agreement:g}",
+        assumed=assumed,
     )
     return world, rope
 
@@ -264,12 +272,7 @@ def _part(name: str) -> str:
     return param(name) + either(" in scenario", "")
 
 
-def _right_and_wrong(accuracies: object, agreement: object) -> tuple[float, float, float, float]:
-    """Return the shares of items that both, only A, only B and neither get right.
-
-    ``both + neither = g``, ``both + only A = p`` and ``both + only B = q`` give
-    ``both = (g + p + q − 1) / 2``.
-    """
+def _check_accuracies(accuracies: object) -> tuple[float, float]:
     if accuracies is None:
         raise UsageError(
             f"agreement needs {_part('accuracies')} too, that of A and that of B; add them"
@@ -279,13 +282,16 @@ def _right_and_wrong(accuracies: object, agreement: object) -> tuple[float, floa
             f"{param('accuracies')} must be two numbers, for A and B; got {accuracies!r}"
         )
     p, q = (check_probability(accuracy) for accuracy in accuracies)
+    return p, q
+
+
+def _right_and_wrong(p: float, q: float, g: float) -> tuple[float, float, float, float]:
+    """Return the shares of items that both, only A, only B and neither get right.
+
+    ``both + neither = g``, ``both + only A = p`` and ``both + only B = q`` give
+    ``both = (g + p + q − 1) / 2``.
+    """
     lowest, highest = abs(p + q - 1), 1 - abs(p - q)
-    if agreement is None:
-        raise UsageError(
-            f"accuracies need {_part('agreement')} too, the share of items that both get right or "
-            f"both get wrong; add it, from {lowest:g} to {highest:g} for these accuracies"
-        )
-    g = check_probability(agreement)
     if not lowest - 1e-12 <= g <= highest + 1e-12:
         raise UsageError(
             f"agreement of models with accuracies {p:g} and {q:g} must be from {lowest:g} to "
@@ -333,7 +339,7 @@ class Accuracies(TypedDict):
     """Scenario with two accuracies and an agreement rate."""
 
     accuracies: tuple[float, float]
-    agreement: float
+    agreement: NotRequired[float]
 
 
 class Rates(TypedDict):
@@ -348,8 +354,9 @@ _ACCURACIES = tuple(Accuracies.__annotations__)
 _RATES = tuple(Rates.__annotations__)
 
 
+@explained
 def plan(
-    *,
+    *accuracies: float,
     pilot: Outcomes | Scores | Suite | None = None,
     a: str | None = None,
     b: str | None = None,
@@ -378,6 +385,9 @@ def plan(
 
     Parameters
     ----------
+    *accuracies
+        Expected accuracies of A and of B, the shortest scenario. Its errors are independent; for
+        another agreement, use ``scenario``.
     pilot
         Outcomes or scores of items like the new ones, which will be analysed without the pilot.
         With a :class:`Suite` the plan is for the mean over its tasks, and all tasks grow by the
@@ -386,7 +396,8 @@ def plan(
         Names of two models in the pilot. Not needed if it has two.
     scenario
         Expected results, instead of a pilot. Either ``accuracies`` (of A and of B) and
-        ``agreement``, the share of items that both get right or both get wrong; or ``theta_pos``,
+        ``agreement``, the share of items that both get right or both get wrong, which is that of
+        independent errors if it is missing; or ``theta_pos``,
         ``theta_neg`` and ``prevalence``, the outcome probabilities of two classes, as for
         :func:`power`.
     goal
@@ -437,10 +448,14 @@ def plan(
         n_draws=n_draws,
     )
     parts = _scenario_parts(scenario)
-    accuracies, rates = (
+    if accuracies:
+        if scenario is not None or not all(isinstance(share, (int, float)) for share in accuracies):
+            raise CallError(f"by position, plan takes two accuracies; type {usage('plan')}")
+        parts = {"accuracies": accuracies}
+    of_accuracies, rates = (
         {name: parts.get(name) for name in names} for names in (_ACCURACIES, _RATES)
     )
-    there, region = the_world({"pilot": pilot, "a": a, "b": b}, accuracies, rates, analysis)
+    there, region = the_world({"pilot": pilot, "a": a, "b": b}, of_accuracies, rates, analysis)
     of_pilot, learned = pilot is not None, "prior=learned" in there.parts()
     default = _OF_LEARNED if learned else _OF_PILOT if of_pilot else _SIMULATIONS
     most_simulated = check_draws(

@@ -30,6 +30,7 @@ from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child, seed_sequence
 from outperform.progress import in_steps
 from outperform.results.base import Tabular
+from outperform.wrong_calls import explained
 
 
 @written("goal sizes power mcse n_simulations signature", kind="power")
@@ -115,6 +116,7 @@ class Power(Tabular):
         )
 
 
+@explained
 def power(
     pilot: Outcomes | Scores | Suite | None = None,
     a: str | None = None,

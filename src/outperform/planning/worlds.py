@@ -95,6 +95,8 @@ class TableWorld:
         Origin of the scenario, for the signature.
     known
         Outlook of the view by normal theory, if known; otherwise it is drawn.
+    assumed
+        Findings about what the scenario assumes.
     """
 
     spec: LabelSpec
@@ -105,6 +107,7 @@ class TableWorld:
     prob: float
     origin: str
     known: Outlook | None = None
+    assumed: tuple[Finding, ...] = ()
 
     @property
     def metric(self) -> metrics.Metric:
@@ -120,7 +123,7 @@ class TableWorld:
     @property
     def findings(self) -> tuple[Finding, ...]:
         """Findings of the spec."""
-        return (*self.spec.findings, *matching_findings(self.spec))
+        return (*self.assumed, *self.spec.findings, *matching_findings(self.spec))
 
     def simulate(
         self, size: int, n_simulations: int, seed: np.random.SeedSequence, *, n_jobs: int | None

@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
-from outperform._typing import ColumnLike, Label, LabelsLike, ModelsLike, OfRows, Seed
+from outperform._typing import (
+    ColumnLike,
+    Label,
+    LabelsLike,
+    ModelsLike,
+    OfColumns,
+    OfRows,
+    Seed,
+    Source,
+)
 from outperform.data.checks import named
 from outperform.data.labels import is_frame
 from outperform.data.outcomes import Outcomes
@@ -19,11 +28,10 @@ from outperform.inference.question import Sampling
 from outperform.inference.spec import (
     Data,
     OfTwo,
-    data_of,
-    refuse_counted,
     rope_for,
 )
 from outperform.inference.suite import Suite
+from outperform.inputs import is_source, read_models, refuse_truth
 from outperform.metrics.metric import MetricLike
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import seed_sequence
@@ -34,6 +42,7 @@ from outperform.ranking.result import (
     make_joint_spec,
     summarize_ranking,
 )
+from outperform.wrong_calls import explained
 
 if TYPE_CHECKING:
     from outperform.suite.result import SuiteRanking
@@ -44,6 +53,10 @@ class _OfMany(OfTwo, total=False):
 
 
 class _OfManyArrays(_OfMany, OfRows, total=False):
+    pass
+
+
+class _OfManyColumns(_OfMany, OfColumns, total=False):
     pass
 
 
@@ -61,14 +74,22 @@ def rank(
 
 @overload
 def rank(
+    y_true: Source, predictions: Iterable[str] | None = None, **kwargs: Unpack[_OfManyColumns]
+) -> Ranking: ...
+
+
+@overload
+def rank(
     y_true: LabelsLike | None, predictions: ModelsLike, **kwargs: Unpack[_OfManyArrays]
 ) -> Ranking: ...
 
 
+@explained
 def rank(
-    y_true: Suite | Outcomes | Scores | LabelsLike | None,
+    y_true: Suite | Outcomes | Scores | Source | LabelsLike | None,
     predictions: Iterable[str] | ModelsLike | None = None,
     *,
+    truth: str | None = None,
     metric: MetricLike | None = None,
     rope: RopeLike | None = None,
     hdi_prob: float = 0.95,
@@ -98,11 +119,15 @@ def rank(
     Parameters
     ----------
     y_true
-        True labels, :class:`Outcomes` or :class:`Scores`; None for graded answers. Or a
-        :class:`Suite` of many tasks, each with its own metric and ROPE.
+        True labels, :class:`Outcomes` or :class:`Scores`; None for graded answers. Or a frame or
+        file, with ``truth``. Or a :class:`Suite` of many tasks, each with its own metric and ROPE.
     predictions
         Predicted labels, or scores, of each model: a mapping from names, or a DataFrame with one
-        column per model. With outcomes, the names of the models to rank; all if None.
+        column per model. With outcomes, a frame or a file, the names of the models to rank; all
+        if None.
+    truth
+        Column of the true labels, if ``y_true`` is a frame or file. Groups and weights are then
+        names of columns too.
     metric
         Name of a scikit-learn scorer, a metric object, or a function of a confusion array.
         Default: F1 if the positive class is clear, macro-F1 otherwise.
@@ -147,6 +172,7 @@ def rank(
     ('nb_mult',)
     """
     if isinstance(y_true, Suite):
+        refuse_truth(truth, "rank")
         from outperform.suite.api import rank_suite
 
         return rank_suite(
@@ -168,6 +194,7 @@ def rank(
     data = _models(
         y_true,
         predictions,
+        truth=truth,
         metric=metric,
         labels=labels,
         sample_weight=sample_weight,
@@ -188,37 +215,38 @@ def rank(
 
 
 def _models(
-    y_true: Outcomes | Scores | LabelsLike | None,
-    predictions: Iterable[str] | ModelsLike | None,
+    y_true: Any,
+    predictions: Any,
     *,
-    groups: ColumnLike | None,
-    sample_weight: ColumnLike | None,
-    **columns: Any,
+    truth: str | None,
+    **options: Any,
 ) -> Data:
     """Return the data of all models, in the order of their names.
 
     The result, down to the draws, then does not depend on the order of the arguments.
     """
-    rows: OfRows = {"groups": groups, "sample_weight": sample_weight}
-    data: Data
-    names: tuple[str, ...]
-    if isinstance(y_true, (Outcomes, Scores)):
-        if isinstance(predictions, (str, Mapping)) or is_frame(predictions):
+    by_name = truth is not None or isinstance(y_true, (Outcomes, Scores))
+    models: Mapping[str, Any] | None
+    if isinstance(predictions, Mapping) or is_frame(predictions):
+        if by_name:
+            kind = "a frame or file" if truth is not None else "outcomes"
             raise UsageError(
-                "with outcomes, pass names of models, e.g. rank(outcomes, ['bert', 'gpt'])"
-            )
-        refuse_counted(**rows)
-        chosen = y_true.models if predictions is None else cast(Iterable[str], predictions)
-        names, data = tuple(chosen), y_true
-    else:
-        if not isinstance(predictions, Mapping) and not is_frame(predictions):
-            raise UsageError(
-                "predictions must be a mapping from model names, e.g. "
-                "rank(y_true, {'bert': pred_1, 'gpt': pred_2}), or a DataFrame"
+                f"with {kind}, pass names of models, e.g. rank({kind.split()[-1]}, ['bert', 'gpt'])"
             )
         models = named(predictions)
-        names = tuple(models)
-        data = data_of(y_true, models, **rows, **columns)
-    if len(names) < 2:
-        raise UsageError(f"a ranking needs at least two models; got {list(names)}")
-    return data.select(sorted(names))
+    elif predictions is None or not (by_name or is_source(y_true)):
+        models = None
+    else:
+        if isinstance(predictions, str):
+            raise UsageError(
+                "pass names of models as a list, e.g. rank(data, ['bert', 'gpt']); got "
+                f"{predictions!r}"
+            )
+        names = list(predictions)
+        if len(set(names)) != len(names):
+            raise UsageError(f"each model is ranked once; got {names}")
+        models = {str(name): name for name in names}
+    data = read_models(y_true, models, verb="rank", truth=truth, **options)
+    if len(data.models) < 2:
+        raise UsageError(f"a ranking needs at least two models; got {list(data.models)}")
+    return data.select(sorted(data.models))

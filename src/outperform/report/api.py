@@ -30,6 +30,7 @@ from outperform.report.items import items_html, named_items
 from outperform.report.sections import comparison_part
 from outperform.results.details import FoldDetails
 from outperform.suite.result import SuiteComparison, SuiteRanking
+from outperform.wrong_calls import explained
 
 _PAPERS = {
     "sigir": (
@@ -354,6 +355,7 @@ def _plain(value: object) -> Any:
     return json_value(value)
 
 
+@explained
 def write_report(
     what: Result | Iterable[Result],
     path: str | os.PathLike[str],

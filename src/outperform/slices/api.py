@@ -10,7 +10,16 @@ import numpy as np
 
 from outperform import metrics
 from outperform._missing import is_missing, unmasked
-from outperform._typing import ColumnLike, IntArray, Label, Seed, SeedSequence, Source
+from outperform._typing import (
+    ColumnLike,
+    IntArray,
+    Label,
+    LabelsLike,
+    MatrixLike,
+    Seed,
+    SeedSequence,
+    Source,
+)
 from outperform.comparison.result import answer_spec
 from outperform.data.labels import frame_columns, is_frame
 from outperform.data.missing import MissingTexts
@@ -19,7 +28,7 @@ from outperform.data.pool import Slices
 from outperform.data.scores import Scores
 from outperform.decision.intervals import check_prob
 from outperform.decision.rope import Decision, Rope, RopeLike
-from outperform.errors import DataError, UsageError, either, param, unknown_name
+from outperform.errors import DataError, UsageError, either, param
 from outperform.findings import Finding, counted, finding, listed
 from outperform.inference import engine
 from outperform.inference.diagnostics import rope_findings, table_findings
@@ -28,19 +37,21 @@ from outperform.inference.engine import check_draws
 from outperform.inference.question import Sampling
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import (
+    Data,
     LabelSpec,
     Spec,
     again,
+    check_names,
     data_of,
     make_spec,
     refuse_prevalence,
     rope_for,
-    two_models,
+    selected,
 )
 from outperform.inference.spelling import changes, listed_predictions, readings, unless_told
 from outperform.inference.summary import seed_name, sign
-from outperform.io.group_by import or_label
-from outperform.io.read import Reading, numbers_of, read, read_rows
+from outperform.inputs import read_columns, scores_of_columns
+from outperform.io.read import Reading, read
 from outperform.metrics.metric import MetricLike
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child, seed_sequence
@@ -54,6 +65,7 @@ from outperform.slices.summary import (
     pool_differences,
     summarize_rows,
 )
+from outperform.wrong_calls import explained, usage
 
 FEW_SLICES = 10
 _MOST_NAMED = 10
@@ -93,12 +105,13 @@ class _Settings(TypedDict):
     n_jobs: int | None
 
 
+@explained
 def compare_slices(
-    source: Outcomes | Scores | Source,
-    a: str,
-    b: str,
+    y_true: Outcomes | Scores | Source | LabelsLike | None,
+    a: str | LabelsLike,
+    b: str | LabelsLike,
     *,
-    by: str | Sequence[str] | Mapping[str, ColumnLike] | None = None,
+    by: str | Sequence[str] | Mapping[str, ColumnLike] | ColumnLike | MatrixLike | None = None,
     truth: str | None = None,
     metric: MetricLike | None = None,
     rope: RopeLike | None = None,
@@ -109,6 +122,7 @@ def compare_slices(
     n_jobs: int | None = None,
     labels: Sequence[Label] | None = None,
     pos_label: Label | None = None,
+    names: tuple[str, str] = ("A", "B"),
     **reading: Unpack[Reading],
 ) -> SliceComparison:
     """Compare two classifiers in every slice of the items at once.
@@ -119,16 +133,18 @@ def compare_slices(
 
     Parameters
     ----------
-    source
-        As for :func:`read`: a file, a DataFrame, a database; or :class:`Outcomes` with slices, or
-        :class:`Scores`.
+    y_true
+        A file, a frame or a database, as for :func:`read`; or true labels; or :class:`Outcomes`
+        with slices, or :class:`Scores`.
     a, b
-        Names of the models. The difference is A − B.
+        Names of the models or of their columns, or their predicted labels or scores. The
+        difference is A − B.
     by
-        Columns that define the slices. Omit it for outcomes that already have slices. For
-        :class:`Scores`, a mapping from names to columns, or a DataFrame.
+        Columns that define the slices: their names in a file, frame or database. For arrays and
+        :class:`Scores`, one column, a mapping from names to columns, or a DataFrame. Omit it for
+        outcomes that already have slices.
     truth
-        Column of true labels.
+        Column of the true labels in a file, frame or database.
     metric
         As for :func:`compare`.
     rope
@@ -149,6 +165,8 @@ def compare_slices(
         Classes to average over. Default: those that occur as true labels. No row is dropped.
     pos_label
         Positive class of a binary metric.
+    names
+        Display names of A and B if they are arrays.
     **reading
         Other parameters of :func:`read`: ``where``, ``count``, ``id``, ``on_null``, …
 
@@ -166,16 +184,15 @@ def compare_slices(
     prob, seed = check_prob(hdi_prob), seed_sequence(random_state)
     overall_draws = check_draws(n_draws)
     n_draws = _DRAWS if n_draws is None else overall_draws
-    if isinstance(source, Scores) or (
-        metrics.is_of_scores(metric) and not isinstance(source, Outcomes)
-    ):
-        scores, columns = _scores(source, a, b, truth, by, metric, reading)
+    refuse_prevalence(y_true, "compare_slices")
+    data, columns = _read(y_true, a, b, names, truth, by, metric, reading)
+    if isinstance(data, Scores):
         score_spec = make_spec(
-            scores, metric=metric, prior=prior, paired=True, labels=labels, pos_label=pos_label
+            data, metric=metric, prior=prior, paired=True, labels=labels, pos_label=pos_label
         )
         return _answer_scores(
             score_spec,
-            _divided(scores, columns),
+            _divided(data, columns),
             rope=rope_for(score_spec, rope),
             prob=prob,
             n_draws=n_draws,
@@ -183,16 +200,8 @@ def compare_slices(
             seed=seed,
             n_jobs=n_jobs,
         )
-    # Errors in the parameters are raised before the rows are counted, which may take long.
-    metrics.check_name(metric, metrics.names)
-    refuse_prevalence(source, "compare_slices")
-    if isinstance(by, Mapping):
-        raise UsageError(
-            f"for labels, {param('by=')} must be names of columns; pass the columns to Outcomes"
-        )
-    outcomes = _sliced(source, a, b, truth, by, reading)
     spec = make_spec(
-        outcomes,
+        data,
         metric=metric,
         prior=prior,
         defaults=("uniform", "unit"),
@@ -211,57 +220,122 @@ def compare_slices(
     )
 
 
-def _sliced(
-    source: Outcomes | Source,
-    a: str,
-    b: str,
+def _read(
+    y_true: Any,
+    a: Any,
+    b: Any,
+    names: tuple[str, str],
     truth: str | None,
-    by: str | Sequence[str] | None,
+    by: Any,
+    metric: MetricLike | None,
     reading: Reading,
-) -> Outcomes:
-    if not isinstance(source, Outcomes):
-        if not (isinstance(a, str) and isinstance(b, str)) or a == b:
-            raise UsageError(f"a and b must be names of two models; got {a!r} and {b!r}")
-        source = read(source, truth=truth, models=[a, b], by=by, **reading)
-    else:
-        options = {"truth": truth, "by": by, **reading}
+) -> tuple[Data, Mapping[str, Any]]:
+    """Return outcomes with slices, or scores and the columns that define their slices."""
+    of_scores = metrics.is_of_scores(metric)
+    if isinstance(y_true, (Outcomes, Scores)):
+        options = {"truth": truth, **reading}
+        if isinstance(y_true, Outcomes):
+            options["by"] = by
         used = [param(f"{name}=") for name, value in options.items() if value is not None]
         if used:
             raise UsageError(f"outcomes are already counted; remove {', '.join(used)}")
-    outcomes = two_models(source, a, b, ("A", "B"), None)
-    if not isinstance(outcomes, Outcomes) or outcomes.slices is None:
+        data = selected(y_true, [a, b], verb="compare_slices")
+        return (data, _columns(by)) if isinstance(data, Scores) else (_with_slices(data), {})
+    if not of_scores:
+        # Errors in the parameters are raised before the rows are counted, which may take long.
+        metrics.check_name(metric, metrics.names)
+    if isinstance(a, str) and isinstance(b, str):
+        if a == b:
+            raise UsageError(f"a and b must be names of two models; got {a!r} twice")
+        if not (by is None or isinstance(by, str) or all(isinstance(one, str) for one in by)):
+            raise UsageError(
+                f"with a frame or file, {param('by=')} must be names of its columns, e.g. "
+                f"{param('by=', 'country')}"
+            )
+        if of_scores:
+            return _scores_of_columns(y_true, a, b, truth, by, metric, reading)
+        return _with_slices(read(y_true, truth=truth, models=[a, b], by=by, **reading)), {}
+    if truth is not None:
+        raise UsageError(
+            f"with {param('truth=')}, a and b are names of columns; type {usage('compare_slices')}"
+        )
+    name_a, name_b = check_names(names)
+    columns, models = _columns(by), {name_a: a, name_b: b}
+    extra = sorted(set(reading) - {"groups", "na_values", "empty_is_label"})
+    if extra:
+        raise UsageError(
+            f"{', '.join(param(f'{name}=') for name in extra)} apply to the columns of a frame or "
+            "file; for arrays, build the data with Outcomes.from_labels, which takes weights too"
+        )
+    if of_scores:
+        data = data_of(
+            y_true,
+            models,
+            metric=metric,
+            labels=None,
+            sample_weight=None,
+            groups=reading.get("groups"),
+        )
+        return data, columns
+    outcomes = Outcomes.from_labels(
+        y_true,
+        models,
+        by=columns,
+        groups=reading.get("groups"),
+        na_values=reading.get("na_values"),
+        empty_is_label=reading.get("empty_is_label", False),
+    )
+    return outcomes, {}
+
+
+def _with_slices(data: Data) -> Outcomes:
+    if not isinstance(data, Outcomes) or data.slices is None:
         raise UsageError(
             "these outcomes have no slices; "
             + either("create them with by=, e.g. by=['country']", f"count them with {param('by=')}")
         )
-    return outcomes
+    return data
 
 
-def _scores(
-    source: Scores | Source,
+def _columns(by: Any) -> Mapping[str, Any]:
+    """Return the columns that define the slices of arrays, by name."""
+    if by is None:
+        raise UsageError(
+            f"pass the column that defines the slices as {param('by=')}, or several as a mapping "
+            "from names to columns such as {'country': country, 'device': device}"
+        )
+    if is_frame(by):
+        return frame_columns(by, name="by")
+    if isinstance(by, Mapping):
+        return by
+    if isinstance(by, str):
+        raise UsageError(
+            f"{param('by=')} is the name of a column, {by!r}, but these data are not a frame or "
+            "file; pass the column itself, or a mapping from names to columns: "
+            f"{usage('compare_slices')}"
+        )
+    if np.ndim(by[0] if isinstance(by, (list, tuple)) and by else 0):
+        raise UsageError(
+            f"for several columns, pass {param('by=')} as a mapping from names to columns such as "
+            "{'country': country, 'device': device}"
+        )
+    return {str(getattr(by, "name", None) or "slice"): by}
+
+
+def _scores_of_columns(
+    source: Any,
     a: str,
     b: str,
     truth: str | None,
-    by: str | Sequence[str] | Mapping[str, ColumnLike] | None,
+    by: str | Sequence[str] | None,
     metric: MetricLike | None,
     reading: Reading,
-) -> tuple[Scores, Mapping[str, Any]]:
-    """Return the scores of both models, and the columns that define the slices."""
-    if isinstance(source, Scores):
-        columns = frame_columns(by, name="by") if is_frame(by) else by
-        if not isinstance(columns, Mapping) or truth is not None or reading:
-            raise UsageError(
-                "scores are already read; pass only the columns that define the slices, "
-                f"{param('by=')} as a mapping from names to columns such as {{'country': …}}"
-            )
-        scores = two_models(source, a, b, ("A", "B"), None)
-        assert isinstance(scores, Scores)
-        return scores, columns
+) -> tuple[Data, Mapping[str, Any]]:
     missing = MissingTexts.from_param(
         reading.get("na_values"), reading.get("empty_is_label", False)
     )
     others = [name for name in reading if name not in ("na_values", "empty_is_label")]
-    if others or by is None or isinstance(by, Mapping):
+    if others or by is None:
         raise UsageError(
             f"for scores, pass the names of the columns that define the slices as {param('by=')}"
             + (f" and remove {', '.join(param(f'{name}=') for name in others)}" if others else "")
@@ -269,50 +343,9 @@ def _scores(
         )
     names = [by] if isinstance(by, str) else list(by)
     required = [*names, a, b, *(() if truth is None else (truth,))]
-    if is_frame(source):
-        columns = _rows_of(source, required)
-        rows = {name: missing.without(values) for name, values in columns.items()}
-    else:
-        rows = read_rows(source, required, missing=missing)
-    for name in required:
-        empty = [row for row, value in enumerate(rows[name], 1) if is_missing(value)]
-        if empty:
-            raise DataError(
-                f"column {name!r} has no value in {len(empty)} of {len(rows[name])} rows, the "
-                f"first in row {empty[0]} (counted from 1); drop these rows, or fill in a value"
-                + ("" if is_frame(source) else or_label(text_file=True))
-            )
-    basis = None if metric is None or callable(metric) else metrics.get_score(metric).basis
-    if basis is None or basis.read is None:  # other metrics read texts, rankings or masks
-        of_targets = (
-            () if basis is None or basis.reads != "statistics" or truth is None else (truth,)
-        )
-        rows |= {name: list(numbers_of(rows[name], name, source)) for name in (a, b, *of_targets)}
-    scores = data_of(
-        None if truth is None else rows[truth],
-        {a: rows[a], b: rows[b]},
-        metric=metric,
-        labels=None,
-        sample_weight=None,
-        groups=None,
-    )
-    assert isinstance(scores, Scores)
+    rows = read_columns(source, required, missing=missing)
+    scores = scores_of_columns(rows, [a, b], source, truth=truth, metric=metric)
     return scores, {name: rows[name] for name in names}
-
-
-def _rows_of(frame: object, names: Sequence[str]) -> dict[str, list[Any]]:
-    """Return columns of a DataFrame as lists."""
-    columns = frame_columns(frame, name="source")
-    for name in names:
-        if name not in columns:
-            raise UsageError(unknown_name("column", name, map(str, columns)))
-    # Arrow scalars are neither text nor numbers.
-    return {
-        name: columns[name].to_pylist()
-        if hasattr(columns[name], "to_pylist")
-        else list(columns[name])
-        for name in names
-    }
 
 
 def _complete(column: Any, name: str) -> list[Any]:

@@ -1,0 +1,267 @@
+"""Two or more models' answers, from arrays or from the columns of a frame or a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from outperform import metrics
+from outperform._missing import is_missing
+from outperform._typing import FloatArray, Label
+from outperform.data.labels import frame_columns, is_frame
+from outperform.data.missing import UNDECLARED, MissingTexts
+from outperform.data.outcomes import Outcomes
+from outperform.data.scores import Scores
+from outperform.errors import DataError, UsageError, param, unknown_name
+from outperform.inference.spec import Data, data_of, refuse_counted, selected
+from outperform.io.frames import fetch_columns, known_frame
+from outperform.io.group_by import or_label
+from outperform.io.read import numbers_of, read, read_rows
+from outperform.metrics.metric import MetricLike
+
+
+def is_source(value: object) -> bool:
+    """Return whether a value has columns with names: a path, an open file, or a frame.
+
+    Examples
+    --------
+    >>> is_source("preds.parquet"), is_source(["spam", "ham"])
+    (True, False)
+    """
+    # A lazy frame of polars would resolve its schema to answer hasattr(value, "columns").
+    named = ("collect_schema", "columns", "column_names")
+    return is_file(value) or any(hasattr(value, name) for name in named)
+
+
+def is_file(value: object) -> bool:
+    """Return whether a value is a path or an open file."""
+    return isinstance(value, (str, os.PathLike)) or hasattr(value, "read")
+
+
+def refuse_truth(truth: str | None, verb: str) -> None:
+    """Raise an error if the column of the true labels is passed with data that have one."""
+    if truth is not None:
+        raise UsageError(
+            f"{param('truth=')} is a column of a frame or file; these data already have their "
+            f"true labels, so remove it: {verb}(data, ...)"
+        )
+
+
+def read_models(
+    y_true: Any,
+    models: Mapping[str, Any] | None,
+    *,
+    verb: str,
+    truth: str | None,
+    metric: MetricLike | None,
+    labels: Sequence[Label] | None,
+    groups: Any,
+    sample_weight: Any,
+    missing: MissingTexts = UNDECLARED,
+) -> Data:
+    """Return the data of models: selected, read by the names of columns, or made of arrays.
+
+    Parameters
+    ----------
+    y_true
+        Outcomes or scores, a frame or file, or true labels.
+    models
+        By display name: a model's name, the name of its column, or its answers. None stands for
+        all models of ``y_true``.
+    verb
+        Function that the user called, for messages.
+    truth
+        Column of the true labels in a frame or file.
+    metric, labels, groups, sample_weight
+        As the user passed them; with a frame or file, groups and weights are names of columns.
+    missing
+        Texts that mean a missing label.
+    """
+    rows = {"groups": groups, "sample_weight": sample_weight}
+    answers = None if models is None else list(models.values())
+    if isinstance(y_true, (Outcomes, Scores)):
+        refuse_truth(truth, verb)
+        refuse_counted(**rows)
+        return y_true if answers is None else selected(y_true, answers, verb=verb)
+    names = answers is None or all(isinstance(answer, str) for answer in answers)
+    if truth is not None or (names and is_source(y_true)):
+        if not names:
+            raise UsageError(
+                f"with {param('truth=')}, models are the names of columns, e.g. "
+                f"{verb}(frame, 'bert', 'gpt', truth={truth!r})"
+            )
+        return _read_columns(y_true, answers, verb, truth, metric, missing, **rows)
+    if models is None:
+        raise UsageError(
+            "predictions must be a mapping from model names, e.g. "
+            f"{verb}(y_true, {{'bert': pred_1, 'gpt': pred_2}}), or a DataFrame"
+        )
+    if names:
+        raise UsageError(
+            "the models are names, so y_true must be the frame or file with these columns: "
+            f"{verb}(frame, {', '.join(map(repr, answers or ()))}, truth='label'); got "
+            f"{type(y_true).__name__}"
+        )
+    return data_of(y_true, models, metric=metric, labels=labels, missing=missing, **rows)
+
+
+def _read_columns(
+    source: Any,
+    models: list[str] | None,
+    verb: str,
+    truth: str | None,
+    metric: MetricLike | None,
+    missing: MissingTexts,
+    groups: Any,
+    sample_weight: Any,
+) -> Data:
+    """Return the data of columns of a frame or file."""
+    for name, column in {"groups": groups, "sample_weight": sample_weight}.items():
+        if column is not None and not isinstance(column, str):
+            raise UsageError(f"with a frame or file, {param(f'{name}=')} is the name of a column")
+    if models is not None:
+        _refuse_repeated(models)
+    if metric is None or not metrics.is_of_scores(metric):
+        metrics.check_name(metric, metrics.names)
+        if truth is None:
+            raise _without_truth(verb, models)
+        return read(
+            source,
+            truth=truth,
+            models=models,
+            groups=groups,
+            weight=sample_weight,
+            na_values=missing.na_values,
+            empty_is_label=missing.empty_is_label,
+        )
+    others = [name for name in (truth, groups, sample_weight) if name is not None]
+    if models is None:
+        columns = read_columns(source, None, missing=missing)
+        models = [name for name in columns if name not in others]
+        _refuse_texts(columns, models, metric, verb)
+    else:
+        columns = read_columns(source, [*models, *others], missing=missing)
+    return scores_of_columns(
+        columns, models, source, truth=truth, metric=metric, groups=groups, weight=sample_weight
+    )
+
+
+def _refuse_texts(
+    columns: Mapping[str, list[Any]], models: list[str], metric: MetricLike, verb: str
+) -> None:
+    """Raise an error that names the models if some of the other columns are not scores."""
+    basis = _basis(metric)
+    texts = [name for name in models if any(isinstance(value, str) for value in columns[name])]
+    if texts and len(texts) < len(models) and (basis is None or basis.read is None):
+        scores = [name for name in models if name not in texts]
+        raise UsageError(
+            f"not all other columns are scores: {', '.join(map(repr, texts))} contain text; name "
+            f"the models, e.g. {verb}(data, {scores})"
+        )
+
+
+def _refuse_repeated(models: Sequence[str]) -> None:
+    if len(set(models)) != len(models):
+        raise UsageError(f"the models must differ; got {', '.join(map(repr, models))}")
+
+
+def _without_truth(verb: str, models: Sequence[str] | None) -> UsageError:
+    named = ", ".join(map(repr, ["bert", "gpt"] if models is None else models))
+    return UsageError(
+        f"a frame or file needs the column of the true labels: {verb}(data, {named}, "
+        f"truth='label'). If the columns say whether a model was right, read them first: "
+        f"op.read(data, correct=[{named}])"
+    )
+
+
+def scores_of_columns(
+    columns: Mapping[str, list[Any]],
+    models: Sequence[str],
+    source: object,
+    *,
+    truth: str | None,
+    metric: MetricLike | None,
+    groups: str | None = None,
+    weight: str | None = None,
+) -> Data:
+    """Return the data of columns of rows, with numbers where the metric reads numbers."""
+    numbers: set[str] = set() if weight is None else {weight}
+    basis = _basis(metric)
+    if basis is None or basis.read is None:  # other metrics read texts, rankings or masks
+        numbers |= set(models)
+        if basis is not None and basis.reads == "statistics" and truth is not None:
+            numbers.add(truth)
+    rows: dict[str, list[Any] | FloatArray] = {
+        name: numbers_of(values, name, source) if name in numbers else values
+        for name, values in columns.items()
+    }
+    return data_of(
+        None if truth is None else rows[truth],
+        {name: rows[name] for name in models},
+        metric=metric,
+        labels=None,
+        sample_weight=None if weight is None else rows[weight],
+        groups=None if groups is None else rows[groups],
+    )
+
+
+def _basis(metric: MetricLike | None) -> metrics.Basis | None:
+    """Return what a metric of scores reads; None for a function of rows, which reads numbers."""
+    return None if metric is None or callable(metric) else metrics.get_score(metric).basis
+
+
+def read_columns(
+    source: Any, names: Sequence[str] | None, *, missing: MissingTexts
+) -> dict[str, list[Any]]:
+    """Return columns of a frame or file as lists, none of whose values is missing.
+
+    Parameters
+    ----------
+    source
+        Frame or file.
+    names
+        Columns to return; None for all of them.
+    missing
+        Texts that mean a missing value.
+    """
+    if is_file(source):
+        rows = read_rows(source, names, missing=missing)
+    else:
+        # A lazy frame would resolve its schema to answer is_frame.
+        in_memory = hasattr(source, "__len__") and is_frame(source)
+        columns = _lists(source, names) if in_memory else _collected(source, names)
+        rows = {name: missing.without(values) for name, values in columns.items()}
+    for name, values in rows.items():
+        empty = [row for row, value in enumerate(values, 1) if is_missing(value)]
+        if empty:
+            raise DataError(
+                f"column {name!r} has no value in {len(empty)} of {len(values)} rows, the "
+                f"first in row {empty[0]} (counted from 1); drop these rows, or fill in a value"
+                + (or_label(text_file=True) if is_file(source) else "")
+            )
+    return rows
+
+
+def _collected(source: Any, names: Sequence[str] | None) -> dict[str, list[Any]]:
+    frame = known_frame(source)
+    if frame is None:
+        raise UsageError(f"a frame or file is needed; got {type(source).__name__}")
+    names = list(frame.columns) if names is None else names
+    for name in names:
+        frame.column(name)
+    return dict(zip(names, fetch_columns(frame, names), strict=True))
+
+
+def _lists(frame: object, names: Sequence[str] | None) -> dict[str, list[Any]]:
+    columns = frame_columns(frame, name="source")
+    for name in columns if names is None else names:
+        if name not in columns:
+            raise UsageError(unknown_name("column", name, map(str, columns)))
+    # Arrow scalars are neither text nor numbers.
+    return {
+        name: columns[name].to_pylist()
+        if hasattr(columns[name], "to_pylist")
+        else list(columns[name])
+        for name in (columns if names is None else names)
+    }

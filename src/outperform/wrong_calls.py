@@ -1,0 +1,435 @@
+"""Wrong calls and names, answered with the call to type.
+
+Newcomers guess: the names of other libraries, the arguments of another function, one model more.
+Each table here maps a frequent guess to the line that does what was meant.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
+from typing import Any, ParamSpec, TypeVar
+
+from outperform.errors import CallError
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+# The call of each function as a newcomer needs it first.
+_CALLS = {
+    "compare": "compare(y_true, pred_a, pred_b) or compare(frame, 'a', 'b', truth='label')",
+    "estimate": "estimate(y_true, pred) or estimate(frame, 'model', truth='label')",
+    "rank": "rank(y_true, {'bert': pred_1, 'gpt': pred_2}) or rank(frame, truth='label')",
+    "scorecard": "scorecard(y_true, pred_a, pred_b, metrics=['f1', 'recall'])",
+    "gate": "gate(y_true, pred_new, pred_old) or gate(frame, 'new', 'old', truth='label')",
+    "compare_slices": "compare_slices(frame, 'a', 'b', truth='label', by='country') or "
+    "compare_slices(y_true, pred_a, pred_b, by=country)",
+    "compare_runs": "compare_runs(y_true, [run_a1, run_a2], [run_b1, run_b2])",
+    "compare_cv_scores": "compare_cv_scores(scores_a, scores_b, folds=10)",
+    "compare_cv_counts": "compare_cv_counts(folds_a, folds_b, counts='tp_fp_fn')",
+    "estimate_cv_counts": "estimate_cv_counts(folds, counts='tp_fp_fn')",
+    "cross_compare": "cross_compare(estimator_a, estimator_b, X, y, metric='f1')",
+    "plan": "plan(pilot=outcomes, rope=0.01) or plan(0.90, 0.86, rope=0.01)",
+    "power": "power(pilot=outcomes, sizes=[500, 1000], goal='≫', rope=0.01)",
+    "propose": "propose(pred_a, pred_b, budget=200)",
+    "read": "read('preds.csv', truth='label')",
+    "read_scores": "read_scores('scores.csv', models=['bert', 'gpt'], truth='label')",
+    "Monitor": "Monitor('runs/', 'new', 'old', rope=0.01)",
+    "write_report": "write_report(comparison, 'report.html')",
+}
+
+# Keywords of other libraries and of other functions of this package: what to type instead.
+_KEYWORDS = {
+    "alpha": "hdi_prob=0.95",
+    "average": "metric='f1_macro' (or 'f1_micro', 'f1_weighted')",
+    "by": "op.compare_slices(..., by=...)",
+    "ci": "hdi_prob=0.95",
+    "ci_level": "hdi_prob=0.95",
+    "classes": "labels=[...]",
+    "cluster": "groups=...",
+    "clusters": "groups=...",
+    "confidence": "hdi_prob=0.95",
+    "confidence_level": "hdi_prob=0.95",
+    "correct": "op.read(..., correct=[...]) or op.Outcomes.from_correct({...})",
+    "credible_interval": "hdi_prob=0.95",
+    "cv": "op.cross_compare(estimator_a, estimator_b, X, y, cv=...)",
+    "delta": "rope=0.01",
+    "draws": "n_draws=20_000",
+    "group": "groups=...",
+    "guard": "guards=[('recall', 'fraud', 0.02)]",
+    "iterations": "n_draws=20_000",
+    "jobs": "n_jobs=2",
+    "label": "truth='label'",
+    "label_column": "truth='label'",
+    "level": "hdi_prob=0.95",
+    "margin": "rope=0.01",
+    "max_n": "max_items=100_000",
+    "method": "prior='bootstrap', or op.nhst.mcnemar for a test",
+    "metric": "metrics=['f1', 'recall']",
+    "metrics": "metric='f1', or op.scorecard(..., metrics=[...]) for several",
+    "model_names": "names=('bert', 'gpt')",
+    "models": "the models by name, {'bert': pred_1, 'gpt': pred_2}, or op.rank for several",
+    "n_boot": "prior='bootstrap', n_draws=20_000",
+    "n_bootstrap": "prior='bootstrap', n_draws=20_000",
+    "n_iter": "n_draws=20_000",
+    "n_resamples": "prior='bootstrap', n_draws=20_000",
+    "n_samples": "n_draws=20_000",
+    "n_workers": "n_jobs=2",
+    "name_a": "names=('bert', 'gpt')",
+    "name_b": "names=('bert', 'gpt')",
+    "num_samples": "n_draws=20_000",
+    "pos": "pos_label='yes'",
+    "positive": "pos_label='yes'",
+    "positive_class": "pos_label='yes'",
+    "positive_label": "pos_label='yes'",
+    "prob": "hdi_prob=0.95",
+    "random_seed": "random_state=0",
+    "rng": "random_state=0",
+    "rope_width": "rope=0.01",
+    "sample_weights": "sample_weight=...",
+    "samples": "n_draws=20_000",
+    "score": "metric='f1'",
+    "scorer": "metric='f1'",
+    "scoring": "metric='f1'",
+    "seed": "random_state=0",
+    "size": "sizes=[500, 1000]",
+    "slices": "by='country'",
+    "target": "truth='label'",
+    "target_column": "truth='label'",
+    "test": "op.nhst.mcnemar for a test; compare reports P(better) and an interval",
+    "threshold": "rope=0.01",
+    "tolerance": "rope=0.01",
+    "truth_column": "truth='label'",
+    "weight": "sample_weight=...",
+    "weights": "sample_weight=...",
+    "workers": "n_jobs=2",
+    "world": "scenario={'accuracies': (0.90, 0.86)}",
+}
+
+# Arguments that go by position.
+_BY_POSITION = {
+    "candidate_model",
+    "data",
+    "df",
+    "file",
+    "frame",
+    "gold",
+    "model_a",
+    "model_b",
+    "pred_a",
+    "pred_b",
+    "predictions_a",
+    "predictions_b",
+    "source",
+    "y",
+    "y_pred",
+    "y_pred_a",
+    "y_pred_b",
+    "y_test",
+}
+
+# Arguments that select or interpret rows.
+_OF_READ = {
+    "count",
+    "dialect",
+    "drawn",
+    "format",
+    "human",
+    "id",
+    "on_missing",
+    "on_null",
+    "query",
+    "storage_options",
+    "table",
+    "where",
+}
+
+# Keywords that another function has.
+_ADVICE: dict[tuple[str, str], str] = {
+    ("compare", "predictions"): "op.rank(y_true, {'bert': pred_1, 'gpt': pred_2})",
+    ("compare_cv_scores", "cv"): "folds=10",
+    ("plan", "accuracies"): "plan(0.90, 0.86) or scenario={'accuracies': (0.90, 0.86)}",
+    ("plan", "agreement"): "scenario={'accuracies': (0.90, 0.86), 'agreement': 0.9}",
+    ("plan", "power"): "target=0.8",
+    ("plan", "n"): "max_items=100_000; for the power at a given size, op.power(..., sizes=[500])",
+    ("plan", "effect"): "plan(0.90, 0.86) with the two accuracies",
+    ("plan", "effect_size"): "plan(0.90, 0.86) with the two accuracies",
+    ("rank", "models"): "op.rank(frame, ['bert', 'gpt'], truth='label') or "
+    "op.rank(y_true, {'bert': pred_1, 'gpt': pred_2})",
+    ("read", "models"): "models=['bert', 'gpt']",
+    ("read", "target"): "truth='label'",
+    ("read", "predictions"): "models=['bert', 'gpt']",
+    ("read", "columns"): "models=['bert', 'gpt']",
+    ("cross_compare", "scoring"): "metric='f1'",
+    ("cross_compare", "folds"): "cv=op.BlockedTwoFold(3), or cv=10",
+    ("write_report", "format"): "op.write_report(comparison, 'report.html')",
+    ("write_report", "force"): "overwrite=True",
+}
+
+# Names that people look for in the package.
+_NAMES = {
+    "ab_test": "op.compare(y_true, pred_a, pred_b)",
+    "accuracy": "metric='accuracy'",
+    "auc": "metric='roc_auc'",
+    "benchmark": "op.rank(y_true, {'bert': pred_1, 'gpt': pred_2})",
+    "bootstrap": "op.compare(y_true, pred_a, pred_b, prior='bootstrap')",
+    "compare_classifiers": "op.compare(y_true, pred_a, pred_b)",
+    "compare_estimators": "op.cross_compare(estimator_a, estimator_b, X, y)",
+    "compare_folds": "op.compare_cv_scores(scores_a, scores_b, folds=10)",
+    "compare_groups": "op.compare_slices(frame, 'a', 'b', truth='label', by='country')",
+    "compare_many": "op.rank(y_true, {'bert': pred_1, 'gpt': pred_2})",
+    "compare_models": "op.compare(y_true, pred_a, pred_b)",
+    "compare_scores": "op.compare_cv_scores(scores_a, scores_b, folds=10) for folds, or "
+    "op.compare(y_true, scores_a, scores_b, metric='roc_auc') for items",
+    "compare_seeds": "op.compare_runs(y_true, runs_a, runs_b)",
+    "cross_validate": "op.cross_compare(estimator_a, estimator_b, X, y)",
+    "difference": "op.compare(y_true, pred_a, pred_b)",
+    "evaluate": "op.estimate(y_true, pred)",
+    "f1": "metric='f1'",
+    "f1_score": "op.estimate(y_true, pred, metric='f1')",
+    "from_confusion": "op.Outcomes.from_confusion({'bert': matrix})",
+    "from_labels": "op.Outcomes.from_labels(y_true, {'bert': pred_1, 'gpt': pred_2})",
+    "gates": "op.gate(y_true, pred_new, pred_old)",
+    "hdi": "op.estimate(y_true, pred).hdi",
+    "leaderboard": "op.rank(y_true, {'bert': pred_1, 'gpt': pred_2})",
+    "load": "op.read('preds.csv', truth='label')",
+    "load_news20": "op.datasets.load_news20()",
+    "mcnemar": "op.nhst.mcnemar(y_true, pred_a, pred_b)",
+    "plot": "op.compare(y_true, pred_a, pred_b).plot()",
+    "read_csv": "op.read('preds.csv', truth='label')",
+    "read_json": "op.read('preds.jsonl', truth='label')",
+    "read_logs": "op.read('logs/', format='lm-eval')",
+    "read_parquet": "op.read('preds.parquet', truth='label')",
+    "report": "op.write_report(comparison, 'report.html')",
+    "sample_size": "op.plan(pilot=outcomes, rope=0.01)",
+    "score": "op.estimate(y_true, pred)",
+    "significance_test": "op.nhst.mcnemar(y_true, pred_a, pred_b)",
+    "slices": "op.compare_slices(frame, 'a', 'b', truth='label', by='country')",
+    "test": "op.compare(y_true, pred_a, pred_b), or op.nhst.mcnemar for a test",
+    "ttest": "op.nhst.welch_test(scores_a, scores_b)",
+}
+
+# Attributes that people look for in a result, the attribute that does it, and what to type.
+_ATTRIBUTES = (
+    ("best", "tied", ".names[0] leads; .tied has all models that may be the best"),
+    ("better", "decision", ".decision"),
+    ("ci", "hdi", ".hdi.low, .hdi.high"),
+    ("conf_int", "hdi", ".hdi.low, .hdi.high"),
+    ("confidence_interval", "hdi", ".hdi.low, .hdi.high"),
+    ("credible_interval", "hdi", ".hdi.low, .hdi.high"),
+    ("decision", "status", ".status"),
+    ("delta", "mean", ".mean"),
+    ("diff", "mean", ".mean"),
+    ("difference", "mean", ".mean"),
+    ("display", "to_html", "print(result); in a notebook, put it on the last line of a cell"),
+    ("effect", "mean", ".mean"),
+    ("effect_size", "mean", ".mean"),
+    ("estimate", "mean", ".mean"),
+    ("graph", "plot", ".plot()"),
+    ("high", "hdi", ".hdi.high"),
+    ("interval", "hdi", ".hdi.low, .hdi.high"),
+    ("leader", "tied", ".names[0]"),
+    ("low", "hdi", ".hdi.low"),
+    ("model_a", "a", ".a"),
+    ("model_b", "b", ".b"),
+    ("notes", "findings", ".findings"),
+    ("order", "names", ".names"),
+    ("p", "p_better", ".p_better, .p_equivalent, .p_worse"),
+    ("p_best_model", "p_best", ".p_best"),
+    ("p_value", "p_better", ".p_better, .p_equivalent, .p_worse; for a test, op.nhst.mcnemar"),
+    ("passed", "status", ".status == 'pass'"),
+    ("posterior", "draws", ".draws"),
+    ("prob", "p_better", ".p_better, .p_equivalent, .p_worse"),
+    ("probability", "p_better", ".p_better, .p_equivalent, .p_worse"),
+    ("pvalue", "p_better", ".p_better, .p_equivalent, .p_worse; for a test, op.nhst.mcnemar"),
+    ("ranking", "names", ".names"),
+    ("result", "decision", ".decision"),
+    ("result", "status", ".status"),
+    ("results", "to_frame", ".to_frame()"),
+    ("samples", "draws", ".draws"),
+    ("save", "to_dict", "op.write_report(result, 'report.html') or .to_dict()"),
+    ("score", "observed", ".observed or .mean"),
+    ("scores", "to_frame", ".to_frame()"),
+    ("show", "to_html", "print(result)"),
+    ("std", "sd", ".sd"),
+    ("stderr", "sd", ".sd"),
+    ("summary", "to_frame", "print(result), or .report() for a paragraph"),
+    ("to_csv", "to_frame", ".to_frame().to_csv('result.csv')"),
+    ("to_df", "to_frame", ".to_frame()"),
+    ("to_json", "to_dict", "json.dumps(result.to_dict())"),
+    ("to_pandas", "to_frame", ".to_frame()"),
+    ("trace", "draws", ".draws"),
+    ("value", "mean", ".mean"),
+    ("verdict", "decision", ".decision"),
+    ("warnings", "findings", ".findings"),
+    ("winner", "decision", ".decision"),
+    ("winner", "tied", ".names[0] leads; .tied has all models that may be the best"),
+)
+
+
+def usage(name: str) -> str:
+    """Return the call of a function as a newcomer needs it first.
+
+    Examples
+    --------
+    >>> usage("propose")
+    'propose(pred_a, pred_b, budget=200)'
+    """
+    return _CALLS.get(name, f"{name}(...)")
+
+
+def explained(function: Callable[P, R]) -> Callable[P, R]:
+    """Return the function with a wrong call answered by the call to type.
+
+    Examples
+    --------
+    >>> @explained
+    ... def estimate(y_true, prediction, *, random_state=None):
+    ...     return prediction
+    >>> estimate([1], [0])
+    [0]
+    >>> estimate([1], [0], seed=0)
+    Traceback (most recent call last):
+    outperform.errors.CallError: estimate has no parameter 'seed'; type random_state=0
+    """
+    signature = inspect.signature(function)
+    owner, _, name = function.__qualname__.rpartition(".")
+    skipped = 0
+    if name == "__init__":
+        # A constructor is called by the name of its class and without self.
+        name, skipped = owner, 1
+
+    @functools.wraps(function)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            signature.bind(*args, **kwargs)
+        except TypeError:
+            typed = signature.replace(parameters=list(signature.parameters.values())[skipped:])
+            raise CallError(_explain(name, typed, args[skipped:], kwargs)) from None
+        return function(*args, **kwargs)
+
+    return checked
+
+
+def _explain(
+    name: str, signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> str:
+    call = usage(name)
+    parameters = signature.parameters
+    positional = [
+        parameter.name
+        for parameter in parameters.values()
+        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+    ]
+    if len(args) > len(positional):
+        return _too_many(name, args, positional, call)
+    kinds = {word: parameter.kind for word, parameter in parameters.items()}
+    keywords = [
+        word for word, kind in kinds.items() if kind is not inspect.Parameter.VAR_POSITIONAL
+    ]
+    takes_any = inspect.Parameter.VAR_KEYWORD in kinds.values()
+    unknown = [] if takes_any else [word for word in kwargs if word not in keywords]
+    if unknown:
+        return _unknown_keyword(name, unknown[0], keywords, call)
+    twice = [word for word in positional[: len(args)] if word in kwargs]
+    if twice:
+        return f"{name} got {twice[0]!r} twice, by position and by keyword; type {call}"
+    return _missing(name, signature, args, kwargs, call)
+
+
+def _too_many(name: str, args: tuple[Any, ...], positional: list[str], call: str) -> str:
+    first = args[0]
+    if name == "compare" and hasattr(first, "predict") and hasattr(args[1], "predict"):
+        return (
+            "compare takes predictions; to train and compare two estimators, type "
+            "op.cross_compare(estimator_a, estimator_b, X, y)"
+        )
+    extra = args[len(positional)]
+    labels = [value for value in args[1:] if isinstance(value, str)]
+    if hasattr(first, "columns") and len(labels) == len(args) - 1 and len(labels) > 2:
+        truth, *models = labels
+        if name != "rank" and len(models) == 2:
+            return (
+                f"{name} takes the models by position and the truth by keyword: type "
+                f"{name}(frame, {models[0]!r}, {models[1]!r}, truth={truth!r})"
+            )
+        return f"type op.rank(frame, {models}, truth={truth!r})"
+    if isinstance(extra, str) and name != "rank":
+        return f"after the models, pass keywords: type metric={extra!r}"
+    if isinstance(extra, (int, float)) and not isinstance(extra, bool) and name != "plan":
+        return f"after the models, pass keywords: type rope={extra!r}"
+    if name in ("compare", "estimate", "rank", "scorecard", "gate"):
+        named = ", ".join(f"'{chr(97 + index)}': …" for index in range(len(args) - 1))
+        number = {"compare": "two models", "estimate": "one model"}.get(name, "named models")
+        return f"{name} takes {number}; for more, type op.rank(y_true, {{{named}}})"
+    most = ", ".join(positional) or "no argument"
+    return f"{name} takes {most} by position, and all others by keyword; type {call}"
+
+
+def _unknown_keyword(name: str, word: str, parameters: list[str], call: str) -> str:
+    if word in _OF_READ and name in ("compare", "estimate", "rank", "scorecard", "gate"):
+        return (
+            f"{name} has no parameter {word!r}; read the data first, data = op.read(source, "
+            f"truth='label', {word}=...), and pass what it returns: {name}(data, ...)"
+        )
+    advice = _ADVICE.get((name, word)) or _KEYWORDS.get(word.lower())
+    if advice is not None:
+        return f"{name} has no parameter {word!r}; type {advice}"
+    if word.lower() in _BY_POSITION:
+        return f"{name} takes {word!r} by position: type {call}"
+    close = get_close_matches(word, parameters, n=1)
+    if close:
+        return f"{name} has no parameter {word!r}; did you mean {close[0]}=?"
+    return f"{name} has no parameter {word!r}; type {call}. Parameters: {', '.join(parameters)}"
+
+
+def _missing(
+    name: str,
+    signature: inspect.Signature,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    call: str,
+) -> str:
+    bound = signature.bind_partial(*args, **kwargs).arguments
+    required = [
+        parameter.name
+        for parameter in signature.parameters.values()
+        if parameter.default is parameter.empty
+        and parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+    ]
+    missing = [word for word in required if word not in bound]
+    if name == "compare" and len(args) == 2:
+        if isinstance(args[1], Mapping):
+            return "compare takes two models; for models by name, type op.rank(y_true, models)"
+        return (
+            f"compare needs the true labels and two models: type {call}; for one model, "
+            "op.estimate(y_true, pred); for scores of folds, op.compare_cv_scores(a, b)"
+        )
+    return f"{name} needs {' and '.join(missing)}: type {call}"
+
+
+def unknown_export(name: str, known: Iterable[str]) -> str:
+    """Return the message for a name that the package does not have."""
+    message = f"module 'outperform' has no attribute {name!r}"
+    advice = _NAMES.get(name.lower())
+    if advice is not None:
+        return f"{message}; type {advice}"
+    by_lower = {export.lower(): export for export in known}
+    close = get_close_matches(name.lower(), by_lower, n=1)
+    return f"{message}; did you mean op.{by_lower[close[0]]}?" if close else message
+
+
+def unknown_attribute(result: object, name: str) -> str:
+    """Return the message for an attribute that a result does not have."""
+    kind = type(result)
+    message = f"{kind.__name__!r} object has no attribute {name!r}"
+    # Fields without a default are not attributes of the class.
+    fields = getattr(kind, "__dataclass_fields__", {})
+    known = [attribute for attribute in (*dir(kind), *fields) if not attribute.startswith("_")]
+    for guess, needed, advice in _ATTRIBUTES:
+        if guess == name.lower() and needed in known:
+            return f"{message}; type {advice}"
+    close = get_close_matches(name, known, n=1)
+    return f"{message}; did you mean .{close[0]}?" if close else message
