@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from outperform.metrics.catalogue import (
     brier_part,
     cohen_kappa,
@@ -34,7 +32,6 @@ from outperform.metrics.registry import (
     set_names,
     statistics,
 )
-from outperform.wrong_calls import unknown_export
 
 __all__ = [
     "Basis",
@@ -69,12 +66,3 @@ __all__ = [
     "statistics",
     "utility",
 ]
-
-
-if not TYPE_CHECKING:  # else every misspelled name would pass the type checker
-
-    def __getattr__(name: str) -> object:
-        """Answer a wrong guess with the name to type."""
-        raise AttributeError(
-            name if name.startswith("__") else unknown_export(__name__, name, __all__)
-        )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from outperform.nhst.folds import corrected_resampled_t, f_5x2, t_5x2
 from outperform.nhst.items import (
     TestResult,
@@ -13,7 +11,6 @@ from outperform.nhst.items import (
     sign_test_over_classes,
     welch_test,
 )
-from outperform.wrong_calls import unknown_export
 
 __all__ = [
     "TestResult",
@@ -26,12 +23,3 @@ __all__ = [
     "t_5x2",
     "welch_test",
 ]
-
-
-if not TYPE_CHECKING:  # else every misspelled name would pass the type checker
-
-    def __getattr__(name: str) -> object:
-        """Answer a wrong guess with the name to type."""
-        raise AttributeError(
-            name if name.startswith("__") else unknown_export(__name__, name, __all__)
-        )
