@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 import typer.main
 
-from outperform.cli import guesses
 from outperform.cli.app import COMMANDS, app
 from outperform.cli.groups import typed_line
+from outperform.cli.guesses import plain
 from outperform.cli.main import main
 from tests.cli.conftest import write_csv
 
@@ -36,6 +36,8 @@ ANSWERS = {
     "explain ROPE": "ROPE",
     "explain confidence interval": "HDI",
     "explain f1-score": "f1",
+    "explain equivalence": "ROPE",
+    "explain metric": "f1_macro",
     f"{COMPARED} -o answer.json": "",
     f"{COMPARED} -o answer.md": "",
 }
@@ -65,7 +67,19 @@ LINES = {
     "help compare": "compare --help",
     "version": "--version",
     "-v": "--version",
+    "better preds.csv --truth label --a bert --b gpt": COMPARED,
+    "compare_slices log.csv --truth label --a bert --b gpt --by country": "slices log.csv "
+    "--truth label --a bert --b gpt --by country",
+    "metrics": "explain metrics",
+    "--list": "explain metrics",
+    "explain --metric f1": "explain f1",
+    "example news20 out.csv": "example news20 -o out.csv",
     # columns without options
+    "compare gold.csv bert.csv gpt.csv id label": "compare gold.csv bert.csv gpt.csv --id id "
+    "--label label",
+    "propose preds.csv bert gpt --budget 10": "propose preds.csv --budget 10 --a bert --b gpt",
+    "slices log.csv --truth label --a bert --b gpt country": "slices log.csv --truth label "
+    "--a bert --b gpt --by country",
     "compare preds.csv bert gpt": COMPARED,
     "compare preds.csv label bert gpt": COMPARED,
     "compare preds.csv --truth label bert gpt": COMPARED,
@@ -100,6 +114,9 @@ LINES = {
     "estimate preds.csv --truth label --a bert": "estimate preds.csv --truth label --model bert",
     "gate preds.csv --truth label --a new --b old": GATED,
     "gate preds.csv --truth label --new new --old old": GATED,
+    "gate preds.csv --truth label --pr new --main old": GATED,
+    "compare preds.csv --truth label --system-a bert --system-b gpt": COMPARED,
+    "compare preds.csv --truth label --left bert --right gpt": COMPARED,
     "runs all.csv --truth label --a bert-1,bert-2 --b gpt-1,gpt-2": "runs all.csv --truth label "
     "--a bert-1 --a bert-2 --b gpt-1 --b gpt-2",
     # files
@@ -109,7 +126,15 @@ LINES = {
     "--id id --label label",
     "compare gold.csv bert.csv gpt.csv --on id --label label": "compare gold.csv bert.csv gpt.csv "
     "--id id --label label",
+    "compare --file preds.csv --truth label --a bert --b gpt": COMPARED,
+    "compare -i preds.csv --truth label --a bert --b gpt": COMPARED,
     # slices and groups
+    "compare log.csv --truth label --a bert --b gpt --country DE": "compare log.csv --truth label "
+    "--a bert --b gpt --where country=DE",
+    "compare log.csv --truth label --a bert --b gpt --where country DE": "compare log.csv --truth "
+    "label --a bert --b gpt --where country=DE",
+    "slices log.csv --truth label --a bert --b gpt --by country,id": "slices log.csv --truth label "
+    "--a bert --b gpt --by country --by id",
     "slices log.csv --truth label --a bert --b gpt --slice country": "slices log.csv --truth label "
     "--a bert --b gpt --by country",
     "compare log.csv --truth label --a bert --b gpt --by-slice country": "compare log.csv --truth "
@@ -121,6 +146,9 @@ LINES = {
     f"{COMPARED} --margin 0.01": f"{COMPARED} --rope 0.01",
     f"{COMPARED} --epsilon 0.01": f"{COMPARED} --rope 0.01",
     f"{COMPARED} --rope -0.01 0.01": f"{COMPARED} --rope -0.01,0.01",
+    f"{COMPARED} --rope-width 0.01": f"{COMPARED} --rope 0.01",
+    f"{GATED} --max-drop 0.01": f"{GATED} --rope 0.01",
+    f"{COMPARED} --ci": f"{COMPARED} --hdi-prob 0.95",
     f"{COMPARED} --ci 0.9": f"{COMPARED} --hdi-prob 0.9",
     f"{COMPARED} --ci 90": f"{COMPARED} --hdi-prob 0.9",
     f"{COMPARED} --alpha 0.05": f"{COMPARED} --hdi-prob 0.95",
@@ -129,6 +157,12 @@ LINES = {
     f"{COMPARED} --positive-class spam --metric f1": f"{COMPARED} --pos-label spam --metric f1",
     f"{COMPARED} --class spam --metric f1": f"{COMPARED} --pos-label spam --metric f1",
     f"{COMPARED} --average macro": f"{COMPARED} --metric f1_macro",
+    f"{COMPARED} --metric recall --average macro": f"{COMPARED} --metric recall_macro",
+    f"{COMPARED} --metric f1 --pos-label spam --average binary": f"{COMPARED} --metric f1 "
+    "--pos-label spam",
+    "rank preds.csv --truth label --id id --sort accuracy": "rank preds.csv --truth label --id id "
+    "--metric accuracy",
+    "rank preds.csv --truth label --id id --top 3": "rank preds.csv --truth label --id id",
     f"{COMPARED} --measure accuracy": f"{COMPARED} --metric accuracy",
     f"{COMPARED} --metrics accuracy,f1_macro": "scorecard preds.csv --truth label --a bert --b gpt "
     "--metrics accuracy,f1_macro",
@@ -151,6 +185,9 @@ LINES = {
     f"{COMPARED} --paired": COMPARED,
     f"{COMPARED} --quiet": COMPARED,
     f"{COMPARED} --sep ;": COMPARED,
+    f"{COMPARED} --verbose 2": f"{COMPARED} --verbose",
+    "sensitivity preds.csv --truth label --a bert --b gpt --prior uniform,jeffreys": "sensitivity "
+    "preds.csv --truth label --a bert --b gpt --priors uniform,jeffreys",
     f"{COMPARED} --dropna": f"{COMPARED} --on-null drop",
     # output
     f"{COMPARED} --json": f"{COMPARED} --format json",
@@ -194,6 +231,9 @@ MESSAGES = {
     f"{COMPARED} --test mcnemar": "p-values are in op.nhst",
     "gate preds.csv --truth label": "pass --candidate and --baseline",
     f"{GATED} --at-least 0.9": "use outperform estimate",
+    f"{GATED} --guard recall=0.02": "did you mean recall:0.02?",
+    f"{GATED} --exit-zero": "use --allow undecided",
+    "plan --accuracies .9,.8 --agreement 85": "did you mean 0.85?",
     "rank preds.csv": "--truth label",
     "rank preds.csv --truth label": "--id id",
     "rank preds.csv --truth label --exclude id": "pass the id column as --id",
@@ -262,12 +302,12 @@ def test_the_known_guesses_are_consistent():
     table = tomllib.loads(files("outperform.cli").joinpath("guesses.toml").read_text("utf-8"))
     meant = {word for key in (*table["options"], *table["flags"]) for word in key.split()}
     assert {word for word in meant if word.startswith("--")} <= known | {"--version", "--help"}
-    assert set(table["commands"]) == {*COMMANDS, "--version", "--help"}
+    assert set(table["commands"]) == {*COMMANDS, "--version", "--help", "explain metrics"}
     commands = {name for row in table["advice"] for name in row.get("commands", "").split()}
     assert commands <= set(COMMANDS)
     for section in ("commands", "options", "models"):
         words = [word for text in table[section].values() for word in text.split()]
-        assert [word for word in words if word != guesses._plain(word)] == []
+        assert [word for word in words if word != plain(word)] == []
         assert sorted(word for word in set(words) if words.count(word) > 1) == [], section
 
 
@@ -279,5 +319,10 @@ def test_a_line_to_type_shows_no_password(capsys):
 
 
 def test_a_file_named_like_a_column_stays_a_file(tables, capsys):
-    Path("label").write_bytes(Path("preds.csv").read_bytes())
-    assert main(["compare", "label", "--truth", "label", "--a", "bert", "--b", "gpt"]) == 0
+    data = Path("preds.csv").read_text("utf-8")
+    for name in ("label", "label.1"):
+        Path(name).write_text(data.replace("label", name, 1), "utf-8")
+        assert main(["compare", name, "--truth", name, "--a", "bert", "--b", "gpt"]) == 0
+    Path("named.csv").write_text(data.replace("bert", '"old,new"', 1), "utf-8")
+    words = ["--truth", "label", "--model", "old,new", "--model", "gpt"]
+    assert main(["rank", "named.csv", *words]) == 0

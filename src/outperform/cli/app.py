@@ -82,7 +82,7 @@ class _Command(_Bare, TyperCommand):
         rest = super().parse_args(ctx, args)
         if not ctx.resilient_parsing:
             # Imported here to keep help and completion fast.
-            from outperform.cli.guesses import refuse_misread
+            from outperform.cli.misread import refuse_misread
 
             refuse_misread(self, words, ctx.params)
         return rest
@@ -392,7 +392,7 @@ def _explained(word: str) -> tuple[str, str, str]:
     synonyms = {synonym: term for term in terms.values() for synonym in term.get("also", ())}
     text = word.strip().lower()
     name = text.replace(" ", "_").replace("-", "_")
-    if text == "metrics":
+    if text in ("metric", "metrics"):
         return "metrics", f"{', '.join(metrics)}.", "reference/metrics"
     metric = None if name in terms else find(text)
     if metric is not None:

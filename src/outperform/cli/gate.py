@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -215,13 +216,28 @@ def guard_of(outcomes: Outcomes | Scores, text: str) -> Guard:
     if not colon or not metric or not rope or (second_colon and not label):
         raise UsageError(
             "--guard must be METRIC:ROPE or METRIC:CLASS:ROPE, e.g. recall:fraud:0.02; "
-            f"got {text!r}"
+            f"got {text!r}{_meant_guard(text)}"
         )
     return Guard(
         metric=metric,
         label=label_of(outcomes, label) if second_colon else None,
         rope=rope_of(rope),
     )
+
+
+def _meant_guard(text: str) -> str:
+    """Return a suggestion for a guard with another sign than a colon, or without a ROPE.
+
+    Examples
+    --------
+    >>> _meant_guard("recall=0.02"), _meant_guard("recall"), _meant_guard("")
+    ('; did you mean recall:0.02?', '; did you mean recall:0.01?', '')
+    """
+    parts = [part for part in re.split("[:=,]", text) if part]
+    if not parts:
+        return ""
+    has_rope = re.fullmatch(r"[\d.]+", parts[-1]) is not None
+    return f"; did you mean {':'.join(parts if has_rope else [*parts, '0.01'])}?"
 
 
 def _write(

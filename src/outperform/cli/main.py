@@ -14,7 +14,7 @@ from outperform.cli.exit_codes import Ended, leave, say
 from outperform.errors import UsageError
 
 if TYPE_CHECKING:
-    from outperform.cli.guesses import Mistake
+    from outperform.cli.misread import Mistake
 
 _GATES = ("gate", "watch")
 _HELP = {"-h", "--help", "--help-all"}
@@ -118,7 +118,7 @@ def _run(arguments: list[str]) -> int:
         if not hasattr(error, "format_message"):
             raise
         if error.format_message():
-            from outperform.cli.guesses import usage_message
+            from outperform.cli.misread import usage_message
 
             say(usage_message(cast("Mistake", error), arguments))
         return exit_codes.USAGE

@@ -51,7 +51,8 @@ def parse_share(text: str) -> float:
     """Parse a number from 0 to 1."""
     value = parse_number(text)
     if not 0 <= value <= 1:
-        raise typer.BadParameter(f"it must lie between 0 and 1; got {text!r}")
+        meant = f"; did you mean {value / 100:g}?" if 1 < value <= 100 else ""
+        raise typer.BadParameter(f"it must lie between 0 and 1; got {text!r}{meant}")
     return value
 
 

@@ -26,12 +26,14 @@ from outperform.data.scores import Scores
 from outperform.data.spans import get_scheme
 from outperform.data.tag_schemes import SchemeLike
 from outperform.errors import DataError
+from outperform.wrong_calls import explained
 
 
 class Constructors(FromAnnotators):
     """Builds outcomes from labels, counts, matrices, tags and spans."""
 
     @classmethod
+    @explained
     def from_labels(
         cls,
         y_true: LabelsLike,

@@ -36,6 +36,7 @@ from outperform.data.sources import DOUBLED, TWINS, Source, log_chance, twin_fin
 from outperform.data.table import CHANCE, ClassCounts, Groups, Table
 from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.findings import Finding
+from outperform.wrong_calls import ByKeyword
 
 Kind = Literal["classes", "correct", "spans", "label_sets"]
 
@@ -65,7 +66,7 @@ class RepeatedId:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Outcomes(Constructors):
+class Outcomes(Constructors, ByKeyword):
     """Counts of each combination of true label and model predictions.
 
     Build one with :meth:`from_labels`, :meth:`from_confusion`, :meth:`from_counts` or

@@ -39,10 +39,11 @@ from outperform.data.score_columns import (
 from outperform.data.table import group_codes, read_weights, total
 from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.findings import Finding
+from outperform.wrong_calls import ByKeyword, explained
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Scores:
+class Scores(ByKeyword):
     """Scores of one or more models on the same items.
 
     Scores are probabilities, margins, or grades of answers. Unlike outcomes they cannot be
@@ -105,6 +106,7 @@ class Scores:
     drawn: Drawn | None = None
 
     @classmethod
+    @explained
     def from_arrays(
         cls,
         y_true: ColumnLike,

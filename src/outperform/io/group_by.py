@@ -170,7 +170,7 @@ def refuse_scores(
         distinct = {value for value in values if value is not None}
         if any(isinstance(value, float) and math.isinf(value) for value in distinct):
             raise DataError(f"column {name!r} contains an infinite number, which is not a label")
-        fraction = next((value for value in distinct if _is_fraction(value)), None)
+        fraction = min((value for value in distinct if _is_fraction(value)), key=str, default=None)
         if fraction is None or not all(_is_number(value) for value in distinct):
             continue
         if isinstance(fraction, float) or not distinct <= classes:
