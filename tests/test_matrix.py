@@ -150,7 +150,7 @@ def properties() -> dict[str, Kind]:
         beside("groups", groups=np.arange(N) // 4),
         beside("importance weights", sample_weight=rng.lognormal(0, 0.5, N)),
         beside("slices", by={"g": np.arange(N) % 4}),
-        of("other class proportions", "outcomes.at_prevalence", plain.at_prevalence(0.3), "f1"),
+        of("different class proportions", "outcomes.at_prevalence", plain.at_prevalence(0.3), "f1"),
         of("a pool", "Outcomes.from_pool", outcomes.from_pool(people, pair), "f1"),
         of("a judge", "Outcomes.from_judged", judged(right, rng), "accuracy", "accuracy"),
         of("annotators", "Outcomes.from_annotators",
@@ -409,7 +409,7 @@ def beginning(sentence: str) -> str:
         first = re.sub(
             rf"(?<!\w)'?{re.escape(name)}'?(?= (is a metric|of one class))", "this", first
         )
-    first = re.sub(r"holds [\d.]+, which", "holds a number that", first)
+    first = re.sub(r"contains [\d.]+, which", "contains a number that", first)
     return first.strip()
 
 

@@ -123,7 +123,7 @@ def __getattr__(name: str) -> object:
             raise AttributeError(f"module 'outperform' has no attribute {name!r}")
         from outperform.wrong_calls import unknown_export
 
-        raise AttributeError(unknown_export(name, __all__))
+        raise AttributeError(unknown_export("outperform", name, __all__))
     from importlib import import_module
 
     home = _HOMES[name]

@@ -376,7 +376,7 @@ def whole(low: int = 0, high: int = MOST) -> Check:
 
     def check(value: object, at: str) -> int:
         if type(value) is not int or not low <= value <= high:
-            raise refuse(at, f"a whole number from {low} to {limit(high)}", value)
+            raise refuse(at, f"an integer from {low} to {limit(high)}", value)
         return value
 
     return check

@@ -10,7 +10,7 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from outperform.errors import CallError
 
@@ -23,6 +23,9 @@ _CALLS = {
     "estimate": "estimate(y_true, pred) or estimate(frame, 'model', truth='label')",
     "rank": "rank(y_true, {'bert': pred_1, 'gpt': pred_2}) or rank(frame, truth='label')",
     "scorecard": "scorecard(y_true, pred_a, pred_b, metrics=['f1', 'recall'])",
+    "from_arrays": "op.Scores.from_arrays(y_true, {'bert': scores_1, 'gpt': scores_2})",
+    "from_labels": "op.Outcomes.from_labels(y_true, {'bert': pred_1, 'gpt': pred_2})",
+    "mcnemar": "op.nhst.mcnemar(a_only=31, b_only=12), items that only one got right",
     "gate": "gate(y_true, pred_new, pred_old) or gate(frame, 'new', 'old', truth='label')",
     "compare_slices": "compare_slices(frame, 'a', 'b', truth='label', by='country') or "
     "compare_slices(y_true, pred_a, pred_b, by=country)",
@@ -37,6 +40,9 @@ _CALLS = {
     "read": "read('preds.csv', truth='label')",
     "read_scores": "read_scores('scores.csv', models=['bert', 'gpt'], truth='label')",
     "Monitor": "Monitor('runs/', 'new', 'old', rope=0.01)",
+    "Outcomes": "op.Outcomes.from_labels(y_true, {'bert': pred_1, 'gpt': pred_2})",
+    "Scores": "op.Scores.from_arrays(y_true, {'bert': scores_1, 'gpt': scores_2})",
+    "Rope": "rope=0.01 or rope=(-0.02, 0.01) in the call, or op.Rope(low=-0.02, high=0.01)",
     "write_report": "write_report(comparison, 'report.html')",
 }
 
@@ -130,6 +136,9 @@ _BY_POSITION = {
     "y_test",
 }
 
+_OF_MODELS = {"compare", "estimate", "rank", "scorecard", "gate"}
+_TRUTHS = {"truth", "label", "labels", "y", "y_true", "y_test", "target", "gold", "actual", "true"}
+
 # Arguments that select or interpret rows.
 _OF_READ = {
     "count",
@@ -158,6 +167,8 @@ _ADVICE: dict[tuple[str, str], str] = {
     ("plan", "effect_size"): "plan(0.90, 0.86) with the two accuracies",
     ("rank", "models"): "op.rank(frame, ['bert', 'gpt'], truth='label') or "
     "op.rank(y_true, {'bert': pred_1, 'gpt': pred_2})",
+    ("propose", "n"): "budget=200",
+    ("power", "n"): "sizes=[500, 1000]",
     ("read", "models"): "models=['bert', 'gpt']",
     ("read", "target"): "truth='label'",
     ("read", "predictions"): "models=['bert', 'gpt']",
@@ -196,7 +207,7 @@ _NAMES = {
     "leaderboard": "op.rank(y_true, {'bert': pred_1, 'gpt': pred_2})",
     "load": "op.read('preds.csv', truth='label')",
     "load_news20": "op.datasets.load_news20()",
-    "mcnemar": "op.nhst.mcnemar(y_true, pred_a, pred_b)",
+    "mcnemar": "op.nhst.mcnemar(a_only=31, b_only=12), items that only one got right",
     "plot": "op.compare(y_true, pred_a, pred_b).plot()",
     "read_csv": "op.read('preds.csv', truth='label')",
     "read_json": "op.read('preds.jsonl', truth='label')",
@@ -205,10 +216,10 @@ _NAMES = {
     "report": "op.write_report(comparison, 'report.html')",
     "sample_size": "op.plan(pilot=outcomes, rope=0.01)",
     "score": "op.estimate(y_true, pred)",
-    "significance_test": "op.nhst.mcnemar(y_true, pred_a, pred_b)",
+    "significance_test": "op.compare(y_true, pred_a, pred_b); for a p-value, op.nhst.mcnemar",
     "slices": "op.compare_slices(frame, 'a', 'b', truth='label', by='country')",
-    "test": "op.compare(y_true, pred_a, pred_b), or op.nhst.mcnemar for a test",
-    "ttest": "op.nhst.welch_test(scores_a, scores_b)",
+    "test": "op.compare(y_true, pred_a, pred_b); for a p-value, op.nhst.mcnemar",
+    "ttest": "op.compare_cv_scores(scores_a, scores_b, folds=10); for p-values, op.nhst",
 }
 
 # Attributes that people look for in a result, the attribute that does it, and what to type.
@@ -261,6 +272,14 @@ _ATTRIBUTES = (
     ("to_json", "to_dict", "json.dumps(result.to_dict())"),
     ("to_pandas", "to_frame", ".to_frame()"),
     ("trace", "draws", ".draws"),
+    ("p_best", "rows", "[row.p_best for row in ranking.rows]"),
+    ("p_values", "p_better", ".p_better, .p_equivalent, .p_worse; for a test, op.nhst.mcnemar"),
+    ("exit_code", "status", ".status; the command outperform gate exits with 0, 1 or 4"),
+    ("accuracy", "observed", ".observed or .mean"),
+    ("auc", "observed", ".observed or .mean"),
+    ("f1", "observed", ".observed or .mean"),
+    ("precision", "observed", ".observed or .mean"),
+    ("recall", "observed", ".observed or .mean"),
     ("value", "mean", ".mean"),
     ("verdict", "decision", ".decision"),
     ("warnings", "findings", ".findings"),
@@ -296,10 +315,9 @@ def explained(function: Callable[P, R]) -> Callable[P, R]:
     """
     signature = inspect.signature(function)
     owner, _, name = function.__qualname__.rpartition(".")
-    skipped = 0
-    if name == "__init__":
-        # A constructor is called by the name of its class and without self.
-        name, skipped = owner, 1
+    # Callers pass neither self nor cls, and a constructor has the name of its class.
+    skipped = 1 if next(iter(signature.parameters)) in ("self", "cls") else 0
+    name = owner if name == "__init__" else name
 
     @functools.wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -349,18 +367,22 @@ def _too_many(name: str, args: tuple[Any, ...], positional: list[str], call: str
     extra = args[len(positional)]
     labels = [value for value in args[1:] if isinstance(value, str)]
     if hasattr(first, "columns") and len(labels) == len(args) - 1 and len(labels) > 2:
-        truth, *models = labels
+        # Newcomers put the truth first or last.
+        last = labels[-1].lower() in _TRUTHS and labels[0].lower() not in _TRUTHS
+        *models, truth = labels if last else [*labels[1:], labels[0]]
         if name != "rank" and len(models) == 2:
             return (
                 f"{name} takes the models by position and the truth by keyword: type "
                 f"{name}(frame, {models[0]!r}, {models[1]!r}, truth={truth!r})"
             )
         return f"type op.rank(frame, {models}, truth={truth!r})"
-    if isinstance(extra, str) and name != "rank":
+    if name in _OF_MODELS and isinstance(extra, str):
         return f"after the models, pass keywords: type metric={extra!r}"
-    if isinstance(extra, (int, float)) and not isinstance(extra, bool) and name != "plan":
+    if name in _OF_MODELS and isinstance(extra, list) and extra and isinstance(extra[0], str):
+        return f"after the models, pass keywords: type op.scorecard(..., metrics={extra!r})"
+    if name in _OF_MODELS and isinstance(extra, (int, float)) and not isinstance(extra, bool):
         return f"after the models, pass keywords: type rope={extra!r}"
-    if name in ("compare", "estimate", "rank", "scorecard", "gate"):
+    if name in _OF_MODELS:
         named = ", ".join(f"'{chr(97 + index)}': …" for index in range(len(args) - 1))
         number = {"compare": "two models", "estimate": "one model"}.get(name, "named models")
         return f"{name} takes {number}; for more, type op.rank(y_true, {{{named}}})"
@@ -369,7 +391,7 @@ def _too_many(name: str, args: tuple[Any, ...], positional: list[str], call: str
 
 
 def _unknown_keyword(name: str, word: str, parameters: list[str], call: str) -> str:
-    if word in _OF_READ and name in ("compare", "estimate", "rank", "scorecard", "gate"):
+    if word in _OF_READ and name in _OF_MODELS:
         return (
             f"{name} has no parameter {word!r}; read the data first, data = op.read(source, "
             f"truth='label', {word}=...), and pass what it returns: {name}(data, ...)"
@@ -410,15 +432,32 @@ def _missing(
     return f"{name} needs {' and '.join(missing)}: type {call}"
 
 
-def unknown_export(name: str, known: Iterable[str]) -> str:
-    """Return the message for a name that the package does not have."""
-    message = f"module 'outperform' has no attribute {name!r}"
+class ByKeyword:
+    """Base of classes that are built with keywords only, or by their own functions."""
+
+    __slots__ = ()
+
+    if not TYPE_CHECKING:
+
+        def __new__(cls, *args: object, **kwargs: object) -> object:
+            """Answer arguments by position with the call to type."""
+            if args:
+                raise CallError(
+                    f"{cls.__name__} takes no argument by position; type {usage(cls.__name__)}"
+                )
+            return super().__new__(cls)
+
+
+def unknown_export(module: str, name: str, known: Iterable[str]) -> str:
+    """Return the message for a name that the package or one of its modules does not have."""
+    message = f"module {module!r} has no attribute {name!r}"
     advice = _NAMES.get(name.lower())
     if advice is not None:
         return f"{message}; type {advice}"
     by_lower = {export.lower(): export for export in known}
     close = get_close_matches(name.lower(), by_lower, n=1)
-    return f"{message}; did you mean op.{by_lower[close[0]]}?" if close else message
+    prefix = module.replace("outperform", "op", 1)
+    return f"{message}; did you mean {prefix}.{by_lower[close[0]]}?" if close else message
 
 
 def unknown_attribute(result: object, name: str) -> str:

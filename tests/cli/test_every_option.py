@@ -466,7 +466,9 @@ def test_no_finding_spells_a_parameter():
         ("count preds.csv --truth label --model bert --model bert",
          "got --model bert --model bert"),
         ("runs preds.csv --truth label --a bert --b gpt --prevalence 0.1", "no such option"),
-        ("cv-counts folds.csv --correlation fixed", "that only the library takes; use averaged"),
+        ("cv-counts folds.csv --correlation fixed", (
+            "numbers, which only the Python interface accepts; use averaged"
+        )),
         ("rank preds.csv --truth label --pool pool.csv", "no such option: --pool"),
     ],
 )  # fmt: skip

@@ -82,7 +82,7 @@ def test_verdicts_on_classes(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("ids", "first", "words"),
     [
-        (["q0", "elsewhere"], "1", "1 item that the judge did not see, such as 'elsewhere'"),
+        (["q0", "elsewhere"], "1", "1 item that the judge did not rate, such as 'elsewhere'"),
         (["q0", "q0"], "1", "the item 'q0' twice"),
         (["q0", "q1"], "maybe", "'maybe' is neither right nor wrong"),
     ],

@@ -77,7 +77,7 @@ def test_counts_by_class(folder, capsys):
         ("spma=0.02", "did you mean 'spam'"),
         ("spam=0.02,spam=0.03", "twice"),
         ("spam=0.5,ham=0.5", "'news' is not named"),
-        ("3", "neither 0 nor 1"),
+        ("3", "below 1"),
     ],
 )
 def test_what_cannot_be_read_is_said_in_one_line(folder, capsys, text, words):

@@ -196,7 +196,7 @@ def test_a_model_of_ones_own_is_given_again(two):
     tree = there.to_datatree()
     assert "prior" not in tree.children
     assert_same(op.from_datatree(tree, prior=prior), there)
-    with pytest.raises(UsageError, match=r"of your own.*prior="):
+    with pytest.raises(UsageError, match=r"custom concentrations.*prior="):
         op.from_datatree(tree)
 
 

@@ -126,7 +126,7 @@ def test_a_treatment_is_a_value():
     [
         ("average", "unknown correlation 'average'; did you mean 'averaged'"),
         ("fixed", "only the correlation 'fixed' takes rho1 and rho2, and it needs both"),
-        ((1.2, 0.3), "correlations lie between 0 and 1; got 1.2, 0.3"),
+        ((1.2, 0.3), "correlations must be between 0 and 1; got 1.2, 0.3"),
         ((-0.1, 0.3), "between 0 and 1"),
         ((float("nan"), 0.3), "between 0 and 1"),
         (("a", "b"), "between 0 and 1; got 'a', 'b'"),

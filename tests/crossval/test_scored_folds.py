@@ -461,7 +461,7 @@ def test_metrics_that_cannot_read_text_labels_say_so(metric, message):
 def test_a_metric_of_texts_takes_no_numbers():
     X, y = np.arange(40.0)[:, None] % 7, np.arange(40) % 2
     pair = LogisticRegression(), LogisticRegression(C=0.1)
-    with pytest.raises(DataError, match="must hold texts"):
+    with pytest.raises(DataError, match="must be texts"):
         op.cross_compare(*pair, X, y, metric="wer", rope=0.1)
 
     def split(references, texts):

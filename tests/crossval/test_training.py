@@ -123,7 +123,7 @@ def test_what_cannot_be_trained_is_refused(wrong, sentence):
 
 @each("n_jobs", [0, -2, 1.5, "two", True])
 def test_a_number_of_jobs_that_is_none_is_refused(n_jobs):
-    with pytest.raises(UsageError, match="n_jobs must be None, -1 or a positive whole number"):
+    with pytest.raises(UsageError, match="n_jobs must be None, -1 or a positive integer"):
         check_jobs(n_jobs)
 
 

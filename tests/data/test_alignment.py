@@ -82,7 +82,7 @@ def test_a_permuted_range_is_aligned_with_a_warning():
 
 def test_predictions_must_agree_where_the_truth_has_no_index():
     one, other = pd.Series(A, ROWS), pd.Series(B, ROWS).iloc[ORDER]
-    with pytest.raises(DataError, match="y_true has none that says which order"):
+    with pytest.raises(DataError, match="y_true has no index, so its order"):
         op.compare(TRUTH, one, other, metric="accuracy")
     with pytest.raises(DataError, match="only predictions of 'A' has 1000"):
         op.compare(TRUTH, one, pd.Series(B), metric="accuracy")
@@ -94,9 +94,9 @@ def test_rows_named_twice_are_matched_only_if_they_are_in_order():
     twice = pd.Index([1, 1, 2])
     y, a = pd.Series([1, 0, 1], twice), pd.Series([1, 1, 1], twice)
     assert Outcomes.from_labels(y, {"A": a}).n == 3
-    with pytest.raises(DataError, match=r"that of y_true has 1 twice.*to_numpy"):
+    with pytest.raises(DataError, match=r"that of y_true contains 1 twice.*to_numpy"):
         Outcomes.from_labels(y, {"A": a.iloc[::-1]})
-    with pytest.raises(DataError, match=r"that of predictions of 'A' has 1 twice"):
+    with pytest.raises(DataError, match="that of predictions of 'A' contains 1 twice"):
         Outcomes.from_labels(pd.Series([1, 0, 1], [1, 2, 3]), {"A": a})
 
 
@@ -130,7 +130,7 @@ def test_indices_of_every_kind(one, other, aligned):
 
 
 def test_lengths_are_named_before_indices():
-    with pytest.raises(DataError, match=r"y_true has 3 rows and predictions of 'A' has 2"):
+    with pytest.raises(DataError, match=r"y_true has 3 rows but predictions of 'A' has 2"):
         Outcomes.from_labels(pd.Series([1, 0, 1]), {"A": pd.Series([1, 0], [5, 6])})
 
 
@@ -252,7 +252,7 @@ def test_classes_that_are_numbers_go_by_their_text(frame):
         (["cat", "dog", "fisch"], "it has 'fisch'.*to_numpy"),
         (["cat", "dog", "fish", "bird"], "it has 'bird'.*labels="),
         (["cat", "dog"], "it lacks 'fish'"),
-        (["p_cat", "p_dog", "p_fish"], "called like the classes 'cat', 'dog', 'fish'"),
+        (["p_cat", "p_dog", "p_fish"], "have the names of the classes 'cat', 'dog', 'fish'"),
     ],
 )
 def test_names_that_are_no_classes_are_refused(frame, names, words):
@@ -283,9 +283,9 @@ def test_indicators_go_by_the_names_of_their_columns(frame):
 
 def test_a_column_that_is_there_twice_is_refused():
     twice = pd.DataFrame(PROBABILITIES, columns=["cat", "dog", "cat"])
-    with pytest.raises(DataError, match="two columns of the name 'cat'"):
+    with pytest.raises(DataError, match="two columns named 'cat'"):
         Scores.from_arrays(TRUTH, {"m": twice})
-    with pytest.raises(DataError, match="two columns of the name 'a'"):
+    with pytest.raises(DataError, match="two columns named 'a'"):
         op.rank(TRUTH, pd.DataFrame({0: A, 1: B}).set_axis(["a", "a"], axis=1))
 
 
@@ -338,7 +338,7 @@ def test_a_frame_of_one_column_is_that_column(frame):
     score = frame(PROBABILITIES[:, :1], ["score"])
     assert Scores.from_arrays(TRUTH == "cat", {"m": score}).values[0].ndim == 1
     assert Scores.from_values({"m": score}).n == N
-    with pytest.raises(DataError, match="give one column of the frame"):
+    with pytest.raises(DataError, match="pass one column of the frame"):
         Outcomes.from_labels(frame(np.stack([A, B], axis=1), ["a", "b"]), {"m": A})
 
 

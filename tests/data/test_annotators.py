@@ -138,9 +138,9 @@ def test_what_says_nothing_of_a_truth_is_refused():
         op.Outcomes.from_annotators(noise, models, truth="latent")
     with pytest.raises(UsageError, match="truth"):
         op.Outcomes.from_annotators(given, models, truth="gold")
-    with pytest.raises(DataError, match="a column for each"):
+    with pytest.raises(DataError, match="one column per"):
         op.Outcomes.from_annotators([1, 0], {"a": [1, 0]}, truth="random")
-    with pytest.raises(DataError, match="no label, the first in row 1"):
+    with pytest.raises(DataError, match="no label, the first is row 1"):
         op.Outcomes.from_annotators([[1, 0], [None, None]], {"a": [1, 0]}, truth="random")
     with pytest.raises(DataError, match="same items"):
         op.Outcomes.from_annotators([[1, 0], [1, 1]], {"a": [1]}, truth="random")
@@ -234,19 +234,19 @@ def changed(column, place, value):
 @each(
     ("rows", "ids", "words"),
     [
-        (changed("item", 2, "z"), IDS, r"the item 'z' in row 2 .* not among"),
-        (changed("item", 2, None), IDS, "no item or no annotator, in row 2"),
-        (changed("annotator", 0, float("nan")), IDS, "no item or no annotator, in row 0"),
+        (changed("item", 2, "z"), IDS, r"the item 'z' in row 2 .* not in"),
+        (changed("item", 2, None), IDS, "no item or no annotator in row 2"),
+        (changed("annotator", 0, float("nan")), IDS, "no item or no annotator in row 0"),
         ({one: [*v, v[0]] for one, v in long_rows(MATRIX, IDS).items()}, IDS, "twice, again in"),
         (long_rows(MATRIX, IDS) | {"label": [1]}, IDS, "the same length"),
         ({"item": ["p"], "label": [1]}, IDS, r"the columns item, .*got \['item', 'label'\]"),
         (MATRIX, IDS, "the columns item"),
-        (long_rows(MATRIX, IDS), None, "say which item"),
-        (pd.DataFrame(long_rows(MATRIX, IDS)), None, "say which item"),
+        (long_rows(MATRIX, IDS), None, "pass the item"),
+        (pd.DataFrame(long_rows(MATRIX, IDS)), None, "pass the item"),
         ({"x": [1], "y": [2]}, None, "must be a matrix"),
-        (long_rows(MATRIX, IDS), ["p", "q", "r", "r"], "every id must be there once"),
+        (long_rows(MATRIX, IDS), ["p", "q", "r", "r"], "every id must be unique"),
         (long_rows(MATRIX, IDS), 4, "ids"),
-        (long_rows(MATRIX[:3], IDS[:3]), IDS, "no label, the first in row 3"),
+        (long_rows(MATRIX[:3], IDS[:3]), IDS, "no label, the first is row 3"),
         (long_rows(MATRIX, IDS), [*IDS, "t"], "no label"),
     ],
 )

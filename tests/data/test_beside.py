@@ -34,7 +34,7 @@ def test_it_is_what_unpairing_gives():
 
 def test_what_cannot_stand_beside_each_other():
     new = alone("new", [1, 0], [1, 0])
-    with pytest.raises(UsageError, match="two names"):
+    with pytest.raises(UsageError, match="different names"):
         stand_beside(new, new)
     with pytest.raises(DataError, match="mixture"):
         stand_beside(new, alone("old", ["x", "y"], ["x", "y"]))

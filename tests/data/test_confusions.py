@@ -47,14 +47,14 @@ def test_arrays_of_any_type_are_taken(dtype):
         ([[1, 2, 3], [4, 5, 6]], r"square.*\(2, 3\)"),
         ([1, 2], "square"),
         ([[1]], "at least two classes"),
-        ([[1, 2], [3]], "rows of one length"),
+        ([[1, 2], [3]], "rows of equal length"),
         ([[1, -2], [3, 4]], "negative.*-2"),
-        ([[1, 2.5], [3, 4]], "whole.*2.5"),
-        ([[1, np.nan], [3, 4]], "whole.*nan"),
-        ([[1, np.inf], [3, 4]], "whole.*inf"),
-        ([["1", "2"], ["3", "4"]], "whole"),
-        ([[1, "x"], [3, 4]], "whole"),
-        ([[1, None], [3, 4]], "whole.*None"),
+        ([[1, 2.5], [3, 4]], "integers.*2.5"),
+        ([[1, np.nan], [3, 4]], "integers.*nan"),
+        ([[1, np.inf], [3, 4]], "integers.*inf"),
+        ([["1", "2"], ["3", "4"]], "integers"),
+        ([[1, "x"], [3, 4]], "integers"),
+        ([[1, None], [3, 4]], "integers.*None"),
         ([[0, 0], [0, 0]], "no items"),
     ],
 )
@@ -64,13 +64,13 @@ def test_what_is_no_table_of_counts_is_refused_by_name(matrix, words):
 
 
 def test_sizes_and_labels_must_match():
-    with pytest.raises(DataError, match=r"one size.*'a': 3.*'b': 2"):
+    with pytest.raises(DataError, match=r"the same size.*'a': 3.*'b': 2"):
         Outcomes.from_confusion({"a": A, "b": [[1, 0], [0, 1]]})
     with pytest.raises(DataError, match="3 rows need 3 labels; got 2"):
         Outcomes.from_confusion({"a": A}, labels=["x", "y"])
     with pytest.raises(UsageError, match="distinct"):
         Outcomes.from_confusion({"a": A}, labels=["x", "y", "x"])
-    with pytest.raises(UsageError, match="by name"):
+    with pytest.raises(UsageError, match="by model name"):
         Outcomes.from_confusion([A])
 
 

@@ -174,12 +174,12 @@ def test_two_sets_add_up_if_declared_alike():
     ("drawn", "match"),
     [
         ("at random", "random.*by_ratings"),
-        ([0.1] * 5, "one probability for each item"),
+        ([0.1] * 5, "one probability per item"),
         (np.full(N, 1.5), "above 0 and up to 1"),
         (np.zeros(N), "above 0 and up to 1"),
         (np.full(N, np.nan), "for every labelled item"),
-        (np.full(N, 1 / N), "adds up to 1"),
-        (["x"] * N, "must hold numbers"),
+        (np.full(N, 1 / N), "sums to 1"),
+        (["x"] * N, "must be each item's"),
     ],
 )
 def test_what_is_not_design_is_refused(drawn, match):

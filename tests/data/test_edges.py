@@ -32,7 +32,7 @@ def test_verdicts_of_people_need_ids_that_are_known_and_differ():
     with pytest.raises(UsageError, match="human labels are matched by item id"):
         of_items(op.Outcomes.from_correct(judge), ["x"], {"A": [True]})
     seen = op.Outcomes.from_correct(judge, ids=["x", "y", "z"])
-    with pytest.raises(DataError, match="2 items that the judge did not see, such as 'u'"):
+    with pytest.raises(DataError, match="2 items that the judge did not rate, such as 'u'"):
         of_items(seen, ["u", "x", "v"], {"A": [True] * 3})
     with pytest.raises(DataError, match="the item 'x' twice"):
         of_items(seen, ["x", "y", "x"], {"A": [True] * 3})

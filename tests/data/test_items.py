@@ -153,9 +153,9 @@ def test_too_many_rows_are_counted_and_not_kept(monkeypatch):
 @each(
     ("ids", "error", "said"),
     [
-        (["a", "a", "b"], DataError, "there once"),
-        (["a", None, "b"], DataError, "text or a whole number"),
-        ([1.5, 2, 3], DataError, "text or a whole number"),
+        (["a", "a", "b"], DataError, "unique"),
+        (["a", None, "b"], DataError, "text or an integer"),
+        ([1.5, 2, 3], DataError, "text or an integer"),
         (["a", "b"], DataError, "3 items, 2"),
         ("abc", UsageError, "list"),
     ],

@@ -68,7 +68,7 @@ def test_json_and_sums():
     assert (both.n, both.pool.n) == (4, 8)
     with pytest.raises(UsageError, match="same pool"):
         found + seen()
-    with pytest.raises(UsageError, match="do not add up"):
+    with pytest.raises(UsageError, match="cannot be added"):
         found + op.Outcomes.from_correct(JUDGED)
 
 
@@ -85,10 +85,13 @@ def damaged(change):
 @each(
     ("change", "match"),
     [
-        (lambda pool: pool["people"]["counts"].__setitem__(0, 2), "does not hold"),
+        (
+            lambda pool: pool["people"]["counts"].__setitem__(0, 2),
+            ("does not match the human labels"),
+        ),
         (lambda pool: pool["counts"].__setitem__(0, 0), "zero"),
         (lambda pool: pool["cells"].pop(), "needs a count"),
-        (lambda pool: (pool["cells"].pop(), pool["counts"].pop()), "did not see"),
+        (lambda pool: (pool["cells"].pop(), pool["counts"].pop()), "did not rate"),
         (lambda pool: pool["people"]["cells"][0].__setitem__(0, 5), "not in labels"),
     ],
 )
@@ -102,12 +105,12 @@ def test_damaged_json(change, match):
     [
         (JUDGED, {"human": {**HUMAN, "A": [1, 1, 0, NAN, 0, NAN]}}, "some models only"),
         (JUDGED, {"human": {"A": HUMAN["A"]}}, "same models"),
-        (JUDGED, {"human": HUMAN["A"]}, "by name"),
-        (JUDGED, {"human": {"A": [NAN] * 6, "B": [NAN] * 6}}, "no item"),
-        (JUDGED, {"human": {"A": [1.0], "B": [1.0]}}, "one for each item"),
+        (JUDGED, {"human": HUMAN["A"]}, "mapping from model names"),
+        (JUDGED, {"human": {"A": [NAN] * 6, "B": [NAN] * 6}}, "no human labels"),
+        (JUDGED, {"human": {"A": [1.0], "B": [1.0]}}, "one value per item"),
         (JUDGED, {"human": {"A": [2] * 6, "B": [1] * 6}}, "true/false or 0/1"),
         ({"A": [1, NAN], "B": [1, 1]}, {"human": {"A": [1, 1], "B": [1, 1]}}, "missing|NaN|nan"),
-        (JUDGED, {"human": HUMAN, "labels": [0, 1]}, "leave labels out"),
+        (JUDGED, {"human": HUMAN, "labels": [0, 1]}, "remove labels"),
     ],
 )
 def test_refusals(judged, how, match):
@@ -168,9 +171,12 @@ def test_grades_are_statistics():
     ("human", "match"),
     [
         ({"A": GRADES["A"]}, "the same models"),
-        ({**GRADES, "A": [NAN, *GRADES["A"][1:]]}, r"1 items for some models only .*row 0"),
-        ({**GRADES, "A": [1.0]}, "one grade for each item"),
-        ({"A": [1.0, *[NAN] * 6], "B": [1.0, *[NAN] * 6]}, "needs 5 at least"),
+        (
+            {**GRADES, "A": [NAN, *GRADES["A"][1:]]},
+            ("1 items have human grades for some models only .*row 0"),
+        ),
+        ({**GRADES, "A": [1.0]}, "one grade per item"),
+        ({"A": [1.0, *[NAN] * 6], "B": [1.0, *[NAN] * 6]}, "needs at least 5"),
         ({**GRADES, "A": [float("inf"), *GRADES["A"][1:]]}, "infinite"),
         ({**GRADES, "A": ["good"] * 7}, "must be numbers"),
     ],
@@ -181,5 +187,5 @@ def test_grades_that_are_refused(human, match):
 
 
 def test_grades_given_as_verdicts_name_the_way():
-    with pytest.raises(DataError, match=r"grades .*Scores\.from_judged"):
+    with pytest.raises(DataError, match=r"grades, use Scores\.from_judged"):
         op.Outcomes.from_judged(GRADED, human=GRADES)

@@ -133,7 +133,7 @@ GOLD = [["B-PER", "I-PER", "O"], ["O", "B-LOC"]]
 )
 def test_tags_are_no_label_sets(gold, tags):
     for door in (Outcomes.from_labels, Outcomes.from_label_sets):
-        with pytest.raises(UsageError, match=r"tags of sequences.*Outcomes\.from_tags.*\"IOB2\""):
+        with pytest.raises(UsageError, match=r"tag sequences.*Outcomes\.from_tags.*\"IOB2\""):
             door(gold, {"m": tags})
 
 
@@ -218,18 +218,18 @@ def test_damaged_sets_are_refused(damage):
     ("y", "a", "sentence"),
     [
         ([{"x"}], ["x"], "row 0 .* is 'x'"),
-        ([{"x"}], [None], "No label is an empty set"),
+        ([{"x"}], [None], "Use an empty set for no label and"),
         ([{"x"}], [["x", "x"]], "twice in row 0"),
         ([{"x"}], [{1.5}], "must be text"),
         ([{"x"}], [{1}], "of one type; got int and str"),
         ([{"x", 1}], [{1}], "of one type"),
         ([{"x"}, {"y"}], [{"x"}], "same items in the same order"),
-        ([set()], [set()], "not one label"),
-        (np.eye(2), np.array([[0.2, 0.8], [0.4, 0.6]]), "Turn probabilities into labels"),
-        (np.eye(2), sp.csr_array([[0.2, 0.8], [0.4, 0.6]]), "Turn probabilities into labels"),
-        (np.eye(2), np.array([[np.nan, 1], [0, 1]]), "must hold 1"),
+        ([set()], [set()], "contain any label"),
+        (np.eye(2), np.array([[0.2, 0.8], [0.4, 0.6]]), "Convert probabilities to labels"),
+        (np.eye(2), sp.csr_array([[0.2, 0.8], [0.4, 0.6]]), "Convert probabilities to labels"),
+        (np.eye(2), np.array([[np.nan, 1], [0, 1]]), "must be 1"),
         (np.zeros((0, 2)), np.zeros((0, 2)), "no rows"),
-        ("ab", [{"x"}], "indicator matrix or a collection"),
+        ("ab", [{"x"}], "indicator matrix or one collection"),
     ],
 )
 def test_what_cannot_be_sets_of_labels_is_refused(y, a, sentence):
@@ -263,7 +263,7 @@ def test_what_lists_no_labels_is_not_split():
     numbers = Outcomes.from_labels([0, 1], {"m": [0, 1]})
     with pytest.raises(DataError, match="only text can be split"):
         numbers.split_labels("|")
-    for text, sentence in (("a||b", "no label before"), ("a|a", "twice")):
+    for text, sentence in (("a||b", "an empty label before"), ("a|a", "twice")):
         with pytest.raises(DataError, match=sentence):
             Outcomes.from_labels([text], {"m": ["a"]}).split_labels("|")
     with pytest.raises(UsageError, match="separator must be"):
@@ -277,20 +277,20 @@ def test_names_must_fit():
         Outcomes.from_label_sets(Y, {"a": A}, labels=["x", "y"])
     with pytest.raises(UsageError, match="distinct"):
         Outcomes.from_label_sets(Y, {"a": A}, labels=["x", "y", "x", "z"])
-    with pytest.raises(DataError, match="two columns of the name 'x'"):
+    with pytest.raises(DataError, match="two columns named 'x'"):
         Outcomes.from_label_sets(pd.DataFrame(Y, columns=[*"xxyz"]), {"a": A})
     with pytest.raises(UsageError, match="unknown label"):
         only(SEEN, [7])
 
 
 def test_what_label_sets_do_not_have():
-    with pytest.raises(UsageError, match="no one confusion matrix"):
+    with pytest.raises(UsageError, match="no single confusion matrix"):
         SEEN.confusion("a")
-    with pytest.raises(UsageError, match="only label sets match"):
+    with pytest.raises(UsageError, match="this needs label sets"):
         matches(op.Outcomes.from_labels([0, 1], {"m": [0, 1]}))
-    with pytest.raises(UsageError, match="do not add up"):
+    with pytest.raises(UsageError, match="cannot be added"):
         SEEN + op.Outcomes.from_labels([0, 1], {"a": [0, 1], "b": [0, 1]})
-    with pytest.raises(UsageError, match="these items have several labels"):
+    with pytest.raises(UsageError, match="these items have several; remove"):
         Outcomes.from_labels(Y, {"a": A}, by={"day": [1] * 60})
 
 

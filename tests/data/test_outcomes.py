@@ -207,10 +207,10 @@ def test_labels_that_look_alike_are_seen_when_shards_meet():
 @pytest.mark.parametrize(
     ("other", "words"),
     [
-        (Outcomes.from_labels(TRUTH, {"a": A}), "other models"),
+        (Outcomes.from_labels(TRUTH, {"a": A}), "different models"),
         (Outcomes.from_labels(TRUTH, {"a": A, "b": B}).unpair(), "unpair"),
         (Outcomes.from_correct({"a": [1], "b": [0]}), "kinds .classes. and .correct."),
-        (Outcomes.from_labels([1], {"a": [1], "b": [1]}), "type of the data"),
+        (Outcomes.from_labels([1], {"a": [1], "b": [1]}), "labels' type"),
     ],
 )
 def test_what_is_of_another_kind_does_not_add_up(seen, other, words):
@@ -267,10 +267,10 @@ def test_adding_beyond_int64_does_not_wrap():
     [
         ([1], r"2 cells, counts of shape \(1,\)"),
         ([1, -1], "negative"),
-        ([1, 0.5], "whole"),
-        ([0, 0], "zero everywhere"),
-        ([1, np.nan], "whole"),
-        (["1", "2"], "whole"),
+        ([1, 0.5], "integers"),
+        ([0, 0], "all counts are zero"),
+        ([1, np.nan], "integers"),
+        (["1", "2"], "integers"),
     ],
 )
 def test_counts_that_are_none_are_refused(counts, words):
@@ -287,8 +287,8 @@ def test_counts_that_are_none_are_refused(counts, words):
         ([1, np.nan], "finite.*nan"),
         ([1, "2"], "numbers"),
         ([1, None], "finite.*None"),
-        ([1e308, 1e308], "adds up to more"),
-        ([0, 0], "zero everywhere"),
+        ([1e308, 1e308], "sums to more"),
+        ([0, 0], "zero for all rows"),
         ([1], "must have 2 values"),
         ([[1, 2]], "must have 2 values"),
     ],
@@ -299,9 +299,9 @@ def test_weights_that_are_none_are_refused(weights, words):
 
 
 def test_lengths_that_differ_are_named():
-    with pytest.raises(DataError, match=r"y_true has 3 rows and predictions of 'b' has 2"):
+    with pytest.raises(DataError, match=r"y_true has 3 rows but predictions of 'b' has 2"):
         Outcomes.from_labels([1, 0, 1], {"a": [1, 0, 1], "b": [1, 0]})
-    with pytest.raises(DataError, match=r"correct of 'a' has 3 rows and correct of 'b' has 2"):
+    with pytest.raises(DataError, match=r"correct of 'a' has 3 rows but correct of 'b' has 2"):
         Outcomes.from_correct({"a": [1, 0, 1], "b": [1, 0]})
 
 
@@ -313,7 +313,7 @@ def test_no_rows_are_too_few(empty):
 
 @pytest.mark.parametrize("predictions", [{}, [1, 0], None, {1: [1, 0]}])
 def test_models_must_be_named(predictions):
-    with pytest.raises(UsageError, match=r"by name|must be text"):
+    with pytest.raises(UsageError, match=r"by model name|must be text"):
         Outcomes.from_labels([1, 0], predictions)
 
 

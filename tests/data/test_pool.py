@@ -87,7 +87,7 @@ def test_it_goes_through_json():
         (lambda pool: pool["counts"].pop(), "needs a count"),
         (lambda pool: pool["cells"].__setitem__(0, [0, 7]), "not in labels"),
         (lambda pool: pool.update(cells=[[0]], counts=[9]), "prediction of each model"),
-        (lambda pool: pool.update(cells=[[2, 2]], counts=[9]), "that no item of the pool has"),
+        (lambda pool: pool.update(cells=[[2, 2]], counts=[9]), "that does not occur in the pool"),
         (lambda pool: pool.pop("cells"), "damaged"),
     ],
 )
@@ -101,7 +101,9 @@ def test_damaged_pools_are_noticed(change, match):
 def test_more_labels_than_items_are_noticed():
     data = json.loads(seen().to_json())
     data["tables"][0]["counts"][0] = 4  # of three items
-    with pytest.raises(DataError, match=r"4 items .* are labelled and the pool holds 3 of them"):
+    with pytest.raises(
+        DataError, match=r"4 items .* are labelled but the pool contains only 3 of them"
+    ):
         op.Outcomes.from_dict(signed(data))
 
 
@@ -119,7 +121,7 @@ def test_one_pool_does_not_add_up_with_itself():
     with pytest.raises(UsageError, match="count twice"):
         _ = seen() + seen().select(["B", "A"])
     plain = op.Outcomes.from_labels(["x"], {"A": ["x"], "B": ["y"]})
-    with pytest.raises(UsageError, match="do not add up with others"):
+    with pytest.raises(UsageError, match="cannot be added to others"):
         _ = seen() + plain
 
 
@@ -138,12 +140,12 @@ def test_what_would_forget_the_strata_is_refused():
 @each(
     ("options", "match"),
     [
-        ({"which": [1, 3, 0]}, "place of each of the 4"),
+        ({"which": [1, 3, 0]}, "index of each of the 4"),
         ({"which": [1, 3, 0, 8]}, "between 0 and 7"),
         ({"which": [1, 3, 0, -1]}, "between 0 and 7"),
         ({"which": [1, 3, 0, 1]}, "twice"),
-        ({"which": [1.0, 3.0, 0.0, 2.0]}, "whole numbers"),
-        ({"which": None}, "4 values and the pool 8"),
+        ({"which": [1.0, 3.0, 0.0, 2.0]}, "integers"),
+        ({"which": None}, "4 values but the pool has 8"),
     ],
 )
 def test_places_that_cannot_be_are_refused(options, match):
@@ -166,7 +168,7 @@ def test_what_was_read_is_put_beside_its_pool():
     assert read.in_pool(pool) == seen()
     with pytest.raises(UsageError, match="'A' as truth and 'B' as its only model"):
         read.in_pool(op.Outcomes.from_labels(A, {"C": B}))
-    with pytest.raises(UsageError, match="one already"):
+    with pytest.raises(UsageError, match="one"):
         seen().in_pool(pool)
     with pytest.raises(UsageError, match="without groups"):
         op.Outcomes.from_labels(A, {"A": A, "B": B}, groups=A).in_pool(pool)

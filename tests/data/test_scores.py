@@ -42,16 +42,16 @@ def test_what_is_known_of_scores():
 @each(
     ("values", "complaint"),
     [
-        (["0.5", "0.7"], "must be numbers"),
-        ("ab", "one number an item"),
+        (["0.5", "0.7"], "must be"),
+        ("ab", "one number per item"),
         ([0.5, None], "1 missing or infinite"),
         ([np.inf, 0.1], "first in row 0"),
         (pd.array([0.5, None], dtype="Float64"), "missing"),
         (np.zeros((2, 2, 2)), "got shape"),
-        ([0.5], "y_true has 2 rows and the scores have 1"),
+        ([0.5], "y_true has 2 rows but the scores have 1"),
         ([], "no scores"),
-        ([[0.1], [0.2, 0.3]], "as many numbers for every item"),
-        ([[0.1, 0.2, 0.7]] * 2, "a column for each of the 2 classes"),
+        ([[0.1], [0.2, 0.3]], "the same number of values for every item"),
+        ([[0.1, 0.2, 0.7]] * 2, "one column for each of the 2 classes"),
     ],
 )
 def test_what_is_no_score_is_refused(values, complaint):
@@ -62,9 +62,9 @@ def test_what_is_no_score_is_refused(values, complaint):
 def test_models_must_score_the_same_items():
     with pytest.raises(DataError, match="'a' has 2, 'b' has 3"):
         op.Scores.from_values({"a": [1, 2], "b": [1, 2, 3]})
-    with pytest.raises(DataError, match="one number an item"):
+    with pytest.raises(DataError, match="one number per item"):
         op.Scores.from_values({"a": [[1, 2]]})
-    with pytest.raises(UsageError, match="by name"):
+    with pytest.raises(UsageError, match="by model name"):
         op.Scores.from_values([1, 2])
 
 
@@ -73,7 +73,7 @@ def test_labels_give_the_order_of_columns_and_must_name_all():
     seen = op.Scores.from_arrays(["b", "a"], {"m": probabilities}, labels=["c", "b", "a"])
     assert seen.labels == ("c", "b", "a")
     assert seen.truth.tolist() == [1, 2]
-    with pytest.raises(DataError, match="y_true also has 'b'"):
+    with pytest.raises(DataError, match="y_true has 'b'"):
         op.Scores.from_arrays(["b", "a"], {"m": [0, 1]}, labels=["a", "c"])
 
 

@@ -87,7 +87,7 @@ def test_the_same_outcomes_twice_are_a_finding():
     for twice in (one + again, one + two + again, (two + one) + (again + day(3))):
         (found,) = findings(twice).values()
         assert (found.name, found.level) == ("repeated_sources", "warning")
-        assert "2 of the outcomes that were added up have exactly the same counts" in found.message
+        assert "2 of the added outcomes have exactly the same counts" in found.message
     assert twice.n == 8_000
     assert twice == one + two + again + day(3)
 

@@ -246,24 +246,31 @@ REFUSED = [
     ([[(0, 2, "X"), (0, 2, "X")]], ONE, "gold: document 0 has the span (0, 2, 'X') twice"),
     (ONE, [[(0, 2, "X"), (0, 2, "X")]],
      "spans of 'm': document 0 has the span (0, 2, 'X') twice"),
-    ([[(0, 2)]], ONE, "gold: document 0 must be a list of (start, end, type) with whole numbers; "
-                      "got [(0, 2)]"),
-    ([[(0.5, 2, "X")]], ONE, "gold: document 0 must be a list of (start, end, type) with whole "
-                             "numbers; got [(0.5, 2, 'X')]"),
-    ([[("0", 2, "X")]], ONE, "with whole numbers; got [('0', 2, 'X')]"),
+    ([[(0, 2)]], ONE, (
+        "gold: document 0 must be a list of (start, end, type) with integers; got [(0, 2)]"
+    )),
+    ([[(0.5, 2, "X")]], ONE, (
+        "gold: document 0 must be a list of (start, end, type) with integers; got [(0.5, 2, "
+        "'X')]"
+    )),
+    ([[("0", 2, "X")]], ONE, "with integers; got [('0', 2, 'X')]"),
     ([None], ONE, "gold: document 0 must be a list of (start, end, type)"),
     ([[(3, 2, "X")]], ONE,
      "gold: document 0 has a span that ends at 2, before its start at 3"),
     ([[(0, 2, None)]], ONE,
-     "gold: document 0: types must be text, a whole number or a boolean; got None"),
-    ([[(0, 2, 1)]], ONE, "the types of spans must be of one kind; got int and str"),
-    ([[(0, 2, 1)]], [[(0, 2, True)]], "the types of spans must be of one kind; got bool and int"),
-    ([[], []], ONE, "gold has 2 documents and spans of 'm' has 1; they must be the same documents "
-                    "in the same order"),
+     "gold: document 0: types must be text, an integer or a boolean; got None"),
+    ([[(0, 2, 1)]], ONE, "span types must all have the same Python type; got int and str"),
+    ([[(0, 2, 1)]], [[(0, 2, True)]], (
+        "span types must all have the same Python type; got bool and int"
+    )),
+    ([[], []], ONE, (
+        "gold has 2 documents but spans of 'm' has 1; both must list the same documents in the "
+        "same order"
+    )),
     ([], [], "gold has no documents; at least one is needed"),
-    ([[]], [[]], "there is not one span, neither in gold nor among the predictions"),
-    (None, ONE, "gold must be a list with one entry for each document"),
-    ("gold", ONE, "gold must be a list with one entry for each document"),
+    ([[]], [[]], "neither gold nor the predictions contain any span"),
+    (None, ONE, "gold must be a list with one entry per document"),
+    ("gold", ONE, "gold must be a list with one entry per document"),
 ]  # fmt: skip
 
 
@@ -277,10 +284,10 @@ def test_spans_that_are_refused(gold, predicted, words):
 @pytest.mark.parametrize(
     ("groups", "words"),
     [
-        ([1], "groups must name one group per item: 4 items, 1 groups"),
+        ([1], "groups must have one group per item; got 1 groups for 4 items"),
         (7, "groups must be a list with the group of each item"),
         ("abcd", "groups must be a list with the group of each item"),
-        ([[1], [2], [3], [4]], "groups must be names or numbers, one for each item"),
+        ([[1], [2], [3], [4]], "groups must be names or numbers, one per item"),
     ],
 )
 def test_groups_that_are_refused(groups, words):
@@ -291,11 +298,11 @@ def test_groups_that_are_refused(groups, words):
 
 TAGS_REFUSED = [
     (["B-X", "O"], ["B-X", "O"],
-     "gold must be a list of tag lists, one for each sentence; got the text 'B-X' as sentence 0. "
-     "For a single sentence put it in a list"),
+     "gold must be a list of tag lists, one per sentence; got the text 'B-X' as sentence 0. For "
+     "a single sentence put it in a list"),
     ([["O", "O"]], [["O"]],
      "sentence 0 has 2 gold tags and 1 tags of 'm'; they must be the same tokens"),
-    ([["O"]], [["O"], ["O"]], "gold has 1 documents and tags of 'm' has 2"),
+    ([["O"]], [["O"], ["O"]], "gold has 1 documents but tags of 'm' has 2"),
     ([["O"], None], [["O"], None], "sentence 1 must be a list of tags, in gold and in 'm'"),
     ([["O"], ["S-X"]], [["O"], ["O"]],
      "gold, sentence 1: a tag of IOB2 must begin with B, I, O; got 'S-X' at position 0"),
@@ -312,22 +319,28 @@ def test_tags_that_are_refused(gold, tagged, words):
 
 def test_models_come_by_name():
     for predictions in ({}, [A]):
-        with pytest.raises(UsageError, match="give the models by name"):
+        with pytest.raises(UsageError, match="pass predictions by model name"):
             Outcomes.from_spans(GOLD, predictions)
 
 
 @each(
     ("truth", "found", "counts", "error", "words"),
     [
-        (["X"], ["Y"], [1], UsageError, "a span of a wrong type is one missed and one spurious"),
+        (
+            ["X"],
+            ["Y"],
+            [1],
+            UsageError,
+            ("a span with the wrong type as one missed and one spurious"),
+        ),
         ([None], [None], [1], UsageError, "each cell is one span"),
         (["X"], ["X", "X"], [1], DataError, "must have one value per cell; got 1, 2"),
         (["X"], ["X"], [1, 2], DataError, "one value per cell: 1 cells, counts of shape (2,)"),
-        (["X"], ["X"], [0], DataError, "counts are zero everywhere"),
+        (["X"], ["X"], [0], DataError, "all counts are zero"),
         (["X"], ["X"], [-1], DataError, "counts must not be negative; got -1"),
-        (["X"], ["X"], [0.5], DataError, "counts must be whole numbers; got 0.5"),
-        (["X", 1], ["X", 1], [1, 1], DataError, "must be of one kind; got int and str"),
-        (None, ["X"], [1], DataError, "truth must be a list with a type, or None, for each cell"),
+        (["X"], ["X"], [0.5], DataError, "counts must be integers; got 0.5"),
+        (["X", 1], ["X", 1], [1, 1], DataError, "same Python type; got int and str"),
+        (None, ["X"], [1], DataError, "truth must be a list with one type, or None, per cell"),
         (["X"], "X", [1], DataError, "predictions of 'm' must be a list"),
     ],
 )
@@ -340,10 +353,10 @@ def test_span_counts_that_are_refused(truth, found, counts, error, words):
 @pytest.mark.parametrize(
     ("triple", "words"),
     [
-        ((1, 1), "counts of 'm' must be three, (tp, fp, fn); got shape (2,)"),
+        ((1, 1), "counts of 'm' must be three numbers, (tp, fp, fn); got shape (2,)"),
         ((1, -1, 0), "counts of 'm' must not be negative; got -1"),
-        ((1.5, 1, 1), "counts of 'm' must be whole numbers; got 1.5"),
-        ((0, 0, 0), "counts are zero everywhere; at least one span must count"),
+        ((1.5, 1, 1), "counts of 'm' must be integers; got 1.5"),
+        ((0, 0, 0), "all counts are zero; at least one must be positive"),
     ],
 )
 def test_triples_that_are_refused(triple, words):
@@ -353,5 +366,5 @@ def test_triples_that_are_refused(triple, words):
 
 
 def test_the_label_of_triples_is_a_label():
-    with pytest.raises(DataError, match="label must be text, a whole number or a boolean"):
+    with pytest.raises(DataError, match="label must be text, an integer or a boolean"):
         Outcomes.from_tp_fp_fn({"m": (1, 1, 1)}, label=1.5)

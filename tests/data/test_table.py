@@ -50,7 +50,9 @@ def test_what_is_no_scheme_is_refused(scheme, words):
 
 
 def test_rules_are_about_known_prefixes():
-    with pytest.raises(UsageError, match="opens must name prefixes of spans, here B, I; got 'X'"):
+    with pytest.raises(
+        UsageError, match=(r"opens must contain only prefixes of spans \(B, I\); got 'X'")
+    ):
         Scheme(name="mine", roles={"B": "begin", "I": "inside", "O": "outside"}, opens=("X",))
 
 

@@ -43,7 +43,7 @@ def test_whole_numbers_are_importance_too(number):
         ([1, -1], "not be negative.*-1 in row 1"),
         ([1, np.inf], "finite; got inf in row 1"),
         ([np.nan, 1], "finite; got nan in row 0"),
-        ([0.0, 0], "zero everywhere"),
+        ([0.0, 0], "zero for all rows"),
         ([1], "must have 2 values"),
         (["1", "2"], "numbers"),
         ([True, False], "truth values"),
@@ -82,14 +82,14 @@ def test_weighted_outcomes_add_up_and_survive_json():
     [
         (
             lambda groups: groups["weights"].__setitem__(0, -1.0),
-            "a finite number above zero",
+            "a finite positive number",
         ),
         (
             lambda groups: groups["weights"].__setitem__(0, float("nan")),
-            "a finite number above zero",
+            "a finite positive number",
         ),
-        (lambda groups: groups["repeats"].__setitem__(0, 9), "not those of the items"),
-        (lambda groups: groups["weights"].pop(), "a pattern, a cell and a number of times"),
+        (lambda groups: groups["repeats"].__setitem__(0, 9), "not match the items"),
+        (lambda groups: groups["weights"].pop(), "a pattern, a cell and a count"),
     ],
 )
 def test_damaged_weights_are_refused(change, words):
@@ -117,7 +117,7 @@ def test_weights_are_never_lost_silently():
             seen + other
     with pytest.raises(UsageError, match="which ungroup"):
         seen.ungroup()
-    with pytest.raises(DataError, match="one model only"):
+    with pytest.raises(DataError, match="one model has importance weights; pass weights for"):
         stand_beside(seen.select(["a"]), plain.select(["b"]))
 
 

@@ -93,7 +93,7 @@ def test_tags_worked_by_hand(name, spans, tags):
         ([(0, 2, None)], "the type of a span must be text"),
         ([(0, 2, None), (0, 2, "P")], "the type of a span must be text"),
         ([(0, 2)], "start, end and type"),
-        ([(0, 1.5, "P")], "must be whole"),
+        ([(0, 1.5, "P")], "must be integers"),
     ],
 )
 def test_spans_that_tags_cannot_say_are_refused(spans, words):
@@ -104,7 +104,7 @@ def test_spans_that_tags_cannot_say_are_refused(spans, words):
 def test_a_scheme_that_cannot_say_it_is_named():
     io = get_scheme({"I": "inside", "O": "outside"})
     assert io.write([(0, 2, "P"), (2, 3, "L")], 3) == ["I-P", "I-P", "I-L"]
-    with pytest.raises(DataError, match="cannot tell these spans apart"):
+    with pytest.raises(DataError, match="cannot separate these spans: adjacent spans"):
         io.write([(0, 2, "P"), (2, 3, "P")], 3)
     pairs = get_scheme({"B": "begin", "E": "end", "O": "outside"})
     with pytest.raises(DataError, match="no tags for a span of length 1"):
@@ -112,5 +112,5 @@ def test_a_scheme_that_cannot_say_it_is_named():
     with pytest.raises(DataError, match="no tags for a span of length 3"):
         get_scheme({"B": "begin", "O": "outside"}).write([(0, 3, "P")], 3)
     full = get_scheme({"B": "begin", "I": "inside"})
-    with pytest.raises(UsageError, match="position 2 is in none"):
+    with pytest.raises(UsageError, match="position 2 is not covered"):
         full.write([(0, 2, "P")], 3)

@@ -233,7 +233,7 @@ def test_a_node_for_each_item_has_the_posterior_of_the_counts():
 
 def test_a_pymc_model_needs_its_engine():
     seen = data(2, 30, 1)
-    with pytest.raises(UsageError, match="say engine='pymc'"):
+    with pytest.raises(UsageError, match="pass engine='pymc'"):
         op.compare(*seen, metric="f1", prior=unpaired(tables(seen)[1]))
 
 

@@ -63,7 +63,7 @@ def test_they_add_up_and_come_back_from_json(kind, request):
     twice = seen + seen
     assert (twice.n, twice.groups.n) == (2 * seen.n, 2 * seen.groups.n)
     assert Outcomes.from_json(twice.to_json()) == twice
-    with pytest.raises(UsageError, match="with and without groups do not add up"):
+    with pytest.raises(UsageError, match="with and without groups cannot be added"):
         seen + seen.ungroup()
 
 
@@ -86,7 +86,7 @@ def test_a_group_of_nothing_is_no_group():
 @each(
     ("groups", "message"),
     [
-        ([1, 2], "one group per item: 3 items, 2 groups"),
+        ([1, 2], "one group per item; got 2 groups for 3 items"),
         ("abc", "must be a list with the group of each item"),
         (["a", None, "a"], r"1 items have no group, the first in row 1"),
         (np.array([1.0, 1.0, np.nan]), r"1 items have no group, the first in row 2"),

@@ -262,7 +262,7 @@ def test_rates_that_the_data_contradict_are_told():
     found = compared(seen).with_label_errors({0: 0.3})
     (told,) = (one for one in found.findings if one.name == "label_errors_do_not_fit")
     assert told.level == "warning"
-    assert "items labelled 1 that A calls 0" in told.message
+    assert "items labelled 1 that A predicts as 0" in told.message
 
 
 def test_empty_cells_do_not_contradict_rates_of_which_they_expect_less_than_an_item():
@@ -359,16 +359,16 @@ def test_groups_of_one_item_are_items():
 @each(
     ("rates", "words"),
     [
-        (0.5, "next to nothing"),
-        (0.9, "next to nothing"),
-        ({0: 0.55, 1: 0.44}, "next to nothing"),
-        (-0.1, "from 0 to below 1"),
-        (1.0, "from 0 to below 1"),
-        (float("nan"), "from 0 to below 1"),
+        (0.5, "carry almost no information about"),
+        (0.9, "carry almost no information about"),
+        ({0: 0.55, 1: 0.44}, "carry almost no information about"),
+        (-0.1, "of at least 0 and below 1"),
+        (1.0, "of at least 0 and below 1"),
+        (float("nan"), "of at least 0 and below 1"),
         ({2: 0.1}, "class"),
-        ({}, "names no class"),
-        ({0: "many"}, "from 0 to below 1"),
-        ({0: {0: 0.9, 1: 0.1}}, "wrong labels only"),
+        ({}, "contains no class"),
+        ({0: "many"}, "of at least 0 and below 1"),
+        ({0: {0: 0.9, 1: 0.1}}, "wrong labels; the remaining share"),
         ("3%", "a mapping from true classes"),
         (True, "a mapping from true classes"),
         ([[0.9, 0.1]], "a mapping from true classes"),
@@ -382,7 +382,7 @@ def test_rates_that_make_no_sense_are_refused(rates, words):
 
 def test_data_without_one_gold_label_an_item_are_refused():
     right = op.Outcomes.from_correct({"A": [1, 0, 1, 1] * 9, "B": [1, 1, 0, 0] * 9})
-    with pytest.raises(UsageError, match=r"right or wrong .*from_judged"):
+    with pytest.raises(UsageError, match=r"only correctness.*from_judged"):
         compared(right).with_label_errors(0.03)
     sets = op.Outcomes.from_label_sets(
         [["x"], ["y"]] * 9, {"A": [["x"], []] * 9, "B": [["y"]] * 18}

@@ -98,7 +98,7 @@ def test_few_errors_that_weigh_more_are_a_warning(table, names):
     c = op.compare(there, "a", "b", **FAST)
     (found,) = (one for one in c.findings if one.name == "few_errors_weigh_more")
     assert found.level == "warning"
-    assert "a has 4 errors in class 0, where an item counts 49 times" in found.message
+    assert "a has 4 errors in class 0, where an item has 49 times" in found.message
     assert "few_errors_weigh_more" not in names(op.compare(few, "a", "b", **FAST))
     for metric in ("recall", "specificity", "balanced_accuracy"):
         within = op.compare(there, "a", "b", metric=metric, **FAST)
@@ -298,7 +298,7 @@ def test_what_has_no_class_proportions_refuses_them():
     sets = op.Outcomes.from_label_sets([{1, 2}, {1}], {"m": [{1, 2}, {1, 2}]})
     for seen, words in (
         (spans, "no true negatives"),
-        (right, "only right or wrong"),
+        (right, "only correctness"),
         (sets, "have no classes"),
     ):
         with pytest.raises(UsageError, match=words):

@@ -347,14 +347,14 @@ def test_other_classes(one, other):
 
 
 def test_a_true_class_cannot_be_declared():
-    with pytest.raises(DataError, match="never_true names 'y', which is the true class"):
+    with pytest.raises(DataError, match="never_true contains 'y', which is the true class"):
         op.gate(TRUTH, CANDIDATE, BASELINE, never_true=["y"], **FAST)
     seen = op.Outcomes.from_labels(TRUTH, {"m": REFUSING}, never_true=["refusal"])
     with pytest.raises(DataError, match="refusal"):
         seen + op.Outcomes.from_labels(["refusal"], {"m": ["y"]})
     with pytest.raises(UsageError, match="must be a list of classes"):
         seen.with_never_true("refusal")
-    with pytest.raises(DataError, match="never_true must be of the type of the data"):
+    with pytest.raises(DataError, match="never_true must match the labels' type"):
         seen.with_never_true([1])
     with pytest.raises(UsageError, match="with_never_true before you make the suite"):
         op.gate(op.Suite({"t": seen}), "m", "m", never_true=["refusal"])

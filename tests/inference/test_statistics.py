@@ -147,7 +147,7 @@ def not_a_number(means):
         ("roc_auc", "needs one score per item"),
         ("rmse", "needs target, prediction of each item, but these are 3 statistics"),
         ("f1", "metric of labels"),
-        (wrong_shape, "must return 20000 numbers|one a draw"),
+        (wrong_shape, "must return 20000 numbers|one per draw"),
         (not_a_number, "NaN"),
     ],
 )
@@ -167,11 +167,11 @@ def test_metrics_of_targets_need_them():
 @each(
     ("statistics", "columns", "told"),
     [
-        ({"A": np.ones((3, 2)), "B": np.ones((3, 3))}, (), "as many for every model"),
+        ({"A": np.ones((3, 2)), "B": np.ones((3, 3))}, (), "the same number for every model"),
         ({"A": np.ones((3, 2)), "B": np.ones((4, 2))}, (), "same items"),
         ({"A": np.ones((3, 2))}, ("x",), "named x"),
         ({"A": [[1.0, np.nan]]}, (), "missing or infinite"),
-        ({"A": np.ones((2, 2, 2))}, (), "a row for each item"),
+        ({"A": np.ones((2, 2, 2))}, (), "one row per item"),
     ],
 )
 def test_statistics_that_do_not_fit_are_refused(statistics, columns, told):

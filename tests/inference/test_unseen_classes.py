@@ -70,7 +70,7 @@ def test_levels_are_in_the_order_of_labels_which_name_them_all():
     for metric in ("cohen_kappa_linear", "cohen_kappa_quadratic", "ordinal_mae"):
         assert value(metric, [0, 1, 2]) == value(metric, None)
         assert value(metric, [0, 2, 1]) != value(metric, None)
-        with pytest.raises(UsageError, match="must name every level"):
+        with pytest.raises(UsageError, match="must include every level"):
             value(metric, [1])
 
 

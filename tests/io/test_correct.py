@@ -141,7 +141,7 @@ WIDE = pd.DataFrame({"q": np.arange(N), "user": USERS, **BITS})
         {name: np.where(bits, "true", "false") for name, bits in BITS.items()},
         {name: np.where(bits, "TRUE", "False") for name, bits in BITS.items()},
     ],
-    ids=["booleans", "whole numbers", "floats", "text", "TEXT"],
+    ids=["booleans", "integers", "floats", "text", "TEXT"],
 )
 def test_a_wide_table_is_what_from_correct_gives(tmp_path, values):
     frame = pd.DataFrame(values)

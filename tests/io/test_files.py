@@ -364,13 +364,13 @@ def test_nothing_left_is_refused(read):
         ("a.parquet", b"y,m\n1,1\n", "should be a parquet file"),
         ("a.parquet", b"PAR1" + b"\0" * 40 + b"PAR1", "cannot be read as Parquet"),
         ("a.parquet", as_parquet(y=[1] * 99, m=[1] * 99)[:-9], "cannot be read as Parquet"),
-        ("a.parquet", as_parquet(y=[0.5], m=[1]), r"'y' contains 0\.5, which is no label.*rmse"),
+        ("a.parquet", as_parquet(y=[0.5], m=[1]), r"'y' contains 0\.5, which is not a label.*rmse"),
         ("a.parquet", as_parquet(y=[1], m=[float("inf")]), "infinite"),
         ("a.csv", "y,m\n1,0.73\n0,0.1\n", r"'m' contains '0\.\d+', which looks like a score"),
         ("a.parquet", as_parquet(y=pa.array([0], pa.timestamp("s")), m=[1]), "TIMESTAMP"),
         ("a.parquet", as_parquet(y=[b"a"], m=[1]), "BLOB"),
         ("a.parquet", as_parquet(y=[True], m=["yes"]), "True/False"),
-        ("a.parquet", as_parquet(y=[1], m=["x"]), "holds text"),
+        ("a.parquet", as_parquet(y=[1], m=["x"]), "contains text"),
     ],
 )
 def test_bad_data_are_refused_by_name(read, name, data, message):

@@ -401,7 +401,7 @@ def test_nan_is_a_missing_label(kind):
         ({"y": [[1], [2]], "m": [1, 2]}, "labels must be"),
         ({"y": [datetime.datetime(2026, 1, 1)] * 2, "m": [1, 2]}, "labels must be|of type"),
         ({"y": [b"a", b"b"], "m": [b"a", b"b"]}, "labels must be|of type"),
-        ({"y": [decimal.Decimal("0.5")] * 2, "m": [1, 2]}, "is no label|of type"),
+        ({"y": [decimal.Decimal("0.5")] * 2, "m": [1, 2]}, "is not a label|of type"),
         ({"y": [], "m": []}, "no rows|labels must be|of type"),
         ({"y": ["a", "b"], "m": [True, False]}, "True/False"),
     ],

@@ -330,7 +330,7 @@ def test_what_cannot_be_is_refused_before_labels_are_paid_for():
         ({"judge": judge, "metric": "f1macro"}, UsageError, "unknown metric"),
         ({"judge": judge, "budget": 5}, UsageError, "budget must be"),
         ({"verdicts": True, "metric": "f1"}, UsageError, "f1"),
-        ({"verdicts": True, "labels": [0, 1]}, UsageError, "leave labels out"),
+        ({"verdicts": True, "labels": [0, 1]}, UsageError, "remove labels"),
         ({"verdicts": True, "names": ("A", "A")}, UsageError, "two different names"),
     ):
         with pytest.raises(error, match=match):
@@ -351,7 +351,7 @@ def test_labels_that_do_not_fit_are_refused():
         found.outcomes([0, None, 1])
     right, found = of_verdicts()
     a, b = right[:, found.items]
-    with pytest.raises(UsageError, match="models by name"):
+    with pytest.raises(UsageError, match="pass predictions by model name"):
         found.outcomes(a)
     with pytest.raises(UsageError, match="same models"):
         found.outcomes({"A": a})

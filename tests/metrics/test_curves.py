@@ -434,7 +434,7 @@ def test_what_cannot_be_read_says_what_can():
         with pytest.raises(UsageError, match="above 0 and below 1"):
             metrics.sensitivity_at(specificity=bad)
     for bad in (0, 2.5, True):
-        with pytest.raises(UsageError, match="whole number"):
+        with pytest.raises(UsageError, match="an integer"):
             metrics.ece(bins=bad)
     with pytest.raises(UsageError, match="unknown part 'skill'"):
         metrics.brier_part("skill")

@@ -203,6 +203,6 @@ def test_a_function_takes_square_tables_and_no_classes():
     metric = metrics.from_function(error_rate)
     with pytest.raises(DataError, match="must be square"):
         metric.evaluate(np.ones((2, 3)))
-    with pytest.raises(UsageError, match="error_rate reads the whole table"):
+    with pytest.raises(UsageError, match="error_rate uses the entire table, not a selection"):
         metric.evaluate(COUNTS, [1])
     assert metric.evaluate(COUNTS, [0, 1]) == metric.evaluate(COUNTS)

@@ -50,7 +50,7 @@ def test_names_and_their_kin():
     assert metrics.fbeta(2, average="samples") == metrics.get("f2_samples")
     assert metrics.get("f0.5_samples").label == "samples-averaged F0.5"
     assert not metrics.get("f1_macro").per_item
-    with pytest.raises(UsageError, match="no mean over items"):
+    with pytest.raises(UsageError, match="not a mean over items"):
         metrics.get("f1_macro").of_items(SIZES, n_labels=4)
     with pytest.raises(UsageError, match="did you mean 'f1_samples'"):
         metrics.get("f1_sample")

@@ -140,5 +140,5 @@ def test_a_count_that_no_float_can_hold_is_refused():
 
 @pytest.mark.parametrize(("hits", "actual"), [([1, 2], [1, 2, 3]), (1, 1)])
 def test_margins_must_have_one_shape(hits, actual):
-    with pytest.raises(UsageError, match="must have one shape, classes first"):
+    with pytest.raises(UsageError, match="must have the same shape, classes first"):
         Margins(hits=hits, actual=actual, predicted=actual)

@@ -114,7 +114,7 @@ def test_all_classes_are_no_choice():
 def test_margins_and_confusion_arrays_are_told_apart():
     with pytest.raises(UsageError, match=r"f1_macro is evaluated on Margins.*from_confusion"):
         metrics.get("f1_macro").evaluate(np.eye(2))
-    with pytest.raises(UsageError, match="error_rate is evaluated on the confusion array"):
+    with pytest.raises(UsageError, match="error_rate needs the confusion array"):
         metrics.from_function(error_rate).evaluate(MARGINS)
 
 
@@ -125,8 +125,8 @@ def test_margins_and_confusion_arrays_are_told_apart():
         ({"score": "acuracy"}, "unknown score 'acuracy'; did you mean 'accuracy'?"),
         ({"score": "recall"}, "unknown score 'recall'"),
         ({"score": "accuracy", "average": "macro"}, "unknown score 'accuracy'"),
-        ({"score": "fbeta", "average": "macro"}, "beta must be given"),
-        ({"score": "recall", "average": "macro", "beta": 2.0}, "beta must be given"),
+        ({"score": "fbeta", "average": "macro"}, "beta is required"),
+        ({"score": "recall", "average": "macro", "beta": 2.0}, "beta is required"),
     ],
 )
 def test_a_metric_that_cannot_be_is_refused(fields, message):

@@ -261,10 +261,10 @@ def test_sums_of_labels_that_are_right_are_accepted():
 @each(
     ("message", "terms"),
     {
-        r"must read 120 items as an array of shape .*returned an array of shape \(119,\)": (
+        r"must convert 120 items to an array of shape .*returned an array of shape \(119,\)": (
             lambda grades: grades[1:]
         ),
-        r"must read finite numbers.*for item 3 \(counted from 0\)": (
+        r"must return finite numbers.*for item 3 \(counted from 0\)": (
             lambda grades: np.where(np.arange(len(grades)) == 3, np.nan, grades)
         ),
         "returned an array of shape": lambda grades: np.ones((len(grades), 2, 2)),
@@ -290,15 +290,15 @@ def test_statistics_of_items_are_read_and_checked():
     texts = ["one two", "three", "four five six"]
     assert reading(count_words).read_items(texts, texts).tolist() == [[2, 2], [1, 1], [3, 3]]
     assert reading(lambda y, p: [1.0] * len(p), ()).read_items(None, texts).shape == (3, 1)
-    with pytest.raises(DataError, match="'own' got 3 items in y_true and 2 in a prediction"):
+    with pytest.raises(DataError, match="'own' got 3 items in y_true but 2 in a prediction"):
         reading(count_words).read_items(texts, texts[:2])
-    with pytest.raises(UsageError, match=r"names 1 statistics \(kept\).* returned 2 of each item"):
+    with pytest.raises(UsageError, match=r"names 1 statistics \(kept\).* returned 2 per item"):
         reading(count_words, ("kept",)).read_items(texts, texts)
-    with pytest.raises(UsageError, match=r"'own' must read 3 items as .* shape \(2, 2\)"):
+    with pytest.raises(UsageError, match=r"'own' must convert 3 items to .* shape \(2, 2\)"):
         reading(lambda y, p: np.ones((2, 2))).read_items(texts, texts)
-    with pytest.raises(UsageError, match="'own' must read finite numbers of each item"):
+    with pytest.raises(UsageError, match="'own' must return finite numbers for each item"):
         reading(lambda y, p: np.full((3, 2), np.nan)).read_items(texts, texts)
-    with pytest.raises(UsageError, match="no statistics of its own"):
+    with pytest.raises(UsageError, match="no item statistics"):
         of_grades(first).read_items(None, [1.0])
 
 

@@ -28,7 +28,7 @@ def test_they_are_no_metrics_of_labels(name):
     assert metrics.get(name) is metrics.get_score(name)
     with pytest.raises(UsageError, match="is a metric of scores"):
         get_labels(name)
-    with pytest.raises(UsageError, match="has no value of a table"):
+    with pytest.raises(UsageError, match="cannot be computed from a table"):
         metrics.get(name).evaluate(np.eye(2))
 
 

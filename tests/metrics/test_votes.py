@@ -309,7 +309,7 @@ def test_what_cannot_be_estimated_is_refused_and_mended():
     assert op.Scores.from_votes(*same, ordered=False).models == ("a", "b")
     with pytest.raises(DataError, match=r"row 1 .* neither of the two"):
         op.Scores.from_votes(["a", "b"], ["b", "a"], ["a", "x"])
-    with pytest.raises(DataError, match="between a model and itself"):
+    with pytest.raises(DataError, match="compares a model with itself"):
         op.Scores.from_votes(["a", "b"], ["b", "b"], ["a", "b"])
     with pytest.raises(DataError, match="tie="):
         op.Scores.from_votes(["tie"], ["b"], ["b"])

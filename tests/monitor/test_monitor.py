@@ -168,11 +168,11 @@ def test_unfinished_files_are_not_counted(tmp_path):
         ("odd.json", '{"a": 1}', "these are not outcomes: the field 'format'"),
         ("deep.json", "[" * 100_000, "nested too deeply"),
         ("digits.json", '{"schema": ' + "1" * 5_000 + "}", "digits"),
-        ("cell.json", hostile("tables", 0, "cells", 0, 0, value=2**70), "must be a whole number"),
-        ("count.json", hostile("tables", 0, "counts", 0, value=10**400), "must be a whole number"),
-        ("many.json", hostile("tables", 0, "counts", 0, value=10**30), "must be a whole number"),
+        ("cell.json", hostile("tables", 0, "cells", 0, 0, value=2**70), "must be an integer"),
+        ("count.json", hostile("tables", 0, "counts", 0, value=10**400), "must be an integer"),
+        ("many.json", hostile("tables", 0, "counts", 0, value=10**30), "must be an integer"),
         ("level.json", hostile("findings", value=[["x", "bogus", "y"]]), "must be one of 'note'"),
-        ("serious.json", hostile("findings", value=[["x", "serious", "y"]]), "cannot bring along"),
+        ("serious.json", hostile("findings", value=[["x", "serious", "y"]]), "cannot contain the"),
         (
             "finding.json",
             hostile("findings", value=[[["x"], "warning", {"a": 1}]]),
@@ -225,7 +225,7 @@ def test_what_does_not_fit_the_first_batch_is_refused_before_it_is_written(tmp_p
     texts = {name: values.astype(str) for name, values in predictions.items()}
     with pytest.raises(DataError, match=r"'texts' does not fit '0', the first in .* mixture"):
         watched(tmp_path).add(truth.astype(str), texts, key="texts")
-    with pytest.raises(DataError, match="with and without groups do not add up"):
+    with pytest.raises(DataError, match="with and without groups cannot be added"):
         watched(tmp_path).add(
             op.Outcomes.from_labels(truth, predictions, groups=truth), key="groups"
         )

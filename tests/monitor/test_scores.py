@@ -115,7 +115,7 @@ def test_what_does_not_add_up_is_refused(tmp_path):
     with pytest.raises(DataError, match="scores and counted labels do not add up"):
         monitor.add(op.Outcomes.from_correct({"new": [1], "old": [0]}), key="labels")
     grouped = op.Scores.from_values({"new": [1, 2], "old": [2, 3]}, groups=[0, 0])
-    with pytest.raises(UsageError, match="a group may go on"):
+    with pytest.raises(UsageError, match="a group may continue"):
         op.Monitor(tmp_path / "other", "new", "old", metric="mean", rope=1).add(grouped, key=1)
     elsewhere = op.Monitor(tmp_path / "x", "new", "old", metric="mean", rope=1, prevalence=0.1)
     with pytest.raises(UsageError, match="applies to labels, not to scores"):

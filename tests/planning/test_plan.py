@@ -343,7 +343,7 @@ def test_what_cannot_be_planned_is_refused(change, words):
         ({"pilot": CHOSEN}, "chosen from a pool"),
         ({"scenario": {**RATES, "prevalence": None}}, "pass all three"),
         ({"scenario": RATES, "metric": "accuracy"}, "metric of one class"),
-        ({"scenario": RATES, "prior": "bootstrap"}, "no shape for every cell"),
+        ({"scenario": RATES, "prior": "bootstrap"}, "no concentration for every cell"),
     ],
 )
 def test_worlds_say_what_they_need(given, words):

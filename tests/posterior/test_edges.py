@@ -67,7 +67,7 @@ def test_the_t_of_folds_has_one_degree_of_freedom_less_than_folds(n):
 def test_a_confusion_matrix_may_have_as_many_cells_as_the_limit_says(monkeypatch):
     monkeypatch.setattr(sums, "_MOST_CONFUSION_CELLS", 9)
     assert sums.Confusions(np.array([[0, 0], [2, 1]]), 3).n_classes == 3
-    with pytest.raises(ResourceError, match="needs 16 cells a draw"):
+    with pytest.raises(ResourceError, match="needs 16 cells per draw"):
         sums.Confusions(np.array([[0, 0], [2, 1]]), 4)
 
 

@@ -444,7 +444,9 @@ def test_a_thousand_classes_have_margins_and_no_confusion_array():
         assert np.allclose(one.actual.sum(axis=0), 1.0)
         assert np.allclose(one.predicted.sum(axis=0), 1.0)
         assert (one.hits <= np.minimum(one.actual, one.predicted) * (1 + 1e-9)).all()
-    with pytest.raises(ResourceError, match="1,000,000 cells a draw; use one of the named metrics"):
+    with pytest.raises(
+        ResourceError, match=("1,000,000 cells per draw; use one of the named metrics")
+    ):
         posterior.worker("confusion")
 
 

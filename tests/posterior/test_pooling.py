@@ -361,9 +361,9 @@ def test_the_unit_prior_keeps_its_mass_on_the_cells_that_occurred():
 def test_what_cannot_be_pooled_is_refused():
     seen = outcomes_of(np.array([[40, 8, 3, 9, 60, 5, 6, 4]] * 3))
     uniform = get_prior("uniform")
-    with pytest.raises(UsageError, match="slices know the priors"):
+    with pytest.raises(UsageError, match="slices support the priors"):
         pool_slices(seen, prior=get_prior("learned"))
-    with pytest.raises(UsageError, match="divided with by="):
+    with pytest.raises(UsageError, match="with slices; define these with by="):
         pool_slices(seen.slice("00000"), prior=uniform)
     with pytest.raises(UsageError, match="prior above 0"):
         pool_slices(seen, prior=get_prior(Prior(rows=0.001)))

@@ -117,6 +117,6 @@ def test_a_certain_world_has_no_spread_but_that_of_the_sample():
 
 def test_labels_taken_apart_are_not_drawn():
     seen = op.Outcomes.from_label_sets([{1, 2}, {1}], {"m": [{1, 2}, {1, 2}], "k": [{1}, {1}]})
-    with pytest.raises(UsageError, match="drawn whole"):
+    with pytest.raises(UsageError, match="as one unit; omit prior"):
         predictive(seen, posterior_of(seen, "unit"))
     assert predicted(seen, "bootstrap", 30, times=1)[0].n == 30

@@ -107,7 +107,7 @@ SEEN = Outcomes.from_labels([1, 1, 0, 0], {"a": [1, 0, 1, 0], "b": [1, 0, 1, 0]}
 
 @pytest.mark.parametrize("rows", [0, 0.0, [[0, 0], [1, 1]]])
 def test_a_prior_of_zero_is_improper_where_a_cell_is_empty(rows):
-    with pytest.raises(DataError, match=r"improper.*positive prior"):
+    with pytest.raises(DataError, match=r"improper.*positive prior for every cell"):
         flat(SEEN, Prior.from_param(rows))
     with pytest.raises(DataError, match="improper"):
         flat(SEEN.with_labels([2]).select(["a"]), Prior(rows=1.0, prevalence=0.0))

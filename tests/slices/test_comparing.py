@@ -260,7 +260,7 @@ def test_mistakes_are_named(found):
         op.compare_slices(seen, "bert", "gpt", by="country")
     with pytest.raises(UsageError, match="no slices"):
         op.compare_slices(seen.slice("DE", "web"), "bert", "gpt")
-    with pytest.raises(UsageError, match="slices know the priors"):
+    with pytest.raises(UsageError, match="slices support the priors"):
         op.compare_slices(seen, "bert", "gpt", prior="bootstrap")
     with pytest.raises(UsageError, match="two models"):
         op.compare_slices("preds.parquet", a="bert", b="bert", truth="label", by="country")

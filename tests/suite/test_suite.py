@@ -322,10 +322,10 @@ def test_slices_are_tasks():
     ("make", "message"),
     [
         (lambda: op.Suite({}), "at least one task"),
-        (lambda: op.Suite([1]), "mapping from tasks"),
+        (lambda: op.Suite([1]), "mapping from names"),
         (lambda: op.Suite({"a": 3}), "Outcomes or Scores"),
         (lambda: op.Suite(some_tasks()["arc"]), "no slices"),
-        (lambda: suite(weights={"arc": 1.0}), "weights must name every task; it lacks 'gsm'"),
+        (lambda: suite(weights={"arc": 1.0}), "weights must include every task; it lacks 'gsm'"),
         (lambda: suite(ropes={"nope": 0.01}), "unknown task 'nope'"),
         (lambda: suite(weights="heavy"), "unknown weighting 'heavy'"),
         (lambda: suite(weights=dict.fromkeys(SHARES, 0.0)), "positive numbers"),
@@ -337,7 +337,7 @@ def test_slices_are_tasks():
         (lambda: op.compare(suite(), "m0", "m1", engine="pymc"), "one task at a time"),
         (lambda: op.compare(suite(metrics="nope"), "m0", "m1"), "task 'arc'"),
         (lambda: op.rank(suite(), ["m0"]), "at least two models"),
-        (lambda: op.compare(suite(scale="rope", ropes=0.0), "m0", "m1"), "no width"),
+        (lambda: op.compare(suite(scale="rope", ropes=0.0), "m0", "m1"), "zero width"),
         (
             lambda: op.Suite({"a": task(9, (0.5, 0.5), 0), "b": task(9, (0.5, 0.5, 0.5), 0)}),
             "'m2' is in only one of 'a' and 'b'",
@@ -481,12 +481,14 @@ def test_what_scores_alone_cannot_answer_is_refused():
         lambda: op.gate(suite, "A", "B"),
         lambda: op.plan(pilot=suite, a="A", b="B"),
     ):
-        with pytest.raises(UsageError, match="make a Suite of the Outcomes or Scores of the items"):
+        with pytest.raises(
+            UsageError, match=("build a Suite from the Outcomes or Scores of the items")
+        ):
             ask()
     with pytest.raises(UsageError, match="unknown model 'D'"):
         op.compare(suite, "A", "D")
     for asked in ({"prior": "unit"}, {"paired": False}, {"rope": 0.1}):
-        with pytest.raises(UsageError, match=r"use their own prior|give ropes= to Suite"):
+        with pytest.raises(UsageError, match=r"use their own prior|pass ropes= to Suite"):
             op.compare(suite, "A", "B", **asked)
     with pytest.raises(UsageError, match="unknown column 'set'"):
         op.Suite.from_scores(fold_table(5), by="set")

@@ -1,1 +1,1 @@
-"""WHAT WAS SEEN: outcomes, frozen tables that add up, and scores item by item."""
+"""DATA: outcomes, which are immutable tables that can be added, and item scores."""

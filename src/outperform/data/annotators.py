@@ -1,4 +1,4 @@
-"""Items with labels by several annotators, and what is to count as the truth."""
+"""Items labelled by several annotators, and the choice of what counts as their true label."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ Truth: TypeAlias = Literal["random", "majority", "latent", "shares"]
 _TRUTHS = ("random", "majority", "latent", "shares")
 _LONG = ("item", "annotator", "label")
 _TWICE = 1.959964
-# So many standard errors above chance an agreement must be for levels to hold.
+# Agreement must exceed chance by this many standard errors for the estimates to be usable.
 _CLEAR = 5.0
-# Added to every count of a confusion, so that no probability is 0; half an item in a row.
+# Added to every count of a confusion matrix, so no probability is 0; half an item per row.
 _MASS = 0.5
 _STEPS, _NEAR, _MOST_PARAMETERS = 2_000, 1e-9, 400
 
 
 class FromAnnotators:
-    """Makes outcomes of the labels of several annotators."""
+    """Builds outcomes from the labels of several annotators."""
 
     @classmethod
     def from_annotators(
@@ -60,25 +60,25 @@ class FromAnnotators:
         labels: Sequence[Label] | None = None,
         ids: ColumnLike | None = None,
     ) -> Self:
-        """Count predictions of items that several annotators labelled.
+        """Count predictions for items that were labelled by several annotators.
 
         Parameters
         ----------
         y_true
-            A row for each item and a column for each annotator, NaN or None where one gave none.
-            With ``ids``, a row for each label instead, in the columns ``item``, ``annotator`` and
-            ``label``. For ``truth="shares"`` a column for each class, by name.
+            One row per item and one column per annotator, NaN or None for a missing label. With
+            ``ids``, one row per label instead, in the columns ``item``, ``annotator`` and
+            ``label``. For ``truth="shares"``, one column per class, by name.
         predictions
             The predicted labels of each model: a mapping from names, or a frame.
         truth
-            What a model is held against: ``"random"``, an annotator drawn at random;
-            ``"majority"``, the most frequent label, several that are tied sharing the item;
-            ``"latent"``, a true class that nobody saw, by the model of Dawid and Skene;
-            ``"shares"``, a label drawn by the given shares or numbers of votes.
+            The true label to compare with: ``"random"``, that of an annotator drawn at random;
+            ``"majority"``, the most frequent label, where tied labels share the item; ``"latent"``,
+            an unobserved true class, by the model of Dawid and Skene; ``"shares"``, a label drawn
+            in proportion to the given shares or numbers of votes.
         labels
             Classes that must be in the table even if they never occur.
         ids
-            The item of each prediction, where ``y_true`` has a row for each label.
+            Item of each prediction, if ``y_true`` has one row per label.
 
         Examples
         --------
@@ -100,17 +100,17 @@ class FromAnnotators:
 
 
 class Agreement(NamedTuple):
-    """How far annotators agree: Krippendorff's alpha with a 95% interval, and what that allows.
+    """Agreement of the annotators: Krippendorff's alpha with a 95% interval, and derived limits.
 
     Parameters
     ----------
     alpha, low, high
-        Alpha of nominal labels, and the ends of its interval.
+        Alpha for nominal labels, and the limits of its interval.
     pairs
-        How often one annotator gives the label of another one, drawn at random.
+        Probability that two annotators drawn at random give the same label.
     most
-        How often the most frequent label of an item is given: no model can have a higher accuracy
-        against annotators drawn at random.
+        Share of labels that are the most frequent label of their item. No model can have a higher
+        accuracy against annotators drawn at random.
     """
 
     alpha: float
@@ -128,7 +128,7 @@ def of_annotators(
     labels: Sequence[Label] | None,
     ids: object = None,
 ) -> dict[str, Any]:
-    """Count what annotators and models said."""
+    """Count the labels of annotators and models."""
     if truth not in _TRUTHS:
         raise UsageError(unknown_name("truth", truth, _TRUTHS))
     read = _read(y_true, predictions, ids, shares=truth == "shares")
@@ -170,7 +170,7 @@ def of_annotators(
 
 
 class _Read(NamedTuple):
-    """What was said of the items: the label of every annotator, or only how many gave each."""
+    """Labels of the items: one per annotator, or only the number of votes for each class."""
 
     aligned: Rows
     values: tuple[Label, ...]
@@ -192,7 +192,7 @@ def _read(y_true: object, predictions: object, ids: object, *, shares: bool) -> 
 
 
 def _columns_of(y_true: object) -> dict[Label, object] | None:
-    """Return columns by name, of a mapping or a frame; None if it is neither."""
+    """Return the columns of a mapping or a frame by name; None if it is neither."""
     if is_frame(y_true):
         return frame_columns(y_true, name="y_true")
     return dict(y_true) if isinstance(y_true, Mapping) else None
@@ -202,22 +202,22 @@ def _refuse_long(y_true: object) -> None:
     columns = _columns_of(y_true)
     if columns is not None and {*_LONG} <= {*columns}:
         raise UsageError(
-            "y_true has a row for each label; say which item each prediction is of with "
-            f"{param('ids=')}"
+            f"y_true has one row per label; pass the item of each prediction with {param('ids=')}"
         )
     if isinstance(y_true, Mapping):
         raise UsageError(
-            "y_true must be a matrix with a column for each annotator; a mapping has the columns "
-            f"item, annotator and label, with {param('ids=')}, or is of {param('truth=', 'shares')}"
+            "y_true must be a matrix with one column per annotator, or a mapping with the "
+            f"columns item, annotator and label, used with {param('ids=')}, or shares, used with "
+            f"{param('truth=', 'shares')}"
         )
 
 
 def _from_rows(y_true: object, ids: object) -> AnyArray:
-    """Return items by annotators, None where one gave no label, from a row for each label."""
+    """Convert one row per label to a matrix of items by annotators, None for a missing label."""
     columns = _columns_of(y_true)
     if columns is None or not {*_LONG} <= {*columns}:
         raise UsageError(
-            f"with {param('ids=')} y_true must have a row for each label, in the columns item, "
+            f"with {param('ids=')} y_true must have one row per label, in the columns item, "
             f"annotator and label; got {type(y_true).__name__ if columns is None else [*columns]}"
         )
     items, annotators, said = (_listed(columns[name]) for name in _LONG)
@@ -231,11 +231,11 @@ def _from_rows(y_true: object, ids: object) -> AnyArray:
         if is_missing(label):
             continue
         if is_missing(item) or is_missing(annotator):
-            raise DataError(f"a label has no item or no annotator, {at}")
+            raise DataError(f"a label has no item or no annotator {at}")
         if item not in places:
             raise DataError(
-                f"the item {item!r} {at} is not among {param('ids')}, which are such as "
-                f"{known[0]!r}; leave out what was not predicted"
+                f"the item {item!r} {at} is not in {param('ids')} (for example {known[0]!r}); "
+                "remove items without a prediction"
             )
         cell = places[item], who.setdefault(annotator, len(who))
         if cell in found:
@@ -257,7 +257,7 @@ def _listed(values: object) -> list[object]:
 
 
 def _read_shares(y_true: object, predictions: object, ids: object) -> _Read:
-    """Read a column of shares, or of numbers of votes, for each class."""
+    """Read one column of shares, or of numbers of votes, per class."""
     columns = _columns_of(y_true)
     if not columns or ids is not None:
         raise UsageError(
@@ -280,7 +280,7 @@ def _read_shares(y_true: object, predictions: object, ids: object) -> _Read:
 
 
 def _told(truth: Truth, read: _Read, rows: IntArray, agreed: Agreement | None) -> Finding:
-    """Return what the truth is, and how far annotators agree on it."""
+    """Describe the true label used, and the agreement of the annotators."""
     if read.given is None or agreed is None:
         most = float(np.mean(np.max(read.votes, axis=1)))
         return finding("annotators/shares", n=len(read.votes), most=most)
@@ -301,10 +301,10 @@ def _told(truth: Truth, read: _Read, rows: IntArray, agreed: Agreement | None) -
 
 
 def _agree_little(agreed: Agreement) -> Iterator[Finding]:
-    """Yield the finding about an agreement that is hardly known to be better than chance.
+    """Yield the finding about agreement that is not clearly better than chance.
 
-    Error rates then come out too near to each other, and levels too low by more than half a
-    standard deviation.
+    Estimated error rates are then too similar, and estimates of the metric too low by more than
+    half a standard deviation.
     """
     error = (agreed.alpha - agreed.low) / _TWICE
     if agreed.alpha < _CLEAR * error:
@@ -312,15 +312,15 @@ def _agree_little(agreed: Agreement) -> Iterator[Finding]:
 
 
 def _read_matrix(y_true: object) -> tuple[IntArray, tuple[Label, ...]]:
-    """Return the code of every label, −1 where there is none, and what the codes stand for."""
+    """Return the code of every label, −1 for a missing one, and the label of each code."""
     given_by = unmasked(y_true)
-    # In text numpy would hide what is missing: of "x" and NaN it makes "x" and "nan".
+    # NumPy would turn missing values into text: "x" and NaN become "x" and "nan".
     as_is = hasattr(given_by, "dtype") or is_frame(given_by)
     array: AnyArray = np.asarray(given_by) if as_is else np.asarray(given_by, dtype=object)
     if array.ndim != 2 or not array.size or array.shape[1] < 2:
         raise DataError(
-            "y_true must have a row for each item and a column for each of several annotators; "
-            f"got shape {array.shape}"
+            "y_true must have one row per item and one column per annotator, two at least; got "
+            f"shape {array.shape}"
         )
     cells: list[object] = array.ravel().tolist()
     flat = [int(one) if isinstance(one, float) and one.is_integer() else one for one in cells]
@@ -333,20 +333,20 @@ def _read_matrix(y_true: object) -> tuple[IntArray, tuple[Label, ...]]:
     bare: IntArray = np.flatnonzero((given < 0).all(axis=1))
     if bare.size:
         raise DataError(
-            f"{bare.size:,} items have no label, the first in row {bare[0]} (counted from 0); "
-            "leave them out of y_true and of the predictions"
+            f"{bare.size:,} items have no label, the first is row {bare[0]} (counted from 0); "
+            "remove them from y_true and from the predictions"
         )
     return given, tuple(column.values)
 
 
 def _votes(given: IntArray, n_labels: int) -> FloatArray:
-    """Return how many annotators gave each item each label."""
+    """Return the number of votes for each label of each item."""
     votes: FloatArray = (given[:, :, None] == np.arange(n_labels)).sum(axis=1).astype(np.float64)
     return votes
 
 
 def _shares(votes: FloatArray, *, majority: bool) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return rows of items and labels, and the share of its item that each row has."""
+    """Return rows of items and labels, and each row's share of its item."""
     if majority:
         votes = (votes == votes.max(axis=1, keepdims=True)).astype(np.float64)
     rows, codes = _places(votes > 0)
@@ -359,7 +359,7 @@ def _places(where: BoolArray) -> list[IntArray]:
 
 
 def agreement(given: IntArray, n_labels: int) -> Agreement:
-    """Return how far annotators agree on nominal labels; the interval is a jackknife over items.
+    """Return the agreement on nominal labels; the interval is a jackknife over items.
 
     Examples
     --------
@@ -377,14 +377,14 @@ def agreement(given: IntArray, n_labels: int) -> Agreement:
     totals: FloatArray = votes.sum(axis=0)
     pairs = float(1 - np.mean(unlike / n))
     (alpha,) = _alpha(np.array([np.sum(unlike)]), totals[None]).tolist()
-    # Each item left out in turn: what re-weighting items would do, to first order.
+    # Jackknife over items, which equals re-weighting items to first order.
     without = _alpha(np.sum(unlike) - unlike, totals - votes)
     error = _TWICE * float(np.sqrt((len(n) - 1) * np.var(without)))
     return Agreement(alpha, alpha - error, min(alpha + error, 1.0), pairs, most)
 
 
 def _alpha(unlike: FloatArray, totals: FloatArray) -> FloatArray:
-    """Return 1 less the ratio of unlike pairs to those by chance, 1 where no label differs."""
+    """Return 1 minus the ratio of observed to expected disagreement, 1 if all labels are equal."""
     n: FloatArray = totals.sum(axis=1)
     squares: FloatArray = np.square(totals).sum(axis=1)
     by_chance = n * n - squares
@@ -396,13 +396,13 @@ def _alpha(unlike: FloatArray, totals: FloatArray) -> FloatArray:
 def _latent(
     given: IntArray, models: Sequence[Column], n_labels: int, agreed: Agreement
 ) -> tuple[IntArray, IntArray, FloatArray, IntArray]:
-    """Return what each item adds to every cell of true class and predictions.
+    """Return each item's contribution to every cell of true class and predictions.
 
-    The class of an item is unknown. Given it, annotators err independently of each other and of
-    the models, whose joint predictions are one more view of it (Dawid and Skene 1979). The
-    estimate of the table is, to first order, a mean over items of these numbers: the
-    probabilities of an item's own classes, and what the item does to the error rates by which
-    the classes of all others are inferred. Re-weighting items then has both uncertainties.
+    The class of an item is unknown. Given the class, annotators err independently of each other and
+    of the models, whose joint predictions serve as one more annotator (Dawid and Skene 1979). The
+    estimate of the table is, to first order, a mean over items of these numbers: the probabilities
+    of an item's own classes, and its effect on the error rates from which the classes of all other
+    items are inferred. Re-weighting items then covers both uncertainties.
     """
     _refuse_unidentified(given, agreed)
     said: IntArray = np.stack([one.codes for one in models], axis=1)
@@ -414,8 +414,8 @@ def _latent(
     if n_parameters > _MOST_PARAMETERS:
         raise UsageError(
             f"{given.shape[1]} annotators, {n_labels} classes and {len(cells)} combinations of "
-            f"predictions need {n_parameters} parameters, and at most {_MOST_PARAMETERS} are "
-            f"read; use {param('truth=', 'random')}, or compare fewer models"
+            f"predictions need {n_parameters} parameters, but the limit is {_MOST_PARAMETERS}; "
+            f"use {param('truth=', 'random')}, or compare fewer models"
         )
     probable = _expectation(views, sizes, n_labels)
     start = np.log(probable)
@@ -423,8 +423,8 @@ def _latent(
     truest = [block.argmax(axis=1) for block in _blocks(probable, sizes, n_labels)[1:-1]]
     if (np.mean([one == np.arange(n_labels) for one in truest], axis=0) <= 0.5).any():
         raise DataError(
-            "most annotators give some class another label more often than its own, so that "
-            f"classes cannot be told apart; use {param('truth=', 'random')}"
+            "for some class, most annotators give another label more often than the right one, "
+            f"so classes cannot be distinguished; use {param('truth=', 'random')}"
         )
     slopes = np.zeros((n_parameters, n_parameters))
     tables = np.zeros((table.size, n_parameters))
@@ -434,7 +434,8 @@ def _latent(
         up, down = (_at(start + sign * step, views, sizes, n_labels) for sign in (1, -1))
         slopes[:, place] = (up[1].mean(axis=0) - down[1].mean(axis=0)) / 2e-4
         tables[:, place] = (up[2] - down[2]).ravel() / 2e-4
-    # Logarithms of probabilities of which one is superfluous: the inverse leaves these alone.
+    # One logarithm per set of probabilities is redundant; the pseudo-inverse ignores that
+    # direction.
     moved: FloatArray = tables @ np.linalg.pinv(-slopes, rcond=1e-8, hermitian=True)
     mean: FloatArray = score.mean(axis=0)
     each: FloatArray = ((score - mean) @ moved.T).reshape(len(given), n_labels, len(cells))
@@ -444,12 +445,12 @@ def _latent(
 
 
 def _refuse_unidentified(given: IntArray, agreed: Agreement) -> None:
-    """Refuse what says nothing of a truth behind the labels."""
+    """Check that a true class can be inferred from the labels."""
     labelled: IntArray = (given >= 0).sum(axis=1)
     mend = f"use {param('truth=', 'random')} or {param('truth=', 'majority')}"
     if given.shape[1] < 3 or np.median(labelled) < 3:
         raise DataError(
-            "a truth that nobody saw needs three annotators for most items, and here the median is "
+            "a latent true class needs three annotators for most items, but here the median is "
             f"{np.median(labelled):g}; {mend}"
         )
     if not agreed.low > 0:
@@ -461,7 +462,7 @@ def _refuse_unidentified(given: IntArray, agreed: Agreement) -> None:
 
 
 def _blocks(flat: FloatArray, sizes: Sequence[int], n_labels: int) -> list[FloatArray]:
-    """Return class shares, and of each view the probabilities of what it says, row by class."""
+    """Return class shares, and the response probabilities of each annotator, one row per class."""
     ends = np.cumsum([n_labels, *(n_labels * size for size in sizes)])[:-1]
     first, *rest = np.split(flat, ends)
     return [first, *(one.reshape(n_labels, -1) for one in rest)]
@@ -470,7 +471,7 @@ def _blocks(flat: FloatArray, sizes: Sequence[int], n_labels: int) -> list[Float
 def _at(
     logs: FloatArray, views: IntArray, sizes: Sequence[int], n_labels: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return each item's classes, its score with its part of the prior's, and the mean table."""
+    """Return each item's class probabilities, its score including the prior, and the mean table."""
     blocks = [_shares_of(np.exp(one)) for one in _blocks(logs, sizes, n_labels)]
     classes = _classes(blocks, views)
     n = len(views)
@@ -503,7 +504,7 @@ def _shares_of(values: FloatArray) -> FloatArray:
 
 
 def _expectation(views: IntArray, sizes: Sequence[int], n_labels: int) -> FloatArray:
-    """Return the probabilities at which the labels are most probable, from the majority on."""
+    """Return the maximum likelihood probabilities, starting from the majority label."""
     classes = _shares_of(_votes(views[:, :-1], n_labels))
     hits: list[FloatArray] = [
         (said[:, None] == np.arange(size)).astype(np.float64)

@@ -1,4 +1,4 @@
-"""Build the fields of ``Outcomes``: one function for each constructor."""
+"""Build the fields of ``Outcomes``: one function per constructor."""
 
 from __future__ import annotations
 
@@ -67,11 +67,11 @@ def of_labels(
     if are_label_sets(y_true):
         if by:
             raise UsageError(
-                "slices are compared item by item, and these items have several labels; leave "
-                f"{param('by=')} out, and compare the outcomes of each slice"
+                "slices need one label per item, but these items have several; remove "
+                f"{param('by=')} and compare the outcomes of each slice separately"
             )
         _refuse_single(predictions)
-        # What is averaged over is no name of a column: a matrix has its own.
+        # Labels to average over are not column names: a matrix has its own.
         known = None if is_matrix(y_true) else labels
         return of_label_sets(
             y_true,
@@ -100,19 +100,19 @@ def of_labels(
 
 
 def _of_rows(fields: Fields, findings: tuple[Finding, ...]) -> Fields:
-    """Put findings about the rows beside the others, and say if rows look repeated."""
+    """Add findings about the rows, including one for rows that look repeated."""
     repeated = row_findings(fields["tables"][0], kind=fields.get("kind", "classes"))
     return {**fields, "findings": findings + fields["findings"] + repeated}
 
 
 def _refuse_single(predictions: Mapping[str, Any]) -> None:
-    """Refuse one label an item where the truth has several."""
+    """Reject predictions with one label per item if the truth has label sets."""
     for name, values in predictions.items():
         plain = getattr(values, "ndim", 1) == 1 and isinstance(values, Sized)
         if plain and len(values) and not are_label_sets(values):
             raise DataError(
-                f"y_true has a set of labels for each item and predictions of {name!r} have "
-                "one label; give sets, or an indicator matrix, of both"
+                f"y_true has a set of labels for each item and predictions of {name!r} have one "
+                "label; pass sets, or an indicator matrix, for both"
             )
 
 
@@ -127,7 +127,7 @@ def of_label_sets(
     ids: ColumnLike | None = None,
     missing: MissingTexts = UNDECLARED,
 ) -> Fields:
-    """Count items with several labels each."""
+    """Count items that have several labels each."""
     predictions = named(predictions)
     beside = {"groups": groups, "sample_weight": weights, "ids": ids, **_slices_beside(by)}
     rows = align(predictions, truth=y_true, beside=beside)
@@ -211,13 +211,13 @@ def _pool_columns(predictions: Mapping[str, object]) -> list[Column]:
 
 
 def code_columns(columns: Sequence[object], labels: tuple[Label, ...]) -> list[IntArray]:
-    """Return the codes among labels of columns that were counted before."""
+    """Return columns that were counted before as codes of the given labels."""
     found, _ = unify([read_column(one, name="labels") for one in columns])
     return _coded(found, labels)
 
 
 def _known_labels(columns: Sequence[Column], labels: Sequence[Label] | None) -> tuple[Label, ...]:
-    """Return every label of the columns, and those that could occur, in order."""
+    """Return all labels of the columns, plus declared ones, in order."""
     known = {value for column in columns for value in column.values}
     if labels is not None:
         known |= set(check_labels(labels, like=known))
@@ -242,7 +242,7 @@ def of_counts(
     by: Mapping[str, object] | None,
     groups: ColumnLike | None,
 ) -> Fields:
-    """Take a table that is already counted."""
+    """Build outcomes from a table of counts."""
     beside = {"groups": groups, "counts": counts, **_slices_beside(by)}
     rows = align(named(predictions), truth=truth, first="truth", beside=beside)
     columns = _columns("truth", rows.truth, rows.models)
@@ -258,7 +258,7 @@ def of_counts(
 
 
 def of_confusion(matrices: Mapping[str, object], *, labels: Sequence[Label] | None) -> Fields:
-    """Take one confusion matrix per model."""
+    """Build outcomes from one confusion matrix per model."""
     arrays = read_confusions(named(matrices))
     size = len(next(iter(arrays.values())))
     given = tuple(range(size)) if labels is None else check_labels(labels)
@@ -288,7 +288,7 @@ def of_correct(
     by: Mapping[str, object] | None = None,
     ids: ColumnLike | None = None,
 ) -> Fields:
-    """Count items of which only right or wrong is known."""
+    """Count items for which only correctness is known."""
     beside = {"groups": groups, "sample_weight": weights, "ids": ids, **_slices_beside(by)}
     rows = align(named(correct), what="correct", beside=beside)
     columns = []
@@ -322,7 +322,7 @@ def of_spans(
     by: Mapping[str, object] | None = None,
     ids: ColumnLike | None = None,
 ) -> Fields:
-    """Count spans that agree to the letter."""
+    """Count exactly matching spans."""
     beside = {"groups": groups, "ids": ids, **_slices_beside(by)}
     rows = align(named(predictions), truth=gold, first="gold", what="spans", beside=beside)
     labels, table, items, spans = count_spans(
@@ -355,7 +355,7 @@ def of_tags(
     by: Mapping[str, object] | None = None,
     ids: ColumnLike | None = None,
 ) -> Fields:
-    """Read tag sequences into spans and count these."""
+    """Convert tag sequences to spans and count them."""
     beside = {"groups": groups, "ids": ids, **_slices_beside(by)}
     rows = align(named(predictions), truth=gold, first="gold", what="tags", beside=beside)
     check_tag_lengths(rows.truth, rows.models)
@@ -374,7 +374,7 @@ def of_tags(
 
 
 def of_span_counts(truth: object, predictions: Mapping[str, object], counts: object) -> Fields:
-    """Take counts of spans, None for "no span"."""
+    """Build outcomes from span counts, None for "no span"."""
     rows = align(named(predictions), truth=truth, first="truth", beside={"counts": counts})
     columns = [_cells(rows.truth, "truth")]
     columns += [_cells(values, f"predictions of {m!r}") for m, values in rows.models.items()]
@@ -390,7 +390,7 @@ def of_span_counts(truth: object, predictions: Mapping[str, object], counts: obj
 
 
 def of_tp_fp_fn(counts: Mapping[str, object], *, label: Label) -> Fields:
-    """Take true positives, false positives and false negatives of each model."""
+    """Build outcomes from true positives, false positives and false negatives of each model."""
     tables = []
     for model, triple in named(counts).items():
         tp, fp, fn = _triple(triple, model)
@@ -399,7 +399,7 @@ def of_tp_fp_fn(counts: Mapping[str, object], *, label: Label) -> Fields:
         kept = np.flatnonzero(weights != 0)
         tables.append(Table(cells[kept], weights[kept]))
     if not any(table.n for table in tables):
-        raise DataError("counts are zero everywhere; at least one span must count")
+        raise DataError("all counts are zero; at least one must be positive")
     return _of_spans(tuple(counts), (check_label(label, name="label"),), tuple(tables))
 
 
@@ -417,9 +417,7 @@ def _of_spans(
 
 def _cells(values: object, name: str) -> list[Any]:
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
-        raise DataError(
-            f"{name} must be a list with a type, or None, for each cell; got {values!r}"
-        )
+        raise DataError(f"{name} must be a list with one type, or None, per cell; got {values!r}")
     return list(values)
 
 
@@ -427,7 +425,7 @@ def _triple(triple: object, model: str) -> tuple[int, int, int]:
     values = as_counts(triple, name=f"counts of {model!r}")
     if values.shape != (3,):
         raise DataError(
-            f"counts of {model!r} must be three, (tp, fp, fn); got shape {values.shape}"
+            f"counts of {model!r} must be three numbers, (tp, fp, fn); got shape {values.shape}"
         )
     return values[0], values[1], values[2]
 
@@ -451,7 +449,7 @@ def _cell_counts(counts: object, n_cells: int) -> AnyArray:
             f"counts must have one value per cell: {n_cells} cells, counts of shape {weights.shape}"
         )
     if not weights.any():
-        raise DataError("counts are zero everywhere; at least one item must count")
+        raise DataError("all counts are zero; at least one must be positive")
     return weights
 
 
@@ -468,10 +466,10 @@ def of_columns(
     ids: object = None,
     missing: MissingTexts = UNDECLARED,
 ) -> Fields:
-    """Count columns of labels, the truth first, perhaps divided by slice or kept in groups.
+    """Count columns of labels, the truth first, optionally by slice or by group.
 
-    ``counts`` says how many items each row stands for, ``importance`` how much each of them
-    matters, ``keep`` whether every row is an item that can be found again, by ``ids`` if given.
+    ``counts`` is the number of items per row and ``importance`` their weight. With ``keep``, every
+    row is one item, which is stored so that it can be listed later, by ``ids`` if given.
     """
     same_length([*columns, *(by or {}).values()])
     columns, findings = unify(columns)
@@ -511,10 +509,10 @@ def _counted(
     importance: FloatArray | None,
     groups: ColumnLike | None,
 ) -> Table:
-    """Count rows of codes, and keep those of one group together.
+    """Count rows of codes, separately for each group.
 
-    An item of another importance than others is a group of its own, unless it has one. Importance
-    goes into the groups; the cells count items.
+    Without groups, items with unequal importance each become a group. Importance goes into the
+    groups; the cells count items.
     """
     if groups is None and importance is None:
         return Table(*count_rows(codes, n_labels=n_labels, weights=counts))
@@ -551,14 +549,14 @@ def _sliced(
     importance: FloatArray | None,
     groups: ColumnLike | None,
 ) -> Slices:
-    """Count rows of codes by slice, and keep those of one group together, across slices too."""
+    """Count rows of codes by slice and by group; a group may span slices."""
     if groups is None and importance is None:
         return count_slices(by, codes, n_labels=n_labels, weights=counts)
     n_rows = len(codes[0])
     zero = np.zeros(n_rows, dtype=bool)
     for amounts in (counts, importance):
         zero |= False if amounts is None else amounts == 0
-    kept = np.flatnonzero(~zero)  # a slice of nothing but zeros is none
+    kept = np.flatnonzero(~zero)  # a slice with only zero counts is dropped
     keys, places = slice_places(by, kept)
     group = None if groups is None else group_codes(groups, n_rows)[0][kept]
     table = _counted(
@@ -572,10 +570,11 @@ def _sliced(
 
 
 def _slices_beside(by: Mapping[str, object] | None) -> dict[str, Any]:
-    """Return the columns that divide the rows, by what to call them."""
+    """Return the columns that define the slices, by name."""
     if by is not None and not isinstance(by, Mapping):
         raise UsageError(
-            f"{param('by')} must give the slices' columns by name, {{'day': …}}; got {by!r}"
+            f"{param('by')} must be a mapping from names to columns, such as {{'day': …}}; got "
+            f"{by!r}"
         )
     return {f"by[{name!r}]": values for name, values in (by or {}).items()}
 
@@ -583,12 +582,12 @@ def _slices_beside(by: Mapping[str, object] | None) -> dict[str, Any]:
 def _columns_of(
     by: Mapping[str, object], aligned: Mapping[str, object], n_rows: int
 ) -> dict[str, Column]:
-    """Return the columns that divide so many items or documents."""
+    """Return the slice columns, after checking their number of items or documents."""
     columns = _slice_columns(by, aligned)
     for name, column in columns.items():
         if len(column.codes) != n_rows:
             raise DataError(
-                f"{param('by')} must have a value for each of {n_rows} rows; {name!r} has "
+                f"{param('by')} must have one value for each of {n_rows} rows; {name!r} has "
                 f"{len(column.codes)}"
             )
     return columns

@@ -18,19 +18,21 @@ from outperform.data.labels import (
 from outperform.data.table import Table, total
 from outperform.errors import DataError, UsageError, param, unknown_name
 
-_FEWEST = 30  # different values; fewer do no harm
+_FEWEST = 30  # distinct values; fewer are harmless
 _ENOUGH_ROWS = 10
 _NEARLY_ALL = 0.9
-_FEW_LABELS = 0.1  # of the different values, in the truth
+_FEW_LABELS = 0.1  # of the distinct values, in the truth
 _HARDLY_ANY = 0.05  # of the rows
 
 
 def named(columns: object) -> Mapping[str, Any]:
-    """Return models by name, be it a mapping or the columns of a frame; or say how to give them."""
+    """Return predictions by model name, from a mapping or the columns of a frame."""
     if is_frame(columns):
         columns = frame_columns(columns, name="the frame of models")
     if not isinstance(columns, Mapping) or not columns:
-        raise UsageError("give the models by name, e.g. {'bert': predictions}, or as a frame")
+        raise UsageError(
+            "pass predictions by model name, such as {'bert': predictions}, or a frame"
+        )
     for name in columns:
         if not isinstance(name, str):
             raise UsageError(f"model names must be text; got {name!r}")
@@ -39,9 +41,9 @@ def named(columns: object) -> Mapping[str, Any]:
 
 
 def clear_positive(labels: Sequence[Label]) -> Label | None:
-    """Return the positive class where it is clear, True or 1; else None.
+    """Return the positive class if it is clear, True or 1; else None.
 
-    A file has them as text, and the same data must get the same answer.
+    Text is accepted too, because files store labels as text and must give the same result.
 
     Examples
     --------
@@ -55,20 +57,20 @@ def clear_positive(labels: Sequence[Label]) -> Label | None:
 
 
 def same_length(columns: Sequence[Column]) -> None:
-    """Refuse columns that cannot be the same items."""
+    """Check that all columns have the same number of rows."""
     first = columns[0]
     for column in columns[1:]:
         if len(column.codes) != len(first.codes):
             raise DataError(
-                f"{first.name} has {len(first.codes)} rows and {column.name} has "
-                f"{len(column.codes)}; they must be the same items in the same order"
+                f"{first.name} has {len(first.codes)} rows but {column.name} has "
+                f"{len(column.codes)}; both must list the same items in the same order"
             )
     if not len(first.codes):
         raise DataError(f"{first.name} has no rows; at least one item is needed")
 
 
 def listed(labels: Sequence[Label], *, name: str = "labels") -> tuple[Label, ...]:
-    """Return a list of labels as a tuple; a text would be a list of its letters."""
+    """Return a list of labels as a tuple; a string is rejected."""
     if isinstance(labels, (str, bytes)):
         raise UsageError(f"{param(name)} must be a list of classes; got {labels!r}")
     return tuple(labels)
@@ -77,7 +79,7 @@ def listed(labels: Sequence[Label], *, name: str = "labels") -> tuple[Label, ...
 def check_labels(
     labels: Sequence[Label], *, like: set[Label] | None = None, name: str = "labels"
 ) -> tuple[Label, ...]:
-    """Return distinct labels of the type of the data, in which True is 1."""
+    """Return distinct labels, converted to the label type of the data."""
     checked = tuple(check_label(label, name=name) for label in listed(labels, name=name))
     if not checked or len(set(checked)) != len(checked):
         raise UsageError(f"{param(name)} must be distinct classes; got {list(labels)}")
@@ -87,24 +89,24 @@ def check_labels(
         return tuple(bool(label) if as_truth else int(label) for label in checked)
     if len(kinds) > 1:
         names = ", ".join(sorted(kind.__name__ for kind in kinds))
-        raise DataError(f"{param(name)} must be of the type of the data; got a mixture of {names}")
+        raise DataError(f"{param(name)} must match the labels' type; got a mixture of {names}")
     return checked
 
 
 class Values(NamedTuple):
-    """How the values of one column compare with the labels of another one."""
+    """Comparison of the values of one column with the labels of another."""
 
     n_rows: int
     n_values: int
     n_labels: int  # of the other column
     n_shared: int  # values that are labels of the other column
-    n_right: int  # rows that have one of these
+    n_right: int  # rows with one of these values
 
     @property
     def look_like_ids(self) -> bool:
-        """Whether there is nearly one value a row, and hardly any is one of few labels.
+        """Whether nearly every row has a distinct value, and almost none is a known label.
 
-        Free text that answers questions has many values too, but so has its truth.
+        Free-text answers have many values as well, but so does their truth.
         """
         return (
             self.n_values >= max(_FEWEST, _NEARLY_ALL * self.n_rows)
@@ -114,17 +116,17 @@ class Values(NamedTuple):
 
     @property
     def may_be_ids(self) -> bool:
-        """Whether there is nearly one value a row and the labels are much fewer."""
+        """Whether nearly every row has a distinct value and there are far fewer labels."""
         many = self.n_values >= max(_FEWEST, _NEARLY_ALL * self.n_rows)
         return self.look_like_ids or (many and 2 * self.n_labels <= self.n_values)
 
     @property
     def hold_no_label(self) -> bool:
-        """Whether no row has a label; in a few rows a model may be wrong throughout."""
+        """Whether no row has a known label; in a few rows a model may always be wrong."""
         return not self.n_shared and self.n_rows >= _ENOUGH_ROWS
 
     def sentence(self, subject: str, other: str) -> str:
-        """Say it of a column.
+        """Describe a column.
 
         Examples
         --------
@@ -141,7 +143,7 @@ class Values(NamedTuple):
 def compare_values(
     values: Sequence[object], codes: IntArray, labels: Sequence[object], counts: AnyArray | None
 ) -> Values:
-    """Compare the values of a column, whose rows stand for ``counts``, with labels."""
+    """Compare the values of a column, whose rows represent ``counts`` items, with labels."""
     known = {str(label) for label in labels if label is not None}
     shared = np.array([str(value) in known for value in values], dtype=bool)
     hits = shared[codes]
@@ -155,7 +157,7 @@ def compare_values(
 
 
 def refuse_ids(columns: Sequence[Column], counts: AnyArray | None) -> None:
-    """Refuse a model's column, or a truth, that has a value of its own in nearly every row."""
+    """Reject predictions or a truth with a distinct value in nearly every row."""
     truth, *models = columns
     for column in models:
         if len(column.values) >= _FEWEST:
@@ -163,8 +165,8 @@ def refuse_ids(columns: Sequence[Column], counts: AnyArray | None) -> None:
             if found.look_like_ids:
                 told = found.sentence(f"{column.name} have", truth.name)
                 raise DataError(
-                    f"{told}. Predictions must be labels; if these are ids or free text, leave "
-                    "them out or turn them into labels"
+                    f"{told}. Predictions must be labels; if these are ids or free text, remove "
+                    "them or convert them to labels"
                 )
     if models and len(truth.values) >= _FEWEST:
         predicted = [value for column in models for value in column.values]
@@ -172,12 +174,12 @@ def refuse_ids(columns: Sequence[Column], counts: AnyArray | None) -> None:
         if found.look_like_ids and not found.n_shared:
             raise DataError(
                 f"{truth.name} has {found.n_values:,} different values in {found.n_rows:,} rows, "
-                "and no model predicts any of them; true labels must be those that can be predicted"
+                "and no model predicts any of them; check that this is the column of true labels"
             )
 
 
 class Classes(Protocol):
-    """What has classes."""
+    """Data with classes."""
 
     @property
     def labels(self) -> tuple[Label, ...]:
@@ -186,12 +188,12 @@ class Classes(Protocol):
 
     @property
     def kind(self) -> str:
-        """What they are the classes of."""
+        """Kind of data, which decides the name of a class."""
         ...
 
 
 class Counted(Classes, Protocol):
-    """What was counted by class."""
+    """Counts by class."""
 
     @property
     def n_classes(self) -> int:
@@ -200,12 +202,12 @@ class Counted(Classes, Protocol):
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """One table for all models, or one for each."""
+        """One table for all models, or one per model."""
         ...
 
 
 def code_of(data: Classes, label: Label) -> int:
-    """Return the code of a class, or say which classes there are."""
+    """Return the code of a class, or raise an error that lists the classes."""
     for code, known in enumerate(data.labels):
         if known == label:
             return code

@@ -1,4 +1,4 @@
-"""The constructors of ``Outcomes``, one for each form in which data come."""
+"""Constructors of ``Outcomes``, one per form of data."""
 
 from __future__ import annotations
 
@@ -26,12 +26,14 @@ from outperform.data.scores import Scores
 from outperform.data.spans import get_scheme
 from outperform.data.tag_schemes import SchemeLike
 from outperform.errors import DataError
+from outperform.wrong_calls import explained
 
 
 class Constructors(FromAnnotators):
-    """Makes outcomes of labels, counts, matrices, tags and spans."""
+    """Builds outcomes from labels, counts, matrices, tags and spans."""
 
     @classmethod
+    @explained
     def from_labels(
         cls,
         y_true: LabelsLike,
@@ -48,11 +50,11 @@ class Constructors(FromAnnotators):
     ) -> Self:
         """Count label arrays of the same items.
 
-        Series and frames with an index are aligned by it, in the order of ``y_true``, with a
-        finding if that moves rows; different indices are refused, and ``.to_numpy()`` takes rows
-        by position, as lists and arrays are. None, NaN, NA, NaT and what a masked array masks are
-        missing values and raise an error. Indicator matrices and lists of sets are counted as
-        by :meth:`from_label_sets`.
+        Series and frames are aligned by index, in the order of ``y_true``, with a finding if that
+        moves rows. A mismatch raises an error. Lists and arrays are matched by position; for a
+        series, use ``.to_numpy()``. None, NaN, NA, NaT and masked values are missing values and
+        raise an error. Indicator matrices and lists of sets are counted as by
+        :meth:`from_label_sets`.
 
         Parameters
         ----------
@@ -64,23 +66,23 @@ class Constructors(FromAnnotators):
         labels
             Classes that must be in the table even if they never occur.
         sample_weight
-            How much the item of each row matters, as in scikit-learn; rows that stand for
-            several items are counts: :meth:`from_counts`.
+            Weight of each item, as in scikit-learn. If a row represents several items, use
+            :meth:`from_counts` instead.
         by
-            Columns that divide the items into slices, by name.
+            Columns that define slices, by name.
         groups
             Group of each item, such as its author or prompt. Each group, not each item, is then one
             independent unit.
         ids
-            What each item is called, for :meth:`Comparison.items`; its number by default.
+            Id of each item, for :meth:`Comparison.item_table`. Default: its row number.
         na_values
-            The texts that mean a missing value, which raises an error; all others are labels. By
-            default texts such as ``"NA"`` and ``"nan"`` are labels with a finding, which withholds
-            the decision of a gate; ``[]`` declares that no text means a missing value.
+            Texts that mark a missing value, which raises an error; any other text is a label. By
+            default, texts such as ``"NA"`` and ``"nan"`` are labels with a finding that withholds
+            the decision of a gate; ``[]`` declares that no text marks a missing value.
         empty_is_label
-            Whether the empty text is a label; by default it is one with a finding of the same kind.
+            Whether the empty text is a label. By default it is one, with the same kind of finding.
         never_true
-            Classes that models may predict and that are meant never to be true, such as
+            Classes that models may predict but that are never true by design, such as
             ``["refusal"]``; see :meth:`with_never_true`.
 
         Examples
@@ -118,7 +120,7 @@ class Constructors(FromAnnotators):
         by: Mapping[str, ColumnLike] | None = None,
         groups: ColumnLike | None = None,
     ) -> Self:
-        """Take a table that is already counted, such as a GROUP BY result.
+        """Build outcomes from a table of counts, such as a GROUP BY result.
 
         Parameters
         ----------
@@ -127,13 +129,13 @@ class Constructors(FromAnnotators):
         predictions
             Each model's prediction in each cell, by name.
         counts
-            How many items each cell holds; repeated cells are added up.
+            Number of items in each cell; repeated cells are added up.
         labels
             Classes that must be in the table even if they never occur.
         by
-            The slice of each cell: columns by name.
+            Slice of each cell: columns by name.
         groups
-            The group of each cell, if groups rather than items should get one weight each.
+            Group of each cell. Each group, not each item, is then one independent unit.
 
         Examples
         --------
@@ -153,22 +155,21 @@ class Constructors(FromAnnotators):
         which: ColumnLike | None = None,
         labels: Sequence[Label] | None = None,
     ) -> Self:
-        """Count items that were chosen from a pool by the predictions of two models.
+        """Count items that were selected from a pool on the basis of two models' predictions.
 
-        Items on which the models disagree may be labelled more often than others: every
-        pair of predictions is a stratum, and the pool's own counts say how much each matters.
-        Within a stratum the choice must not depend on anything else, as that of
-        :func:`propose` does not.
+        Items on which the models disagree may be labelled more often than others: every pair of
+        predictions is a stratum, weighted by its count in the pool. Within a stratum the selection
+        must not depend on anything else. :func:`select_items` selects in this way.
 
         Parameters
         ----------
         y_true
-            The true labels of the labelled items, in the order of ``which``; or, without
-            it, a value for each item of the pool, None or NaN where it has no label.
+            True labels of the labelled items, in the order of ``which``; or, without it, one value
+            per item of the pool, None or NaN for unlabelled items.
         predictions
-            The predictions of both models for the whole pool, by name.
+            Predictions of both models for the entire pool, by name.
         which
-            The place of each labelled item in the pool, counted from 0.
+            Index of each labelled item in the pool, counted from 0.
         labels
             Classes that must be in the table even if they never occur.
 
@@ -193,30 +194,30 @@ class Constructors(FromAnnotators):
         labels: Sequence[Label] | None = None,
         drawn: DrawnLike | None = None,
     ) -> Self:
-        """Count items that a judge looked at, all of them, and people at some.
+        """Count items of which a judge rated all and people labelled some.
 
         The judge may be a language model, a cheap annotator or an older system. Its errors are
-        learned from the items that people labelled, for each combination of its verdicts on the
-        models apart, so it may be lenient, or favour a model. How people's items were drawn must
-        be declared: labels that follow complaints or a model's errors mislead, and a gate stays
-        undecided without a declaration.
+        estimated from the items that people labelled, separately for each combination of its
+        verdicts on the models, so it may be lenient or favour a model. Declare how the
+        human-labelled items were drawn: labels that follow complaints or a model's errors mislead,
+        and a gate stays undecided without a declaration.
 
         Parameters
         ----------
         judged
-            Whether the judge calls each item's answer right, for each model by name. With
+            The judge's verdict (right or wrong) on each item, for each model by name. With
             ``judge``, the predictions of each model.
         human
-            The same by people, NaN or None where nobody looked; an item is labelled for
-            all models or for none. With ``judge``, the true class of each item, or NaN.
+            The same by people, NaN or None for unlabelled items; an item is labelled for all models
+            or for none. With ``judge``, the true class of each item, or NaN.
         judge
-            Of classes, what the judge takes for the true class of each item.
+            For classes, the true class of each item according to the judge.
         labels
-            Of classes, those that must be in the table even if they never occur.
+            For classes, those that must be in the table even if they never occur.
         drawn
-            How people's items were drawn: ``"random"``; ``"by_ratings"``, by what the judge and,
-            of classes, the models say of an item and nothing else; or the probability that each
-            item had of being labelled, NaN if it is unknown for an item that nobody labelled.
+            How the human-labelled items were drawn: ``"random"``; ``"by_ratings"``, by the judge's
+            verdicts (for classes, also the predictions) and nothing else; or each item's
+            probability of being labelled, NaN if it is unknown for an unlabelled item.
 
         Examples
         --------
@@ -233,16 +234,16 @@ class Constructors(FromAnnotators):
     def from_confusion(
         cls, matrices: Mapping[str, MatrixLike], *, labels: Sequence[Label] | None = None
     ) -> Self:
-        """Take one confusion matrix per model: rows are the truth, columns the predictions.
+        """Build outcomes from one confusion matrix per model: rows true, columns predicted classes.
 
-        Which items the models shared is unknown, so these outcomes are unpaired.
+        The matrices do not show which items both models got right, so these outcomes are unpaired.
 
         Parameters
         ----------
         matrices
-            A square array of counts for each model, by name.
+            One square array of counts per model, by name.
         labels
-            The class of each row and column; 0, 1, … by default.
+            Class of each row and column. Default: 0, 1, …
 
         Examples
         --------
@@ -263,17 +264,17 @@ class Constructors(FromAnnotators):
         sample_weight: ColumnLike | None = None,
         ids: ColumnLike | None = None,
     ) -> Self:
-        """Count items of which only right or wrong is known, per model.
+        """Count items for which only correctness is known, per model.
 
         Parameters
         ----------
         correct
-            For each model, by name or as a frame, a boolean (or 0/1) per item: was it right?
+            For each model, by name or as a frame, one boolean (or 0/1) per item: was it right?
         by
-            Columns that divide the items into slices, by name.
+            Columns that define slices, by name.
         groups
-            The group of each item, such as the question that several samples answer, if
-            groups rather than items should get one weight each.
+            Group of each item, such as the question that several samples answer. Each group, not
+            each item, is then one independent unit.
         sample_weight, ids
             As for :meth:`from_labels`.
 
@@ -295,13 +296,13 @@ class Constructors(FromAnnotators):
         sample_weight: ColumnLike | None = None,
         ids: ColumnLike | None = None,
     ) -> Scores:
-        """Take several numbers an item, which are kept as :class:`Scores`, row by row.
+        """Read several numbers per item; the result is :class:`Scores`, row by row.
 
         Parameters
         ----------
         statistics
-            For each model, by name, an array with a row for each item and a column for each
-            statistic, such as the edits and the words of a sentence, or a mapping from names.
+            For each model, by name, an array with one row per item and one column per statistic,
+            such as the edits and the words of a sentence, or a mapping from names.
         columns, groups, sample_weight, ids
             As for :meth:`Scores.from_statistics`.
 
@@ -328,25 +329,24 @@ class Constructors(FromAnnotators):
         by: Mapping[str, ColumnLike] | None = None,
         ids: ColumnLike | None = None,
     ) -> Self:
-        """Count items that have several labels, or none.
+        """Count items with label sets: several labels each, or none.
 
-        The labels of an item go wrong together, so each item keeps all of them and
-        later gets one weight.
+        Errors cluster within an item, so all labels of an item are kept together as one unit.
 
         Parameters
         ----------
         y_true
-            An indicator matrix with 1 where an item (row) has a label (column), as numpy
-            array, scipy sparse matrix or data frame; or a collection of labels for each
-            item. Lists of equal length that hold only 0 and 1 are rows of a matrix.
+            An indicator matrix with 1 if an item (row) has a label (column), as NumPy array, SciPy
+            sparse matrix or data frame; or one collection of labels per item. Lists of equal length
+            that contain only 0 and 1 are rows of a matrix.
         predictions
-            The same for each model, by name.
+            The same per model, by name.
         labels
-            The label of each column of a matrix; 0, 1, … or a data frame's own names by
-            default. Beside collections, labels that must count even if they never occur.
+            Label of each column of a matrix. Default: 0, 1, … or the column names of a data frame.
+            With collections, labels that must be included even if they never occur.
         groups
-            The group of each item, such as its author, if groups rather than items
-            should get one weight each.
+            Group of each item, such as its author. Each group, not each item, is then one
+            independent unit.
         sample_weight, by, ids
             As in :meth:`from_labels`.
 
@@ -383,31 +383,30 @@ class Constructors(FromAnnotators):
         by: Mapping[str, ColumnLike] | None = None,
         ids: ColumnLike | None = None,
     ) -> Self:
-        """Count the spans of tag sequences, such as named entities or words.
+        """Count the spans in tag sequences, such as named entities or words.
 
-        A predicted span counts if its boundaries and its type are those of a
-        gold span. Spans of one sentence go wrong together, so each sentence
-        keeps its spans and later gets one weight.
+        A predicted span is a hit if its boundaries and its type equal those of a gold span. Errors
+        cluster within sentences, so all spans of a sentence are kept together as one unit.
 
         Parameters
         ----------
         gold
-            The true tags: a list of tags for each sentence.
+            True tags: one list of tags per sentence.
         predictions
-            The predicted tags of each model, by name.
+            Predicted tags of each model, by name.
         scheme
             ``"IOB1"``, ``"IOB2"``, ``"IOE1"``, ``"IOE2"``, ``"IOBES"``, ``"BILOU"``, ``"BMES"``,
-            ``"BB2B3MES"``, or a table of your own; see :mod:`outperform.data.spans`.
+            ``"BB2B3MES"``, or a custom table; see :mod:`outperform.data.spans`.
         strict
-            Whether a sequence that breaks the scheme loses its span; by default
-            it is read as conlleval reads it.
+            Whether a sequence that breaks the scheme loses its span. By default it is read as in
+            conlleval.
         groups
-            The document (or author, or prompt) of each sentence, if these rather
-            than sentences should get one weight each.
+            Document (or author, or prompt) of each sentence. Each of these, not each sentence, is
+            then one independent unit.
         by
-            The columns that divide the sentences into slices, by name.
+            Columns that define slices of the sentences, by name.
         ids
-            The name of each sentence, for ``c.item_table()``. Default: its number, from 0.
+            Id of each sentence, for ``c.item_table()``. Default: its number, from 0.
 
         Examples
         --------
@@ -441,20 +440,20 @@ class Constructors(FromAnnotators):
         by: Mapping[str, ColumnLike] | None = None,
         ids: ColumnLike | None = None,
     ) -> Self:
-        """Count spans given as (start, end, type); whether the end is inclusive is yours.
+        """Count spans of the form (start, end, type); the end may be inclusive or exclusive.
 
         Parameters
         ----------
         gold
-            The true spans: a list of ``(start, end, type)`` for each document.
+            True spans: one list of ``(start, end, type)`` per document.
         predictions
-            The predicted spans of each model, by name.
+            Predicted spans of each model, by name.
         groups
-            What should get one weight each, if not the documents themselves.
+            Group of each document. Each group, not each document, is then one independent unit.
         by
-            The columns that divide the documents into slices, by name.
+            Columns that define slices of the documents, by name.
         ids
-            The name of each document, for ``c.item_table()``. Default: its number, from 0.
+            Id of each document, for ``c.item_table()``. Default: its number, from 0.
 
         Examples
         --------
@@ -469,16 +468,16 @@ class Constructors(FromAnnotators):
     def from_span_counts(
         cls, truth: ColumnLike, predictions: Mapping[str, ColumnLike], counts: ColumnLike
     ) -> Self:
-        """Take spans that are already counted, with None for "no span"; they are independent.
+        """Build outcomes from counts of independent spans, with None for "no span".
 
         Parameters
         ----------
         truth
-            The type of each cell's true span, or None where it is spurious.
+            Type of each cell's true span, or None if there is none.
         predictions
-            The same type where a model found the span, None where not, by model.
+            The same type if the model found the span, else None, by model.
         counts
-            How many spans each cell holds.
+            Number of spans in each cell.
 
         Examples
         --------
@@ -495,17 +494,17 @@ class Constructors(FromAnnotators):
 
     @classmethod
     def from_tp_fp_fn(cls, counts: Mapping[str, Sequence[int]], *, label: Label = "span") -> Self:
-        """Take true positives, false positives and false negatives of each model.
+        """Build outcomes from true positives, false positives and false negatives of each model.
 
-        Nothing is known of true negatives, nor of what the models found together,
-        so these outcomes are unpaired.
+        The counts show neither the true negatives nor which spans both models found, so these
+        outcomes are unpaired.
 
         Parameters
         ----------
         counts
             ``(tp, fp, fn)`` of each model, by name.
         label
-            What to call the class.
+            Name of the class.
 
         Examples
         --------
@@ -518,7 +517,7 @@ class Constructors(FromAnnotators):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, object]) -> Self:
-        """Take back what :meth:`to_dict` gave; a DataError says where it was changed.
+        """Restore outcomes from :meth:`to_dict`; raises a DataError that names any altered field.
 
         Parameters
         ----------
@@ -529,7 +528,7 @@ class Constructors(FromAnnotators):
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:
-        """Take back what :meth:`to_json` gave; a DataError says where it was changed.
+        """Restore outcomes from :meth:`to_json`; raises a DataError that names any altered field.
 
         Parameters
         ----------

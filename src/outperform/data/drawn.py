@@ -1,4 +1,4 @@
-"""How the items that people labelled were drawn from those that a judge rated."""
+"""How the human-labelled items were drawn from those that a judge rated."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from outperform.errors import DataError, UsageError, param, unknown_name
 
 Declared: TypeAlias = Literal["random", "by_ratings"]
 DrawnLike: TypeAlias = Declared | ColumnLike
-"""How people's items were drawn: a name, or every item's probability of being labelled."""
+"""How human-labelled items were drawn: a name, or every item's probability of being labelled."""
 
 Drawn: TypeAlias = Literal["random", "by_ratings", "probabilities"]
 DRAWN: tuple[Drawn, ...] = get_args(Drawn)
-# So many standard deviations of a count are beyond chance.
+# A count that is off by this many standard deviations is not due to chance.
 _BEYOND = 6.0
 
 
 def name_of(drawn: DrawnLike | None) -> Declared | None:
-    """Return a design that is declared by its name; None for probabilities and for no declaration.
+    """Return a design declared by name; None for probabilities or without a declaration.
 
     Examples
     --------
@@ -36,39 +36,39 @@ def name_of(drawn: DrawnLike | None) -> Declared | None:
         return None
     if drawn not in get_args(Declared):
         raise UsageError(
-            f"{unknown_name('drawn', drawn, get_args(Declared))}; or pass the probability that "
-            "each item had of being labelled"
+            f"{unknown_name('drawn', drawn, get_args(Declared))}; or pass each item's probability "
+            "of being labelled"
         )
     return cast(Declared, drawn)
 
 
 def column_of(drawn: DrawnLike | None) -> ColumnLike | None:
-    """Return the probabilities, to be aligned with the other columns; None if there are none."""
+    """Return the probabilities, to align with the other columns; None if there are none."""
     return None if isinstance(drawn, str) else drawn
 
 
 def read_chances(values: object, labelled: BoolArray) -> FloatArray:
-    """Return every item's probability of being labelled, NaN where it is unknown, checked.
+    """Check and return every item's probability of being labelled, NaN if unknown.
 
     Parameters
     ----------
     values
-        The probabilities; they may be missing for items that nobody labelled.
+        The probabilities; they may be missing for unlabelled items.
     labelled
-        Which items people labelled.
+        Mask of the human-labelled items.
     """
     column = unmasked(only_column(values, name="drawn"))
     try:
         chances: FloatArray = np.asarray(column, dtype=np.float64)
     except (TypeError, ValueError):
         raise DataError(
-            f"drawn must hold numbers, the probability that each item had of being labelled, or be "
+            "drawn must be each item's probability of being labelled, or "
             f"{' or '.join(map(repr, get_args(Declared)))}"
         ) from None
     if chances.shape != labelled.shape:
         raise DataError(
-            f"drawn has shape {chances.shape} and the judge rated {len(labelled):,} items; pass "
-            "one probability for each item"
+            f"drawn has shape {chances.shape} but the judge rated {len(labelled):,} items; pass "
+            "one probability per item"
         )
     known: BoolArray = ~np.isnan(chances)
     wrong = np.flatnonzero(np.where(known, (chances <= 0) | (chances > 1), labelled))
@@ -82,19 +82,19 @@ def read_chances(values: object, labelled: BoolArray) -> FloatArray:
         spread = float(np.sqrt(np.sum(chances * (1 - chances))))
         if abs(n - expected) > _BEYOND * spread + 1:
             raise DataError(
-                f"drawn adds up to {expected:,.4g}, and {n:,} items are labelled; pass the "
-                "probability that each item had of being labelled, not its share of the draws"
+                f"drawn sums to {expected:,.4g}, but {n:,} items are labelled; pass each item's "
+                "probability of being labelled, not its share of the draws"
             )
     return chances
 
 
 @written()
 class Chances(NamedTuple):
-    """People's rows with the probability that each had of being labelled.
+    """Human-labelled rows with their probabilities of being labelled.
 
-    ``cells`` are the judge's cell, then the people's, ``(n_rows, 2 · width)``; ``expected`` is how
-    many labels each stratum of the judge was to get, None if only the probabilities of labelled
-    items are known.
+    ``cells`` are the judge's cell, then the human one, ``(n_rows, 2 · width)``; ``expected`` is the
+    expected number of labels in each stratum of the judge, None if only the probabilities of
+    labelled items are known.
     """
 
     cells: IntRows
@@ -104,13 +104,13 @@ class Chances(NamedTuple):
 
     @property
     def weights(self) -> FloatArray:
-        """How many items each row of ``cells`` represents, up to a factor."""
+        """Number of items that each row of ``cells`` represents, up to a factor."""
         found: FloatArray = 1.0 / self.chance
         return found
 
     @property
     def n_effective(self) -> float:
-        """How many labels drawn at random would be worth as much: Kish's (Σw)² / Σw²."""
+        """Equivalent number of randomly drawn labels: Kish's (Σw)² / Σw²."""
         counts, weights = self.counts.astype(np.float64), self.weights
         return float(np.sum(counts * weights) ** 2 / np.sum(counts * np.square(weights)))
 
@@ -127,10 +127,10 @@ def count_chances(
 
 
 def refuse_ratings(drawn: Drawn | None) -> None:
-    """Refuse grades of items that were chosen by the judge's ratings."""
+    """Reject grades of items that were selected by the judge's ratings."""
     if drawn == "by_ratings":
         raise UsageError(
-            f"grades are regressed on the judge's, which does not account for "
-            f"{param('drawn=', 'by_ratings')}; pass the probability that each item had of being "
-            f"graded, or grade items drawn at random and pass {param('drawn=', 'random')}"
+            "grades are regressed on the judge's, which does not account for "
+            f"{param('drawn=', 'by_ratings')}; pass each item's probability of being graded, or "
+            f"grade items drawn at random and pass {param('drawn=', 'random')}"
         )

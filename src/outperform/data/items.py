@@ -1,4 +1,4 @@
-"""The rows behind a table of counts: which cell each item is in, and what it is called."""
+"""The rows behind a table of counts: each item's cell and its id."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from outperform._rows import place_rows
 from outperform._typing import AnyArray, FloatArray, IntArray
 from outperform.errors import DataError, UsageError, param
 
-# Four bytes an item, and what its id takes; more rows than this are counted and not kept.
+# Each row takes four bytes plus its id, so beyond this limit rows are counted but not stored.
 MOST_ITEMS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SpanRows:
-    """The document and the boundaries of each span.
+    """Document and boundaries of each span.
 
     Parameters
     ----------
     document
-        The number of the document, or sentence, that each span belongs to.
+        Number of the document, or sentence, that contains each span.
     start, end
-        The boundaries as they were given.
+        The boundaries as passed by the caller.
     n
-        The number of documents, those without any span included.
+        Number of documents, including those without any span.
     """
 
     document: IntArray  # (n_spans,)
@@ -37,7 +37,7 @@ class SpanRows:
     n: int
 
     def plus(self, other: SpanRows) -> SpanRows:
-        """Put the documents of another table after these."""
+        """Append the documents of another table."""
         return SpanRows(
             document=np.concatenate([self.document, other.document + self.n]),
             start=np.concatenate([self.start, other.start]),
@@ -48,27 +48,27 @@ class SpanRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Items:
-    """One cell for each item, and its id; of spans, a cell for each span of each document.
+    """One cell and id per item; for spans, one cell per span of each document.
 
-    The cells have their own codes, so that what is done to the labels, the models and the order
-    of a table changes nothing here.
+    The cells have their own codes, so changes to the labels, models or order of a table do not
+    affect them.
 
     Parameters
     ----------
     models
         The models, in the order of the columns of ``cells``.
     values
-        What the codes mean: labels, or label sets; None is no span.
+        Meaning of the codes: labels, or label sets; None means no span.
     cells
-        Codes of shape ``(n_cells, 1 + n_models)``, the truth first; the same may be there twice.
+        Codes of shape ``(n_cells, 1 + n_models)``, the truth first; cells may repeat.
     cell
-        The place of each item's cell, or of each span's.
+        Index of each item's cell, or of each span's.
     ids
-        What each item is called; None for its number in the order of the rows, from 0.
+        Id of each item; None for its row number, from 0.
     weights
-        How much each item matters; None where all matter alike.
+        Weight of each item; None if all are equal.
     spans
-        Which document each cell belongs to, and where it is; None for other kinds of items.
+        Document and boundaries of each cell; None for other kinds of items.
     """
 
     models: tuple[str, ...]
@@ -90,11 +90,11 @@ class Items:
         return list(range(self.n)) if self.ids is None else self.ids.tolist()
 
     def renamed(self, meaning: Mapping[Any, Any]) -> Items:
-        """Return the same items where labels mean something else."""
+        """Return the same items with other labels for the codes."""
         return replace(self, values=tuple(meaning[one] for one in self.values))
 
     def plus(self, other: Items) -> Items:
-        """Put the items of another table after these.
+        """Append the items of another table.
 
         Examples
         --------
@@ -129,7 +129,7 @@ def keep_spans(
     *,
     ids: object = None,
 ) -> Items | None:
-    """Return the documents behind cells of spans, or None where there are too many to keep."""
+    """Return the documents behind cells of spans, or None if there are too many to store."""
     names = None if ids is None else read_ids(ids, spans.n)
     if max(spans.n, len(codes[0])) > MOST_ITEMS:
         return None
@@ -151,7 +151,7 @@ def keep_items(
     ids: object = None,
     weights: FloatArray | None = None,
 ) -> Items | None:
-    """Return the items behind cells, or None where there are too many to keep.
+    """Return the items behind cells, or None if there are too many to store.
 
     Parameters
     ----------
@@ -164,9 +164,9 @@ def keep_items(
     cells
         The cells that were counted.
     ids
-        What each row is called.
+        Id of each row.
     weights
-        How much it matters; one that does not is no item.
+        Weight of each row; rows of weight 0 are dropped.
     """
     n_rows = len(codes[0])
     names = None if ids is None else read_ids(ids, n_rows)
@@ -186,7 +186,7 @@ def keep_items(
 
 
 def read_ids(ids: Any, n_rows: int) -> AnyArray:
-    """Return the id of each item, each of them once.
+    """Return the item ids, checked to be unique.
 
     Examples
     --------
@@ -197,7 +197,8 @@ def read_ids(ids: Any, n_rows: int) -> AnyArray:
         raise UsageError(f"{param('ids')} must be a list with the id of each item; got {ids!r}")
     if len(ids) != n_rows:
         raise DataError(
-            f"{param('ids')} must name every item: {n_rows} items, {len(ids)} {param('ids')}"
+            f"{param('ids')} must have one entry per item: {n_rows} items, {len(ids)} "
+            f"{param('ids')}"
         )
     listed = getattr(ids, "tolist", None) or getattr(ids, "to_pylist", None)
     values = list(ids) if listed is None else listed()
@@ -205,12 +206,11 @@ def read_ids(ids: Any, n_rows: int) -> AnyArray:
     for row, one in enumerate(values):
         if is_missing(one) or not isinstance(one, (str, int)):
             raise DataError(
-                f"every id must be a text or a whole number; got {one!r} in row {row} (counted "
-                "from 0)"
+                f"every id must be text or an integer; got {one!r} in row {row} (counted from 0)"
             )
         if first.setdefault(one, row) != row:
             raise DataError(
-                f"every id must be there once; {one!r} is in rows {first[one]} and {row} (counted "
+                f"every id must be unique; {one!r} is in rows {first[one]} and {row} (counted "
                 "from 0)"
             )
     return _as_ids(values)

@@ -1,4 +1,4 @@
-"""Items that a judge looked at, all of them, and people at some."""
+"""Items of which a judge rated all and people labelled some."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from outperform.data.table import Table, as_counts, total
 from outperform.errors import DataError, UsageError, param
 
 MOST_MODELS = 3
-"""So many models have joint verdicts that some labels can stand for."""
+"""With more models than this, joint verdicts are too many to be covered by human labels."""
 
 
 @written(
@@ -39,25 +39,25 @@ MOST_MODELS = 3
 )
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Judged(Pool):
-    """How a judge would count all items, and how people count some of them.
+    """Counts of all items by a judge, and of some of them by people.
 
-    A stratum is a cell of the judge's table: its verdict on every model, or the class that it
-    takes for the truth and every model's prediction. Which items people labelled must not depend
-    on anything else, unless the probability is known with which each was drawn.
+    A stratum is a cell of the judge's table: its verdict on every model, or its opinion of the true
+    class with every model's prediction. The selection of human-labelled items must not depend on
+    anything else, unless the probability of each item is known.
 
     Parameters
     ----------
     cells
-        By the judge: of right and wrong its verdict on each model, of classes each model's
-        prediction, ``(n_strata, n_models)``.
+        By the judge: for verdicts the one on each model, for classes each model's prediction,
+        ``(n_strata, n_models)``.
     counts
-        How many items of the pool each stratum holds, the labelled ones included.
+        Number of items of the pool in each stratum, including labelled ones.
     truth
-        By the judge: the class of each stratum; of right and wrong always 1.
+        By the judge: the class of each stratum; always 1 for verdicts.
     both
-        The labelled items: the judge's cell, then the people's.
+        The labelled items: the judge's cell, then the human one.
     drawn
-        How the labelled items were drawn, as far as it is declared.
+        How the labelled items were drawn, if declared.
     chances
         The labelled items by their probability of being drawn, if that is known.
     """
@@ -86,17 +86,17 @@ class Judged(Pool):
 
     @property
     def apart(self) -> BoolArray:
-        """In which strata the models differ by the judge."""
+        """Mask of the strata in which the judge rates the models differently."""
         found: BoolArray = (self.cells != self.cells[:, :1]).any(axis=1)
         return found
 
     def same(self, one: int, two: int) -> bool:
-        """Return whether neither the judge nor people tell two models apart."""
+        """Return whether neither the judge nor people rate the two models differently."""
         human = self.human
         return super().same(one, two) and np.array_equal(human[:, 1 + one], human[:, 1 + two])
 
     def columns(self, kept: Sequence[int], *, n_labels: int) -> Judged:
-        """Keep some models, in this order; strata that only others told apart become one."""
+        """Keep some models, in this order; strata that differ only in other models are merged."""
         places = [0, *(1 + place for place in kept)]
         width = 1 + self.cells.shape[1]
         return self._moved(
@@ -112,7 +112,7 @@ class Judged(Pool):
     def _moved(
         self, said: IntArray, move: Callable[[IntArray], IntArray], *, n_labels: int
     ) -> Judged:
-        """Return the same with other cells; strata that become one keep their own probabilities."""
+        """Return the same with other cells; merged strata keep their own probabilities."""
         drawn, chances = self.drawn, self.chances
         if drawn == "by_ratings" and len(distinct_rows(said).first) < len(said):
             drawn, chances = "probabilities", self._chances()
@@ -129,7 +129,7 @@ class Judged(Pool):
         )
 
     def plus(self, other: Pool, *, n_labels: int) -> Judged:
-        """Put two judged sets of items with the same models and codes together."""
+        """Combine two judged sets of items with the same models and codes."""
         if not isinstance(other, Judged):
             raise UsageError("items with and without a judge do not add up")
         drawn, chances = _drawn_together(self, other)
@@ -147,18 +147,18 @@ class Judged(Pool):
         )
 
     def emptied(self) -> Judged:
-        """Return the same before people labelled any."""
+        """Return the same without the human labels."""
         return replace(self, both=self.both.emptied(), drawn=None, chances=None)
 
     def labelled(self, table: Table, *, n_labels: int) -> FloatArray:
-        """Return how many labelled items of each stratum are of each class by people."""
-        del table  # it does not know the judge
+        """Return the number of labelled items of each stratum by human class."""
+        del table  # the pool alone does not include the judge
         counts = np.zeros((len(self.cells), n_labels))
         np.add.at(counts, (self.stratum, self.human[:, 0]), self.both.counts.astype(np.float64))
         return counts
 
     def _chances(self) -> Chances:
-        """Return the probabilities: of a random sample one for all items, else one per stratum."""
+        """Return the probabilities: one for all items of a random sample, else one per stratum."""
         if self.chances is not None:
             return self.chances
         sizes = self.counts.astype(np.float64)
@@ -169,14 +169,14 @@ class Judged(Pool):
 
     @property
     def n_labelled(self) -> FloatArray:
-        """How many items of each stratum people labelled."""
+        """Number of human-labelled items in each stratum."""
         return sum_by(self.stratum, self.both.counts.astype(np.float64), size=len(self.cells))
 
     @property
     def _worth(self) -> FloatArray:
-        """How many items the rows of ``both`` stand for.
+        """Number of items that the rows of ``both`` represent.
 
-        Those of a stratum for all of it, and for strata of the same pattern that nobody looked at.
+        Rows represent their entire stratum, and unlabelled strata of the same pattern.
         """
         sizes, known = self.counts.astype(np.float64), self.n_labelled > 0
         pattern = agreement_patterns(self.strata)
@@ -193,18 +193,18 @@ class Judged(Pool):
         return worth
 
     def weigh(self, table: Table, *, n_labels: int) -> Table:
-        """Let the labelled items of every stratum stand for all of it."""
+        """Weight the labelled items to represent their entire stratum."""
         del table
         return Table(*count_rows(list(self.human.T), n_labels=n_labels, weights=self._worth))
 
     def sums(self, table: Table, values: FloatArray) -> FloatArray:
-        """Add up a value of every cell that people know, over the items of each stratum."""
+        """Sum a value of every human-labelled cell over the items of each stratum."""
         worth = self._worth * values[place_rows(self.human.T, table.cells)]
         return sum_by(self.stratum, worth, size=len(self.cells))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], table: Table, *, n_labels: int) -> Judged:
-        """Put together what :meth:`to_dict` gave, its cells and counts as arrays, checked."""
+        """Restore from :meth:`to_dict`, with checked arrays of cells and counts."""
         said: IntArray = data["cells"]
         both: IntArray = data["people"]["cells"]
         width = table.cells.shape[1]
@@ -230,23 +230,23 @@ class Judged(Pool):
         return found
 
     def check(self, table: Table, *, n_labels: int) -> None:
-        """Refuse what people cannot have labelled of these items."""
+        """Check that the human labels are possible for these items."""
         try:
             over = self.n_labelled > self.counts.astype(np.float64)
         except KeyError as error:
-            raise DataError("people labelled an item that the judge did not see") from error
+            raise DataError("people labelled an item that the judge did not rate") from error
         cells, counts = count_rows(
             list(self.human.T), n_labels=n_labels, weights=as_counts(self.both.counts)
         )
         same = np.array_equal(cells, table.cells) and np.array_equal(counts, table.counts)
         if over.any() or not same:
-            raise DataError("the table does not hold what people labelled of the judged items")
+            raise DataError("the table does not match the human labels of the judged items")
         if self.chances is not None:
             columns = list(self.chances.cells.T)
             cells, counts = count_rows(columns, n_labels=n_labels, weights=self.chances.counts)
             same = np.array_equal(cells, self.both.cells)
             if not same or not np.array_equal(counts, self.both.counts):
-                raise DataError("the probabilities are not those of what people labelled")
+                raise DataError("the probabilities do not match the human labels")
 
 
 def _stored_chances(data: Mapping[str, Any], *, width: int, n_labels: int) -> Chances | None:
@@ -266,17 +266,17 @@ def _stored_chances(data: Mapping[str, Any], *, width: int, n_labels: int) -> Ch
     if (chance > 1).any():
         raise DataError("a probability of being labelled is above 1")
     if expected is not None and len(expected) != len(data["counts"]):
-        raise DataError("every stratum needs the number of labels that was expected of it")
+        raise DataError("every stratum needs its expected number of labels")
     return Chances(cells, counts, chance, expected)
 
 
 def _drawn_together(one: Judged, two: Judged) -> tuple[Drawn | None, Chances | None]:
-    """Return how the items of two judged sets were drawn, if both are declared alike."""
+    """Return how the items of two judged sets were drawn, if both declare the same."""
     if one.drawn != two.drawn:
         raise UsageError(
-            f"people's items of the two sets were drawn in different ways, {one.drawn!r} and "
-            f"{two.drawn!r}; declare both alike, or pass the probabilities of both as "
-            f"{param('drawn=')}"
+            "the human-labelled items of the two sets were drawn in different ways, "
+            f"{one.drawn!r} and {two.drawn!r}; declare the same for both, or pass the "
+            f"probabilities of both as {param('drawn=')}"
         )
     parts = [pool._chances() for pool in (one, two)]
     same = one.drawn == "random" and n_labelled(one) * two.n == n_labelled(two) * one.n
@@ -301,7 +301,7 @@ def _judged(
     drawn: Drawn | None,
     chances: Chances | None,
 ) -> Judged:
-    """Count equal cells; ``chances`` has rows like ``both``, and what is expected of ``said``."""
+    """Count equal cells; ``chances`` matches the rows of ``both`` and the strata of ``said``."""
     strata, sizes = count_rows(said, n_labels=n_labels, weights=counts)
     if chances is not None:
         expected = chances.expected
@@ -325,19 +325,19 @@ def _judged(
 
 
 def agreement_patterns(said: IntArray) -> IntArray:
-    """Return a code for who agrees with whom, whatever the class.
+    """Return a code for the pattern of agreement, regardless of class.
 
     Parameters
     ----------
     said
-        The classes that the judge and every model give each stratum, ``(n_strata, 1 + n_models)``.
+        Class of each stratum by the judge and by every model, ``(n_strata, 1 + n_models)``.
 
     Examples
     --------
     >>> agreement_patterns(np.array([[3, 3, 3], [3, 3, 5], [4, 4, 1], [4, 1, 4]])).tolist()
     [0, 1, 1, 2]
     """
-    # Each column goes by the first that says the same: (0, 0, 2) where only B differs.
+    # Each column gets the number of the first equal column: (0, 0, 2) if only B differs.
     firsts = (said[:, :, None] == said[:, None, :]).argmax(axis=2)
     return distinct_rows(firsts).code
 
@@ -350,11 +350,11 @@ def of_judged(
     labels: Sequence[Label] | None,
     drawn: DrawnLike | None,
 ) -> dict[str, Any]:
-    """Count what a judge says of all items and people of some."""
-    name_of(drawn)  # refuses other names before anything is read
+    """Count the verdicts of a judge on all items and of people on some."""
+    name_of(drawn)  # rejects unknown names before anything is read
     if judge is None:
         if labels is not None:
-            raise UsageError("right and wrong have no classes; leave labels out")
+            raise UsageError("verdicts (right or wrong) have no classes; remove labels")
         return _of_verdicts(judged, human, drawn)
     return _of_classes(judged, human, judge, labels, drawn)
 
@@ -364,14 +364,13 @@ def _of_verdicts(judged: object, human: object, drawn: DrawnLike | None) -> dict
     verdicts: Mapping[str, object] = named(judged)
     if not isinstance(human, Mapping) and not hasattr(human, "columns"):
         raise UsageError(
-            "human must give right or wrong of each model by name, NaN where nobody looked; for "
-            f"classes give {param('judge=')}, the class that the judge takes for the truth"
+            "human must be a mapping from model names to right/wrong labels, NaN for unlabelled "
+            f"items; for classes, pass {param('judge=')}, the true class according to the judge"
         )
     people: Mapping[str, object] = named(human)
     if set(people) != set(verdicts):
         raise UsageError(
-            f"judge and people must look at the same models; got {list(verdicts)} and "
-            f"{list(people)}"
+            f"judged and human must have the same models; got {list(verdicts)} and {list(people)}"
         )
     beside = {f"human[{model!r}]": people[model] for model in verdicts}
     rows = align(verdicts, what="judged", beside={**beside, "drawn": column_of(drawn)})
@@ -410,14 +409,14 @@ def _of_verdicts(judged: object, human: object, drawn: DrawnLike | None) -> dict
 
 
 def _there(values: object, n: int, *, name: str) -> tuple[list[object], IntArray]:
-    """Return the labels that are there, and the places of their items."""
+    """Return the labels that are not missing, and the indices of their items."""
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise DataError(f"{name} must be a sequence of labels; got {type(values).__name__}")
     given: list[object] = np.asarray(unmasked(values), dtype=object).tolist()
     if len(given) != n:
         raise DataError(
-            f"{name} has {len(given):,} values and the judge saw {n:,} items; give one for each "
-            "item, NaN or None where nobody looked"
+            f"{name} has {len(given):,} values but the judge rated {n:,} items; pass one value "
+            "per item, NaN or None for unlabelled items"
         )
     places = [place for place, value in enumerate(given) if not is_missing(value)]
     return [given[place] for place in places], np.array(places, dtype=np.int64)
@@ -427,7 +426,7 @@ def _bits(values: object, name: str) -> Column:
     column = read_column(values, name=name)
     if not set(column.values) <= {0, 1}:
         raise DataError(
-            f"{name} must be true/false or 0/1 for each item; grades are for Scores.from_judged"
+            f"{name} must be true/false or 0/1 for each item; for grades, use Scores.from_judged"
         )
     bits = np.array([int(value) for value in column.values], dtype=np.int64)[column.codes]
     return Column(name=name, kind="bool", values=(False, True), codes=bits)
@@ -440,7 +439,7 @@ def _of_classes(
     labels: Sequence[Label] | None,
     drawn: DrawnLike | None,
 ) -> dict[str, object]:
-    """Count predictions against the classes that the judge gives all items and people some."""
+    """Count predictions against the judge's classes of all items and the human classes of some."""
     beside = {"human": human, "drawn": column_of(drawn)}
     rows = align(named(predictions), truth=judge, first="judge", beside=beside)
     asked = [read_column(rows.truth, name="judge")]
@@ -492,7 +491,8 @@ def _counted(
 ) -> _Counts:
     if not which.size:
         raise DataError(
-            "people labelled no item, so nothing is known of the judge; label some at random"
+            "there are no human labels, so the judge's errors are unknown; label some items at "
+            "random"
         )
     people = [one[which] for one in human]
     both = [*(one[which] for one in said), *people]
@@ -513,15 +513,15 @@ def _counted(
 
 
 def refuse_many(pool: Judged) -> None:
-    """Refuse more models than labels can stand for the joint verdicts of."""
+    """Check that the joint verdicts on the models are not too many for human labels to cover."""
     n_models = pool.cells.shape[1]
     if n_models > MOST_MODELS:
         raise UsageError(
-            f"a judge's verdicts on up to {MOST_MODELS} models can be read together, and these "
+            f"a judge's verdicts can be used for up to {MOST_MODELS} models at once, but there "
             f"are {n_models}; keep some with select(), or compare two at a time"
         )
 
 
 def n_labelled(pool: Judged) -> int:
-    """Return how many items people labelled."""
+    """Return the number of human-labelled items."""
     return total(pool.both.counts)

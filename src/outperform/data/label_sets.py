@@ -1,4 +1,4 @@
-"""Label sets: items with several labels or none, as codes of the sets that occur."""
+"""Label sets: items with several labels or none, stored as codes of the sets that occur."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from outperform.data.table import ClassCounts, Table
 from outperform.errors import DataError, UsageError, param
 
 Sets: TypeAlias = tuple[tuple[int, ...], ...]
-"""The distinct sets, each the sorted codes of its labels; in lexicographic order."""
+"""Distinct sets in lexicographic order, each as the sorted codes of its labels."""
 
 
 class SetColumn(NamedTuple):
-    """One column: the labels that it knows, its distinct sets, and a code for each row."""
+    """One column: its possible labels, its distinct sets, and one code per row."""
 
     labels: tuple[Label, ...]
     sets: Sets
@@ -36,7 +36,7 @@ class SetColumn(NamedTuple):
 
 
 class Coded(NamedTuple):
-    """Several columns over the same labels and sets."""
+    """Several columns with the same labels and sets."""
 
     labels: tuple[Label, ...]
     sets: Sets
@@ -62,14 +62,14 @@ def read_label_sets(values: Any, *, name: str, labels: Sequence[Label] | None) -
     countable = hasattr(values, "__len__") and getattr(values, "ndim", 1) != 0
     if isinstance(values, (str, bytes)) or not countable:
         raise DataError(
-            f"{name} must be an indicator matrix or a collection of labels for each item; "
-            f"got {type(values).__name__}"
+            f"{name} must be an indicator matrix or one collection of labels per item; got "
+            f"{type(values).__name__}"
         )
     return _read_collections(values, name=name)
 
 
 def _is_nested_indicator(values: Any) -> bool:
-    """Return whether lists in a list are rows of a matrix, as scikit-learn reads them."""
+    """Return whether nested lists are rows of a matrix, by the rule of scikit-learn."""
     if not isinstance(values, (list, tuple)) or not values:
         return False
     if not all(isinstance(row, (list, tuple)) for row in values):
@@ -100,13 +100,13 @@ def _named(labels: Sequence[Label] | None, n_columns: int, *, name: str) -> tupl
 def _read_matrix(matrix: AnyArray, *, name: str, labels: Sequence[Label] | None) -> SetColumn:
     if matrix.ndim != 2 or matrix.dtype.kind not in "biufO" or not matrix.shape[1]:
         raise DataError(
-            f"{name} must be a matrix with a column for each label; got shape {matrix.shape} "
-            f"of {matrix.dtype}"
+            f"{name} must be a matrix with one column per label; got shape {matrix.shape} of "
+            f"{matrix.dtype}"
         )
     ones = matrix == 1
     _refuse_others(matrix[~(ones | (matrix == 0))], name=name)
     known = _named(labels, matrix.shape[1], name=name)
-    # Equal rows are found by their bytes, eight labels in each.
+    # Equal rows are found by their bytes, with eight labels per byte.
     first, codes = distinct_rows(np.packbits(np.asarray(ones, dtype=bool), axis=1))
     rows, columns = np.nonzero(ones[first])
     sets = _cut(columns, np.searchsorted(rows, np.arange(1, len(first))))
@@ -114,7 +114,7 @@ def _read_matrix(matrix: AnyArray, *, name: str, labels: Sequence[Label] | None)
 
 
 def _cut(columns: IntArray, places: IntArray) -> list[tuple[int, ...]]:
-    """Cut the columns of all rows, one after the other, where a new row begins."""
+    """Split the concatenated columns of all rows at the row boundaries."""
     every, ends = columns.tolist(), [0, *places.tolist(), len(columns)]
     return [tuple(every[start:stop]) for start, stop in pairwise(ends)]
 
@@ -135,9 +135,8 @@ def _read_sparse(matrix: Any, *, name: str, labels: Sequence[Label] | None) -> S
 def _refuse_others(others: AnyArray, *, name: str) -> None:
     if others.size:
         raise DataError(
-            f"{name} must hold 1 where an item has a label and 0 where not; it holds "
-            f"{others.flat[0]}. Turn probabilities into labels first, e.g. "
-            "(proba >= 0.5).astype(int)"
+            f"{name} must be 1 if an item has a label and 0 if not; it contains {others.flat[0]}. "
+            "Convert probabilities to labels first, e.g. (proba >= 0.5).astype(int)"
         )
 
 
@@ -148,9 +147,9 @@ def _read_collections(values: Iterable[Any], *, name: str) -> SetColumn:
     for row, item in enumerate(values):
         if not is_collection(item):
             raise DataError(
-                f"{name} must be a collection of labels for each item; row {row} (counted "
-                f"from 0) is {item!r}. No label is an empty set, one is a set of one; split "
-                "text first, e.g. text.split('|')"
+                f"{name} must be one collection of labels per item; row {row} (counted from 0) is "
+                f"{item!r}. Use an empty set for no label and a set of one for a single label; "
+                "split text first, e.g. text.split('|')"
             )
         own = [check_label(label, name=f"labels in row {row} of {name}") for label in item]
         read = sorted(codes.setdefault((type(label), label), len(codes)) for label in own)
@@ -180,7 +179,7 @@ def _in_order(
 
 
 def move_sets(sets: Sequence[tuple[int, ...]], codes: Sequence[int]) -> tuple[Sets, IntArray]:
-    """Give every label a new code, −1 to drop it; return the distinct sets and where each went.
+    """Recode every label, −1 to drop it; return the distinct sets and the new index of each.
 
     Examples
     --------
@@ -196,7 +195,7 @@ def move_sets(sets: Sequence[tuple[int, ...]], codes: Sequence[int]) -> tuple[Se
 def join_sets(
     columns: Sequence[tuple[Sequence[Label], Sets]],
 ) -> tuple[tuple[Label, ...], Sets, list[IntArray]]:
-    """Bring sets over different labels together; return also where each column's sets went."""
+    """Merge sets over different labels; also return the new indices of each column's sets."""
     known = {label for labels, _ in columns for label in labels}
     _refuse_mixture({type(label) for labels, _ in columns for label in labels}, name="label sets")
     ordered = sort_labels(known)
@@ -211,11 +210,11 @@ def join_sets(
 def code_label_sets(columns: Mapping[str, Any], *, labels: Sequence[Label] | None) -> Coded:
     """Read columns of label sets, the truth first, over the same labels and sets.
 
-    ``labels`` names the columns of matrices; beside collections it adds what never occurs.
+    ``labels`` names the columns of matrices; with collections it adds labels that never occur.
     """
     _refuse_tags([values for values in columns.values() if not is_matrix(values)])
     frames = [_column_names(one, name=name) for name, one in columns.items() if is_frame(one)]
-    names = frames[0] if labels is None and frames else labels  # by place, as scikit-learn has it
+    names = frames[0] if labels is None and frames else labels  # by position, as in scikit-learn
     read = {
         name: read_label_sets(values, name=name, labels=names) for name, values in columns.items()
     }
@@ -232,7 +231,7 @@ def code_label_sets(columns: Mapping[str, Any], *, labels: Sequence[Label] | Non
     known = [(column.labels, column.sets) for column in read.values()]
     ordered, union, places = join_sets([*known, (() if labels is None else tuple(labels), ())])
     if not ordered:
-        raise DataError("there is not one label, neither in the truth nor among the predictions")
+        raise DataError("neither the truth nor the predictions contain any label")
     codes = [at[column.codes] for at, column in zip(places, read.values(), strict=False)]
     return Coded(ordered, union, codes)
 
@@ -241,7 +240,7 @@ _TAG = re.compile("O|[BIELSUM](-.+)?")
 
 
 def _refuse_tags(columns: Sequence[Iterable[Any]]) -> None:
-    """Refuse sequences of tags, such as B-PER I-PER O, which look like lists of labels."""
+    """Reject tag sequences, such as B-PER I-PER O, which look like lists of labels."""
     if not columns or not all(_may_be_tags(column) for column in columns):
         return
     tags = {tag for column in columns for row in column for tag in row}
@@ -250,15 +249,15 @@ def _refuse_tags(columns: Sequence[Iterable[Any]]) -> None:
     parallel = len({tuple(len(row) for row in column) for column in columns}) == 1
     if repeated or (has_types and (parallel or "O" in tags)) or (parallel and {"B", "O"} <= tags):
         raise UsageError(
-            f"these look like the tags of sequences ({', '.join(sorted(tags)[:3])}), not like sets "
+            f"these look like tag sequences ({', '.join(sorted(tags)[:3])}), not like sets "
             "of labels; count their spans with Outcomes.from_tags(gold, {'A': tags_a, 'B': "
-            'tags_b}, scheme="IOB2") and compare those. If they are labels, give sets: set(row)'
+            'tags_b}, scheme="IOB2") and compare those. If they are labels, pass sets: set(row)'
         )
 
 
 def _may_be_tags(column: Iterable[Any]) -> bool:
     if not isinstance(column, Sized) or getattr(column, "ndim", 1) != 1:
-        return False  # what cannot be read at all is refused where it is read
+        return False  # unreadable values raise an error when they are read
     return all(
         isinstance(row, (list, tuple, np.ndarray))
         and all(isinstance(tag, str) and _TAG.fullmatch(tag) for tag in row)
@@ -267,7 +266,7 @@ def _may_be_tags(column: Iterable[Any]) -> bool:
 
 
 def split_texts(texts: Sequence[Label], separator: str) -> SetColumn:
-    """Return the labels that some texts list, their sets, and the set that each text is.
+    """Return the labels listed in some texts, their sets, and the set of each text.
 
     Examples
     --------
@@ -282,18 +281,18 @@ def split_texts(texts: Sequence[Label], separator: str) -> SetColumn:
         [str(text).split(separator) if text else () for text in texts], name="the classes"
     )
     if "" in read.labels:
-        raise DataError(f"a text has no label before, after or between two {separator!r}")
+        raise DataError(f"a text has an empty label before, after or between two {separator!r}")
     return read
 
 
 def _refuse_other_columns(matrices: Mapping[str, SetColumn]) -> None:
-    """Refuse matrices that do not have the same labels: one of them may have lost a column."""
+    """Reject matrices with different labels: one of them may have lost a column."""
     for name, column in matrices.items():
         first, known = next((one, other.labels) for one, other in matrices.items())
         odd = sorted(set(known) ^ set(column.labels), key=str)
         if odd:
             raise DataError(
-                f"{first} and {name} must have a column for each label; only one of them has "
+                f"{first} and {name} must have the same label columns; only one of them has "
                 f"{odd[0]!r}"
             )
 
@@ -301,7 +300,7 @@ def _refuse_other_columns(matrices: Mapping[str, SetColumn]) -> None:
 def prune_sets(
     tables: Sequence[Table], sets: Sets, slices: Slices | None = None
 ) -> tuple[tuple[Table, ...], Sets, Slices | None]:
-    """Leave out sets that do not occur in any table, of which slices are parts."""
+    """Drop sets that occur in no table; slices are parts of these tables."""
     kept = np.unique(np.concatenate([table.cells.ravel() for table in tables]))
     if len(kept) == len(sets):
         return tuple(tables), sets, slices
@@ -313,14 +312,14 @@ def prune_sets(
 
 
 class Held(NamedTuple):
-    """Which labels some rows hold: one entry for each row and label."""
+    """Labels of some rows: one entry per row and label."""
 
     row: IntArray  # (n_entries,) sorted
     label: IntArray  # (n_entries,) sorted within a row
 
 
 def labels_of(sets: Sets, codes: IntArray) -> Held:
-    """Return the labels that the sets with these codes hold.
+    """Return the labels in the sets with these codes.
 
     Examples
     --------
@@ -337,7 +336,7 @@ def labels_of(sets: Sets, codes: IntArray) -> Held:
 
 
 def labels_in_both(one: Held, two: Held, *, n_labels: int) -> Held:
-    """Return what two columns of the same rows hold together."""
+    """Return the labels that two columns share in the same row."""
     left, right = (held.row * n_labels + held.label for held in (one, two))
     shared = np.intersect1d(left, right, assume_unique=True)
     return Held(*np.divmod(shared, max(n_labels, 1)))
@@ -354,7 +353,7 @@ def label_margins(table: Table, sets: Sets, *, n_labels: int) -> ClassCounts:
 
 
 def item_margins(table: Table, sets: Sets, *, model: int, n_labels: int) -> ClassCounts:
-    """Return how many labels an item of each cell has, is given, and is given rightly."""
+    """Return the numbers of true, predicted and correctly predicted labels per cell."""
     actual, predicted = (labels_of(sets, table.cells[:, column]) for column in (0, 1 + model))
     hits = labels_in_both(actual, predicted, n_labels=n_labels)
     n_cells = len(table.cells)

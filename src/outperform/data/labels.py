@@ -1,4 +1,4 @@
-"""Label columns: aligned by index and name, and read into codes."""
+"""Label columns: aligned by index and name, and converted to codes."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from outperform.data.missing import UNDECLARED, MissingTexts
 from outperform.errors import DataError, UsageError
 from outperform.findings import Finding, clauses, finding, listed, quoted
 
-# Rows: by the index of pandas, which other libraries do not have
+# Rows: aligned by the pandas index, which other libraries do not have
 
 
 class Rows(NamedTuple):
-    """Columns of the same items, all in the order of the first one."""
+    """Columns of the same items, all in the order of the first column."""
 
     truth: Any
     models: dict[str, Any]
@@ -38,24 +38,24 @@ def align(
     what: str = "predictions",
     beside: Mapping[str, object],
 ) -> Rows:
-    """Put the rows of all columns in the order of the truth, or of the first model without one.
+    """Put the rows of all columns in the order of the truth, or else of the first model.
 
-    Where indices differ rows are matched by them; what has none is taken by position. What is
-    masked becomes None.
+    Rows are matched by index if the indices differ, and by position without an index. Masked values
+    become None.
 
     Parameters
     ----------
     models
-        A column for each model.
+        One column per model.
     truth
-        The column that says what is right, if there is one.
+        Column of true labels, if there is one.
     first
-        What to call it in an error.
+        Its name in error messages.
     what
-        What the columns of the models hold, in an error.
+        Name of the models' columns in error messages.
     beside
-        Other columns of the same rows, such as groups, by what to call them; None where there
-        are none.
+        Other columns of the same rows, such as groups, by their names in error messages; None if
+        absent.
     """
     columns = {} if truth is None else {first: truth}
     columns |= {f"{what} of {model!r}": values for model, values in models.items()}
@@ -70,7 +70,7 @@ def align(
 
 
 def align_rows(columns: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Finding, ...]]:
-    """Put the rows of columns in the order of the first one, by their index where it differs.
+    """Put the rows of columns in the order of the first column, by their index if it differs.
 
     Examples
     --------
@@ -92,8 +92,8 @@ def align_rows(columns: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Findin
     leading = next(iter(columns))
     if leading != indexed[0]:
         raise DataError(
-            f"{indexed[0]} and {moved[0]} have the same index in another order, and {leading} has "
-            "none that says which order is its own; give all of them an index, or pass "
+            f"{indexed[0]} and {moved[0]} have the same index in a different order, and {leading} "
+            "has no index, so its order is unclear; give all of them an index, or pass "
             ".to_numpy() to compare by position"
         )
     found = finding("aligned_by_index", moved=listed(moved), first=leading)
@@ -101,10 +101,10 @@ def align_rows(columns: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Findin
 
 
 def _shuffled(columns: Mapping[str, Any], indexed: Sequence[str]) -> tuple[Finding, ...]:
-    """Warn of an index of 0 to n − 1 in another order beside columns without an index.
+    """Warn of a shuffled index of 0 to n − 1 next to columns without an index.
 
-    Other indices are no evidence: those of a test set are a shuffled part of a longer range, and
-    what a model predicts of it comes without an index in the same order.
+    Other indices are not evidence: a test set usually has a shuffled part of a longer range, and a
+    model's predictions for it are in the same order, without an index.
     """
     bare = [name for name, values in columns.items() if values is not None and name not in indexed]
     if not indexed or not bare:
@@ -125,23 +125,23 @@ def _has_index(values: object) -> bool:
 
 
 def _places(columns: Mapping[str, Any], first: str, name: str) -> IntArray | None:
-    """Return where each row of the first column is in another one; None if at the same place."""
+    """Return the position of each row of the first column in another one; None if unchanged."""
     wanted, own = columns[first].index, columns[name].index
     if len(wanted) != len(own) or wanted.equals(own):
-        return None  # what differs in length is refused where columns are read
+        return None  # different lengths raise an error when columns are read
     for one, index in ((first, wanted), (name, own)):
         if not index.is_unique:
             twice = _shown(index[index.duplicated()][0])
             raise DataError(
-                f"{first} and {name} have different indices, and that of {one} has {twice} "
+                f"{first} and {name} have different indices, and that of {one} contains {twice} "
                 f"twice, so rows cannot be matched; {_MEND}"
             )
     places: IntArray = np.asarray(own.get_indexer(wanted), dtype=np.int64)
     if (places < 0).any():
         lacking = _shown(wanted[int(np.flatnonzero(places < 0)[0])])
         raise DataError(
-            f"{first} and {name} have as many rows but different indices: only {first} has "
-            f"{lacking}; {_MEND}"
+            f"{first} and {name} have the same number of rows but different indices: only {first} "
+            f"has {lacking}; {_MEND}"
         )
     return None if (places == np.arange(len(places))).all() else places
 
@@ -152,17 +152,17 @@ def _shown(value: object) -> str:
 
 _MEND = "give them the same index, or pass .to_numpy() to compare by position"
 
-# Columns: by the names of a frame, of whichever library
+# Columns: by name, for frames of any library
 
 
 def is_frame(values: object) -> bool:
-    """Return whether values are columns with names: of pandas, polars, Arrow or Hugging Face."""
+    """Return whether values are named columns: of pandas, polars, Arrow or Hugging Face."""
     named = hasattr(values, "columns") or hasattr(values, "column_names")
     return named and hasattr(values, "shape") and hasattr(values, "__len__")
 
 
 def as_table(values: Any) -> Any:
-    """Return a data set of Hugging Face as Arrow, classes by name; anything else as it is."""
+    """Convert a Hugging Face data set to Arrow, with class names; return anything else as it is."""
     kinds = {one.__name__ for one in type(values).__mro__ if one.__module__[:9] == "datasets."}
     if kinds & {"DatasetDict", "IterableDatasetDict"}:
         raise UsageError(f"choose a split, e.g. data[{next(iter(values), 'test')!r}]")
@@ -170,11 +170,11 @@ def as_table(values: Any) -> Any:
         raise UsageError("an IterableDataset is read only once; load it with streaming=False")
     if "Dataset" not in kinds:
         return values
-    table = values.with_format("arrow")[:]  # the rows that were selected, in their order
+    table = values.with_format("arrow")[:]  # the selected rows, in their order
     features: dict[str, object] = values.features
     for place, (name, feature) in enumerate(features.items()):
         if type(feature).__name__ == "ClassLabel":
-            codes: IntArray = table[name].to_numpy()  # -1 is no class, and comes last
+            codes: IntArray = table[name].to_numpy()  # -1 means no class, and comes last
             names: AnyArray = np.array([*getattr(feature, "names", ()), None], dtype=object)
             classes: AnyArray = names[np.where(codes >= 0, codes, -1).astype(np.int64)]
             table = table.set_column(place, name, [classes])
@@ -182,12 +182,12 @@ def as_table(values: Any) -> Any:
 
 
 def column_names(frame: Any, *, name: str) -> list[Any]:
-    """Return the names of a frame's columns, which must differ."""
-    # What Arrow calls columns are the columns themselves.
+    """Return the column names of a frame, checked to be unique."""
+    # In Arrow, `columns` are the data, not the names.
     names = list(frame.column_names if hasattr(frame, "column_names") else frame.columns)
     if len(set(names)) != len(names):
         twice = next(one for place, one in enumerate(names) if one in names[:place])
-        raise DataError(f"{name} has two columns of the name {twice!r}; rename one of them")
+        raise DataError(f"{name} has two columns named {twice!r}; rename one of them")
     return names
 
 
@@ -198,7 +198,7 @@ def frame_columns(frame: Any, *, name: str) -> dict[Any, Any]:
 
 
 def only_column(values: Any, *, name: str) -> Any:
-    """Return the column of a frame that has just one; anything else as it is."""
+    """Return the column of a one-column frame; anything else as it is."""
     if hasattr(getattr(values, "type", None), "index_type"):  # of Arrow; numpy misreads its nulls
         values = values.cast(values.type.value_type)
     if not is_frame(values) or values.shape[1] != 1:
@@ -208,7 +208,7 @@ def only_column(values: Any, *, name: str) -> Any:
 
 
 def are_label_sets(values: Any) -> bool:
-    """Return whether a column holds a set of labels a row: an indicator matrix, or collections.
+    """Return whether a column has label sets: an indicator matrix, or collections.
 
     Examples
     --------
@@ -231,13 +231,13 @@ def is_indicator(array: AnyArray) -> bool:
     """Return whether an array is a matrix of zeros and ones."""
     if array.ndim != 2 or array.shape[1] < 2 or array.dtype.kind not in "biufO":
         return False
-    if array.dtype.kind == "O":  # nullable types of pandas, and what is no number
+    if array.dtype.kind == "O":  # nullable types of pandas, and non-numbers
         return all(isinstance(one, (Real, np.bool_)) and one in (0, 1) for one in array.flat)
     return bool(((array == 0) | (array == 1)).all())
 
 
 def is_collection(value: Any) -> bool:
-    """Return whether a value holds several labels."""
+    """Return whether a value is a collection of labels."""
     if isinstance(value, np.ndarray):
         return value.ndim == 1
     return isinstance(value, Collection) and not isinstance(value, (str, bytes, Mapping))
@@ -245,13 +245,13 @@ def is_collection(value: Any) -> bool:
 
 Kind = Literal["text", "int", "bool", "float"]
 
-# A chunk bounds the memory that Python objects take while a long column is read.
+# Chunks bound the memory for Python objects while a long column is read.
 _CHUNK = 1 << 17
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """One column of labels: its distinct values and a code for each row."""
+    """One column of labels: its distinct values and one code per row."""
 
     name: str
     kind: Kind
@@ -260,7 +260,7 @@ class Column:
 
 
 class _Codes(dict[Any, int]):
-    """A dictionary that gives each new key the next code."""
+    """Dictionary that assigns each new key the next code."""
 
     def __missing__(self, key: object) -> int:
         code = self[key] = len(self)
@@ -268,7 +268,7 @@ class _Codes(dict[Any, int]):
 
 
 def read_column(values: object, *, name: str, missing: MissingTexts = UNDECLARED) -> Column:
-    """Read one column of labels; refuse what cannot be a class."""
+    """Read one column of labels; raise an error for values that cannot be classes."""
     column = _read_column(unmasked(only_column(values, name=name)), name=name)
     gone = [code for code, value in enumerate(column.values) if value in (missing.na_values or ())]
     if gone:
@@ -285,14 +285,14 @@ def _read_column(values: object, *, name: str) -> Column:
     array = np.asarray(values)
     if array.ndim == 2 and array.dtype.kind == "f":
         raise UsageError(
-            f"{name} must be one label an item; got shape {array.shape}. If these are "
-            "probabilities, take the class of the largest one, e.g. classes[proba.argmax(axis=1)], "
-            "or apply a threshold, e.g. (proba[:, 1] >= 0.5).astype(int)"
+            f"{name} must be one label per item; got shape {array.shape}. If these are "
+            "probabilities, use the most probable class, e.g. classes[proba.argmax(axis=1)], or "
+            "apply a threshold, e.g. (proba[:, 1] >= 0.5).astype(int)"
         )
     if array.ndim != 1:
         raise DataError(
             f"{name} must be one-dimensional; got shape {array.shape}"
-            + ("; give one column of the frame" if is_frame(values) else "")
+            + ("; pass one column of the frame" if is_frame(values) else "")
         )
     if array.dtype.kind in "iu":
         distinct, codes = np.unique(array, return_inverse=True)
@@ -306,7 +306,7 @@ def _read_column(values: object, *, name: str) -> Column:
     if array.dtype.kind in "OUT":
         return _read_objects(array, name=name)
     raise DataError(
-        f"{name} has labels of type {array.dtype}; labels must be text, whole numbers or booleans"
+        f"{name} has labels of type {array.dtype}; labels must be text, integers or booleans"
     )
 
 
@@ -330,7 +330,7 @@ def _read_objects(values: Sequence[object] | AnyArray, *, name: str) -> Column:
         bits = np.array(distinct, dtype=np.int64)[codes]
         return Column(name=name, kind=kind, values=(False, True), codes=bits)
     if kind == "int":
-        distinct = [int(value) for value in distinct]  # True is 1, and one key with it
+        distinct = [int(value) for value in distinct]  # True equals 1, so both are one key
     if kind == "float":
         bad = [position for position, value in enumerate(distinct) if not math.isfinite(value)]
         _refuse_missing(np.flatnonzero(np.isin(codes, bad)), values, name=name)
@@ -367,13 +367,13 @@ def _check_types(types: set[type], chunk: Sequence[object], start: int, *, name:
             if _family(type(value)) == "other"
         )
         raise DataError(
-            f"{name} has a label of type {type(value).__name__} in row {row}; "
-            "labels must be text, whole numbers or booleans"
+            f"{name} has a label of type {type(value).__name__} in row {row}; labels must be "
+            "text, integers or booleans"
         )
     if len(families) > 1 and "text" in families:
         raise DataError(
-            f"{name} mixes labels of types {' and '.join(sorted(families))}; "
-            "make them one type first, e.g. with astype(str)"
+            f"{name} mixes labels of types {' and '.join(sorted(families))}; convert them to one "
+            "type first, e.g. with astype(str)"
         )
 
 
@@ -392,33 +392,33 @@ def _refuse_missing(rows: Any, values: Any, *, name: str) -> None:
         what = "" if values is None else f" ({values[rows[0]]})"
         raise DataError(
             f"{name} has {len(rows)} missing or non-finite label(s), the first in row {rows[0]} "
-            f"(counted from 0){what}; drop those rows from all columns or give them a class of "
-            "their own"
+            f"(counted from 0){what}; drop those rows from all columns or give them a separate "
+            "class"
         )
 
 
 def refuse_half_characters(texts: Sequence[str], *, name: str) -> None:
-    """Refuse text with lone surrogates, which no file, frame or screen can hold.
+    """Reject text with lone surrogates, which cannot be encoded in UTF-8.
 
     Examples
     --------
     >>> refuse_half_characters(["spam", "ham"], name="y_true")
     """
     try:
-        "".join(texts).encode("utf-8")  # two halves in a row would stay two
+        "".join(texts).encode("utf-8")  # a pair of surrogates in a row would not be joined
     except UnicodeEncodeError:
         bad = next(one for one in texts if any("\ud800" <= letter <= "\udfff" for letter in one))
         raise DataError(
-            f"{name} holds {bad!a}, which is not valid Unicode text (a lone surrogate); read the "
-            "text in its own encoding, or replace such characters, e.g. with "
+            f"{name} contains {bad!a}, which is not valid Unicode text (a lone surrogate); read "
+            "the text with the right encoding, or replace such characters, e.g. with "
             "text.encode('utf-8', 'replace').decode()"
         ) from None
 
 
 def unify(columns: Sequence[Column]) -> tuple[list[Column], tuple[Finding, ...]]:
-    """Bring columns to one kind of label where that loses nothing; refuse the rest.
+    """Convert columns to one type of label if that loses nothing; otherwise raise an error.
 
-    True is 1 and False is 0, as in Python.
+    True equals 1 and False equals 0, as in Python.
     """
     kinds = {column.kind for column in columns if column.codes.size}
     converted = [column for column in columns if column.kind == "float"]
@@ -429,7 +429,7 @@ def unify(columns: Sequence[Column]) -> tuple[list[Column], tuple[Finding, ...]]
         odd = next(column for column in columns if column.kind == "bool")
         other = next(column for column in columns if column.kind == "text")
         raise DataError(
-            f"{odd.name} holds True/False and {other.name} holds text such as "
+            f"{odd.name} contains True/False and {other.name} contains text such as "
             f"{other.values[0]!r}; map one to the other first, e.g. y == {other.values[0]!r}"
         )
     if "text" in kinds and len(kinds) > 1:
@@ -448,25 +448,25 @@ def _refuse_scores(column: Column, truth: Column | None) -> None:
         if value == int(value):
             continue
         if column is truth or (truth is not None and look_measured(truth.values, column.values)):
-            raise DataError(f"{column.name} holds {value!r}, {NO_LABEL}")
+            raise DataError(f"{column.name} contains {value!r}, {NO_LABEL}")
         raise DataError(
-            f"{column.name} holds {value!r}, which looks like scores, not labels; "
-            "turn scores into labels first, e.g. (score >= 0.5).astype(int), or ask for a "
-            "metric of scores: roc_auc, average_precision, log_loss, brier_score or mean"
+            f"{column.name} holds {value!r}, which looks like scores, not labels; convert scores "
+            "to labels first, e.g. (score >= 0.5).astype(int), or use a metric of scores: "
+            "roc_auc, average_precision, log_loss, brier_score or mean"
         )
 
 
 NO_LABEL = (
-    "which is no label; where the truth is a number, as in regression, ask for such a metric: "
+    "which is not a label; if the truth is a number, as in regression, use a regression metric: "
     "rmse, mae or r2"
 )
-_MOST_CODES = 20  # a truth with more values may be measured
+_MOST_CODES = 20  # a truth with more values may be a measurement
 
 
 def look_measured(truth: Sequence[object], predicted: Sequence[object]) -> bool:
-    """Return whether a truth may be measured numbers, which a model predicts with fractions.
+    """Return whether a truth may be measurements, which a model predicts with decimals.
 
-    Numbers that all lie from 0 to 1 may be probabilities, however many classes there are.
+    Numbers between 0 and 1 may be probabilities, regardless of the number of classes.
 
     Examples
     --------
@@ -485,8 +485,8 @@ def _text_as_numbers(column: Column) -> Column:
         text = str(value)
         if not (text.lstrip("-").isdecimal() and str(int(text)) == text):
             raise DataError(
-                f"{column.name} holds text such as {text!r} while another column holds numbers; "
-                "make them one type first, e.g. with astype(str)"
+                f"{column.name} contains text such as {text!r} while another column contains "
+                "numbers; convert them to one type first, e.g. with astype(str)"
             )
     return column
 
@@ -500,7 +500,7 @@ LABEL_FINDINGS = ("empty_label", "looks_missing", "near_duplicate_labels")
 
 
 def label_findings(labels: Sequence[Label], *, empty_is_label: bool = False) -> tuple[Finding, ...]:
-    """Name what may be a slip in the labels: near-duplicates and an empty class."""
+    """Report possible mistakes in the labels: near-duplicates and an empty class."""
     found = []
     texts = [label for label in labels if isinstance(label, str)]
     if "" in texts and not empty_is_label:
@@ -521,24 +521,24 @@ def _near_duplicates(texts: Sequence[str]) -> list[tuple[str, str]]:
     return twins
 
 
-# Of 1, 01, 1.0 and 1.00 one is as good as the other.
+# 1, 01, 1.0 and 1.00 are spellings of the same number.
 _NUMBER = re.compile(r"(?P<sign>-?)0*(?P<whole>\d+)(?P<part>\.\d*)?")
-_AROUND = " \t\n\"'`()[]{}<>.,:;!*"  # what stands around an answer, as in (B), "B" or B.
+_AROUND = " \t\n\"'`()[]{}<>.,:;!*"  # marks around an answer, as in (B), "B" or B.
 _BETWEEN_LETTERS = re.compile(r"(?<=[^\W\d_])[\s_-]+(?=[^\W_])|(?<=[^\W_])[\s_-]+(?=[^\W\d_])")
-_NAMED_NUMBER = re.compile(r"(?:label|class)(?=\d+$)")  # LABEL_1, as models are delivered
+_NAMED_NUMBER = re.compile(r"(?:label|class)(?=\d+$)")  # LABEL_1, a common default
 
 SYNONYMS = (
     frozenset({"yes", "y", "true", "t", "1", "positive", "pos", "on"}),
     frozenset({"no", "n", "false", "f", "0", "-1", "negative", "neg", "off"}),
 )
-"""Spellings of one answer, as :func:`spelling` writes them."""
+"""Spellings of one answer, normalised by :func:`spelling`."""
 
 
 def spelling(label: Label) -> str:
-    """Return a label without what spellings of one class differ in.
+    """Normalise a label, so that spellings of the same class become equal.
 
-    That is case, space, Unicode form, marks around an answer, what joins words, and the way a
-    number is written.
+    This removes differences in case, space, Unicode form, marks around an answer, word separators
+    and number formats.
 
     Examples
     --------
@@ -555,7 +555,7 @@ def spelling(label: Label) -> str:
 
 
 def spelled_like(label: Label, labels: Sequence[Label]) -> Label | None:
-    """Return the one of some labels that another may be a spelling of; None if there is none.
+    """Return the label of which another may be a spelling; None if there is none.
 
     Examples
     --------
@@ -578,7 +578,7 @@ def check_label(value: object, *, name: str) -> Label:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if not isinstance(value, (str, int, bool)):
-        raise DataError(f"{name} must be text, a whole number or a boolean; got {value!r}")
+        raise DataError(f"{name} must be text, an integer or a boolean; got {value!r}")
     if isinstance(value, str):
         refuse_half_characters([value], name=name)
     return value

@@ -1,4 +1,4 @@
-"""Texts that mean a missing value, or look like one."""
+"""Texts that mark a missing value, or look like one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 LOOK_MISSING = frozenset(
     ["NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "-nan", "NaT", "null", "NULL", "None", "\\N"]
 )
-"""The texts that other programs write for a missing value."""
+"""Texts that other programs write for a missing value."""
 TEXT_FINDINGS = ("empty_label", "looks_missing")
 _SHOWN = 5
 
@@ -36,13 +36,13 @@ def looks_missing(text: object) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissingTexts:
-    """Which texts are missing values, as the user declared it.
+    """Texts that the user declared as missing values.
 
     Parameters
     ----------
     na_values
-        The texts that mean a missing value; None if nothing was declared, so that texts that look
-        missing are labels with a finding.
+        Texts that mark a missing value. If None, texts that look missing are labels, with a
+        finding.
     empty_is_label
         Whether the empty text is a label.
 
@@ -57,7 +57,7 @@ class MissingTexts:
 
     @classmethod
     def from_param(cls, na_values: object, empty_is_label: object) -> MissingTexts:
-        """Check what the user gave.
+        """Check the parameters.
 
         Parameters
         ----------
@@ -74,29 +74,29 @@ class MissingTexts:
         texts: tuple[Any, ...] = tuple(na_values) if several else ()  # type: ignore[arg-type]
         if not several or not all(isinstance(text, str) for text in texts):
             raise UsageError(
-                f"{param('na_values')} must be a list of texts such as ['NA', 'null'], or [] if no "
-                f"text means a missing value; got {na_values!r}"
+                f"{param('na_values')} must be a list of texts such as ['NA', 'null'], or [] if "
+                f"no text marks a missing value; got {na_values!r}"
             )
         if empty_is_label and "" in texts:
             raise UsageError(
                 f"the empty text is either a label, {param('empty_is_label=', True)}, or missing, "
-                f"{param('na_values=', [''])}; leave one of them out"
+                f"{param('na_values=', [''])}; remove one of them"
             )
         return cls(na_values=tuple(dict.fromkeys(texts)), empty_is_label=empty_is_label)
 
     def of(self, *, text_file: bool) -> tuple[str, ...]:
-        """Return the texts that are missing values; in a text file an empty field is one.
+        """Return the texts that are missing values; in a text file these include the empty field.
 
         Parameters
         ----------
         text_file
-            Whether the values come from CSV or TSV, which know nothing but text.
+            Whether the values come from CSV or TSV, where every value is text.
         """
         empty = ("",) if text_file and not self.empty_is_label else ()
         return tuple(dict.fromkeys((*empty, *(self.na_values or ()))))
 
     def without(self, values: Sequence[Any], *, text_file: bool = False) -> list[Any]:
-        """Return values with None for every text that is missing.
+        """Replace texts that mark missing values by None.
 
         Parameters
         ----------
@@ -109,7 +109,7 @@ class MissingTexts:
         return [None if isinstance(one, str) and one in gone else one for one in values]
 
     def undeclared(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
-        """Return findings without those about texts that the user has declared.
+        """Drop findings about texts that the user has declared.
 
         Parameters
         ----------
@@ -124,7 +124,7 @@ class MissingTexts:
 
 
 UNDECLARED = MissingTexts()
-"""Nothing was declared."""
+"""The default, without a declaration."""
 
 
 def label_findings_of(
@@ -133,18 +133,18 @@ def label_findings_of(
     models: Sequence[str],
     sets: Sequence[Collection[int]] | None = None,
 ) -> tuple[Finding, ...]:
-    """Name labels that look like missing values, and how often each column has them.
+    """Report labels that look like missing values, with their counts in each column.
 
     Parameters
     ----------
     labels
         All labels.
     tables
-        The counted rows of truth and predictions: one table for all models, or one each.
+        Counted rows of truth and predictions: one table for all models, or one per model.
     models
         The names of the models.
     sets
-        Of label sets, the codes of the labels of each set; None for classes.
+        For label sets, the label codes of each set; None for classes.
     """
     odd = {code: label for code, label in enumerate(labels) if looks_missing(label)}
     if not odd:
@@ -153,7 +153,7 @@ def label_findings_of(
     for name, table, place in _columns(tables, models):
         for code, label in odd.items():
             own = [code] if sets is None else [at for at, each in enumerate(sets) if code in each]
-            # Each row has one of them, so that the numbers add up. NumPy is not imported here,
+            # Each row contains one of them, so the counts can be added. NumPy is not imported here,
             # because the command line reads this module to write its help.
             number = sum(table.sum_where(table.cells[:, place] == each) for each in own)
             if number:
@@ -164,7 +164,7 @@ def label_findings_of(
 
 
 def _columns(tables: Sequence[Table], models: Sequence[str]) -> Iterator[tuple[str, Table, int]]:
-    """Yield what each column is called, its table, and its place there."""
+    """Yield the name of each column, its table, and its index there."""
     yield "the truth", tables[0], 0
     paired = len(tables) == 1
     for place, model in enumerate(models):

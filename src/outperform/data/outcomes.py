@@ -36,26 +36,27 @@ from outperform.data.sources import DOUBLED, TWINS, Source, log_chance, twin_fin
 from outperform.data.table import CHANCE, ClassCounts, Groups, Table
 from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.findings import Finding
+from outperform.wrong_calls import ByKeyword
 
 Kind = Literal["classes", "correct", "spans", "label_sets"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RepeatedId:
-    """A column whose values repeat, and the outcomes with these as groups.
+    """A column with repeated values, and the outcomes grouped by it.
 
-    No posterior looks at it; it is there so that a finding can say what groups would change.
+    No posterior uses it; it allows a finding to report how much groups would change the result.
 
     Parameters
     ----------
     column
-        Its name.
+        Name of the column.
     n_values
-        How many different values it has.
+        Number of distinct values.
     n_rows
-        In how many rows.
+        Number of rows.
     outcomes
-        The same outcomes, with one group for each value.
+        The same outcomes with one group per value.
     """
 
     column: str
@@ -65,46 +66,43 @@ class RepeatedId:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Outcomes(Constructors):
+class Outcomes(Constructors, ByKeyword):
     """Counts of each combination of true label and model predictions.
 
-    Build one with :meth:`from_labels`, :meth:`from_confusion`,
-    :meth:`from_counts` or :meth:`from_correct`, of spans with :meth:`from_tags`
-    or :meth:`from_spans`, of items with several labels each with
-    :meth:`from_label_sets`, of items chosen by their predictions with
-    :meth:`from_pool`, of a judge and people with :meth:`from_judged`. Tables are sparse, counts
-    are whole numbers, up to 10**27 in all, and outcomes of disjoint items add up with ``+``.
+    Build one with :meth:`from_labels`, :meth:`from_confusion`, :meth:`from_counts` or
+    :meth:`from_correct`, for spans with :meth:`from_tags` or :meth:`from_spans`, for items with
+    several labels each with :meth:`from_label_sets`, for items selected by their predictions with
+    :meth:`from_pool`, for a judge's ratings with :meth:`from_judged`. Tables are sparse, counts are
+    integers up to 10**27 in total, and outcomes of disjoint items are added with ``+``.
 
     Parameters
     ----------
     models
         Names of the models, in the order of the predictions.
     labels
-        The classes: text, whole numbers or booleans, in canonical order.
+        Classes: text, integers or booleans, in canonical order.
     tables
-        One joint table if every item carries all models' predictions, or
-        one table per model.
+        One joint table if every item has all models' predictions, otherwise one table per model.
     kind
-        ``"classes"``; ``"correct"`` where only right or wrong is known; ``"spans"`` where there
-        are no true negatives; ``"label_sets"`` where an item has several labels, or none.
+        ``"classes"``; ``"correct"`` if only correctness is known; ``"spans"``, without true
+        negatives; ``"label_sets"`` if an item has several labels, or none.
     findings
-        Findings about the labels as they were read.
+        Findings about the labels from reading them.
     slices
-        The same counts for each slice of the items, if they were divided.
+        The same counts for each slice, if there are slices.
     sets
-        Of label sets, the sets that occur, each the codes of its labels; the codes in the cells
-        are places among these.
+        For label sets, the sets that occur, each as the codes of its labels; the codes in the cells
+        index these.
     pool
-        The pool that the counted items were chosen from by their predictions, if they were.
+        The pool from which the counted items were selected by their predictions, if any.
     sources
-        What was read and added up, each with its name, its number of items and a hash of its
-        counts; empty for arrays. Equality looks neither at them nor at findings about them.
+        The sources that were read and added, each with its name, its number of items and a hash of
+        its counts; empty for arrays. Equality ignores sources and findings about them.
     prevalence
-        The class proportions at which to answer, if not those of the data; see
-        :meth:`at_prevalence`.
+        Class proportions of the analysis, if not those of the data; see :meth:`at_prevalence`.
     never_true
-        Classes that models may predict and that are meant never to be true, such as a refusal;
-        see :meth:`with_never_true`. Equality does not look at them.
+        Classes that models may predict but that are never true by design, such as a refusal; see
+        :meth:`with_never_true`. Equality ignores them.
 
     Examples
     --------
@@ -125,13 +123,13 @@ class Outcomes(Constructors):
     sets: Sets = ()
     pool: Pool | None = None
     sources: tuple[Source, ...] = ()
-    # Columns that may name what items belong to, noticed when a table was read, for findings.
-    # They do not add up, and JSON leaves them out.
+    # Possible group columns, detected when a table was read, for findings. They are lost by
+    # addition and not written to JSON.
     _repeated: tuple[RepeatedId, ...] = ()
-    # Which cell each item is in, where rows came one by one; equality and JSON leave it out.
+    # The cell of each item, if rows were read individually; ignored by equality and JSON.
     _items: Items | None = None
     prevalence: Prevalence | None = None
-    # What a comparison asks of the gold labels; equality and JSON leave it out.
+    # The error rates of gold labels set for a comparison; ignored by equality and JSON.
     _label_errors: LabelErrors | None = None
     never_true: tuple[Label, ...] = ()
 
@@ -142,19 +140,18 @@ class Outcomes(Constructors):
         if self.never_true:
             refuse_true(self)
 
-    # What the table says
+    # Counts and properties
 
     @property
     def paired(self) -> bool:
-        """Whether the items of all models are the same."""
+        """Whether all models were tested on the same items."""
         return len(self.tables) == 1
 
     @property
     def n(self) -> int:
-        """The number of items (of the largest table, if each model has its own).
+        """Number of items (of the largest table, if each model has its own).
 
-        Of spans it is the number of documents or sentences where these are
-        known, else the number of spans.
+        For spans, this is the number of documents or sentences if known, else the number of spans.
         """
         groups = self.groups
         if self.kind == "spans" and groups is not None:
@@ -168,17 +165,17 @@ class Outcomes(Constructors):
 
     @property
     def weighted(self) -> bool:
-        """Whether items carry importance weights; the counts are of items all the same."""
+        """Whether items have importance weights; counts are still numbers of items."""
         return any(one.groups is not None and one.groups.weighted for one in self.tables)
 
     @property
     def cells(self) -> int:
-        """How many cells there are: different rows of truth and predictions that occurred."""
+        """Number of cells: distinct combinations of true label and predictions that occurred."""
         return sum(len(table.counts) for table in self.tables)
 
     @property
     def n_classes(self) -> int:
-        """The number of classes."""
+        """Number of classes."""
         return len(self.labels)
 
     def confusion(self, model: str) -> AnyArray:
@@ -197,7 +194,7 @@ class Outcomes(Constructors):
         """
         if self.kind == "label_sets":
             raise UsageError(
-                "items with several labels have no one confusion matrix; look at one label "
+                "items with several labels have no single confusion matrix; reduce to one label "
                 "against the rest with binarize(label)"
             )
         return self._alone(model).confusion(n_labels=n_codes(self))
@@ -216,34 +213,35 @@ class Outcomes(Constructors):
         return ClassCounts(*(of_codes[: self.n_classes] for of_codes in counts))
 
     def agreement(self, truth: int | None = None) -> tuple[int, int, int, int]:
-        """Return how many items both, only A, only B and neither got right.
+        """Return the numbers of items that both, only A, only B and neither got right.
 
         Parameters
         ----------
         truth
-            The code of the only true class to look at; all classes if None.
+            Code of the true class to count; None counts all classes.
         """
         if not self.paired or len(self.models) != 2:
             raise UsageError("agreement needs paired outcomes of exactly two models; use select()")
         return self.tables[0].agreement(truth)
 
-    # The same data, asked differently
+    # Derived outcomes
 
     def at_prevalence(
         self, shares: PrevalenceLike | None, *, pos_label: Label | None = None
     ) -> Outcomes:
         """Return the same counts, to be analysed at other class proportions.
 
-        What was seen within each class is kept, and its share is replaced. Every verb that takes
-        outcomes answers at these proportions, or says that it cannot.
+        The counts within each class are kept, and the share of each class is replaced. Every
+        function that takes outcomes uses these proportions or raises an error.
 
         Parameters
         ----------
         shares
-            The share of the positive class; a mapping from classes to shares, or to counts; a
-            distribution such as ``scipy.stats.beta(20, 980)``; or None for those of the data.
+            Share of the positive class; a mapping from classes to shares, or to counts; a
+            distribution such as ``scipy.stats.beta(20, 980)``; or None for the proportions of the
+            data.
         pos_label
-            The class that one share is about, where the classes are not 0 and 1.
+            Class described by a single share, if the classes are not 0 and 1.
 
         Examples
         --------
@@ -265,12 +263,12 @@ class Outcomes(Constructors):
         return replace(self, prevalence=found)
 
     def select(self, models: Sequence[str]) -> Outcomes:
-        """Keep some models and sum out the others.
+        """Keep some models and sum over the others.
 
         Parameters
         ----------
         models
-            Their names, in the order wanted.
+            Names of the models, in the new order.
         """
         places = [self._place(model) for model in models]
         if len(set(places)) != len(places):
@@ -295,7 +293,7 @@ class Outcomes(Constructors):
         return selected._without(self._types() - selected._types())._looked_over()
 
     def _looked_over(self) -> Outcomes:
-        """Return the same with what looks missing counted anew, unless it was declared."""
+        """Return the same with updated findings about undeclared missing values."""
         old = [each for each in self.findings if each.name == "looks_missing"]
         if not old:
             return self
@@ -306,8 +304,8 @@ class Outcomes(Constructors):
         )
 
     def unpair(self) -> Outcomes:
-        """Forget which items the models shared: one table per model."""
-        refuse_pool(self, "unpair() would forget this; leave paired out")
+        """Discard the pairing of items: one table per model."""
+        refuse_pool(self, "unpair() would discard this; omit paired")
         tables = tuple(self._alone(model) for model in self.models)
         return replace(self, tables=tables, slices=None)
 
@@ -328,10 +326,10 @@ class Outcomes(Constructors):
         """
         if self.kind == "spans":
             raise UsageError(
-                "spans have no true negatives to be the rest; name the type with "
+                "spans have no true negatives to be the rest; pass the type with "
                 f"{param('pos_label=')}"
             )
-        refuse_pool(self, "binarize() would mix them; name the positive class instead")
+        refuse_pool(self, "binarize() would mix them; pass the positive class instead")
         refuse_lost_prevalence(self, "binarize()")
         chosen = code_of(self, label)
         if self.kind == "label_sets":
@@ -346,15 +344,15 @@ class Outcomes(Constructors):
         return bare._recoded(codes, (False, True))._with_items(meaning)
 
     def split_labels(self, separator: str) -> Outcomes:
-        """Turn classes whose names list labels, such as ``"money|sport"``, into label sets.
+        """Convert classes that list labels, such as ``"money|sport"``, to label sets.
 
-        So what was read from files, frames or a database, where a column holds the labels of
-        an item as one text, becomes outcomes of items with several labels.
+        Use it for files, frames or a database in which one text column contains all labels of an
+        item.
 
         Parameters
         ----------
         separator
-            What stands between two labels. The empty text is an item without labels.
+            Separator between two labels. The empty text is an item without labels.
 
         Examples
         --------
@@ -367,8 +365,8 @@ class Outcomes(Constructors):
             raise UsageError("only classes can be split into labels")
         refuse_pool(
             self,
-            "hardly two items have the same label sets, so labelled items would represent no "
-            "others; choose the items by one label, or label a random sample",
+            "almost all items have different label sets, so labelled items would represent no "
+            "others; select items by one label, or label a random sample",
         )
         refuse_lost_prevalence(self, "split_labels()")
         labels, sets, codes = split_texts(self.labels, separator)
@@ -386,7 +384,7 @@ class Outcomes(Constructors):
         """Remove the groups, so that every item or span is treated as independent."""
         if self.weighted:
             raise UsageError(
-                "these outcomes carry importance weights, which ungroup() would forget; count "
+                "these outcomes have importance weights, which ungroup() would discard; count "
                 f"again without {param('groups=')} or without sample_weight="
             )
         tables = tuple(Table(table.cells, table.counts) for table in self.tables)
@@ -398,7 +396,7 @@ class Outcomes(Constructors):
         Parameters
         ----------
         *key
-            The value of each column in ``slices.by``.
+            Value of each column in ``slices.by``.
 
         Examples
         --------
@@ -408,7 +406,7 @@ class Outcomes(Constructors):
         ([('1',), ('2',)], 2)
         """
         if self.slices is None:
-            raise UsageError(f"these outcomes have no slices; divide them with {param('by=')}")
+            raise UsageError(f"these outcomes have no slices; define them with {param('by=')}")
         table = self.slices.at(self.slices.place(*key))
         own = replace(self, tables=(table,), slices=None, _repeated=(), sources=(), _items=None)
         if self.kind == "label_sets":
@@ -416,21 +414,21 @@ class Outcomes(Constructors):
         return own._looked_over()
 
     def with_labels(self, labels: Sequence[Label]) -> Outcomes:
-        """Add classes that never occurred; the counts stay as they are.
+        """Add classes that never occurred, without changing the counts.
 
         Parameters
         ----------
         labels
-            The classes to add to those that are there.
+            Classes to add to the existing ones.
         """
         wanted = sort_labels(set(self.labels) | set(check_labels(labels, like=set(self.labels))))
         return self if wanted == self.labels else self._relabel(wanted)
 
     def with_never_true(self, labels: Sequence[Label]) -> Outcomes:
-        """Declare classes that are predicted and meant never to be true, such as a refusal.
+        """Declare classes that are predicted but never true by design, such as a refusal.
 
-        Predictions of a class that is never true may be labels spelled otherwise, so a gate that
-        depends on them is undecided, unless they are declared. They count as errors either way.
+        Predictions of a class that is never true may be misspelled labels, so a gate that depends
+        on them is undecided unless the class is declared. They count as errors either way.
 
         Parameters
         ----------
@@ -450,13 +448,14 @@ class Outcomes(Constructors):
     def in_pool(self, pool: Outcomes) -> Outcomes:
         """Mark the items as selected from a pool on the basis of both models' predictions.
 
-        It is :meth:`from_pool` for what was read from files, frames and databases.
+        Use it instead of :meth:`from_pool` for outcomes that were read from files, frames and
+        databases.
 
         Parameters
         ----------
         pool
-            All items of the pool, labelled or not, with the predictions of the first model
-            as their truth and the second as their only model.
+            All items of the pool, labelled or not, with the predictions of the first model as their
+            truth and those of the second as their only model.
 
         Examples
         --------
@@ -474,19 +473,19 @@ class Outcomes(Constructors):
         return add(self, other)
 
     def _with_items(self, meaning: Mapping[Label, object]) -> Outcomes:
-        """Return the same with items whose labels mean something else."""
+        """Return the same with items whose codes have other labels."""
         return replace(self, _items=self._items and self._items.renamed(meaning))
 
     def _relabel(self, labels: tuple[Label, ...]) -> Outcomes:
         place = {label: code for code, label in enumerate(labels)}
-        kept = [place.get(label, -1) for label in self.labels]  # -1 where it never occurs
+        kept = [place.get(label, -1) for label in self.labels]  # -1 if it never occurs
         if self.kind == "label_sets":
             return self._over(labels, *move_sets(self.sets, kept))
         codes = np.array(kept + [len(labels)] * (self.kind == "spans"), dtype=np.int64)
         return self._recoded(codes, labels)
 
     def _over(self, labels: tuple[Label, ...], sets: Sets, codes: IntArray) -> Outcomes:
-        """Give every label set a new code, and leave out sets that do not occur."""
+        """Recode every label set, and drop sets that do not occur."""
         moved = self._recoded(codes, labels, n_codes=len(sets))
         tables, kept, slices = prune_sets(moved.tables, sets, moved.slices)
         return replace(moved, tables=tables, sets=kept, slices=slices)
@@ -501,10 +500,12 @@ class Outcomes(Constructors):
         return replace(self, labels=labels, tables=tables, slices=slices, pool=pool)
 
     def _reordered(self, places: list[int]) -> Outcomes:
-        """Put the models of a pool in another order; without a judge none can be left out."""
+        """Reorder the models of a pool; without a judge none can be dropped."""
         assert self.pool is not None
         if len(places) != len(self.models) and not isinstance(self.pool, Judged):
-            refuse_pool(self, "one model alone is not enough; c.a and c.b of compare() are of one")
+            refuse_pool(
+                self, "one model is not enough; for a single model, use c.a and c.b of compare()"
+            )
         pool = self.pool.columns(places, n_labels=n_codes(self))
         models = tuple(self.models[place] for place in places)
         return replace(self, models=models, tables=(self._columns(places),), pool=pool)
@@ -519,7 +520,7 @@ class Outcomes(Constructors):
 
     @cached_property
     def _tables_alone(self) -> tuple[Table, ...]:
-        """Each model's own table, summed out once."""
+        """Separate table of each model, summed only once."""
         if not self.paired:
             return self.tables
         return tuple(self._columns([place]) for place in range(len(self.models)))
@@ -528,7 +529,7 @@ class Outcomes(Constructors):
         table = self.tables[0].columns(places, n_labels=n_codes(self))
         if self.kind != "spans":
             return table
-        # What only the models left out made up is no span any more.
+        # Spurious spans of the dropped models are no longer spans.
         return table.without((table.cells == self.n_classes).all(axis=1))
 
     def _types(self) -> set[int]:
@@ -539,18 +540,18 @@ class Outcomes(Constructors):
         return found - {self.n_classes}
 
     def _without(self, types: set[int]) -> Outcomes:
-        """Leave out types that occur no more; an average over types must not count them."""
+        """Drop types that no longer occur; an average over types must not include them."""
         kept = tuple(label for code, label in enumerate(self.labels) if code not in types)
         return self._relabel(kept) if types and kept else self
 
-    # In and out
+    # Serialization
 
     def to_dict(self) -> Json:
-        """Return the table as plain JSON-able values, with its sources and a checksum."""
+        """Return the table as JSON-compatible values, with its sources and a checksum."""
         return signed(_unsigned(self))
 
     def to_json(self) -> str:
-        """Return the table as JSON text with a checksum; the same outcomes give the same text.
+        """Return the table as JSON text with a checksum; equal outcomes give equal text.
 
         Examples
         --------
@@ -562,13 +563,13 @@ class Outcomes(Constructors):
         return json.dumps(self.to_dict(), ensure_ascii=False)
 
     def __eq__(self, other: object) -> bool:
-        # As text, which tells the labels True and 1 apart: they match, but are not written alike.
+        # Text distinguishes the labels True and 1: they are equal, but are written differently.
         if not isinstance(other, Outcomes) or self.prevalence != other.prevalence:
             return False
         return self._text() == other._text()
 
     def _text(self) -> str:
-        """Return what was seen, without how it came together."""
+        """Return the counts and labels, without their sources."""
         findings = tuple(one for one in self.findings if one.name not in DOUBLED)
         return json.dumps(content(replace(self, findings=findings)))
 
@@ -590,26 +591,26 @@ def occurring(outcomes: Outcomes, columns: Sequence[IntArray]) -> IntArray:
     if outcomes.kind == "label_sets":
         labels = {label for code in found.tolist() for label in outcomes.sets[code]}
         return np.array(sorted(labels), dtype=np.int64)
-    return found[found < outcomes.n_classes]  # what is beyond them means "no span"
+    return found[found < outcomes.n_classes]  # the code after the last means "no span"
 
 
 def refuse_true(outcomes: Outcomes) -> None:
-    """Refuse classes that were declared as never true and are true."""
+    """Check that classes declared as never true do not occur as true classes."""
     if outcomes.kind == "correct":
         return
     true = {outcomes.labels[code] for code in true_codes(outcomes).tolist()}
     wrong = [label for label in outcomes.never_true if label in true]
     if wrong:
         raise DataError(
-            f"{param('never_true')} names {wrong[0]!r}, which is the true class of some items; "
-            "leave it out"
+            f"{param('never_true')} contains {wrong[0]!r}, which is the true class of some items; "
+            "remove it"
         )
 
 
 def n_codes(outcomes: Outcomes) -> int:
-    """Return the number of codes in the cells: the classes and, of spans, "no span" after them.
+    """Return the number of codes in the cells: the classes and, for spans, "no span" after them.
 
-    Of label sets it is the number of sets that occur.
+    For label sets, it is the number of sets that occur.
     """
     if outcomes.kind == "label_sets":
         return len(outcomes.sets)
@@ -617,7 +618,7 @@ def n_codes(outcomes: Outcomes) -> int:
 
 
 def sharing_sets(one: Outcomes, two: Outcomes) -> tuple[Outcomes, Outcomes]:
-    """Return outcomes over the same labels with the same codes for the same label sets."""
+    """Recode outcomes to the same labels and the same label sets."""
     if one.kind != "label_sets" or one.sets == two.sets:
         return one, two
     _, sets, codes = join_sets([(each.labels, each.sets) for each in (one, two)])
@@ -629,33 +630,33 @@ def sharing_sets(one: Outcomes, two: Outcomes) -> tuple[Outcomes, Outcomes]:
 
 
 def refuse_pool(outcomes: Outcomes, why: str) -> None:
-    """Say why items that were chosen from a pool cannot be seen in some way."""
+    """Raise an error for an operation that items selected from a pool do not support."""
     if outcomes.pool is not None:
         raise UsageError(f"these items {outcomes.pool.CHOSEN}; {why}")
 
 
 def refuse_proportions(outcomes: Outcomes) -> None:
-    """Refuse other class proportions where there are no classes."""
+    """Reject other class proportions if there are no classes."""
     why = {
         "spans": "spans have no true negatives, so their classes have no proportions",
-        "correct": "only right or wrong is known of these outcomes, not the classes",
+        "correct": "these outcomes record only correctness, not the classes",
     }
     if outcomes.kind != "classes":
         reason = why.get(outcomes.kind, "these outcomes have no classes")
-        raise UsageError(f"{reason}; leave prevalence out")
+        raise UsageError(f"{reason}; remove prevalence")
 
 
 def refuse_lost_prevalence(outcomes: Outcomes, method: str) -> None:
-    """Refuse what would lose the class proportions that outcomes carry."""
+    """Reject operations that would lose the class proportions of the outcomes."""
     if outcomes.prevalence is not None:
         raise UsageError(
-            f"{method} would lose the class proportions that these outcomes carry; call it "
-            "before at_prevalence(), or on at_prevalence(None)"
+            f"{method} would lose the class proportions of these outcomes; call it before "
+            "at_prevalence(), or on at_prevalence(None)"
         )
 
 
 def choose_from_pool(outcomes: Outcomes, pool: Outcomes) -> Outcomes:
-    """Say that items were chosen from a pool by the predictions of both models."""
+    """Mark items as selected from a pool on the basis of both models' predictions."""
     _refuse_pool_of(outcomes, pool)
     refuse_lost_prevalence(outcomes, "in_pool()")
     known = set(outcomes.labels)
@@ -668,15 +669,15 @@ def choose_from_pool(outcomes: Outcomes, pool: Outcomes) -> Outcomes:
 
 
 def _refuse_pool_of(outcomes: Outcomes, pool: Outcomes) -> None:
-    refuse_pool(outcomes, "they have one already")
+    refuse_pool(outcomes, "they already have one")
     plain = all(
         one.kind == "classes" and one.groups is None and one.slices is None and one.paired
         for one in (outcomes, pool)
     )
     if not plain or len(outcomes.models) != 2:
         raise UsageError(
-            "only paired outcomes of two models, in classes, without groups, weights or "
-            "slices, can be chosen from a pool"
+            "a pool needs paired outcomes of two models, with classes, without groups, weights "
+            "or slices"
         )
     a, b = outcomes.models
     if pool.models != (b,):
@@ -709,7 +710,7 @@ def describe(outcomes: Outcomes) -> str:
 
 
 def origins(outcomes: Outcomes) -> tuple[Source, ...]:
-    """Return the sources of outcomes; those that know none are one without a name."""
+    """Return the sources of outcomes; if unknown, one source without a name."""
     return outcomes.sources or (source_of(outcomes),)
 
 
@@ -745,39 +746,43 @@ def _label(outcomes: Outcomes, code: int) -> Any:
 
 
 def refuse_unlike(one: Outcomes, other: Outcomes) -> None:
-    """Say why two outcomes are not of one kind, and how to make them so."""
+    """Raise an error if two outcomes are not of the same kind, with advice."""
     if set(one.models) != set(other.models):
-        raise UsageError(f"outcomes of other models do not add up: {one.models}, {other.models}")
+        raise UsageError(
+            f"outcomes of different models cannot be added: {one.models}, {other.models}"
+        )
     if one.paired != other.paired:
-        raise UsageError("paired and unpaired outcomes do not add up; call unpair() first")
+        raise UsageError("paired and unpaired outcomes cannot be added; call unpair() first")
     if one.kind != other.kind:
-        raise UsageError(f"outcomes of the kinds {one.kind!r} and {other.kind!r} do not add up")
+        raise UsageError(f"outcomes of the kinds {one.kind!r} and {other.kind!r} cannot be added")
     if one.weighted != other.weighted:
         raise UsageError(
-            "outcomes with and without importance weights do not add up; count the others with "
+            "outcomes with and without importance weights cannot be added; count the latter with "
             "sample_weight=[1, 1, …]"
         )
     if (one.groups is None) != (other.groups is None):
         raise UsageError(
-            "outcomes with and without groups do not add up; call ungroup() on the former"
+            "outcomes with and without groups cannot be added; call ungroup() on the former"
         )
     if (one.slices is None) != (other.slices is None):
-        raise UsageError("outcomes with and without slices do not add up; divide both or none")
+        raise UsageError(
+            "outcomes with and without slices cannot be added; use slices for both or neither"
+        )
     if one.prevalence != other.prevalence:
         there = [one.prevalence or "the data's own", other.prevalence or "the data's own"]
         raise UsageError(
-            f"outcomes at other class proportions do not add up: {there[0]}, and {there[1]}; add "
-            "them up at_prevalence(None), and call at_prevalence() on the sum"
+            f"outcomes at different class proportions cannot be added: {there[0]}, and "
+            f"{there[1]}; add them at_prevalence(None), and call at_prevalence() on the sum"
         )
     if (one.pool is None) != (other.pool is None):
         raise UsageError(
-            "items chosen from a pool by their predictions do not add up with others; give "
-            "both to Outcomes.from_pool as one pool, if all of it was open to choice"
+            "items selected from a pool by their predictions cannot be added to others; pass "
+            "both to Outcomes.from_pool as one pool, if all of it was available for selection"
         )
     if one.pool is not None and _same_pool(one, other):
         raise UsageError(
             "both outcomes have the same pool, which would count twice; if more of it was "
-            "labelled, give all its labels to Outcomes.from_pool at once"
+            "labelled, pass all its labels to Outcomes.from_pool at once"
         )
 
 
@@ -789,7 +794,7 @@ def _same_pool(one: Outcomes, other: Outcomes) -> bool:
 
 
 def add(one: Outcomes, two: Outcomes) -> Outcomes:
-    """Add the counts of two outcomes up, or say why they do not."""
+    """Add the counts of two outcomes, or raise an error with the reason."""
     refuse_unlike(one, two)
     labels = sort_labels(set(one.labels) | set(check_labels(two.labels, like=set(one.labels))))
     left, right = one._relabel(labels), two.select(one.models)._relabel(labels)
@@ -799,7 +804,7 @@ def add(one: Outcomes, two: Outcomes) -> Outcomes:
         for mine, theirs in zip(left.tables, right.tables, strict=True)
     )
     sources = origins(one) + origins(two)
-    # Labels that look alike may come from different shards, so they are looked at again.
+    # Similar labels may come from different shards, so they are checked again.
     again = (*LABEL_FINDINGS, TWINS)
     kept = [each for each in one.findings + two.findings if each.name not in again]
     known = {each.name for each in one.findings + two.findings}
@@ -832,7 +837,7 @@ def _stored(outcomes: Outcomes) -> serialization.StoredOutcomes:
         kind=outcomes.kind,
         models=outcomes.models,
         labels=outcomes.labels,
-        # Effective counts stay as they are, so that equality sees them; they are not read back.
+        # Effective counts are kept for equality; they cannot be read back.
         tables=outcomes.tables,
         findings=tuple((one.name, one.level, one.message) for one in outcomes.findings),
         sets=outcomes.sets if outcomes.kind == "label_sets" else None,
@@ -845,7 +850,7 @@ def _stored(outcomes: Outcomes) -> serialization.StoredOutcomes:
 
 
 def content(outcomes: Outcomes) -> Json:
-    """Return what was seen as JSON-able values, without where it came from."""
+    """Return the counts and labels as JSON-compatible values, without their sources."""
     return to_json(_stored(outcomes), serialization.CONTENT)
 
 
@@ -858,12 +863,12 @@ def _unsigned(outcomes: Outcomes) -> Json:
     groups = [table.groups for table in outcomes.tables if table.groups is not None]
     if any((one.times < 0).any() for one in groups):
         raise UsageError(
-            "outcomes with a latent truth cannot be stored; store the labels of the annotators"
+            "outcomes with a latent truth cannot be stored; store the annotators' labels"
         )
     if outcomes.prevalence is not None and outcomes.prevalence.distribution is not None:
         raise UsageError(
-            "class proportions that are a distribution cannot be written; write the outcomes "
-            "at_prevalence(None), and call at_prevalence() again when they are read"
+            "class proportions given as a distribution cannot be written; write the outcomes "
+            "at_prevalence(None), and call at_prevalence() again after reading them"
         )
     sources = sorted(origins(outcomes), key=lambda one: (one.name, one.sha256))
     return to_json(_stored(outcomes)._replace(sources=tuple(sources)), serialization.UNSIGNED)

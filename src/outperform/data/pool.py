@@ -1,4 +1,4 @@
-"""Parts of the data: a pool of which some items were labelled, and slices."""
+"""Parts of the data: partly labelled pools, and slices."""
 
 from __future__ import annotations
 
@@ -21,23 +21,22 @@ from outperform.errors import DataError, UsageError, unknown_name
 @written("cells counts")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Pool:
-    """How many items of a pool have each pair of predictions, labelled or not.
+    """Number of items of a pool, labelled or not, with each pair of predictions.
 
-    Such a pair is a stratum. Within one the labelled items are a random sample, but how
-    many were labelled differs from one stratum to the next, so that the pool's counts, not the
-    labelled ones, say how much each matters.
+    Such a pair is a stratum. The labelled items of a stratum are a random sample of it, but the
+    sampling rate differs between strata, so strata are weighted by their counts in the pool.
 
     Parameters
     ----------
     cells
         Codes of shape ``(n_strata, n_models)``: each model's prediction; in lexicographic order.
     counts
-        How many items of the pool each stratum holds, the labelled ones included.
+        Number of items of the pool in each stratum, including labelled ones.
     """
 
     cells: IntRows
     counts: AnyArray
-    # What to say of the items in an error.
+    # Describes the items in error messages.
     CHOSEN: ClassVar[str] = "were chosen from a pool by the predictions of both models"
 
     def __post_init__(self) -> None:
@@ -46,39 +45,39 @@ class Pool:
 
     @cached_property
     def n(self) -> int:
-        """The number of items, labelled or not."""
+        """Number of items, labelled or not."""
         return total(self.counts)
 
     @property
     def apart(self) -> AnyArray:
-        """In which strata the two models disagree."""
+        """Mask of the strata in which the two models disagree."""
         found: AnyArray = self.cells[:, 0] != self.cells[:, 1]
         return found
 
     def columns(self, kept: Sequence[int], *, n_labels: int) -> Pool:
-        """Put the models in another order."""
+        """Reorder the models."""
         return _counted([self.cells[:, model] for model in kept], self.counts, n_labels=n_labels)
 
     def recode(self, codes: IntArray, *, n_labels: int) -> Pool:
-        """Give every label a new code."""
+        """Recode every label."""
         return _counted(list(codes[self.cells].T), self.counts, n_labels=n_labels)
 
     def plus(self, other: Pool, *, n_labels: int) -> Pool:
-        """Put two pools with the same models and codes together."""
+        """Combine two pools with the same models and codes."""
         cells = np.concatenate([self.cells, other.cells])
         counts = np.concatenate([self.counts.astype(object), other.counts.astype(object)])
         return _counted(list(cells.T), as_counts(counts), n_labels=n_labels)
 
     def same(self, one: int, two: int) -> bool:
-        """Return whether two models gave the same answers throughout."""
+        """Return whether the predictions of two models are identical."""
         return np.array_equal(self.cells[:, one], self.cells[:, two])
 
     def emptied(self) -> Pool:
-        """Return the same before any item was labelled: a pool is known before."""
+        """Return the same without labelled items: the pool itself stays."""
         return self
 
     def labelled(self, table: Table, *, n_labels: int) -> FloatArray:
-        """Return how many labelled items of each stratum are of each class.
+        """Return the number of labelled items of each stratum by class.
 
         Returns an array ``(n_strata, n_labels)`` of float64.
         """
@@ -93,9 +92,9 @@ class Pool:
         return place_rows(predictions.T, self.cells)
 
     def weigh(self, table: Table, *, n_labels: int) -> Table:
-        """Let the labelled items of every stratum stand for all of it.
+        """Weight the labelled items to represent their entire stratum.
 
-        A stratum without a label has nothing to stand for it and is left out.
+        A stratum without labelled items is not represented and is dropped.
         """
         counted: FloatArray = self.labelled(table, n_labels=n_labels).sum(axis=1)
         strata = self.strata_of(table.cells[:, 1:])
@@ -103,13 +102,13 @@ class Pool:
         return Table(table.cells, table.counts.astype(np.float64) * worth)
 
     def sums(self, table: Table, values: FloatArray) -> FloatArray:
-        """Add up a value of every weighed cell over the items of each stratum."""
+        """Sum a value of every weighted cell over the items of each stratum."""
         strata = self.strata_of(table.cells[:, 1:])
         return sum_by(strata, table.counts * values, size=len(self.cells))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], table: Table, *, n_labels: int) -> Pool:
-        """Put together what :meth:`to_dict` gave, its cells and counts as arrays, checked."""
+        """Restore from :meth:`to_dict`, with checked arrays of cells and counts."""
         cells: IntArray = data["cells"]
         counts = as_counts(data["counts"])
         if cells.ndim != 2 or cells.shape[1] != table.cells.shape[1] - 1:
@@ -125,23 +124,24 @@ class Pool:
         return pool
 
     def check(self, table: Table, *, n_labels: int) -> None:
-        """Refuse more labelled items than a stratum holds."""
+        """Check that no stratum has more labelled items than items."""
         try:
             labelled: FloatArray = self.labelled(table, n_labels=n_labels).sum(axis=1)
         except KeyError as error:
             raise DataError(
-                f"a labelled item has a pair of predictions that no item of the pool has; {_WHOLE}"
+                "a labelled item has a pair of predictions that does not occur in the pool; "
+                f"{_WHOLE}"
             ) from error
         over = np.flatnonzero(labelled > self.counts.astype(np.float64))
         if over.size:
             raise DataError(
-                f"{labelled[over[0]]:,.0f} items with the same two predictions are labelled "
-                f"and the pool holds {self.counts[over[0]]:,} of them; {_WHOLE}, and every "
+                f"{labelled[over[0]]:,.0f} items with the same two predictions are labelled but "
+                f"the pool contains only {self.counts[over[0]]:,} of them; {_WHOLE}, and every "
                 "item can be labelled once"
             )
 
 
-_WHOLE = "the pool must hold all items that were open to choice, the labelled ones too"
+_WHOLE = "the pool must contain all items available for selection, including the labelled ones"
 
 
 def _counted(codes: Sequence[IntArray], counts: AnyArray, *, n_labels: int) -> Pool:
@@ -152,7 +152,7 @@ def _counted(codes: Sequence[IntArray], counts: AnyArray, *, n_labels: int) -> P
 def count_pool(
     truth: IntArray, predictions: Sequence[IntArray], which: IntArray, *, n_labels: int
 ) -> tuple[Table, Pool]:
-    """Count the labelled items, and the pool that they were chosen from.
+    """Count the labelled items and their pool.
 
     Examples
     --------
@@ -169,9 +169,9 @@ def count_pool(
 
 
 def labelled_rows(y_true: Any, which: Any, n_pool: int) -> tuple[Any, IntArray]:
-    """Return the labels that are there, and the places of their items in the pool.
+    """Return the labels that are not missing, and the indices of their items in the pool.
 
-    Without ``which`` there is a value for every item, None or NaN where it has no label.
+    Without ``which`` there is one value per item, None or NaN for unlabelled items.
 
     Examples
     --------
@@ -186,22 +186,22 @@ def labelled_rows(y_true: Any, which: Any, n_pool: int) -> tuple[Any, IntArray]:
         values = y_true.tolist() if hasattr(y_true, "tolist") else list(y_true)
         if len(values) != n_pool:
             raise DataError(
-                f"y_true has {len(values)} values and the pool {n_pool} items; give which=, "
-                "the place of each labelled item in the pool, or None where there is no label"
+                f"y_true has {len(values)} values but the pool has {n_pool} items; pass which=, "
+                "the index of each labelled item in the pool, or use None for unlabelled items"
             )
         there = [place for place, value in enumerate(values) if not is_missing(value)]
         return [values[place] for place in there], np.array(there, dtype=np.int64)
     places = np.asarray(unmasked(which))
     if places.shape != (len(y_true),) or (places.size and places.dtype.kind not in "iu"):
         raise DataError(
-            f"which must give the place of each of the {len(y_true)} labelled items in the "
-            f"pool, as whole numbers; got shape {places.shape} of type {places.dtype}"
+            f"which must be the index of each of the {len(y_true)} labelled items in the pool, as "
+            f"integers; got shape {places.shape} of type {places.dtype}"
         )
     places = places.astype(np.int64)
     if places.size and (places.min() < 0 or places.max() >= n_pool):
         raise DataError(f"which must lie between 0 and {n_pool - 1}, the last of the pool")
     if len(np.unique(places)) != len(places):
-        raise DataError("which names an item twice; every item can be labelled once")
+        raise DataError("which contains an index twice; every item can be labelled once")
     return y_true, places
 
 
@@ -211,16 +211,16 @@ Key = tuple[str, ...]
 @written("by keys *table")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Slices:
-    """Counts of (slice, truth, prediction of each model), only for what occurred.
+    """Sparse counts of (slice, truth, prediction of each model).
 
     Parameters
     ----------
     by
-        The names of the columns that divide the items.
+        Names of the slice columns.
     keys
-        The value of each of these columns, as text, for each slice; in lexicographic order.
+        Value of each of these columns, as text, for each slice; in lexicographic order.
     table
-        The counts. Its cells have the place of the slice before the codes of the labels.
+        Counts; the index of the slice comes before the label codes in each cell.
     """
 
     by: tuple[str, ...]
@@ -235,14 +235,14 @@ class Slices:
 
     @cached_property
     def n(self) -> AnyArray:
-        """The number of items in each slice."""
+        """Number of items in each slice."""
         return self.table.sum_by(self.table.cells[:, 0], n_labels=len(self.keys))
 
     def place(self, *key: object) -> int:
         """Return the index of a slice, or raise an error that lists the slices."""
         wanted = tuple(map(str, key))
         if len(wanted) != len(self.by):
-            raise UsageError(f"a slice has a value for each of {self.by}; got {wanted}")
+            raise UsageError(f"a slice needs one value for each of {self.by}; got {wanted}")
         if wanted not in self._places:
             known = [", ".join(one) for one in self.keys]
             raise UsageError(unknown_name("slice", ", ".join(wanted), known))
@@ -253,7 +253,7 @@ class Slices:
         return {key: place for place, key in enumerate(self.keys)}
 
     def at(self, place: int) -> Table:
-        """Return the table of one slice, with the groups that have items in it."""
+        """Return the table of one slice, with the groups of its items."""
         start, stop = np.searchsorted(self.table.cells[:, 0], [place, place + 1])
         groups = self.table.groups
         if groups is not None:
@@ -264,20 +264,20 @@ class Slices:
         return Table(cells.copy(), counts.copy(), groups)
 
     def whole(self, *, n_labels: int) -> Table:
-        """Return the table of all slices together; a group may lie in several of them."""
+        """Return the combined table of all slices; a group may span several of them."""
         return self.table._moved(list(self.table.cells[:, 1:].T), n_labels=n_labels)
 
     def recode(self, codes: IntArray, *, n_labels: int) -> Slices:
-        """Give every label a new code; labels that share one are added up."""
+        """Recode every label; labels with the same new code are added up."""
         return self._moved(list(codes[self.table.cells[:, 1:]].T), n_labels=n_labels)
 
     def columns(self, kept: Sequence[int], *, n_labels: int) -> Slices:
-        """Sum out every column but the truth and the kept models."""
+        """Sum over all columns except the truth and the kept models."""
         cells = self.table.cells
         return self._moved([cells[:, 1], *(cells[:, 2 + one] for one in kept)], n_labels=n_labels)
 
     def without_code(self, code: int) -> Slices:
-        """Leave out cells of which truth and predictions all have one code, such as no span."""
+        """Drop cells in which truth and all predictions have one code, such as no span."""
         table = self.table.without((self.table.cells[:, 1:] == code).all(axis=1))
         occurring = np.unique(table.cells[:, 0])
         places = np.searchsorted(occurring, table.cells[:, 0])
@@ -291,9 +291,9 @@ class Slices:
         return replace(self, table=table)
 
     def plus(self, other: Slices, *, n_labels: int) -> Slices:
-        """Add slices of the same columns and codes."""
+        """Add slices with the same columns and codes."""
         if self.by != other.by:
-            raise UsageError(f"slices by {self.by} and by {other.by} do not add up")
+            raise UsageError(f"slices by {self.by} and by {other.by} cannot be added")
         keys = tuple(sorted({*self.keys, *other.keys}))
         place = {key: code for code, key in enumerate(keys)}
         tables = []
@@ -307,19 +307,19 @@ class Slices:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, n_labels: int, width: int) -> Slices:
-        """Put together what :meth:`to_dict` gave, its cells and counts as arrays, checked."""
+        """Restore from :meth:`to_dict`, with checked arrays of cells and counts."""
         by, keys = tuple(data["by"]), tuple(map(tuple, data["keys"]))
         cells: IntArray = data["cells"]
         counts = as_counts(data["counts"])
         if cells.shape != (len(counts), 1 + width):
             raise DataError("every cell of a slice needs one count")
         if not by or len(set(by)) != len(by):
-            raise DataError("the columns that divide the items must have names of their own")
+            raise DataError("the slice columns must have distinct names")
         if list(keys) != sorted(set(keys)) or any(len(key) != len(by) for key in keys):
-            raise DataError("the slices are not in their order")
+            raise DataError("the slices are not sorted")
         top = np.array([len(keys)] + [n_labels] * width)
         if (cells < 0).any() or (cells >= top).any():
-            raise DataError("a cell names a slice or a class that is not there")
+            raise DataError("a cell names a slice or a class that does not exist")
         columns, n_codes = list(cells.T), max(n_labels, len(keys))
         table = Table(*count_rows(columns, n_labels=n_codes, weights=counts))
         if len(table.cells) != len(cells):
@@ -328,7 +328,7 @@ class Slices:
 
 
 def slice_column(values: object, *, name: str) -> Column:
-    """Read a column that divides the items; its values become text in their order.
+    """Read a slice column; its values become text in sorted order.
 
     Examples
     --------
@@ -363,7 +363,7 @@ def count_slices(
 
 
 def slice_places(by: Mapping[str, Column], kept: IntArray) -> tuple[tuple[Key, ...], IntArray]:
-    """Return the slices of the kept rows, and the place of each row's slice among them."""
+    """Return the slices of the kept rows, and the index of each row's slice."""
     codes = np.stack([column.codes[kept] for column in by.values()], axis=1)
     return _slice_keys(by, codes)
 
@@ -379,29 +379,28 @@ def _slice_keys(by: Mapping[str, Column], codes: IntArray) -> tuple[tuple[Key, .
 def add_up(
     place: IntArray, cell: IntArray, count: FloatArray
 ) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return slices, cells and counts in order, what is the same cell of a slice added up."""
+    """Return slices, cells and counts in order, with equal cells of a slice added up."""
     first, code = distinct_rows(np.stack([place, cell], axis=1))
     return place[first], cell[first], sum_by(code, count, size=len(first))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SlicedRows:
-    """One or more Dirichlet rows, each counted in every slice.
+    """One or more Dirichlet rows with counts in every slice.
 
-    The class proportions of all slices are one row whose cells are the classes;
-    what two models answer is one row for each true class, whose cells are pairs
-    of answers.
+    The class proportions of all slices are one row whose cells are the classes; the predictions of
+    two models are one row per true class, whose cells are pairs of predictions.
 
     Parameters
     ----------
     n_slices
-        How many slices there are.
+        Number of slices.
     row
-        The row that each cell belongs to, ``(n_cells,)``, in order; every row from 0 on has a cell.
+        Row of each cell, ``(n_cells,)``, sorted; every row from 0 on has a cell.
     prior
-        The base model's prior shape of each cell, ``(n_cells,)``.
+        Prior concentration of each cell in the base model, ``(n_cells,)``.
     place, cell, count
-        Slice, cell and number of items of everything that occurred.
+        Slice, cell and number of items of every combination that occurred.
     """
 
     n_slices: int
@@ -413,12 +412,12 @@ class SlicedRows:
 
     @property
     def n_cells(self) -> int:
-        """How many cells all rows have together."""
+        """Total number of cells of all rows."""
         return len(self.row)
 
     @property
     def n_rows(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return int(self.row.max()) + 1
 
     @cached_property
@@ -438,7 +437,7 @@ class SlicedRows:
 
     @property
     def entry_row(self) -> IntArray:
-        """For everything that occurred, which of the rows that occurred it is in."""
+        """For every entry, the index of its row among the rows that occurred."""
         return self._occurred.code
 
     @cached_property
@@ -457,7 +456,7 @@ class SlicedRows:
         return sum_by(self.entry_row, self.count, size=len(self.row_place))
 
     def dense(self, places: slice) -> FloatArray:
-        """Return the counts of neighbouring slices in full, ``(n_slices, n_cells)``."""
+        """Return the dense counts of neighbouring slices, ``(n_slices, n_cells)``."""
         first, stop = np.searchsorted(self.place, [places.start, places.stop])
         counts = np.zeros((places.stop - places.start, self.n_cells))
         inside = slice(first, stop)

@@ -16,8 +16,8 @@ from outperform.data.checks import Counted, code_of
 from outperform.errors import DataError, UsageError, param
 from outperform.findings import listed, quoted
 
-# The models' own prior of the class proportions, so that counts of the test set itself
-# change nothing.
+# Equals the models' prior of the class proportions, so passing the counts of the test set changes
+# nothing.
 PRIOR_SHAPE = 1.0
 _TOLERANCE = 1e-9
 _PROBES = 1_000
@@ -30,20 +30,20 @@ PrevalenceLike: TypeAlias = "float | Items | Drawable | Prevalence"
 @written("labels shares shapes?")
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Prevalence:
-    """The shares of classes where the models are to be used.
+    """Class shares in the target population.
 
-    Classes that are not named share what is left, in the proportions of the test set.
+    Other classes share the remainder, in the proportions of the test set.
 
     Parameters
     ----------
     labels
-        The classes whose shares are given.
+        Classes with a given share.
     shares
-        The mean share of each.
+        Mean share of each.
     shapes
-        Dirichlet shapes of all classes, where items were counted.
+        Dirichlet concentrations of all classes, if items were counted.
     distribution
-        What draws the shares, where a distribution was given.
+        Source of draws, if a distribution was given.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class Prevalence:
     def from_param(
         cls, value: object, seen: Counted, *, positive: Label | None = None
     ) -> Prevalence:
-        """Take shares, counts or a distribution, and check them against the classes.
+        """Check shares, counts or a distribution against the classes.
 
         Parameters
         ----------
@@ -72,13 +72,13 @@ class Prevalence:
             The share of the positive class, a mapping from classes to shares or to counts, or
             anything that draws with ``rvs(size=, random_state=)``.
         seen
-            What was seen; its classes.
+            The outcomes that define the classes.
         positive
-            The class that a single share is about.
+            Class described by a single share.
         """
         if isinstance(value, Prevalence):
             for label in value.labels:
-                code_of(seen, label)  # says so if there is no such class
+                code_of(seen, label)  # raises an error if there is no such class
             return value
         if hasattr(value, "rvs"):
             return _from_distribution(value, seen, positive)
@@ -94,7 +94,7 @@ class Prevalence:
 
     @property
     def n_counted(self) -> int | None:
-        """How many items were counted; None if none were."""
+        """Number of counted items; None for shares."""
         if self.shapes is None:
             return None
         return round(sum(self.shapes) - PRIOR_SHAPE * len(self.shapes))
@@ -108,7 +108,7 @@ class Prevalence:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], labels: Sequence[Label]) -> Prevalence:
-        """Take back what was stored, and see that it fits the classes.
+        """Restore from stored values, checked against the classes.
 
         Parameters
         ----------
@@ -150,32 +150,32 @@ class Prevalence:
         return hash(self._key())
 
     def _key(self) -> tuple[Any, ...]:
-        # A distribution is itself only; what holds this key holds the distribution too.
+        # A distribution is compared by identity; whatever stores this key also keeps it alive.
         return self.labels, self.shares, self.shapes, id(self.distribution)
 
 
 def _one_class(positive: Label | None) -> Label:
     if positive is None:
         raise UsageError(
-            f"one share needs a class that it is about; name it with {param('pos_label=')}, or "
-            "give a mapping such as {'fraud': 0.02}"
+            f"a single share needs a class; pass it with {param('pos_label=')}, or use a mapping "
+            "such as {'fraud': 0.02}"
         )
     return positive
 
 
 def _from_mapping(given: Mapping[Any, Any], seen: Counted) -> Prevalence:
     if not given:
-        raise UsageError("prevalence names no class; give shares or counts by class")
+        raise UsageError("prevalence contains no class; pass shares or counts by class")
     for label, value in given.items():
         real = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
         if not real or not 0 <= value < np.inf:
             raise UsageError(
-                f"{param('prevalence')} must be shares or counts that are not negative; got "
-                f"{value!r} for class {label!r}"
+                f"{param('prevalence')} must be non-negative shares or counts; got {value!r} for "
+                f"class {label!r}"
             )
     named = {seen.labels[code_of(seen, label)]: float(value) for label, value in given.items()}
     if len(named) < len(given):
-        raise UsageError(f"prevalence names a class twice; got {list(given)}")
+        raise UsageError(f"prevalence contains a class twice; got {list(given)}")
     counted = all(value.is_integer() for value in named.values()) and sum(named.values()) > 1
     return _from_counts(named, seen) if counted else _from_shares(named, seen)
 
@@ -184,8 +184,7 @@ def _from_counts(named: Mapping[Label, float], seen: Counted) -> Prevalence:
     missing = _missing(named, seen)
     if missing:
         raise UsageError(
-            f"counts must be given for all classes, 0 if there were none; {_listed(missing)} not "
-            "counted"
+            f"counts must include all classes, 0 if there were none; {_listed(missing)} not counted"
         )
     labels = tuple(label for label in seen.labels if label in named)
     shapes = tuple(named[label] + PRIOR_SHAPE for label in labels)
@@ -198,8 +197,8 @@ def _from_shares(named: Mapping[Label, float], seen: Counted) -> Prevalence:
     for label, share in named.items():
         if not 0 < share < 1:
             raise UsageError(
-                f"every share must lie between 0 and 1, and neither 0 nor 1; got {share:g} for "
-                f"class {label!r}. Counts are whole numbers for all classes that sum to more than 1"
+                f"every share must be above 0 and below 1; got {share:g} for class {label!r}. "
+                "Counts are integers for all classes that sum to more than 1"
             )
     total, missing = sum(named.values()), _missing(named, seen)
     if missing and total >= 1 - _TOLERANCE:
@@ -236,7 +235,7 @@ def _from_distribution(distribution: Any, seen: Counted, positive: Label | None)
 def checked_draws(
     distribution: Any, generator: np.random.Generator, length: int, n_named: int
 ) -> FloatArray:
-    """Draw shares ``(n_named, length)`` and see that they are shares."""
+    """Draw shares ``(n_named, length)`` and check them."""
     drawn = np.asarray(distribution.rvs(size=length, random_state=generator), dtype=np.float64)
     drawn = drawn.reshape(length, n_named).T
     outside = ~((drawn >= 0) & (drawn <= 1))
@@ -251,7 +250,7 @@ def checked_draws(
 
 
 def _missing(named: Mapping[Label, float], seen: Counted) -> list[Label]:
-    """Return the classes that are ever true and have no share; others need none."""
+    """Return the classes that occur as true and have no share; other classes need none."""
     true = np.unique(np.concatenate([table.cells[:, 0] for table in seen.tables]))
     return [label for code in true.tolist() if (label := seen.labels[code]) not in named]
 
@@ -262,7 +261,7 @@ def _listed(labels: Sequence[Label]) -> str:
 
 # Below this the inverse multiplies every sampling error by more than ten.
 _LEAST_INVERTIBLE = 0.1
-# All pairs of classes are drawn and inverted.
+# The matrix of all pairs of classes is drawn and inverted.
 _MOST_CLASSES = 100
 
 LabelErrorsLike: TypeAlias = "float | Items | ArrayLike | LabelErrors"
@@ -270,16 +269,16 @@ LabelErrorsLike: TypeAlias = "float | Items | ArrayLike | LabelErrors"
 
 @written()
 class ErrorRates(NamedTuple):
-    """How often the gold labels of true classes are taken to be wrong.
+    """Stated error rates of the gold labels by true class.
 
     Parameters
     ----------
     classes
-        The classes that have any wrong label.
+        Classes with wrong labels.
     rates
-        The share that is wrong, one per class.
+        Share of wrong labels, one per class.
     same
-        Whether every class has the same rate and errors are spread evenly.
+        Whether all classes have the same rate and errors are spread evenly.
     """
 
     classes: tuple[Label, ...]
@@ -289,7 +288,7 @@ class ErrorRates(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LabelErrors:
-    """How often the gold label of an item is wrong, by its true class.
+    """Error rates of the gold labels by true class.
 
     Parameters
     ----------
@@ -298,7 +297,7 @@ class LabelErrors:
     matrix
         P(gold | truth), rows truth.
     same
-        The rate, where every class has the same one and errors are spread evenly.
+        The rate, if all classes have the same one and errors are spread evenly.
 
     Examples
     --------
@@ -318,23 +317,23 @@ class LabelErrors:
     def from_param(
         cls, value: object, seen: Counted, existing: Sequence[Label]
     ) -> LabelErrors | None:
-        """Take one rate, rates by class or a matrix; None where no label is wrong.
+        """Read one rate, rates by class or a matrix; None if no label is wrong.
 
         Parameters
         ----------
         value
-            The share of gold labels that are wrong; a mapping from true classes to such shares,
-            or to mappings from gold labels to shares; a matrix P(gold | truth).
+            Share of wrong gold labels; a mapping from true classes to such shares, or to mappings
+            from gold labels to shares; or a matrix P(gold | truth).
         seen
-            What was seen; its classes.
+            The outcomes that define the classes.
         existing
-            The classes that can be true, over which errors are spread.
+            Classes that can be true; errors are spread over them.
         """
         labels, n = seen.labels, seen.n_classes
         if n > _MOST_CLASSES:
             raise UsageError(
-                f"label errors are known for up to {_MOST_CLASSES} classes, and there are {n:,}; "
-                "ask about one class against the rest with binarize(label)"
+                f"label errors are supported for up to {_MOST_CLASSES} classes, but there are "
+                f"{n:,}; reduce to one class against the rest with binarize(label)"
             )
         codes = [code for code, label in enumerate(labels) if label in existing]
         same: float | None = None
@@ -364,16 +363,16 @@ class LabelErrors:
 
     @property
     def inverse(self) -> FloatArray:
-        """What turns weights by gold label into weights by truth."""
+        """Matrix that converts weights by gold label to weights by true class."""
         return np.linalg.inv(self.matrix.T).astype(np.float64)
 
     def ordered(self, classes: Sequence[Label]) -> LabelErrors:
-        """Return the same for a table with the classes in another order, perhaps more of them.
+        """Return the same for a table with reordered or additional classes.
 
         Parameters
         ----------
         classes
-            Those of the table; the labels of classes that were not known are right.
+            Classes of the table; labels of additional classes are taken as right.
         """
         there = [place for place, label in enumerate(classes) if label in self.labels]
         here = [self.labels.index(classes[place]) for place in there]
@@ -385,7 +384,7 @@ class LabelErrors:
         if self.same is not None:
             return f"{100 * self.same:.4g}%"
         shown = [f"{100 * rate:.4g}% of {label!r}" for label, rate in self.rates.items()]
-        return listed(shown if len(shown) <= _MOST_SHOWN else [f"those of {len(shown)} classes"])
+        return listed(shown if len(shown) <= _MOST_SHOWN else [f"{len(shown)} classes"])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, LabelErrors) and self._key() == other._key()
@@ -405,7 +404,7 @@ def _error_rate(value: object, of: str) -> float:
     rate = float(value) if _is_real(value) else np.nan
     if not 0 <= rate < 1:
         raise UsageError(
-            f"{param('label_errors')} must be shares from 0 to below 1, such as 0.03; got "
+            f"{param('label_errors')} must be shares of at least 0 and below 1, such as 0.03; got "
             f"{value!r} for {of}"
         )
     return rate
@@ -427,10 +426,10 @@ def _matrix(rates: Mapping[int, float], codes: Sequence[int], n: int) -> FloatAr
 
 def _of_mapping(given: Mapping[Label, object], seen: Counted, codes: Sequence[int]) -> FloatArray:
     if not given:
-        raise UsageError("label_errors names no class; give rates such as {'fraud': 0.1}")
+        raise UsageError("label_errors contains no class; pass rates such as {'fraud': 0.1}")
     placed = {code_of(seen, label): value for label, value in given.items()}
     if len(placed) < len(given):
-        raise UsageError(f"label_errors names a class twice; got {list(given)}")
+        raise UsageError(f"label_errors contains a class twice; got {list(given)}")
     known = sorted({*codes, *placed})
     rates = {
         code: _error_rate(value, f"class {seen.labels[code]!r}")
@@ -445,14 +444,14 @@ def _of_mapping(given: Mapping[Label, object], seen: Counted, codes: Sequence[in
 
 
 def _row(truth: int, given: Mapping[Label, object], seen: Counted) -> FloatArray:
-    """Return where the labels of one true class go; what is not named is right."""
+    """Return the distribution of gold labels for one true class; the remainder is right."""
     row, name = np.zeros(seen.n_classes), seen.labels[truth]
     for label, value in given.items():
         code = code_of(seen, label)
         if code == truth:
             raise UsageError(
-                f"label_errors of class {name!r} must name the wrong labels only; what is left of "
-                "1 is right"
+                f"label_errors of class {name!r} must list only the wrong labels; the remaining "
+                "share is right"
             )
         row[code] = _error_rate(value, f"{label!r} instead of {name!r}")
     row[truth] = 1.0 - _error_rate(float(row.sum()), f"class {name!r} in all")
@@ -467,9 +466,9 @@ def _of_array(value: object, labels: Sequence[Label]) -> FloatArray:
         matrix = np.empty(0)
     if matrix.shape != (n, n):
         raise UsageError(
-            f"{param('label_errors')} must be the share of gold labels that are wrong, such as "
-            "0.03, a mapping from true classes to such shares, such as {'fraud': 0.1, 'ok': 0.02}, "
-            f"or a matrix P(gold | truth) of shape {(n, n)}, rows truth, in the order of "
+            f"{param('label_errors')} must be the share of wrong gold labels, such as 0.03, a "
+            f"mapping from true classes to such shares, such as {{'fraud': 0.1, 'ok': 0.02}}, or a "
+            f"matrix P(gold | truth) of shape {(n, n)}, rows truth, in the order of "
             f"{quoted(labels, most=_MOST_SHOWN)}; got {value!r}"
         )
     if not (matrix >= 0).all() or np.abs(matrix.sum(axis=1) - 1).max() > _TOLERANCE:
@@ -481,10 +480,11 @@ def _of_array(value: object, labels: Sequence[Label]) -> FloatArray:
 
 
 def _refuse_uninformative(matrix: FloatArray) -> None:
-    """Refuse rates at which the gold labels say next to nothing of the truth, or its opposite."""
+    """Reject rates at which gold labels are almost independent of the truth, or its opposite."""
     least = np.linalg.eigvals(matrix).real.min(), np.linalg.svd(matrix, compute_uv=False).min()
     if min(least) < _LEAST_INVERTIBLE:
         raise UsageError(
-            "with so many errors the gold labels say next to nothing of the truth, or the opposite "
-            f"of it; {param('label_errors')} must be smaller, of two classes less than 0.45 each"
+            "with so many errors the gold labels carry almost no information about the truth, or "
+            f"contradict it; {param('label_errors')} must be smaller, with two classes below 0.45 "
+            "each"
         )

@@ -19,23 +19,23 @@ if TYPE_CHECKING:
 
 
 Meant = Mapping[int, "int | None"]
-"""The codes that a model predicts and that are never true, each with the class it resembles."""
+"""Codes that a model predicts but that are never true, each with the class it resembles."""
 
 
 def taken_as_right(outcomes: Outcomes, meant: Mapping[int, Meant]) -> Outcomes:
     """Return the same outcomes with some predictions counted as the item's true class.
 
-    Of a label set as many of the true labels that it lacks take the place of such labels, and of
-    spans as many that the model missed in the same sentence or document, of the type that is
-    resembled or, where none is, of any. Of a pool the truth of most items is unknown, so there
-    such a prediction becomes the class that it resembles.
+    In a label set, such labels are replaced by missing true labels. Such spans are replaced by
+    missed spans of the same sentence or document, of the resembled type or else of any type. In a
+    pool the truth of most items is unknown, so such a prediction becomes the class that it
+    resembles.
 
     Parameters
     ----------
     outcomes
-        What was seen.
+        The outcomes.
     meant
-        By the place of a model, what it predicts that is to be taken as right.
+        By index of the model, its predictions to count as right.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def taken_as_right(outcomes: Outcomes, meant: Mapping[int, Meant]) -> Outcomes:
 
 
 def _right(cells: IntArray, meant: Mapping[int, Meant]) -> list[IntArray]:
-    """Return the columns of cells, the truth in place of some predictions."""
+    """Return the columns of cells with some predictions replaced by the truth."""
     columns = list(cells.T)
     for place, codes in meant.items():
         own = columns[1 + place]
@@ -81,7 +81,7 @@ def _right(cells: IntArray, meant: Mapping[int, Meant]) -> list[IntArray]:
 
 
 def _of_pool(outcomes: Outcomes, meant: Mapping[int, Meant]) -> Outcomes:
-    """Give predictions the code of the class that they resemble, in the pool as well."""
+    """Recode predictions to the class that they resemble, in the pool as well."""
     assert outcomes.pool is not None
     (table,), pool, n_labels = outcomes.tables, outcomes.pool, outcomes.n_classes
     # All models at once: a code is a class of the pool, whichever model predicts it.
@@ -134,7 +134,7 @@ def _label_sets(outcomes: Outcomes, meant: Mapping[int, Meant]) -> Outcomes:
 
 
 def _as_right(truth: tuple[int, ...], predicted: tuple[int, ...], codes: Meant) -> tuple[int, ...]:
-    """Return a predicted set with true labels that it lacks in place of some of its labels."""
+    """Return a predicted set with some labels replaced by missing true labels."""
     odd = [code for code in predicted if code in codes]
     if not odd:
         return predicted
@@ -144,7 +144,7 @@ def _as_right(truth: tuple[int, ...], predicted: tuple[int, ...], codes: Meant) 
 
 
 def _spans(table: Table, column: int, codes: Meant, *, outside: int, n_before: int = 0) -> Table:
-    """Match spans of such types with spans that the model missed in the same group.
+    """Match spans of such types to missed spans in the same group.
 
     The truth comes after ``n_before`` other codes, such as that of a slice, which must be the same.
     """
@@ -188,7 +188,7 @@ def _spans(table: Table, column: int, codes: Meant, *, outside: int, n_before: i
 def _matched(
     held: Mapping[tuple[int, ...], Any], column: int, codes: Meant, outside: int, n_before: int
 ) -> Mapping[tuple[int, ...], Any]:
-    """Return what one group holds after as many missed spans are found as there are odd ones."""
+    """Return the cells of one group after replacing unexpected spans by missed ones."""
     odd = [row for row in held if row[column] in codes and row[n_before] == outside]
     if not odd:
         return held
@@ -214,7 +214,7 @@ def _move(
     outside: int,
     n_before: int,
 ) -> None:
-    """Let n of a cell have another prediction; what nobody has any more is no span."""
+    """Change the prediction of n items of a cell; cells without any span are dropped."""
     changed = (*row[:column], code, *row[column + 1 :])
     found[row] -= n
     if any(one != outside for one in changed[n_before:]):

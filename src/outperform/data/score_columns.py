@@ -32,7 +32,7 @@ from outperform.findings import Finding, listed
 
 
 def read_scores(columns: Mapping[str, object]) -> dict[str, FloatArray]:
-    """Return the scores of each model, ``(n,)`` or ``(n, n_classes)``; all of one length."""
+    """Return the scores of each model, ``(n,)`` or ``(n, n_classes)``, with equal lengths."""
     arrays = {name: _read(values, name=f"scores of {name!r}") for name, values in columns.items()}
     lengths = {name: len(array) for name, array in arrays.items()}
     if len(set(lengths.values())) > 1:
@@ -44,32 +44,32 @@ def read_scores(columns: Mapping[str, object]) -> dict[str, FloatArray]:
 
 
 def read_values(columns: Mapping[str, object]) -> dict[str, FloatArray]:
-    """Return one number an item for each model."""
+    """Return one number per item for each model."""
     arrays = read_scores(
         {name: only_column(one, name=f"values of {name!r}") for name, one in columns.items()}
     )
     for name, array in arrays.items():
         if array.ndim != 1:
             raise DataError(
-                f"values of {name!r} must be one number an item; got shape {array.shape}"
+                f"values of {name!r} must be one number per item; got shape {array.shape}"
             )
     return arrays
 
 
 def _read(values: object, *, name: str) -> FloatArray:
     if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
-        raise DataError(f"{name} must be one number an item; got {type(values).__name__}")
+        raise DataError(f"{name} must be one number per item; got {type(values).__name__}")
     array = _as_floats(values, name)
     if array.ndim not in (1, 2):
         raise DataError(
-            f"{name} must be one number an item, or one a class; got shape {array.shape}"
+            f"{name} must be one number per item, or one per class; got shape {array.shape}"
         )
     finite = np.isfinite(array)
     bad = np.flatnonzero(~(finite if array.ndim == 1 else finite.all(axis=1)))
     if bad.size:
         raise DataError(
             f"{name} has {bad.size} missing or infinite score(s), the first in row {bad[0]} "
-            "(counted from 0); drop those rows of all models, or give them a score"
+            "(counted from 0); drop those rows for all models, or replace the missing scores"
         )
     array.setflags(write=False)
     return array
@@ -79,7 +79,7 @@ def _as_floats(values: object, name: str) -> FloatArray:
     try:
         array: AnyArray = np.asarray(unmasked(values))
     except ValueError as error:
-        raise DataError(f"{name} must have as many numbers for every item") from error
+        raise DataError(f"{name} must have the same number of values for every item") from error
     if array.dtype.kind in "biuf":
         return array.astype(np.float64)
     if array.dtype.kind == "O" and not any(isinstance(one, (str, bytes)) for one in array.flat):
@@ -97,10 +97,10 @@ def _number(value: Any) -> float:
 
 
 def read_truth(y_true: Any, labels: Any) -> tuple[IntArray, tuple[Label, ...], tuple[Finding, ...]]:
-    """Return a code for the true class of each item, the classes, and findings.
+    """Return the code of the true class of each item, the classes, and findings.
 
-    The classes are in their natural order, or as they are given: that is the order of the
-    columns of probabilities.
+    The classes are sorted, or in the given order: this is the order of the columns of
+    probabilities.
     """
     columns, findings = unify([read_column(y_true, name="y_true")])
     column: Column = columns[0]
@@ -114,7 +114,7 @@ def read_truth(y_true: Any, labels: Any) -> tuple[IntArray, tuple[Label, ...], t
         ordered = check_labels(labels, like=known)
         if not known <= set(ordered):
             missing = ", ".join(repr(one) for one in sort_labels(known - set(ordered)))
-            raise DataError(f"{param('labels')} must name every class; y_true also has {missing}")
+            raise DataError(f"{param('labels')} must include every class; y_true has {missing}")
     place = {label: code for code, label in enumerate(ordered)}
     codes = np.array([place.get(value, -1) for value in column.values], dtype=np.int64)
     return codes[column.codes], ordered, findings
@@ -127,10 +127,10 @@ def truth_texts(labels: Sequence[Label], codes: IntArray) -> tuple[Finding, ...]
 
 
 def in_class_order(values: Any, labels: Sequence[Label], *, name: str) -> Any:
-    """Return a matrix with a column for each class in the order of the classes.
+    """Return a matrix with one column per class, in the order of the classes.
 
-    A frame's columns go by name. Without names, which is what pandas calls 0, 1, … unless these
-    are classes, they are in this order already.
+    The columns of a frame are matched by name. Columns without names (pandas numbers them 0, 1, …,
+    unless these are classes) must already be in this order.
     """
     if not is_frame(values) or values.shape[1] == 1:
         return only_column(values, name=name)
@@ -145,18 +145,18 @@ def in_class_order(values: Any, labels: Sequence[Label], *, name: str) -> Any:
     lacking = [one for one in known if one not in names]
     odd = f"has {spare[0]!r}" if spare else f"lacks {lacking[0]!r}"
     raise DataError(
-        f"the columns of {name} must be called like the classes {shown}; it {odd}. Rename them, "
-        f"name classes that never occur in {param('labels=')}, or pass .to_numpy() for columns in "
-        "the order of the classes"
+        f"the columns of {name} must have the names of the classes {shown}; it {odd}. Rename "
+        f"them, list classes that never occur in {param('labels=')}, or pass .to_numpy() for "
+        "columns in the order of the classes"
     )
 
 
 def read_statistics(
     statistics: Mapping[str, object], columns: Sequence[str], beside: Mapping[str, object]
 ) -> tuple[dict[str, FloatArray], tuple[str, ...], Rows]:
-    """Return each model's statistics, a row for each item, what they are called, and the rows.
+    """Return each model's statistics with one row per item, their names, and the rows.
 
-    Columns of mappings and frames go by their names, and rows by their index if they have one.
+    Columns of mappings and frames are matched by name, and rows by index if they have one.
     """
     given = {model: _by_column(values) for model, values in statistics.items()}
     flat = {f"{model}: {name}": one for model, each in given.items() for name, one in each.items()}
@@ -173,13 +173,13 @@ def read_statistics(
     widths = {array.shape[1] for array in arrays.values()}
     if len(widths) > 1 or (names and {len(names)} != widths):
         shown = ", ".join(f"{name!r} has {one.shape[1]}" for name, one in arrays.items())
-        wanted = f" named {', '.join(names)}" if names else ", as many for every model"
+        wanted = f" named {', '.join(names)}" if names else ", the same number for every model"
         raise DataError(f"statistics must be columns{wanted}; {shown}")
     return arrays, names, rows
 
 
 def _by_column(values: object) -> dict[str | None, object]:
-    """Return the columns of a mapping or a frame by name; of anything else the whole, by None."""
+    """Return the columns of a mapping or a frame by name; anything else under the name None."""
     if isinstance(values, Mapping):
         return dict(values)
     columns = frame_columns(values, name="a frame of statistics") if is_frame(values) else {}
@@ -187,13 +187,13 @@ def _by_column(values: object) -> dict[str | None, object]:
 
 
 def _stacked(values: Mapping[str | None, object], model: str, columns: Sequence[str]) -> AnyArray:
-    """Return the statistics of one model, a row for each item; columns by name in this order."""
+    """Return the statistics of one model, one row per item, with columns in this order."""
     if None not in values:
         if set(values) != set(columns):
             raise DataError(
                 f"every model must have the same statistics; {model!r} has "
                 f"{', '.join(map(str, values))}, and the first or {param('columns')} has "
-                f"{', '.join(columns) or 'none with a name'}"
+                f"{', '.join(columns) or 'no named columns'}"
             )
         return np.stack([*read_scores({one: values[one] for one in columns}).values()], axis=1)
     array = _as_floats(values[None], f"statistics of {model!r}")
@@ -201,34 +201,34 @@ def _stacked(values: Mapping[str | None, object], model: str, columns: Sequence[
         array = array[:, None]
     if array.ndim != 2 or not array.shape[1]:
         raise DataError(
-            f"statistics of {model!r} must be a row for each item and a column for each "
-            f"statistic; got shape {array.shape}"
+            f"statistics of {model!r} must have one row per item and one column per statistic; "
+            f"got shape {array.shape}"
         )
     return array
 
 
 VOTES = ("first", "second", "points of the first", "order is known", "model", "models")
-"""The statistics of a vote."""
+"""Statistics of a vote."""
 _MOST_NUMBERS = 3e8
 
 
 def read_votes(columns: Mapping[str, object], *, tie: str, ordered: bool) -> dict[str, FloatArray]:
-    """Return votes for each model: codes of the two and points of the first, and its own code."""
+    """Return the votes for each model: codes of both, points of the first, and its own code."""
     first, second, winner = (read_column(values, name=name) for name, values in columns.items())
     for column in (first, second, winner):
         if column.kind != "text":
             raise DataError(f"{column.name} must be names of models; got {column.kind}s")
         if len(column.codes) != len(first.codes):
             raise DataError(
-                f"first has {len(first.codes):,} rows and {column.name} {len(column.codes):,}; "
-                "they must be the same votes in the same order"
+                f"first has {len(first.codes):,} rows but {column.name} has "
+                f"{len(column.codes):,}; both must list the same votes in the same order"
             )
     if not first.codes.size:
         raise DataError("there are no votes; at least one is needed")
     names = tuple(sorted(str(one) for one in {*first.values, *second.values}))
     if tie in names:
         raise DataError(
-            f"a model is called {tie!r}; name what stands for a tie with {param('tie=')}"
+            f"a model is named {tie!r}; pass another word for a tie with {param('tie=')}"
         )
     place = {name: code for code, name in enumerate(names)} | {tie: -1}
     one, two, won = (
@@ -236,7 +236,7 @@ def read_votes(columns: Mapping[str, object], *, tie: str, ordered: bool) -> dic
         for column in (first, second, winner)
     )
     for wrong, what in (
-        (one == two, "is between a model and itself"),
+        (one == two, "compares a model with itself"),
         (
             (won != one) & (won != two) & (won != -1),
             f"has a winner that is neither of the two nor {tie!r}",
@@ -245,12 +245,12 @@ def read_votes(columns: Mapping[str, object], *, tie: str, ordered: bool) -> dic
         rows = np.flatnonzero(wrong)
         if rows.size:
             raise DataError(
-                f"the vote in row {rows[0]} (counted from 0) {what}; {rows.size:,} are so"
+                f"the vote in row {rows[0]} (counted from 0) {what}; {rows.size:,} votes do"
             )
     if len(one) * (1.5 * len(names) ** 2 + 2) > _MOST_NUMBERS:
         raise ResourceError(
-            f"{len(one):,} votes on {len(names)} models have more sums than fit into memory; leave "
-            "out models that few voted on"
+            f"{len(one):,} votes on {len(names)} models have more sums than fit into memory; drop "
+            "models with few votes"
         )
     points = np.where(won == -1, 0.5, won == one)
     found = {}
@@ -262,20 +262,20 @@ def read_votes(columns: Mapping[str, object], *, tie: str, ordered: bool) -> dic
 
 
 GRADES = ("judge", "judge of all models", "human", "looked")
-"""The statistics of an item that a judge graded, and people perhaps."""
+"""Statistics of an item graded by a judge, and possibly by people."""
 _FEWEST = 5  # for a plane
 
 
 def read_grades(
     judged: Mapping[str, object], human: Mapping[str, object], *, chances: object = None
 ) -> dict[str, FloatArray]:
-    """Return the grades of each model: by the judge, by people or 0, and whether they looked.
+    """Return the grades of each model: by the judge, by people or 0, and whether people graded.
 
-    Where the probabilities of being graded are known, the last is an item's weight: their inverse.
+    If the probabilities of being graded are known, the last is an item's weight, their inverse.
     """
     if set(human) != set(judged):
         raise DataError(
-            f"judge and people must grade the same models; got {list(judged)} and {list(human)}"
+            f"judged and human must have the same models; got {list(judged)} and {list(human)}"
         )
     grades = read_values(judged)
     people = {
@@ -285,19 +285,19 @@ def read_grades(
     shapes = {array.shape for array in (*grades.values(), *people.values())}
     if len(shapes) > 1 or len(next(iter(shapes))) > 1:
         raise DataError(
-            "judged and human must have one grade for each item and model, NaN in human where "
-            f"nobody looked; got arrays of shapes {', '.join(map(str, sorted(shapes)))}"
+            "judged and human must have one grade per item and model, NaN in human for ungraded "
+            f"items; got arrays of shapes {', '.join(map(str, sorted(shapes)))}"
         )
     seen = ~np.isnan(np.stack([*people.values()]))
     torn, n_seen = np.flatnonzero(seen.any(axis=0) != seen.all(axis=0)), int(seen[0].sum())
     if torn.size:
         raise DataError(
-            f"people graded {torn.size:,} items for some models only (the first is row {torn[0]}); "
-            "an item needs a grade for every model, or NaN for all of them"
+            f"{torn.size:,} items have human grades for some models only (first: row {torn[0]}); "
+            "grade an item for every model, or use NaN for all of them"
         )
     if n_seen < _FEWEST:
         raise DataError(
-            f"people graded {n_seen} items, and what the judge is worth needs {_FEWEST} at least, "
+            f"people graded {n_seen} items, but correcting the judge needs at least {_FEWEST}, "
             "drawn at random"
         )
     looked = seen[0].astype(np.float64)
@@ -305,7 +305,7 @@ def read_grades(
         looked[seen[0]] = 1.0 / read_chances(chances, seen[0])[seen[0]]
     found, overall = {}, np.mean([*grades.values()], axis=0)
     for model, own in people.items():
-        read_scores({f"human {model}": own[seen[0]]})  # refuses what is infinite
+        read_scores({f"human {model}": own[seen[0]]})  # rejects infinite values
         known = np.where(seen[0], own, 0.0)
         found[model] = np.column_stack([grades[model], overall, known, looked])
     return found
@@ -319,7 +319,7 @@ def joined(one: AnyArray | None, two: AnyArray | None) -> AnyArray | None:
 def joined_counts(
     one: AnyArray | None, two: AnyArray | None, lengths: tuple[int, int]
 ) -> AnyArray | None:
-    """Return both parts; where only one has the column, the other's items count once."""
+    """Return both parts; if only one has the column, the other's items count once."""
     if one is None and two is None:
         return None
     parts = (one, two)
@@ -329,16 +329,16 @@ def joined_counts(
 
 
 def refuse_unconnected(votes: FloatArray, names: Sequence[str]) -> None:
-    """Refuse votes that say nothing finite of how strong some models are."""
+    """Reject votes from which the strength of some models cannot be estimated."""
     n, (one, two) = len(names), votes[:, :2].astype(np.int64).T
     points = votes[:, 2]
     beat = np.zeros((n, n), dtype=bool)
     beat[one[points > 0], two[points > 0]] = True
     beat[two[points < 1], one[points < 1]] = True
     reach = beat | np.eye(n, dtype=bool)
-    for _ in range(n.bit_length()):  # chains of wins, twice as long each time
+    for _ in range(n.bit_length()):  # chains of wins, with doubled length each time
         reach = reach @ reach
-    mutual = reach & reach.T  # models that beat each other by such chains
+    mutual = reach & reach.T  # models that beat each other through such chains
     parts = mutual[distinct_rows(mutual).first]
     for own in parts[np.argsort(parts.sum(axis=1), kind="stable")] if len(parts) > 1 else ():
         sides = {"won or tied": beat[own][:, ~own].any(), "lost or tied": beat[~own][:, own].any()}
@@ -346,8 +346,8 @@ def refuse_unconnected(votes: FloatArray, names: Sequence[str]) -> None:
         if lacking:
             raise DataError(
                 f"{listed(repr(names[code]) for code in np.flatnonzero(own).tolist())} never "
-                f"{' nor '.join(lacking)} against the others, so that how far apart they are has "
-                "no bound; collect votes that link them, or leave out the votes on one side"
+                f"{' nor '.join(lacking)} against the others, so the difference in strength is "
+                "unbounded; collect votes that link them, or drop the votes on one side"
             )
     if votes[0, 3]:
         pairs = np.stack([one, two], axis=1)

@@ -39,44 +39,44 @@ from outperform.data.score_columns import (
 from outperform.data.table import group_codes, read_weights, total
 from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.findings import Finding
+from outperform.wrong_calls import ByKeyword, explained
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Scores:
-    """The scores of one or more models on the same items.
+class Scores(ByKeyword):
+    """Scores of one or more models on the same items.
 
-    Scores are probabilities, margins, or grades such as those of answers. Unlike outcomes they
-    do not become a small table, so the rows stay in memory.
+    Scores are probabilities, margins, or grades of answers. Unlike outcomes they cannot be
+    condensed to a small table, so the rows stay in memory.
 
     Parameters
     ----------
     models
-        The names of the models.
+        Names of the models.
     labels
-        The classes, in the order of the columns of probabilities; empty without a truth.
+        Classes, in the order of the columns of probabilities; empty without a truth.
     truth
-        A code for the true class of each row; None for grades, which have no truth.
+        Code of the true class of each row; None for grades, which have no truth.
     values
-        Each model's scores, one a row, or one a row and class.
+        Each model's scores, one per row, or one per row and class.
     counts
-        How many items each row stands for; None for one each.
+        Number of items that each row represents; None for one each.
     group
-        A code for the group of each row; None if every item is weighed by itself.
+        Code of the group of each row; None if items are independent.
     weights
-        The importance weight of each row's item; None for equal ones.
+        Importance weight of each row's item; None for equal weights.
     findings
         Findings about the data.
     sources
-        The names of the score or of the columns that the values were read from, if known.
+        Names of the score or of the columns that the values were read from, if known.
     ids
-        What the item of each row is called; None for its number.
+        Id of the item of each row; None for its number.
     columns
-        The names of an item's statistics, empty if they have none; None where the values are
-        scores.
+        Names of an item's statistics, empty if they have none; None if the values are scores.
     voted_on
-        Of votes, the names of all models that were voted on, selected or not; else empty.
+        For votes, the names of all models that were voted on, selected or not; else empty.
     drawn
-        Of a judge's grades, how the items that people graded were drawn, as far as it is declared.
+        For a judge's grades, how the human-graded items were drawn, if declared.
 
     Examples
     --------
@@ -106,6 +106,7 @@ class Scores:
     drawn: Drawn | None = None
 
     @classmethod
+    @explained
     def from_arrays(
         cls,
         y_true: ColumnLike,
@@ -116,25 +117,24 @@ class Scores:
         sample_weight: ColumnLike | None = None,
         ids: ColumnLike | None = None,
     ) -> Scores:
-        """Take the truth and the scores of each model on the same items.
+        """Build scores from the truth and the scores of each model on the same items.
 
         Parameters
         ----------
         y_true
-            The true labels: a list, array or series.
+            True labels: a list, array or series.
         scores
-            For each model, by name, one number an item; or one for each class: a frame whose
-            columns are called like the classes, or an array with columns in the order of
-            ``labels``.
+            For each model, by name, one number per item; or one per class: a frame whose columns
+            are named like the classes, or an array with columns in the order of ``labels``.
         labels
-            All classes, in the order of the columns; by default those that occur, sorted.
+            All classes, in the order of the columns. Default: those that occur, sorted.
         groups
             Group of each item, such as its author or prompt. Each group, not each item, is then one
             independent unit.
         sample_weight
-            How much the item of each row matters, as in scikit-learn.
+            Weight of each item, as in scikit-learn.
         ids
-            What each item is called, for :meth:`Comparison.items`; its number by default.
+            Id of each item, for :meth:`Comparison.item_table`. Default: its row number.
 
         Examples
         --------
@@ -155,14 +155,14 @@ class Scores:
         n_rows = len(next(iter(arrays.values())))
         if len(truth) != n_rows:
             raise DataError(
-                f"y_true has {len(truth)} rows and the scores have {n_rows}; "
-                "they must be the same items in the same order"
+                f"y_true has {len(truth)} rows but the scores have {n_rows}; both must list the "
+                "same items in the same order"
             )
         for name, array in arrays.items():
             if array.ndim == 2 and array.shape[1] != len(ordered):
                 raise DataError(
-                    f"scores of {name!r} must have a column for each of the {len(ordered)} "
-                    f"classes; got shape {array.shape}; name classes that never occur in "
+                    f"scores of {name!r} must have one column for each of the {len(ordered)} "
+                    f"classes; got shape {array.shape}; list classes that never occur in "
                     f"{param('labels=')}"
                 )
         made = cls(
@@ -183,14 +183,14 @@ class Scores:
         sample_weight: ColumnLike | None = None,
         ids: ColumnLike | None = None,
     ) -> Scores:
-        """Take grades of the same items, such as those of answers, which need no truth.
+        """Build scores from grades of the same items, which need no truth.
 
         Parameters
         ----------
         values
-            For each model, by name or as a frame, one number an item.
+            For each model, by name or as a frame, one number per item.
         groups
-            The group of each row, such as the item that several samples answer.
+            Group of each row, such as the item that several samples answer.
         sample_weight, ids
             As for :meth:`from_arrays`.
 
@@ -215,14 +215,14 @@ class Scores:
         sample_weight: ColumnLike | None = None,
         ids: ColumnLike | None = None,
     ) -> Scores:
-        """Take numbers and what each model predicted of them, for metrics of regression.
+        """Build scores from true numbers and each model's predictions, for regression metrics.
 
         Parameters
         ----------
         y_true
-            The true number of each item.
+            True number of each item.
         predictions
-            For each model, by name or as a frame, one number an item.
+            For each model, by name or as a frame, one number per item.
         groups, sample_weight, ids
             As for :meth:`from_arrays`.
 
@@ -256,7 +256,7 @@ class Scores:
         columns: Sequence[str],
         **beside: ColumnLike | None,
     ) -> Scores:
-        """Read the statistics of items from references and what each model made of them."""
+        """Build item statistics from references and each model's output."""
         rows = align(named(predictions), truth=y_true, beside=beside)
         found = {model: read(rows.truth, one) for model, one in rows.models.items()}
         made = cls.from_statistics(found, columns=columns, **rows.beside)
@@ -272,16 +272,16 @@ class Scores:
         sample_weight: ColumnLike | None = None,
         ids: ColumnLike | None = None,
     ) -> Scores:
-        """Take several numbers an item, of whose sums a metric is a function.
+        """Build scores from several numbers per item; a metric is a function of their sums.
 
         Parameters
         ----------
         statistics
-            For each model, by name, an array with a row for each item and a column for each
-            statistic, such as the edits and the words of a sentence; or a mapping from the
-            names of the statistics to their columns.
+            For each model, by name, an array with one row per item and one column per statistic,
+            such as the edits and the words of a sentence; or a mapping from the names of the
+            statistics to their columns.
         columns
-            What the statistics are called, if no mapping says it; metrics with a name check it.
+            Names of the statistics, if not given by a mapping; named metrics check them.
         groups, sample_weight, ids
             As for :meth:`from_arrays`.
 
@@ -312,21 +312,21 @@ class Scores:
         sample_weight: ColumnLike | None = None,
         ids: ColumnLike | None = None,
     ) -> Scores:
-        """Take votes on two models at a time, for ``win_rate``, which is the default, and ``elo``.
+        """Build scores from pairwise votes, for ``win_rate`` (the default) and ``elo``.
 
         Parameters
         ----------
         first, second
-            The models of each vote, the one shown first first.
+            The two models of each vote, in the order shown.
         winner
-            The one that was preferred, or ``tie``.
+            The preferred model, or ``tie``.
         tie
-            What stands for a tie.
+            Value of ``winner`` that means a tie.
         ordered
-            Whether the order is that in which people or judges saw them; then a liking for the
-            first place is estimated and taken out.
+            Whether the order is the one in which voters saw the models; if so, position bias is
+            estimated and removed.
         groups
-            The prompt or the voter of each vote: whichever repeats more.
+            Prompt or voter of each vote, whichever repeats more.
         sample_weight, ids
             As for :meth:`from_arrays`.
 
@@ -358,18 +358,18 @@ class Scores:
         sample_weight: ColumnLike | None = None,
         ids: ColumnLike | None = None,
     ) -> Scores:
-        """Take a judge's grades of all items and people's of some, for ``judged_mean``.
+        """Build scores from a judge's grades and some human grades, for ``judged_mean``.
 
         Parameters
         ----------
         judged
             For each model, by name or as a frame, the judge's grade of every item.
         human
-            For each model people's grade, NaN where nobody looked. People must look at all models
-            of an item.
+            For each model the human grade, NaN for ungraded items. An item must be graded for all
+            models or for none.
         drawn
-            How people's items were drawn: ``"random"``, or the probability that each item had of
-            being graded, NaN if it is unknown for an item that nobody graded.
+            How the human-graded items were drawn: ``"random"``, or each item's probability of being
+            graded, NaN if it is unknown for an ungraded item.
         groups, sample_weight, ids
             As for :meth:`from_arrays`.
 
@@ -420,34 +420,34 @@ class Scores:
         found = replace(self, weights=weights, group=group, ids=names)
         if weights is None or weights.all():
             return found
-        kept = found._take(np.flatnonzero(weights))  # an item of no weight is left out
+        kept = found._take(np.flatnonzero(weights))  # items of weight 0 are dropped
         if kept.group is None:
             return kept
         return replace(kept, group=np.unique(kept.group, return_inverse=True)[1])
 
-    # What is in it
+    # Properties
 
     @property
     def n_rows(self) -> int:
-        """The number of rows."""
+        """Number of rows."""
         return len(self.values[0])
 
     @property
     def n(self) -> int:
-        """The number of items."""
+        """Number of items."""
         return self.n_rows if self.counts is None else int(total(self.counts))
 
     @property
     def n_classes(self) -> int | None:
-        """The number of classes; None without a truth."""
+        """Number of classes; None without a truth."""
         return len(self.labels) or None
 
     @property
     def n_groups(self) -> int | None:
-        """The number of groups; None if every item is weighed by itself."""
+        """Number of groups; None if items are independent."""
         return None if self.group is None else int(self.group.max()) + 1
 
-    # The same, seen differently
+    # Derived scores
 
     def select(self, models: Sequence[str]) -> Scores:
         """Return the scores of some models, in this order.
@@ -455,7 +455,7 @@ class Scores:
         Parameters
         ----------
         models
-            Their names.
+            Names of the models.
         """
         for name in models:
             if name not in self.models:
@@ -466,25 +466,25 @@ class Scores:
         )
 
     def __add__(self, other: Scores) -> Scores:
-        """Return the items of both, which must be different ones."""
+        """Combine two sets of different items."""
         if not isinstance(other, Scores):
             return NotImplemented
         own, others = ((one.models, one.labels, one.columns, one.voted_on) for one in (self, other))
         if self.drawn != other.drawn:
             raise DataError(
-                f"people's items of the two parts were drawn in different ways, {self.drawn!r} and "
-                f"{other.drawn!r}; declare both alike"
+                "the human-graded items of the two parts were drawn in different ways, "
+                f"{self.drawn!r} and {other.drawn!r}; declare the same for both"
             )
         shapes = [one.shape[1:] for one in self.values], [one.shape[1:] for one in other.values]
         if own != others or shapes[0] != shapes[1]:
             raise DataError(
-                "scores add up if they have the same models, classes and columns in the same "
+                "scores can be added only with the same models, classes and columns in the same "
                 f"order; got {self!r} and {other!r}"
             )
         if self.group is not None or other.group is not None:
             raise DataError(
-                "groups that occur in both parts cannot be told from others; join the columns "
-                "first and make Scores of all rows"
+                "groups that occur in both parts cannot be matched; concatenate the columns "
+                "first and build Scores from all rows"
             )
         lengths = self.n_rows, other.n_rows
         return replace(

@@ -1,4 +1,4 @@
-"""Outcomes and scores to plain values and back, with a schema version and a checksum."""
+"""Conversion of outcomes and scores to plain values and back, with schema version and checksum."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from outperform.findings import Finding, Level, restored
 FORMAT: Final = "outperform/outcomes"
 SCHEMA = 2
 _KINDS = ("classes", "correct", "spans", "label_sets")
-_HUGE = 10**4000  # what Python still turns into digits
+_HUGE = 10**4000  # limit of Python for converting integers to text
 _NAME = re.compile("[a-z][a-z0-9_]*")
 
-# Arrays, whose elements are too many to be looked at one by one in Python
+# Arrays, which are too large to check element by element in Python
 
 
 def _wholes(*, low: int = 0, high: int = read.INT64) -> read.Check:
-    """Take a list of whole numbers as an array: int64, or Python integers where one needs more."""
+    """Convert a list of integers to an array: int64, or Python integers if one needs more."""
 
     def check(value: Any, at: str) -> AnyArray:
         _refuse_others(read.as_list(value, at), at, low, high)
@@ -48,32 +48,32 @@ def _wholes(*, low: int = 0, high: int = read.INT64) -> read.Check:
 
 
 def _codes(value: Any, at: str) -> IntArray:
-    """Take rows of codes as an array ``(n_rows, n_columns)``; without rows it has no columns."""
+    """Convert rows of codes to an array ``(n_rows, n_columns)``; without rows it has no columns."""
     for place, row in enumerate(read.as_list(value, at)):
         if type(row) is not list or len(row) != len(value[0]):
-            raise read.refuse(f"{at}[{place}]", "a list as long as the first one", row)
+            raise read.refuse(f"{at}[{place}]", "a list of the same length as the first", row)
     if value:
         _refuse_others(list(chain.from_iterable(value)), at, 0, read.INT64)
     return np.array(value, dtype=np.int64).reshape(len(value), len(value[0]) if value else 0)
 
 
 def _fractions(value: object, at: str) -> AnyArray:
-    """Take a list of finite numbers above zero as an array of float64."""
+    """Convert a list of finite positive numbers to an array of float64."""
     for place, one in enumerate(read.as_list(value, at)):
         if type(one) not in (float, int) or not 0 < one <= 1e308:
-            raise read.refuse(f"element {place} of {at}", "a finite number above zero", one)
+            raise read.refuse(f"element {place} of {at}", "a finite positive number", one)
     array = np.array(value, dtype=np.float64)
     with np.errstate(over="ignore"):
         if not np.isfinite(array.sum()):
-            raise DataError(f"{at} must add up to a finite number")
+            raise DataError(f"{at} must sum to a finite number")
     return array
 
 
 def _amounts(value: object, at: str) -> AnyArray:
-    """Take a list of finite numbers from zero on as an array of float64."""
+    """Convert a list of finite non-negative numbers to an array of float64."""
     for place, one in enumerate(read.as_list(value, at)):
         if type(one) not in (float, int) or not 0 <= one <= read.INT64:
-            raise read.refuse(f"element {place} of {at}", "a number from zero on", one)
+            raise read.refuse(f"element {place} of {at}", "a non-negative number", one)
     return np.array(value, dtype=np.float64)
 
 
@@ -87,11 +87,11 @@ def _refuse_others(values: list[Any], at: str, low: int, high: int) -> None:
         if type(one) is not int or not low <= one <= high
     )
     raise read.refuse(
-        f"element {place} of {at}", f"a whole number from {low} to {read.limit(high)}", bad
+        f"element {place} of {at}", f"an integer from {low} to {read.limit(high)}", bad
     )
 
 
-# The fields of a file, and what each must be.
+# The fields of a file and their types.
 
 
 def _label(value: object, at: str) -> Label:
@@ -108,8 +108,8 @@ def _finding(value: object, at: str) -> Finding:
         raise read.refuse(f"{at}[0]", "the name of a finding", name)
     if level == "serious" and name not in (*GATED, *BATCHES):
         raise DataError(
-            f"{at}: what withholds a decision is found when outcomes are compared; a file cannot "
-            f"bring along a serious finding {name!r}"
+            f"{at}: serious findings arise from a comparison; a file cannot contain the serious "
+            f"finding {name!r}"
         )
     return restored(name, level, message)
 
@@ -171,13 +171,13 @@ _OUTCOMES = read.record(
 
 
 def _values(value: Any, at: str) -> AnyArray:
-    """Take one number a row, or rows of as many, as an array of float64."""
+    """Convert one number per row, or rows of equal length, to an array of float64."""
     rows = read.as_list(value, at)
     nested = set(map(type, rows)) == {list}
     flat = list(chain.from_iterable(rows)) if nested else rows
     bad = [one for one in flat if type(one) not in (float, int)]
     if bad or (nested and len(set(map(len, rows))) > 1):
-        raise read.refuse(at, "one number a row, or rows of as many numbers", *(bad or [rows])[:1])
+        raise read.refuse(at, "one number per row, or rows of equal length", *(bad or [rows])[:1])
     return np.array(rows, dtype=np.float64)
 
 
@@ -205,11 +205,11 @@ _SCORES = read.record(
 
 
 def scores_to_json(scores: Scores) -> str:
-    """Return scores as JSON with a checksum; every number comes back as it was."""
+    """Return scores as JSON with a checksum; numbers are restored exactly."""
     if scores.group is not None:
         raise UsageError(
-            "scores with groups cannot be stored in parts, as a group may go on in the next one; "
-            "keep the columns, and make Scores of all rows"
+            "scores with groups cannot be stored in parts, because a group may continue in the "
+            "next part; keep the columns, and build Scores from all rows"
         )
     plain: dict[str, object] = {
         "format": SCORES,
@@ -233,15 +233,15 @@ def scores_to_json(scores: Scores) -> str:
 
 
 def _signed(check: read.Check, data: Mapping[str, object]) -> dict[str, Any]:
-    """Return the checked fields of a file whose checksum fits its content."""
+    """Return the checked fields of a file whose checksum matches its content."""
     found: dict[str, Any] = check(data, "")
     if not read.is_signed(data):
-        raise DataError("their content does not fit their checksum, so they were changed")
+        raise DataError("the checksum does not match, so the content was changed")
     return found
 
 
 def scores_from_dict(data: Mapping[str, object]) -> dict[str, Any]:
-    """Return the fields of scores from what :func:`scores_to_json` gave, checked."""
+    """Return the checked fields of scores from the output of :func:`scores_to_json`."""
     try:
         found = _signed(_SCORES, data)
         _fit(**found)
@@ -272,12 +272,14 @@ def _fit(
     truth: IntArray | None = None,
     **others: Any,
 ) -> None:
-    """See that the fields of scores fit each other."""
+    """Check that the fields of scores are consistent."""
     _check_names(models, labels)
     beside = (truth, *(others.get(one) for one in ("counts", "weights", "ids")))
     rows = {len(one) for one in (*values, *beside) if one is not None}
     if len(values) != len(models) or len(rows) != 1 or rows == {0}:
-        raise DataError("every row needs a value of each model, and all columns are as long")
+        raise DataError(
+            "every row needs a value for each model, and all columns must have the same length"
+        )
     if truth is not None and truth.max() >= len(labels):
         raise DataError("a row names a class that is not in labels")
     if columns and any(one.shape[1:] != (len(columns),) for one in values):
@@ -290,24 +292,24 @@ UNSIGNED = f"{CONTENT} sources prevalence? never_true?"
 
 @written(f"{UNSIGNED} sha256")
 class StoredOutcomes(NamedTuple):
-    """Outcomes as they are stored.
+    """Stored form of outcomes.
 
     Parameters
     ----------
     kind, models, labels
-        As of :class:`Outcomes`.
+        As in :class:`Outcomes`.
     tables
         One table for all models if they are paired, else one per model.
     findings
-        Name, level and message of each.
+        Name, level and message of each finding.
     sets
-        The labels of each set, as codes, where items have several.
+        The labels of each set, as codes, if items have several.
     pool, slices, prevalence, never_true
-        As of :class:`Outcomes`, if there are any.
+        As in :class:`Outcomes`, if present.
     sources
-        Where the counts come from.
+        Sources of the counts.
     sha256
-        The checksum of all other fields.
+        Checksum of all other fields.
     """
 
     kind: Literal["classes", "correct", "spans", "label_sets"]
@@ -325,24 +327,24 @@ class StoredOutcomes(NamedTuple):
 
     @property
     def format(self) -> Literal["outperform/outcomes"]:
-        """What these plain values are."""
+        """Name of the format."""
         return FORMAT
 
     @property
     def schema(self) -> int:
-        """Their version."""
+        """Version of the format."""
         return SCHEMA
 
 
 def from_dict(data: Mapping[str, object]) -> dict[str, Any]:
-    """Return the fields of outcomes from what :func:`to_dict` gave, checked."""
+    """Return the checked fields of outcomes from the output of :func:`to_dict`."""
     if not isinstance(data, Mapping) or data.get("format") != FORMAT:
         raise DataError(f"these are not outcomes: the field 'format' must be {FORMAT!r}")
     schema = data.get("schema")
     if type(schema) is not int or schema != SCHEMA:
         raise DataError(
             f"outcomes of schema {read.shown(schema)} cannot be read; known: {SCHEMA}; if a newer "
-            "outperform wrote them, update this one, and if an older one did, count again"
+            "outperform wrote them, update this one; if an older one did, count again"
         )
     try:
         return _fields(**_signed(_OUTCOMES, data))
@@ -365,10 +367,10 @@ def _fields(
     never_true: Sequence[Label] = (),
     **_: Any,
 ) -> dict[str, Any]:
-    """Return the fields of outcomes, and see that they fit each other."""
+    """Return the fields of outcomes, checked to be consistent."""
     _check_names(models, labels)
     if (sets is not None) != (kind == "label_sets"):
-        raise DataError(f"the field sets is for the kind 'label_sets', and this is {kind!r}")
+        raise DataError(f"the field sets needs the kind 'label_sets', but the kind is {kind!r}")
     known = () if sets is None else _sets(sets, len(labels))
     n_codes = len(known) if sets is not None else len(labels) + (kind == "spans")
     paired = len(tables) == 1
@@ -381,7 +383,7 @@ def _fields(
     if kind == "spans":
         _check_spans(counted, n_codes - 1)
     if prevalence is not None and kind != "classes":
-        raise DataError("only classes have other proportions")
+        raise DataError("only outcomes of classes can have other class proportions")
     return {
         "models": tuple(models),
         "labels": tuple(labels),
@@ -400,7 +402,7 @@ def _fields(
 
 
 def _slices(data: Mapping[str, object], tables: Sequence[Table], n_codes: int) -> Slices:
-    """Put the slices back, and see that they add up to the whole."""
+    """Restore the slices, and check that they add up to the total."""
     slices = Slices.from_dict(data, n_labels=n_codes, width=tables[0].cells.shape[1])
     groups = cast("Mapping[str, Any] | None", data.get("groups"))
     if groups is not None:
@@ -408,22 +410,22 @@ def _slices(data: Mapping[str, object], tables: Sequence[Table], n_codes: int) -
         slices = replace(slices, table=table)
     whole = slices.whole(n_labels=n_codes)
     if len(tables) != 1 or to_json(_occurring(whole)) != to_json(_occurring(tables[0])):
-        raise DataError("the slices do not add up to the whole")
+        raise DataError("the slices do not add up to the total")
     return slices
 
 
 def _occurring(table: Table) -> Table:
-    """Return a table without groups in which nothing was counted, such as sentences of no span."""
+    """Return a table without its empty groups, such as sentences without spans."""
     groups = table.groups
     return table if groups is None else replace(table, groups=groups.occurring())
 
 
 def _pool(data: Mapping[str, object], tables: Sequence[Table], kind: str, n_codes: int) -> Pool:
-    """Put the pool back, and see that the table could have been chosen from it."""
+    """Restore the pool, and check that the table can be a selection from it."""
     judged = "people" in data
     kinds = ("classes", "correct") if judged else ("classes",)
     if len(tables) != 1 or kind not in kinds or tables[0].groups is not None:
-        raise DataError("only paired classes without groups can come from a pool")
+        raise DataError("a pool needs paired outcomes of classes without groups")
     if judged:
         return Judged.from_dict(data, tables[0], n_labels=n_codes)
     return Pool.from_dict(data, tables[0], n_labels=n_codes)
@@ -437,7 +439,7 @@ def _table(
     width: int,
     groups: Mapping[str, object] | None = None,
 ) -> Table:
-    if not len(cells):  # a model of which nothing was counted
+    if not len(cells):  # a model without counts
         cells = cells.reshape(0, width)
     if cells.shape != (len(counts), width):
         raise DataError(
@@ -453,29 +455,29 @@ def _table(
 
 
 def _with_groups(table: Table, cells: IntArray, data: Mapping[str, Any]) -> Table:
-    """Put the groups back, and see that they hold just what the table counts."""
+    """Restore the groups, and check that they add up to the table."""
     weighted = "weights" in data
     if weighted == ("times" in data):
         raise DataError("groups must have one of the fields times and weights")
     times = data["weights"] if weighted else as_counts(data["times"])
     pattern, cell, repeats = data["pattern"], data["cell"], as_counts(data["repeats"])
     if not len(pattern) == len(cell) == len(times):
-        raise DataError("every entry of a group needs a pattern, a cell and a number of times")
+        raise DataError("every entry of a group needs a pattern, a cell and a count")
     if not repeats.all() or not times.all():
-        raise DataError("a group that never occurred is no group")
+        raise DataError("a group must occur at least once")
     if cell.max(initial=-1) >= len(cells) or pattern.max(initial=-1) >= len(repeats):
-        raise DataError("a group names a cell or a pattern that is not there")
+        raise DataError("a group names a cell or a pattern that does not exist")
     groups = Groups(pattern=pattern, cell=cell, times=times, repeats=repeats)
     groups = groups.moved(place_rows(cells.T, table.cells), n_cells=len(table.cells))
     if weighted:
         held = groups.held(n_cells=len(table.counts))
         if not ((held > 0) & np.isfinite(held)).all() or groups.n > table.n:
-            raise DataError("the weights are not those of the items that the table counts")
+            raise DataError("the weights do not match the items in the table")
         return Table(table.cells, table.counts, groups)
     amounts = groups.times.astype(object) * groups.repeats.astype(object)[groups.pattern]
     sums = sum_by(groups.cell, amounts, size=len(table.counts))
     if (sums != table.counts.astype(object)).any():
-        raise DataError("the groups do not hold what the table counts")
+        raise DataError("the groups do not add up to the table")
     return Table(table.cells, table.counts, groups)
 
 
@@ -484,16 +486,16 @@ def _check_spans(tables: Sequence[Table], outside: int) -> None:
         types = np.where(table.cells == outside, -1, table.cells)
         found: IntArray = types.max(axis=1, initial=-1)
         if ((types != -1) & (types != found[:, None])).any() or (found == -1).any():
-            raise DataError("each cell of spans must be of one type")
+            raise DataError("each cell of spans must have one type")
 
 
 def _sets(data: Sequence[IntArray], n_labels: int) -> Sets:
-    """Put the label sets back, and see that they are sets of labels, in their order."""
+    """Restore the label sets, and check that they are sorted sets of labels."""
     sets = tuple(tuple(one.tolist()) for one in data)
     if any(label >= n_labels for one in sets for label in one):
         raise DataError("a set names a label that is not in labels")
     if sets != tuple(sorted({tuple(sorted(set(one))) for one in sets})):
-        raise DataError("the label sets are not distinct sets in their order")
+        raise DataError("the label sets are not distinct and sorted")
     return sets
 
 
@@ -501,6 +503,6 @@ def _check_names(models: Sequence[str], labels: Sequence[Label]) -> None:
     if len(set(map(type, labels))) > 1:
         raise DataError("the classes must be of one type")
     if len(set(models)) != len(models) or len(set(labels)) != len(labels):
-        raise DataError("a model or a class is named twice")
+        raise DataError("a model or a class occurs twice")
     if tuple(labels) != sort_labels(set(labels)):
-        raise DataError("the classes are not in their order")
+        raise DataError("the classes are not sorted")

@@ -1,4 +1,4 @@
-"""Where counts came from, and which outcomes may be added up."""
+"""Sources of counts, and checks of outcomes to be added."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from outperform.data.missing import TEXT_FINDINGS
 from outperform.findings import Finding, clauses, counted, finding, listed
 
 TWINS = "repeated_sources"
-DOUBLED = (TWINS, "repeated_rows")  # items that may count twice; a gate does not pass with these
+DOUBLED = (TWINS, "repeated_rows")  # items that may count twice; these prevent a gate from passing
 GATED = (*DOUBLED, *TEXT_FINDINGS, "index_not_used")
-"""Findings that warn where models are compared, and with which no gate passes."""
+"""Findings that are warnings in a comparison but prevent a gate from passing."""
 BATCHES = ("batches_differ", "version_changed")
-"""Findings about batches that were added up and are not of one population or of one model."""
+"""Findings about added batches that come from different populations or models."""
 _SHOWN = 3
 
 
 @written("name n sha256 telling")
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One thing that was counted: a file, several, a frame, a table of a database, arrays.
+    """One source of counts: a file, several files, a frame, a database table or arrays.
 
     Parameters
     ----------
     name
-        What it was called; of several files the first and the last. Empty for arrays.
+        Name of the source; for several files, the first and the last. Empty for arrays.
     n
-        How many items were counted.
+        Number of items.
     sha256
-        A hash of the counts, whatever the order of models and rows and whatever the format.
+        Hash of the counts, independent of format and order.
     telling
-        Whether other data would hardly have the very same counts, so that two sources with one
-        hash are the same items: the chance is below one in a million.
+        Whether different data are unlikely (below one in a million) to have exactly these counts,
+        so that two sources with the same hash are the same items.
     file
-        The file of outcomes that it was read from, if it was. It is not stored.
+        The file of outcomes that it was read from, if any. Not stored.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Source:
 
 
 def log_chance(counts: AnyArray) -> float:
-    """Return the log of the chance that other data of the same kind have the same counts.
+    """Return the log probability that other data of the same kind have the same counts.
 
     Two samples of one multinomial distribution agree in all cells with a probability of about
     √(4πn) / ∏ √(4πc), c the count of a cell.
@@ -62,7 +62,7 @@ def log_chance(counts: AnyArray) -> float:
 
 
 def twin_findings(sources: Sequence[Source]) -> tuple[Finding, ...]:
-    """Say which sources have exactly the same counts.
+    """Report sources with exactly the same counts.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def twin_findings(sources: Sequence[Source]) -> tuple[Finding, ...]:
 
 
 def made_serious(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Let findings withhold the decision with which no gate passes.
+    """Raise findings that prevent a gate from passing to serious.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def made_serious(findings: Sequence[Finding]) -> tuple[Finding, ...]:
 
 
 def batches_differ(findings: Iterable[Finding]) -> bool:
-    """Return whether batches that were added up differ so much that no decision is given.
+    """Return whether the added batches differ so much that the decision is withheld.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def batches_differ(findings: Iterable[Finding]) -> bool:
 def _names(group: Sequence[Source]) -> str:
     names = list(dict.fromkeys(one.file or one.name for one in group))
     if names == [""]:
-        return f"{len(group)} of the outcomes that were added up have exactly the same counts"
+        return f"{len(group)} of the added outcomes have exactly the same counts"
     if len(names) == 1:
         return f"{names[0]} was added {len(group)} times with exactly the same counts"
     named = listed([name or "arrays" for name in names], most=_SHOWN)

@@ -1,4 +1,4 @@
-"""Spans: the schemes known by name, and from spans to cells."""
+"""Spans: named tag schemes, and conversion of spans to cells."""
 
 from __future__ import annotations
 
@@ -49,14 +49,13 @@ _ALIASES = {"BIO": "IOB2", "BIOES": "IOBES", "BILUO": "BILOU"}
 
 
 def get_scheme(scheme: str | Mapping[str, Role] | Scheme) -> Scheme:
-    """Return a scheme by its name, from a table of roles, or as itself.
+    """Return a scheme from its name or from a table of roles.
 
     Parameters
     ----------
     scheme
-        A name such as ``"IOB2"``, in capitals or not, a table that gives the role of each
-        prefix (``"begin"``, ``"inside"``, ``"end"``, ``"single"`` or ``"outside"``), or a
-        :class:`Scheme`.
+        A name such as ``"IOB2"`` (case is ignored), a table with the role of each prefix
+        (``"begin"``, ``"inside"``, ``"end"``, ``"single"`` or ``"outside"``), or a :class:`Scheme`.
 
     Examples
     --------
@@ -75,8 +74,8 @@ def get_scheme(scheme: str | Mapping[str, Role] | Scheme) -> Scheme:
         return Scheme(name="your scheme", roles=scheme)
     if not isinstance(scheme, str):
         raise UsageError(
-            "a scheme must be a name, a table of prefixes and roles or a Scheme; "
-            f"got {type(scheme).__name__}"
+            "scheme must be a name, a table of prefixes and roles or a Scheme; got "
+            f"{type(scheme).__name__}"
         )
     name = _ALIASES.get(scheme.upper(), scheme.upper())
     if name not in _SCHEMES:
@@ -85,7 +84,7 @@ def get_scheme(scheme: str | Mapping[str, Role] | Scheme) -> Scheme:
 
 
 def scheme_names() -> list[str]:
-    """Return the names of all schemes of the table.
+    """Return the names of all known schemes.
 
     Examples
     --------
@@ -99,7 +98,7 @@ Documents = Sequence[Iterable[Span]]
 
 
 class Counted(NamedTuple):
-    """The types that occurred and the table over them; the code after the last means no span."""
+    """Types that occurred and their table; the code after the last type means no span."""
 
     labels: tuple[Label, ...]
     table: Table
@@ -108,7 +107,7 @@ class Counted(NamedTuple):
 
 
 class CountedSpans(NamedTuple):
-    """The spans that anybody has, one row each: codes, document and group."""
+    """All true or predicted spans, one per row: codes, document and group."""
 
     codes: list[IntArray]
     document: IntArray
@@ -122,7 +121,7 @@ def count_spans(
     groups: Sequence[object] | None,
     ids: object = None,
 ) -> Counted:
-    """Count spans that agree to the letter, and keep the documents together."""
+    """Count exactly matching spans, grouped by document."""
     columns = {"gold": gold, **{f"spans of {name!r}": spans for name, spans in predictions.items()}}
     _same_length(columns, "documents")
     rows: dict[tuple[int, Span], list[bool]] = {}
@@ -136,7 +135,7 @@ def count_spans(
                 has[place] = True
                 types.add((type(span[2]), span[2]))
     if not rows:
-        raise DataError("there is not one span, neither in gold nor among the predictions")
+        raise DataError("neither gold nor the predictions contain any span")
     labels = _sorted_types(types)
     place_of = {label: code for code, label in enumerate(labels)}
     own = np.array([place_of[span[2]] for _, span in rows], dtype=np.int64)
@@ -169,7 +168,7 @@ def _checked(spans: Iterable[Any], name: str, number: int) -> list[Span]:
         read = [(index(start), index(end), kind) for start, end, kind in spans]
     except (TypeError, ValueError) as error:
         raise DataError(
-            f"{where} must be a list of (start, end, type) with whole numbers; got {spans!r}"
+            f"{where} must be a list of (start, end, type) with integers; got {spans!r}"
         ) from error
     for start, end, _ in read:
         if start > end:
@@ -181,25 +180,25 @@ def _checked(spans: Iterable[Any], name: str, number: int) -> list[Span]:
 
 
 def _sorted_types(types: set[tuple[type, Label]]) -> tuple[Label, ...]:
-    """Sort labels that come with their Python types, since True and 1 are one key."""
+    """Sort labels with their Python types, because True and 1 are equal keys."""
     names = sorted({kind.__name__ for kind, _ in types})
     if len(names) > 1:
-        raise DataError(f"the types of spans must be of one kind; got {' and '.join(names)}")
+        raise DataError(f"span types must all have the same Python type; got {' and '.join(names)}")
     return sort_labels({label for _, label in types})
 
 
 def read_tags(
     tags: Sequence[Sequence[str]], *, name: str, scheme: Scheme, strict: bool
 ) -> tuple[list[tuple[Span, ...]], Finding | None]:
-    """Read the tag sequences of all sentences; malformed ones are counted in a finding."""
+    """Read the tag sequences of all sentences; a finding reports the number of malformed ones."""
     if isinstance(tags, (str, bytes)) or not isinstance(tags, Sized):
-        raise DataError(f"{name} must be a list of tag lists, one for each sentence")
+        raise DataError(f"{name} must be a list of tag lists, one per sentence")
     read, malformed, first = [], 0, ""
     for number, sentence in enumerate(tags):
         if isinstance(sentence, str):
             raise DataError(
-                f"{name} must be a list of tag lists, one for each sentence; got the text "
-                f"{sentence!r} as sentence {number}. For a single sentence put it in a list"
+                f"{name} must be a list of tag lists, one per sentence; got the text {sentence!r} "
+                f"as sentence {number}. For a single sentence put it in a list"
             )
         try:
             reading = scheme.read(sentence, strict=strict)
@@ -224,7 +223,7 @@ def read_tags(
 def check_tag_lengths(
     gold: Sequence[Sequence[str]], predictions: Mapping[str, Sequence[Sequence[str]]]
 ) -> None:
-    """Refuse sentences whose gold and predicted tags are not of one length."""
+    """Check that gold and predicted tags have the same length in every sentence."""
     _same_length({"gold": gold, **{f"tags of {m!r}": t for m, t in predictions.items()}}, "tags")
     for name, tags in predictions.items():
         for number, (truth, predicted) in enumerate(zip(gold, tags, strict=True)):
@@ -243,14 +242,14 @@ def _same_length(columns: Mapping[str, Sized], what: str) -> None:
     sizes: dict[str, int] = {}
     for name, values in columns.items():
         if isinstance(values, (str, bytes)) or not isinstance(values, Sized):
-            raise DataError(f"{name} must be a list with one entry for each document")
+            raise DataError(f"{name} must be a list with one entry per document")
         sizes[name] = len(values)
     (first, n), *others = sizes.items()
     for name, size in others:
         if size != n:
             raise DataError(
-                f"{first} has {n} documents and {name} has {size}; "
-                "they must be the same documents in the same order"
+                f"{first} has {n} documents but {name} has {size}; both must list the same "
+                "documents in the same order"
             )
     if not n:
         raise DataError(f"{first} has no documents; at least one is needed")
@@ -270,7 +269,8 @@ def span_cells(
     mixed = [row for row in own if len(set(row[row >= 0].tolist())) != 1]
     if mixed:
         raise UsageError(
-            "each cell is one span, so its truth and predictions must be one type, or None where "
-            "it is not found; a span of a wrong type is one missed and one spurious span"
+            "each cell is one span, so its truth and predictions must be the same type, or None "
+            "if it was not found; count a span with the wrong type as one missed and one "
+            "spurious span"
         )
     return types, codes

@@ -1,4 +1,4 @@
-"""One sparse table: rows counted into cells of codes, and the groups that share a weight."""
+"""Sparse table of counts per cell of codes, and the groups of its items."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from outperform.errors import DataError, param
 from outperform.findings import Finding, finding
 
 _INT64_MAX = 2**63 - 1
-# What happens by chance less often than this is taken as a copy.
+# Equal counts with a lower chance than this are reported as a copy.
 CHANCE = 1e-6
 Part = Literal["tp", "fn", "fp", "tn", "correct", "wrong"]
 
 
 def as_counts(values: Any, *, name: str = "counts") -> AnyArray:
-    """Return counts as int64, or as Python integers where their sum needs more.
+    """Return counts as int64, or as Python integers if their sum needs more.
 
     Examples
     --------
@@ -36,12 +36,12 @@ def as_counts(values: Any, *, name: str = "counts") -> AnyArray:
     if array.dtype.kind == "f":
         bad = np.flatnonzero(~np.isfinite(array) | (array != np.floor(array)))
         if bad.size:
-            raise DataError(f"{name} must be whole numbers; got {array.flat[bad[0]].item()!r}")
+            raise DataError(f"{name} must be integers; got {array.flat[bad[0]].item()!r}")
         array = np.array([int(value) for value in array.flat], dtype=object).reshape(array.shape)
     if array.dtype.kind == "O":
         array = _as_python_integers(array, name=name)
     elif array.dtype.kind not in "iu":
-        raise DataError(f"{name} must be whole numbers; got values of type {array.dtype}")
+        raise DataError(f"{name} must be integers; got values of type {array.dtype}")
     if array.size and array.min() < 0:
         raise DataError(f"{name} must not be negative; got {array.min()}")
     if total(array) > _INT64_MAX:
@@ -54,10 +54,10 @@ def _as_array(values: Any, *, name: str) -> AnyArray:
         values = unmasked(values)
         array = np.asarray(values)
         if array.dtype.kind == "f" and not isinstance(values, np.ndarray):
-            # Beside one float numpy rounds a list's whole numbers from 2⁵³ on.
+            # With a float in the list, NumPy would round integers above 2⁵³.
             array = np.array(values, dtype=object)
     except ValueError as error:
-        raise DataError(f"{name} must be a table of numbers with rows of one length") from error
+        raise DataError(f"{name} must be a table of numbers with rows of equal length") from error
     return array
 
 
@@ -66,13 +66,13 @@ def _as_python_integers(array: AnyArray, *, name: str) -> AnyArray:
     for place, value in enumerate(array.flat):
         whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
         if not whole and not (isinstance(value, float) and value.is_integer()):
-            raise DataError(f"{name} must be whole numbers; got {value!r}")
+            raise DataError(f"{name} must be integers; got {value!r}")
         out.flat[place] = int(value)
     return out
 
 
 def total(counts: AnyArray) -> int:
-    """Return the exact sum, whatever its size; effective counts, which are floats, add as such."""
+    """Return the exact sum of any size; effective counts are summed as floats."""
     if counts.dtype.kind == "f":
         return counts.sum()  # type: ignore[no-any-return]
     if counts.dtype == object or (counts.size and int(counts.max()) > _INT64_MAX // counts.size):
@@ -81,9 +81,9 @@ def total(counts: AnyArray) -> int:
 
 
 def read_weights(weights: ColumnLike | None, n_rows: int) -> FloatArray | None:
-    """Return how much the item of each row matters, ``(n_rows,)``; None where all matter alike.
+    """Return the weight of each row's item, ``(n_rows,)``; None if all are equal.
 
-    Whole numbers are read like any others; rows that stand for several items are counts.
+    Integers are read as weights too; for rows that represent several items, use counts.
 
     Examples
     --------
@@ -94,12 +94,12 @@ def read_weights(weights: ColumnLike | None, n_rows: int) -> FloatArray | None:
 
 
 def _numbers(weights: ColumnLike | None, n_rows: int) -> FloatArray:
-    """Return weights as finite numbers, one a row, none below and not all of them zero."""
+    """Return weights checked to be finite, non-negative and not all zero, one per row."""
     try:
         given = np.asarray(unmasked(weights))
         numbers = given.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise DataError(f"sample_weight must be numbers, one for each row: {error}") from error
+        raise DataError(f"sample_weight must be one number per row: {error}") from error
     words = given.flat if given.dtype.kind == "O" else ()
     if given.dtype.kind not in "iufO" or any(isinstance(one, (str, bool)) for one in words):
         raise DataError("sample_weight must be numbers; got text or truth values")
@@ -110,16 +110,18 @@ def _numbers(weights: ColumnLike | None, n_rows: int) -> FloatArray:
         what = "not be negative" if np.isfinite(numbers[bad[0]]) else "be finite"
         raise DataError(f"sample_weight must {what}; got {given[bad[0]]} in row {bad[0]}")
     if not numbers.any():
-        raise DataError("sample_weight is zero everywhere; at least one item must count")
+        raise DataError("sample_weight is zero for all rows; at least one must be positive")
     with np.errstate(over="ignore"):
         sum_of_all = numbers.sum()
     if not np.isfinite(sum_of_all):
-        raise DataError("sample_weight adds up to more than a float holds; divide it by its mean")
+        raise DataError(
+            "sample_weight sums to more than a float can represent; divide it by its mean"
+        )
     return numbers
 
 
 class ClassCounts(NamedTuple):
-    """Exact counts for each class."""
+    """Exact counts by class."""
 
     hits: AnyArray  # (n_classes,) truth and prediction are the class
     actual: AnyArray  # (n_classes,) the truth is the class
@@ -129,7 +131,7 @@ class ClassCounts(NamedTuple):
 @written("cells counts groups?")
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Counts of (truth, prediction of each model), only for what occurred.
+    """Sparse counts of (truth, prediction of each model).
 
     Parameters
     ----------
@@ -137,10 +139,10 @@ class Table:
         Codes of shape ``(n_cells, 1 + n_models)``: the truth, then each model's
         prediction; in lexicographic order.
     counts
-        How many items each cell holds; int64, or Python integers where
-        the sum needs more. Effective counts, of :meth:`scaled`, are float64.
+        Number of items in each cell; int64, or Python integers if the sum needs more. Effective
+        counts from :meth:`scaled` are float64.
     groups
-        Which of them were seen together, if that is known, or how much each matters.
+        Groups of the items, if known, or their importance weights.
     """
 
     cells: IntRows
@@ -153,28 +155,28 @@ class Table:
 
     @cached_property
     def n(self) -> int:
-        """The number of items."""
+        """Number of items."""
         return total(self.counts)
 
     # The same counts, in other cells
 
     def columns(self, kept: Sequence[int], *, n_labels: int) -> Table:
-        """Sum out every column but the truth and the kept models."""
+        """Sum over all columns except the truth and the kept models."""
         codes = [self.cells[:, 0]] + [self.cells[:, 1 + model] for model in kept]
         return self._moved(codes, n_labels=n_labels)
 
     def recode(self, codes: IntArray, *, n_labels: int) -> Table:
-        """Give every label a new code; labels that share one are added up."""
+        """Recode every label; labels with the same new code are added up."""
         return self._moved(list(codes[self.cells].T), n_labels=n_labels)
 
     def matched(self) -> Table:
-        """Keep only whether each prediction is the truth: codes 1 and 0, the truth always 1."""
+        """Reduce predictions to right or wrong: codes 1 and 0, with the truth always 1."""
         truth = self.cells[:, 0]
         right = (self.cells[:, 1:] == truth[:, None]).astype(np.int64)
         return self._moved([np.ones_like(truth), *right.T], n_labels=2)
 
     def without(self, dropped: AnyArray) -> Table:
-        """Leave out some cells."""
+        """Drop some cells."""
         kept = ~dropped
         groups = self.groups
         if groups is not None:
@@ -200,20 +202,20 @@ class Table:
         return Table(cells, counts, one.plus(two, n_cells=len(cells)))
 
     def scaled(self, factor: float) -> Table:
-        """Return effective counts, each this many times what was counted."""
+        """Return effective counts: all counts times a factor."""
         groups = self.groups
         if groups is not None:
             groups = replace(groups, repeats=groups.repeats.astype(np.float64) * factor)
         return Table(self.cells, self.counts.astype(np.float64) * factor, groups)
 
     def in_weights(self) -> Table:
-        """Return the importance weight of each cell instead of its items, if it has any."""
+        """Return importance weights of the cells instead of counts, if there are any."""
         if self.groups is None or not self.groups.weighted:
             return self
         return Table(self.cells, self.groups.held(n_cells=len(self.cells)))
 
     def emptied(self) -> Table:
-        """Return a table of the same columns in which nothing was counted."""
+        """Return an empty table with the same columns."""
         return Table(self.cells[:0], self.counts[:0])
 
     def _moved(self, columns: Sequence[IntArray], *, n_labels: int) -> Table:
@@ -230,7 +232,7 @@ class Table:
         return total(self.counts[selected])
 
     def sum_by(self, codes: IntArray, *, n_labels: int) -> AnyArray:
-        """Return the exact count for each code, zero where none occurred."""
+        """Return the exact count for each code, including zeros."""
         return sum_by(codes, self.counts, size=n_labels)
 
     def confusion(self, *, n_labels: int) -> AnyArray:
@@ -240,11 +242,11 @@ class Table:
         return matrix
 
     def _split(self) -> list[IntArray]:
-        """Return the truth and each model's prediction, a code a cell."""
+        """Return the truth and each model's prediction, one code per cell."""
         return list(self.cells.T)
 
     def margins(self, *, n_labels: int, model: int = 0) -> ClassCounts:
-        """Return hits, actual and predicted counts of every code, of one of the models."""
+        """Return hits, actual and predicted counts of every code, for one model."""
         truth, predicted = self.cells[:, 0], self.cells[:, 1 + model]
         right = truth == predicted
         return ClassCounts(
@@ -254,7 +256,7 @@ class Table:
         )
 
     def part(self, part: Part, *, positive: int | None) -> int:
-        """Return tp, fn, fp or tn of a class, or correct or wrong, of one model's table."""
+        """Return tp, fn, fp or tn of a class, or correct or wrong, from one model's table."""
         truth, predicted = self._split()
         selected = {
             "tp": (truth == positive) & (predicted == positive),
@@ -267,7 +269,7 @@ class Table:
         return self.sum_where(selected)
 
     def agreement(self, truth: int | None) -> tuple[int, int, int, int]:
-        """Return how many items both, only A, only B and neither of two models got right."""
+        """Return the numbers of items that both, only A, only B and neither model got right."""
         actual, a, b = self._split()
         inside = np.ones(len(actual), dtype=bool) if truth is None else actual == truth
         right_a, right_b = a == actual, b == actual
@@ -278,11 +280,11 @@ class Table:
 
 
 def row_findings(table: Table, *, kind: str) -> tuple[Finding, ...]:
-    """Say that rows may have been repeated: every count is a multiple of one number g ≥ 2.
+    """Report that rows may be repeated: every count is a multiple of some number g ≥ 2.
 
-    The chance of that is about g to the power of minus the number of cells, without those that a
-    balanced design fixes: one for each true class. Where groups say what belongs together,
-    repeated rows are weighed as they should be. Spans are rows of sentences.
+    The probability of this by chance is about g to the power of minus the number of cells, not
+    counting one cell per true class, which a balanced design fixes. Groups already account for
+    repeated rows. For spans, rows are sentences.
 
     Examples
     --------
@@ -306,17 +308,17 @@ def row_findings(table: Table, *, kind: str) -> tuple[Finding, ...]:
 
 
 def read_confusions(matrices: Mapping[str, Any]) -> dict[str, AnyArray]:
-    """Return the counts of each model, all of one size, or say what is wrong with them."""
+    """Return the counts of each model, checked to have the same size."""
     _refuse_other_orders(matrices)
     arrays = {name: _square(value, name) for name, value in matrices.items()}
     sizes = {name: array.shape[0] for name, array in arrays.items()}
     if len(set(sizes.values())) > 1:
-        raise DataError(f"confusion matrices must have one size; got {sizes}")
+        raise DataError(f"confusion matrices must have the same size; got {sizes}")
     return arrays
 
 
 def truth_findings(arrays: Mapping[str, AnyArray]) -> tuple[Finding, ...]:
-    """Name matrices that would fit the others if they were transposed or in another order."""
+    """Report matrices that would match the others if transposed or reordered."""
     found = []
     for (one, first), (other, second) in pairwise(arrays.items()):
         truth, rows, columns = first.sum(axis=1), second.sum(axis=1), second.sum(axis=0)
@@ -342,7 +344,7 @@ def _square(value: Any, name: str) -> AnyArray:
 
 
 def _refuse_other_orders(matrices: Mapping[str, Any]) -> None:
-    """Refuse frames whose axes differ: a crosstab leaves out what never occurred."""
+    """Check that both axes have the same classes: a crosstab omits classes that never occur."""
     axes = {}
     for name, value in matrices.items():
         if hasattr(value, "index") and hasattr(value, "columns"):
@@ -358,7 +360,7 @@ def _refuse_other_orders(matrices: Mapping[str, Any]) -> None:
 
 
 def effective_size(sizes: FloatArray, repeats: FloatArray | float = 1.0) -> float:
-    """Return ``(Σ size)² / Σ size²``: how many of equal size these are worth.
+    """Return ``(Σ size)² / Σ size²``: the equivalent number of equal sizes.
 
     Examples
     --------
@@ -368,31 +370,30 @@ def effective_size(sizes: FloatArray, repeats: FloatArray | float = 1.0) -> floa
     most = float(sizes.max(initial=0.0))
     if most == 0.0:
         return 0.0
-    shares = sizes / most  # so that no square is lost or too large
+    shares = sizes / most  # avoids underflow and overflow of the squares
     return float((repeats * shares).sum()) ** 2 / float((repeats * np.square(shares)).sum())
 
 
 @written("pattern cell times?=_whole_times repeats weights?=_weights")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Groups:
-    """Patterns of cells, and how many groups show each.
+    """Patterns of cells, and the number of groups with each.
 
-    A sentence brings all its spans, an author all items. Groups with the
-    same cells are one pattern, so that outcomes stay small and add up. Entries
-    come sorted by pattern and cell; a pattern without entries is a group in
-    which nothing was counted.
+    A group is, for example, all spans of a sentence or all items of an author. Groups with the same
+    cells form one pattern, which keeps outcomes small and additive. Entries are sorted by pattern
+    and cell; a pattern without entries represents empty groups.
 
     Parameters
     ----------
     pattern
         The pattern of each entry.
     cell
-        The place of each entry's cell in the table.
+        Index of each entry's cell in the table.
     times
-        How often one group of the pattern holds the cell; or, where items carry
-        importance weights, how much weight of it, as float64.
+        Number of items of the cell in one group of the pattern; or their total importance weight,
+        as float64.
     repeats
-        How many groups show each pattern.
+        Number of groups with each pattern.
     """
 
     pattern: IntArray  # (n_entries,)
@@ -406,38 +407,38 @@ class Groups:
 
     @cached_property
     def n(self) -> int:
-        """The number of groups."""
+        """Number of groups."""
         return total(self.repeats)
 
     @property
     def _whole_times(self) -> IntArray | None:
-        """How often one group of the pattern holds the cell."""
+        """Number of items of the cell in one group of the pattern."""
         return None if self.weighted else self.times
 
     @property
     def _weights(self) -> FloatArray | None:
-        """How much importance weight of the cell one group of the pattern holds."""
+        """Importance weight of the cell in one group of the pattern."""
         return self.times if self.weighted else None
 
     @property
     def weighted(self) -> bool:
-        """Whether the cells hold importance weights instead of numbers of items."""
+        """Whether the cells contain importance weights instead of numbers of items."""
         return self.times.dtype.kind == "f"
 
     @cached_property
     def n_even(self) -> float:
-        """How many groups of equal size they are worth: ``(Σ size)² / Σ size²``.
+        """Equivalent number of groups of equal size: ``(Σ size)² / Σ size²``.
 
-        Where every item is a group and its size an importance weight, this is the
-        effective sample size.
+        If every item is a group and its size an importance weight, this is the effective sample
+        size.
 
-        The weight of a group in which nothing was counted changes nothing.
+        Empty groups have no effect.
         """
         sizes = sum_by(self.pattern, self.times.astype(np.float64), size=len(self.repeats))
         return effective_size(sizes, self.repeats.astype(np.float64))
 
     def moved(self, places: IntArray, *, n_cells: int) -> Groups:
-        """Follow the cells to their new places; −1 drops a cell."""
+        """Renumber the cells; −1 drops a cell."""
         places = places[self.cell]
         kept = places >= 0
         return _joined(
@@ -445,7 +446,7 @@ class Groups:
         )
 
     def plus(self, other: Groups, *, n_cells: int) -> Groups:
-        """Put the groups of two tables with the same cells side by side."""
+        """Concatenate the groups of two tables with the same cells."""
         return _joined(
             np.concatenate([self.pattern, other.pattern + len(self.repeats)]),
             np.concatenate([self.cell, other.cell]),
@@ -455,25 +456,25 @@ class Groups:
         )
 
     def occurring(self) -> Groups:
-        """Leave out groups in which nothing was counted."""
+        """Drop empty groups."""
         kept = np.unique(self.pattern)
         pattern = np.searchsorted(kept, self.pattern)
         return replace(self, pattern=pattern, repeats=self.repeats[kept])
 
     def held(self, *, n_cells: int) -> AnyArray:
-        """Return how much of each cell all groups hold together, as float64."""
+        """Return the total of each cell over all groups, as float64."""
         repeats = self.repeats.astype(np.float64)
         amounts = self.times.astype(np.float64) * repeats[self.pattern]
         return sum_by(self.cell, amounts, size=n_cells)
 
     def with_any(self, selected: AnyArray) -> int:
-        """Count the groups that hold at least one of the selected cells."""
+        """Count the groups with at least one of the selected cells."""
         patterns = np.unique(self.pattern[selected[self.cell]])
         return total(self.repeats[patterns])
 
 
 def group_codes(groups: ColumnLike | None, n_items: int) -> tuple[IntArray, int]:
-    """Return a code for the group of each item, and how many groups there are.
+    """Return the group code of each item, and the number of groups.
 
     Examples
     --------
@@ -486,25 +487,26 @@ def group_codes(groups: ColumnLike | None, n_items: int) -> tuple[IntArray, int]
         raise DataError(f"{param('groups')} must be a list with the group of each item")
     if len(groups) != n_items:
         raise DataError(
-            f"{param('groups')} must name one group per item: {n_items} items, {len(groups)} groups"
+            f"{param('groups')} must have one group per item; got {len(groups)} groups for "
+            f"{n_items} items"
         )
     if isinstance(groups, np.ndarray) and groups.dtype.kind in "iu" and groups.ndim == 1:
         names, places = np.unique(groups, return_inverse=True)
         return places.astype(np.int64), len(names)
-    # What numpy and Arrow hold are scalars of their own, which hide what is missing.
+    # NumPy and Arrow have their own scalar types, which hide missing values.
     listed = getattr(groups, "tolist", None) or getattr(groups, "to_pylist", None)
     values: Any = groups if listed is None else listed()
     codes: dict[Any, int] = {}
     try:
         found = [codes.setdefault(group, len(codes)) for group in values]
     except TypeError as error:
-        raise DataError(f"{param('groups')} must be names or numbers, one for each item") from error
+        raise DataError(f"{param('groups')} must be names or numbers, one per item") from error
     missing = [code for group, code in codes.items() if is_missing(group)]
     if missing:
         rows = [row for row, code in enumerate(found) if code in missing]
         raise DataError(
-            f"{len(rows)} items have no group, the first in row {rows[0]} (counted from 0); "
-            "one that belongs to no other is a group of its own"
+            f"{len(rows)} items have no group, the first in row {rows[0]} (counted from 0); give "
+            "each unrelated item its own group"
         )
     return np.array(found, dtype=np.int64), len(codes)
 
@@ -518,10 +520,10 @@ def group_rows(
     times: AnyArray | None = None,
     repeats: AnyArray | None = None,
 ) -> Groups:
-    """Collect rows that each know their group and their cell.
+    """Collect rows with known groups and cells into groups.
 
-    ``times`` says how often each row counts, or how much; ``repeats`` how many groups each group
-    stands for.
+    ``times`` is the count or weight of each row; ``repeats`` the number of groups that each group
+    represents.
 
     Examples
     --------
@@ -539,7 +541,7 @@ def group_rows(
 def _joined(
     group: IntArray, cell: IntArray, times: AnyArray, repeats: AnyArray, *, n_cells: int
 ) -> Groups:
-    """Add up equal cells of a group, then make groups that look alike one pattern."""
+    """Add up equal cells of a group, then merge equal groups into one pattern."""
     n_codes = max(len(repeats), n_cells, 1)
     rows, times = count_rows([group, cell], n_labels=n_codes, weights=times)
     sizes = np.bincount(rows[:, 0], minlength=len(repeats))
@@ -549,7 +551,7 @@ def _joined(
     for size, members in _by_size(sizes):
         entries = starts[members][:, None] + np.arange(size)  # (n_members, size)
         looks = np.concatenate([rows[entries, 1], times[entries]], axis=1)
-        # Beside importance weights the cells are floats too; there are not 2⁵³ of them.
+        # With importance weights the cells are floats too; there are fewer than 2⁵³ of them.
         numbers = looks if looks.dtype.kind == "f" else looks.astype(np.int64)
         first, inverse = distinct_rows(numbers)
         distinct = numbers[first]

@@ -1,4 +1,4 @@
-"""Tag schemes: what each prefix means, and from tags to spans and back."""
+"""Tag schemes: meaning of the prefixes, and conversion of tags to spans and back."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ Span: TypeAlias = tuple[int, int, str]
 """Start, end (exclusive) and type."""
 
 BARE_TYPE = "span"
-"""The type of a tag that is a prefix and nothing else."""
+"""Type of a tag that consists of a prefix only."""
 
 
 class Reading(NamedTuple):
-    """What was read from the tags of one sequence.
+    """Spans and malformed tags of one sequence.
 
     Attributes
     ----------
     spans
         Start, end (exclusive) and type of every span, in the order of the text.
     malformed
-        The positions of the tags that the scheme does not allow where they stand.
+        Positions of tags that the scheme does not allow there.
     """
 
     spans: tuple[Span, ...]
@@ -61,13 +61,13 @@ ROLES_OF = {
 
 
 def fitting(prefixes: Iterable[str]) -> list[str]:
-    """Return the names of the schemes that know all these prefixes."""
+    """Return the names of the schemes that have all these prefixes."""
     wanted = set(prefixes)
     return [name for name, roles in ROLES_OF.items() if wanted <= set(roles)]
 
 
 class _Tag(NamedTuple):
-    """One tag taken apart; outside of spans there is neither prefix nor type."""
+    """Parsed tag; outside of spans it has neither prefix nor type."""
 
     prefix: str
     role: Role
@@ -79,7 +79,7 @@ _OUTSIDE = _Tag("", "outside", "")
 
 
 def read(scheme: Scheme, tags: Sequence[str], *, strict: bool) -> Reading:
-    """Return the spans of one sequence of tags, and where the tags break the scheme."""
+    """Return the spans of one sequence of tags, and the positions of malformed tags."""
     parsed = _parse(scheme, tags)
     spans = _strict_spans(scheme, parsed) if strict else _lenient_spans(parsed)
     return Reading(spans=tuple(spans), malformed=tuple(_malformed(scheme, parsed)))
@@ -92,7 +92,7 @@ def _parse(scheme: Scheme, tags: Sequence[str]) -> list[_Tag]:
         )
     known: dict[str, _Tag] = {}
     parsed = []
-    # A list, because what can be gone through need not count its places from 0.
+    # A list, because an iterable need not support indexing from 0.
     tags = list(tags)
     for position, tag in enumerate(tags):
         if not isinstance(tag, str):
@@ -113,8 +113,8 @@ def _take_apart(scheme: Scheme, tags: Sequence[str], position: int) -> _Tag:
         return _OUTSIDE._replace(allowed=not delimiter)
     if delimiter and not kind:
         raise DataError(
-            f"a tag must name a type after {delimiter!r}; got {tag!r} at position {position}; "
-            f"write {prefix!r} alone if there are no types"
+            f"a tag must have a type after {delimiter!r}; got {tag!r} at position {position}; "
+            f"write only {prefix!r} if there are no types"
         )
     return _Tag(prefix, role, kind or BARE_TYPE)
 
@@ -125,7 +125,7 @@ def _unknown_prefix(scheme: Scheme, tags: Sequence[str], position: int) -> str:
     hint = (
         f"the tags of this sequence would fit {' or '.join(others)}"
         if others
-        else "give a table of prefixes and roles if the scheme is your own"
+        else "for a custom scheme, pass a table of prefixes and roles"
     )
     return (
         f"a tag of {scheme.name} must begin with {', '.join(scheme.roles)}; "
@@ -134,10 +134,10 @@ def _unknown_prefix(scheme: Scheme, tags: Sequence[str], position: int) -> str:
 
 
 def _lenient_spans(tags: list[_Tag]) -> list[Span]:
-    """Return the spans by conlleval's rules, which leave no tag of a span unread.
+    """Return the spans by the rules of conlleval, which use every tag of a span.
 
-    Two neighbours belong to one span unless the left one ends it, the right one
-    begins another, or their types differ.
+    Two adjacent tags belong to one span unless the left one ends it, the right one begins another,
+    or their types differ.
     """
     spans: list[Span] = []
     start, before = 0, _OUTSIDE
@@ -156,7 +156,7 @@ def _lenient_spans(tags: list[_Tag]) -> list[Span]:
 
 
 def _strict_spans(scheme: Scheme, tags: list[_Tag]) -> list[Span]:
-    """Return the spans that open, go on and close as the scheme asks."""
+    """Return the spans that open, continue and close as the scheme requires."""
     spans: list[Span] = []
     start: int | None = None
     before = _OUTSIDE
@@ -170,7 +170,7 @@ def _strict_spans(scheme: Scheme, tags: list[_Tag]) -> list[Span]:
 
 
 def _malformed(scheme: Scheme, tags: list[_Tag]) -> list[int]:
-    """Return the positions of tags that do not get on with a neighbour."""
+    """Return the positions of tags that do not fit an adjacent tag."""
     wrong = {position for position, tag in enumerate(tags) if not tag.allowed}
     before = _OUTSIDE
     for position, tag in enumerate((*tags, _OUTSIDE)):
@@ -230,17 +230,17 @@ def _in_order(spans: Iterable[Span], length: int) -> list[Span]:
             nested = second[1] <= first[1] or second[0] == first[0]
             raise DataError(
                 f"spans must not {'lie inside one another' if nested else 'overlap'}, because a "
-                f"tag belongs to one span only; got {first!r} and {second!r}"
+                f"tag belongs to only one span; got {first!r} and {second!r}"
             )
     return ordered
 
 
 def _checked(span: Span, length: int) -> Span:
     if len(span) != 3:
-        raise DataError(f"a span must be start, end and type; got {span!r}")
+        raise DataError(f"a span must consist of start, end and type; got {span!r}")
     start, end, kind = span
     if not (hasattr(start, "__index__") and hasattr(end, "__index__")):
-        raise DataError(f"the start and the end of a span must be whole numbers; got {span!r}")
+        raise DataError(f"the start and the end of a span must be integers; got {span!r}")
     if not 0 <= start < end <= length:
         raise DataError(
             f"a span must have 0 <= start < end <= {length}, the length of the sequence; "
@@ -256,7 +256,7 @@ def _outside(scheme: Scheme) -> str:
 
 
 def _touch(left: Span | None, right: Span | None) -> bool:
-    """Return whether two spans of one type stand side by side."""
+    """Return whether two spans of one type are adjacent."""
     return left is not None and right is not None and left[1:] == (right[0], right[2])
 
 
@@ -282,59 +282,58 @@ def _prefixes(scheme: Scheme, span: Span, after_same: bool, before_same: bool) -
 
 
 def _in_context(fit: Sequence[str], bound: Sequence[str], here: bool) -> list[str]:
-    """Return the prefixes for a span with such a neighbour, those made for it first."""
+    """Return the prefixes for a span next to such a span, the most specific first."""
     made = [one for one in fit if one in bound]
     free = [one for one in fit if one not in bound]
     return made + free if here else free
 
 
 def _check_written(scheme: Scheme, tags: list[str], spans: list[Span]) -> None:
-    """Refuse what could not be read again."""
+    """Check that the tags can be read back."""
     if "" in tags:
         raise UsageError(
-            f"{scheme.name} has no prefix for what is outside of spans, so spans must cover the "
-            f"whole sequence; position {tags.index('')} is in none"
+            f"{scheme.name} has no prefix for tags outside of spans, so spans must cover the "
+            f"entire sequence; position {tags.index('')} is not covered"
         )
     if read(scheme, tags, strict=False).spans != tuple(spans):
         raise DataError(
-            f"{scheme.name} cannot tell these spans apart: neighbours of one type need a scheme "
+            f"{scheme.name} cannot separate these spans: adjacent spans of one type need a scheme "
             f"with a prefix for the beginning or the end; got {spans!r}"
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scheme:
-    """A tagging scheme: how the tags of a sequence mark its spans.
+    """Tagging scheme: how the tags of a sequence mark its spans.
 
     A tag is a prefix, a delimiter and a type, as in ``B-PER``; a prefix alone has the type
     ``"span"``. The roles of the prefixes are enough to read tags as conlleval does. The other
-    fields say which tags are well-formed; left empty, they follow from the roles.
+    fields define which tags are well-formed; if empty, they follow from the roles.
 
     Parameters
     ----------
     name
-        What the scheme is called.
+        Name of the scheme.
     roles
-        What each prefix says: ``"begin"``, ``"inside"``, ``"end"``, ``"single"`` or
-        ``"outside"``.
+        Role of each prefix: ``"begin"``, ``"inside"``, ``"end"``, ``"single"`` or ``"outside"``.
     opens
-        The prefixes that may open a span.
+        Prefixes that can open a span.
     closes
-        The prefixes that may close a span.
+        Prefixes that can close a span.
     follows
-        For each prefix, those that may follow it within a span.
+        For each prefix, those that can follow it within a span.
     after_same
-        The prefixes that open a span only right after another one of the same type.
+        Prefixes that open a span only directly after another span of the same type.
     before_same
-        The prefixes that close a span only right before another one of the same type.
+        Prefixes that close a span only directly before another span of the same type.
     strict_after_same
-        The prefixes that the scheme lets open a span anywhere, but strict reading only right
-        after a tag of the same type, because seqeval reads so.
+        Prefixes that the scheme lets open a span anywhere, but strict reading only directly after a
+        tag of the same type, as in seqeval.
     strict_not_doubled
-        The prefixes that the scheme lets close a span anywhere, but strict reading not right
-        before the same prefix with another type, because seqeval reads so.
+        Prefixes that the scheme lets close a span anywhere, but strict reading not directly before
+        the same prefix with another type, as in seqeval.
     delimiter
-        What stands between prefix and type.
+        Separator between prefix and type.
 
     Examples
     --------
@@ -372,18 +371,17 @@ class Scheme:
         _check_known(self)
 
     def read(self, tags: Sequence[str], *, strict: bool = False) -> Reading:
-        """Return the spans of one sequence of tags, and where the tags break the scheme.
+        """Return the spans of one sequence of tags, and the positions of malformed tags.
 
-        By default malformed tags are read as conlleval reads them: a tag that cannot continue
-        the span before it opens a new one. Strict reading gives only the spans that are
-        well-formed.
+        By default malformed tags are read as in conlleval: a tag that cannot continue the preceding
+        span opens a new one. Strict reading returns only well-formed spans.
 
         Parameters
         ----------
         tags
-            The tags of one sequence, in order.
+            Tags of one sequence, in order.
         strict
-            Whether spans that break the scheme are left out.
+            Whether to drop spans that break the scheme.
 
         Examples
         --------
@@ -402,9 +400,9 @@ class Scheme:
         Parameters
         ----------
         spans
-            Start, end (exclusive) and type of each span, in any order; they may not overlap.
+            Start, end (exclusive) and type of each span, in any order, without overlap.
         length
-            How many tags the sequence has.
+            Number of tags in the sequence.
 
         Examples
         --------
@@ -420,7 +418,7 @@ def _with_role(roles: Mapping[str, Role], *wanted: Role) -> tuple[str, ...]:
 
 
 def _derive_opens(roles: Mapping[str, Role]) -> tuple[str, ...]:
-    """Return what opens a span: a prefix made for it, or else whatever comes first."""
+    """Return the prefixes that open a span: specific ones, or else all that can come first."""
     present = set(roles.values())
     wanted: list[Role] = ["single", "begin" if "begin" in present else "inside"]
     if not present & {"begin", "single"}:
@@ -429,7 +427,7 @@ def _derive_opens(roles: Mapping[str, Role]) -> tuple[str, ...]:
 
 
 def _derive_closes(roles: Mapping[str, Role]) -> tuple[str, ...]:
-    """Return what closes a span: a prefix made for it, or else whatever comes last."""
+    """Return the prefixes that close a span: specific ones, or else all that can come last."""
     present = set(roles.values())
     wanted: list[Role] = ["single", "end" if "end" in present else "inside"]
     if not present & {"end", "single"}:
@@ -464,7 +462,7 @@ def _check_roles(roles: Mapping[str, Role], delimiter: str) -> None:
 
 
 def _check_known(scheme: Scheme) -> None:
-    """Refuse rules about prefixes that have no role, or about those outside of spans."""
+    """Check that rules concern only prefixes with a role within spans."""
     inside = {prefix for prefix, role in scheme.roles.items() if role != "outside"}
     rules = {
         "opens": scheme.opens,
@@ -479,6 +477,6 @@ def _check_known(scheme: Scheme) -> None:
         strange = sorted(set(prefixes) - inside)
         if strange:
             raise UsageError(
-                f"{rule} must name prefixes of spans, here {', '.join(sorted(inside))}; "
-                f"got {', '.join(map(repr, strange))}"
+                f"{rule} must contain only prefixes of spans ({', '.join(sorted(inside))}); got "
+                f"{', '.join(map(repr, strange))}"
             )

@@ -1,4 +1,4 @@
-"""Other readings of the same counts, and where they came from."""
+"""Functions of outcomes: counts, weights, selections and sources."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from outperform.findings import counted
 
 
 def predicted_codes(outcomes: Outcomes, place: int) -> IntArray:
-    """Return the codes that a model ever predicts, also beyond what is labelled of a pool.
+    """Return the codes that a model ever predicts, including the unlabelled part of a pool.
 
     Parameters
     ----------
     outcomes
-        What was seen.
+        The outcomes.
     place
-        Which of its models.
+        Index of the model.
     """
     paired = outcomes.paired
     table, column = (outcomes.tables[0], 1 + place) if paired else (outcomes.tables[place], 1)
@@ -49,7 +49,7 @@ def predicted_codes(outcomes: Outcomes, place: int) -> IntArray:
 
 
 def count_of(outcomes: Outcomes, model: str, part: Part, *, positive: int | None = None) -> int:
-    """Return one exact count of a model: tp, fn, fp, tn of a class, or correct and wrong.
+    """Return one exact count of a model: tp, fn, fp or tn of a class, or correct or wrong.
 
     Examples
     --------
@@ -62,9 +62,9 @@ def count_of(outcomes: Outcomes, model: str, part: Part, *, positive: int | None
 
 
 def in_weights(outcomes: Outcomes) -> Outcomes:
-    """Return the importance weight of every cell instead of its items, if they have any.
+    """Return importance weights of the cells instead of counts, if there are any.
 
-    Items chosen from a pool by their predictions stand for all that have the same.
+    Items selected from a pool by their predictions represent all items with the same ones.
 
     Examples
     --------
@@ -81,16 +81,16 @@ def in_weights(outcomes: Outcomes) -> Outcomes:
 
 
 def scaled(outcomes: Outcomes, factor: float) -> Outcomes:
-    """Return every count times what one item is worth; they are no longer whole numbers."""
-    refuse_pool(outcomes, "counts that are worth more or less have no place in it")
+    """Return every count times the weight of one item; the results are not integers."""
+    refuse_pool(outcomes, "it needs unweighted counts")
     tables = tuple(table.scaled(factor) for table in outcomes.tables)
     return replace(outcomes, tables=tables, slices=None)
 
 
 def emptied(outcomes: Outcomes) -> Outcomes:
-    """Return the same models and classes before any item was seen.
+    """Return the same models and classes without any items.
 
-    A pool is known before any of its items is labelled, so it stays.
+    A pool is kept, because it is known before any of its items is labelled.
     """
     tables = tuple(table.emptied() for table in outcomes.tables)
     pool = None if outcomes.pool is None else outcomes.pool.emptied()
@@ -109,7 +109,7 @@ def only(outcomes: Outcomes, labels: Sequence[Label]) -> Outcomes:
     array([1])
     """
     if outcomes.kind not in ("spans", "label_sets"):
-        raise UsageError("only spans can be left out; use binarize(label) for classes")
+        raise UsageError("only spans can be dropped; use binarize(label) for classes")
     labels = check_labels(labels)
     kept = {code_of(outcomes, label) for label in labels}
     if outcomes.kind == "label_sets":
@@ -125,7 +125,7 @@ def only(outcomes: Outcomes, labels: Sequence[Label]) -> Outcomes:
 
 
 def matches(outcomes: Outcomes) -> Outcomes:
-    """Keep only whether each model's label set is the true one: right or wrong.
+    """Reduce each model's label set to right or wrong.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def matches(outcomes: Outcomes) -> Outcomes:
     array([0, 1])
     """
     if outcomes.kind != "label_sets":
-        raise UsageError("only label sets match or not; classes are right or wrong as they are")
+        raise UsageError("this needs label sets; classes are already right or wrong")
     tables = tuple(table.matched() for table in outcomes.tables)
     bare = replace(outcomes, slices=None, sets=())
     return replace(bare, kind="correct", labels=(False, True), tables=tables)
@@ -143,34 +143,34 @@ def matches(outcomes: Outcomes) -> Outcomes:
 
 _NO_ERRORS = {
     "correct": (
-        "only right or wrong is known of these outcomes, so what a wrong gold label hides is not"
+        "these outcomes record only correctness, so the effect of a wrong gold label is unknown"
     ),
-    "label_sets": "an item has several labels, each of which may be wrong or missing",
-    "spans": "spans may be wrong, missing or too many, which no rate of wrong labels says",
+    "label_sets": "an item has several labels, and each may be wrong or missing",
+    "spans": "spans may be wrong, missing or spurious, which a label error rate does not describe",
 }
 
 
 def refuse_label_errors(outcomes: Outcomes) -> None:
-    """Refuse stated label errors where no class is known, or the labels are not taken as gold."""
-    refuse_pool(outcomes, "stated label errors are not known with that; leave them out")
+    """Reject stated label errors without known classes or without gold labels."""
+    refuse_pool(outcomes, "label error rates are not supported with that; remove them")
     reason = _NO_ERRORS.get(outcomes.kind)
     if any(one.name == "annotators" for one in outcomes.findings):
-        reason = "the truth is made of the labels of several annotators, errors and all"
+        reason = "the truth is based on several annotators' labels, including their errors"
     if reason is not None:
         raise UsageError(
-            f"{reason}; label some items again with care and give both to Outcomes.from_judged, or "
-            "leave label errors out"
+            f"{reason}; relabel some items with care and pass both to Outcomes.from_judged, or "
+            "remove the label errors"
         )
 
 
 def read_from(outcomes: Outcomes, file: str) -> Outcomes:
-    """Return outcomes with sources that know the file of outcomes they were read from."""
+    """Return outcomes whose sources record the file they were read from."""
     sources = tuple(replace(one, file=file) for one in origins(outcomes))
     return replace(outcomes, sources=sources)
 
 
 def with_source(outcomes: Outcomes, name: str, *, weighted: bool) -> Outcomes:
-    """Return outcomes that were just counted as one source, and say if rows look repeated."""
+    """Return new outcomes as one source, with a finding if rows look repeated."""
     repeated = () if weighted else row_findings(outcomes.tables[0], kind=outcomes.kind)
     return replace(
         outcomes,
@@ -180,7 +180,7 @@ def with_source(outcomes: Outcomes, name: str, *, weighted: bool) -> Outcomes:
 
 
 def stand_beside(one: Outcomes, two: Outcomes) -> Outcomes:
-    """Return unpaired outcomes of the only model of ``one`` and the only one of ``two``.
+    """Combine two outcomes of one model each into unpaired outcomes.
 
     Parameters
     ----------
@@ -197,13 +197,13 @@ def stand_beside(one: Outcomes, two: Outcomes) -> Outcomes:
     """
     if len(one.models) != 1 or len(two.models) != 1 or one.models == two.models:
         raise UsageError(
-            f"two outcomes of one model each, with two names, are needed; got {one.models} and "
-            f"{two.models}"
+            f"two outcomes of one model each, with different names, are needed; got {one.models} "
+            f"and {two.models}"
         )
     if one.kind != two.kind:
         raise DataError(f"outcomes of the kinds {one.kind!r} and {two.kind!r} cannot be compared")
     if one.weighted != two.weighted:
-        raise DataError("importance weights of one model only cannot be compared; weigh both")
+        raise DataError("only one model has importance weights; pass weights for both")
     if (one.groups is None) != (two.groups is None):
         one, two = one.ungroup(), two.ungroup()
     left, right = one.with_labels(two.labels), two.with_labels(one.labels)
@@ -221,7 +221,7 @@ def stand_beside(one: Outcomes, two: Outcomes) -> Outcomes:
 
 
 def scores_source(scores: Scores, name: str, sha256: str) -> Source:
-    """Return scores as one source; rows that are alike tell as little as items of one cell."""
+    """Return scores as one source; equal rows are as uninformative as items of one cell."""
     rows = np.column_stack([one.reshape(scores.n_rows, -1) for one in scores.values])
     counts = np.bincount(distinct_rows(rows).code)
     return Source("", scores.n, sha256, log_chance(counts) < math.log(CHANCE), name)
@@ -234,18 +234,18 @@ def of_items(
     *,
     chances: Sequence[object] | None = None,
 ) -> dict[str, Any]:
-    """Return the arguments of ``Outcomes.from_judged``, where ``seen`` is what the judge says.
+    """Return the arguments of ``Outcomes.from_judged``; ``seen`` contains the judge's verdicts.
 
     Parameters
     ----------
     seen
-        Outcomes that know their items: right or wrong by the judge, or with its classes as truth.
+        Outcomes with items: the judge's verdicts, or its classes as truth.
     ids
-        The items that people looked at.
+        Ids of the human-labelled items.
     people
-        What people said of them: right or wrong for each model, or one column of true classes.
+        Human labels: right or wrong for each model, or one column of true classes.
     chances
-        The probability that each of these items had of being labelled, if it is known.
+        Probability that each of these items is labelled, if known.
     """
     items = seen._items
     if items is None or items.ids is None:
@@ -258,12 +258,12 @@ def of_items(
     strange = [one for one in asked if one not in place]
     if strange:
         raise DataError(
-            f"people labelled {counted(len(strange), 'items')} that the judge did not see, such as "
-            f"{strange[0]!r}"
+            f"people labelled {counted(len(strange), 'items')} that the judge did not rate, such "
+            f"as {strange[0]!r}"
         )
     twice = [one for one, times in Counter(asked).items() if times > 1]
     if twice:
-        raise DataError(f"people labelled the item {twice[0]!r} twice; keep one row for each item")
+        raise DataError(f"people labelled the item {twice[0]!r} twice; keep one row per item")
 
     def placed(values: Sequence[object]) -> list[object]:
         found: list[object] = [None] * items.n
@@ -284,7 +284,7 @@ def of_items(
 
 
 def _as_numbers(values: Sequence[object]) -> FloatArray:
-    """Return probabilities as they were read from a file, NaN where there is none."""
+    """Return probabilities that were read from a file, NaN if missing."""
     try:
         return np.array([np.nan if is_missing(one) else float(str(one)) for one in values])
     except ValueError as error:

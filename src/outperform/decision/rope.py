@@ -15,6 +15,7 @@ from outperform._json import written
 from outperform._typing import Distribution, FloatArray
 from outperform.decision.intervals import Interval
 from outperform.errors import UsageError, param
+from outperform.wrong_calls import ByKeyword
 
 DEFAULT_HALF_WIDTH = 0.01
 # Half of the range of a metric is never "too small to matter"; the ROPE was probably meant in per
@@ -27,7 +28,7 @@ RopeLike: TypeAlias = "float | Sequence[float] | Rope"
 
 @written()
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rope:
+class Rope(ByKeyword):
     """Region of practical equivalence: differences from ``low`` to ``high`` do not matter.
 
     Parameters

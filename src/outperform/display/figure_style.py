@@ -82,6 +82,11 @@ def canvas(
         Width of a new figure.
     """
     wide, scale = inches(size)
+    if ax is not None and not hasattr(ax, "get_figure"):
+        raise UsageError(
+            f"ax must be matplotlib's Axes; got {ax!r}. To save a figure, type "
+            "result.plot().figure.savefig('figure.png')"
+        )
     if ax is not None:
         with styled(purpose=purpose):
             yield ax

@@ -15,6 +15,7 @@ DIGITS = 4
 UNDEFINED = "undefined"
 _EXACT_EDGE = 1e-4  # exact probabilities closer to 0 or 1 than this are shown as a bound
 _LARGEST_PLAIN_FACTOR = 1000.0
+_ROUNDING = 1e-12  # a smaller spread is that of rounding errors
 
 
 def plain(value: float, digits: int = DIGITS) -> str:
@@ -95,7 +96,7 @@ def decimals(spread: float | None, *, least: int = DIGITS) -> int:
     >>> decimals(0.032), decimals(0.032, least=0)
     (4, 3)
     """
-    if spread is None or not isfinite(spread) or spread <= 0:
+    if spread is None or not isfinite(spread) or spread < _ROUNDING:
         return DIGITS
     two_figures = 1 - floor(log10(spread))
     if spread >= 1:

@@ -12,7 +12,7 @@ from outperform.decision.rope import RopeLike
 from outperform.display.cards import Notebook
 from outperform.display.document import Document
 from outperform.display.layout import Page, plain
-from outperform.errors import UsageError, param
+from outperform.errors import CallError, UsageError, param
 from outperform.findings import Finding
 from outperform.gates.rule import (
     GateStatus,
@@ -204,6 +204,10 @@ class Gate(Plain, Notebook):
     """
 
     checks: tuple[Check, ...]
+
+    def __bool__(self) -> bool:
+        """Raise an error: an undecided gate is neither true nor false."""
+        raise CallError("a gate is passed, failed or undecided; type gate.passed or gate.status")
 
     @property
     def main(self) -> Comparison:

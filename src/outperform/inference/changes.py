@@ -1,4 +1,4 @@
-"""What other gold labels would change: item by item, exactly, and at stated error rates."""
+"""Effects of other gold labels: exactly, item by item, and at stated error rates."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from outperform.decision.rope import Decision, Rope
 from outperform.findings import Finding, finding, listed, quoted
 from outperform.inference.spec import LabelSpec, ModelSums, Spec, indicators
 
-# Of stated error rates that hold, one comparison in so many is said not to fit.
+# If the stated error rates are true, one comparison in this many is reported as inconsistent.
 _FALSE_ALARM = 0.01
 _MOST_NAMED = 3
-# A share of true items within so many of its sds of zero says little of rates among them.
+# If a share of true items is within this many sds of zero, rates among them are unreliable.
 _LEAST_TRUE = 3.0
-# With more errors of a class the gold labels say next to nothing of it.
+# With a larger error rate, the gold labels of a class carry almost no information.
 _MOST_WRONG = 0.45
 
 
 def view_codes(spec: LabelSpec) -> IntArray:
-    """Return the code that each label of the data, or each label set, has in the view.
+    """Return the code in the view of each label of the data, or of each label set.
 
-    A type of spans that is left out has -1.
+    A dropped span type has -1.
     """
     data, view = spec.data, spec.view
     if data.kind == "spans" and spec.positive is not None:
@@ -65,18 +65,18 @@ def differences(
 ) -> FloatArray:
     """Return the observed A − B after each of several changes, ``(n_changes,)``.
 
-    The classes that are averaged over stay those of the whole data.
+    The classes averaged over stay those of all data.
 
     Parameters
     ----------
     spec
-        What was asked of classes, of right and wrong, or of label sets.
+        Question about classes, right and wrong, or label sets.
     removed
-        The cell that each change takes an item from, ``(n_changes, 3)``, in codes of the data.
+        Cell from which each change removes an item, ``(n_changes, 3)``, in codes of the data.
     added
-        The cell that it puts the item into; None if it is left out.
+        Cell to which it moves the item; None drops the item.
     amount
-        The weight of the item; None for 1.
+        Weight of the item; None for 1.
     """
     weights = np.ones(len(removed)) if amount is None else amount
     values = []
@@ -87,7 +87,7 @@ def differences(
             if cells is not None
         ]
         rows = np.column_stack([*moves, weights])
-        first, change = distinct_rows(rows)  # equal ones are evaluated once
+        first, change = distinct_rows(rows)  # equal changes are evaluated once
         own = ModelSums(spec, spec.view, model)
         less, *more = [own.terms(cells[first]) for cells in moves]
         held = less - more[0] if more else less
@@ -97,21 +97,21 @@ def differences(
 
 
 def _in_view(spec: LabelSpec, cells: IntArray) -> IntArray:
-    """Return the cells of the view, of truth and one answer, for those of the data."""
+    """Convert cells of the data to cells of the view, of truth and one prediction."""
     if spec.data.kind == "label_sets" and spec.view.kind == "correct":
         return np.column_stack([np.ones_like(cells[:, 0]), cells[:, 0] == cells[:, 1]])
     return view_codes(spec)[cells]
 
 
 class Documents(NamedTuple):
-    """What each sentence or document says of two models.
+    """Errors of two models by sentence or document.
 
     Parameters
     ----------
     wrong
-        How many spans of each document each model misses or makes up, ``(n_documents, 2)``.
+        Number of missed or spurious spans of each model in each document, ``(n_documents, 2)``.
     without
-        The observed A − B without each document.
+        Observed A − B without each document.
     """
 
     wrong: FloatArray
@@ -121,18 +121,18 @@ class Documents(NamedTuple):
 def leave_documents_out(
     spec: LabelSpec, types: IntArray, answers: AnyArray, spans: SpanRows
 ) -> Documents:
-    """Leave each document out in turn.
+    """Drop each document in turn.
 
     Parameters
     ----------
     spec
-        What was asked of spans.
+        Question about spans.
     types
-        The code of each span's type in the view; -1 if the metric does not look at it.
+        Code of each span's type in the view; -1 if the metric ignores it.
     answers
         Whether each span is true, and whether each model predicts it, ``(3, n_spans)``.
     spans
-        The document of each span.
+        Document of each span.
     """
     n_types = spec.view.n_classes
     codes = np.where(answers & (types >= 0), types, n_types)  # the last one is "no span"
@@ -141,13 +141,15 @@ def leave_documents_out(
     for model in (0, 1):
         own = ModelSums(spec, spec.view, model)
         held = own.terms(codes[[0, 1 + model]].T) @ documents
-        wrong.append(np.repeat([1, -2, 1], n_types) @ held)  # true and predicted, less twice right
+        wrong.append(
+            np.repeat([1, -2, 1], n_types) @ held
+        )  # true plus predicted minus twice the hits
         values.append(own.whole.without(held)[0])
     return Documents(np.stack(wrong, axis=1), values[0] - values[1])
 
 
 def error_findings(spec: LabelSpec, errors: LabelErrors) -> Iterator[Finding]:
-    """Yield what stated label errors assume, and whether they contradict the data."""
+    """Yield the assumed label errors, and whether they contradict the data."""
     values = zip(spec.view.models, replace(spec, view_errors=None).observed, strict=True)
     yield finding(
         "label_errors",
@@ -169,18 +171,18 @@ def error_findings(spec: LabelSpec, errors: LabelErrors) -> Iterator[Finding]:
 
 
 def uneven_findings(spec: Spec, decision: Decision, hdi: Interval, rope: Rope) -> Iterator[Finding]:
-    """Yield ``label_errors_matter`` where a firm decision needs classes with equal label errors.
+    """Yield ``label_errors_matter`` if a firm decision requires equal label errors in all classes.
 
-    One rate that was stated for all classes is an average, and the data cannot show how it is
-    shared among them. So every class in turn gets twice the rate, the others as much less, and
-    the interval moves as the observed difference does.
+    A single rate for all classes is an average, and the data cannot show its distribution over
+    classes. So every class in turn gets twice the rate, the others correspondingly less, and the
+    interval is shifted by the change of the observed difference.
 
     Parameters
     ----------
     spec
-        What was asked.
+        The question.
     decision, hdi, rope
-        What came out.
+        Results of the comparison.
     """
     if not isinstance(spec, LabelSpec) or spec.view_errors is None or not decision.decided:
         return
@@ -206,7 +208,7 @@ def uneven_findings(spec: Spec, decision: Decision, hdi: Interval, rope: Rope) -
 def _uneven(
     spec: LabelSpec, errors: LabelErrors, rate: float
 ) -> Iterator[tuple[Label, LabelErrors]]:
-    """Yield each class, and rates of the same average that are twice as high there."""
+    """Yield each class, with rates of the same average that are doubled for this class."""
     actual = in_weights(spec.view).margins(spec.view.models[0]).actual.astype(np.float64)
     shares = actual / actual.sum()
     spread = (errors.matrix - np.diag(errors.matrix.diagonal())) / rate
@@ -236,9 +238,9 @@ def _agrees(decision: Decision, hdi: Interval, rope: Rope, greater_is_better: bo
 
 
 def _few_true(spec: LabelSpec, errors: LabelErrors, model: str) -> Iterator[Label]:
-    """Yield the classes with a share of their own of which label errors leave few true items.
+    """Yield the classes with a stated share for which label errors leave few true items.
 
-    The number of true items is what rates of a class are divided by.
+    Rates of a class are divided by its number of true items.
     """
     if spec.view_prevalence is None:
         return
@@ -256,13 +258,13 @@ def _n_units(spec: LabelSpec) -> float:
 
 
 def _too_few(spec: LabelSpec, errors: LabelErrors, model: str) -> Iterator[str]:
-    """Yield the cells that hold clearly less than the errors of other classes put into them.
+    """Yield the cells with clearly fewer items than the errors of other classes imply.
 
-    A cell is judged by the variance that it would have if nothing but errors were in it, as a
-    count of zero has none of its own.
+    The variance of a cell is that of a cell with errors only, because a count of zero has no
+    variance.
     """
     counts = in_weights(spec.view).confusion(model).astype(np.float64)
-    # The last column is all predictions together.
+    # The last column is the total over predictions.
     seen = np.hstack([counts, counts.sum(axis=1, keepdims=True)]) / counts.sum()
     true = errors.inverse @ seen
     most = np.maximum(true, 0.0)
@@ -272,4 +274,4 @@ def _too_few(spec: LabelSpec, errors: LabelErrors, model: str) -> Iterator[str]:
     for truth, predicted in np.argwhere(true < level * sd).tolist():
         label = f"items labelled {errors.labels[truth]!r}"
         every = predicted == len(counts)
-        yield label if every else f"{label} that {model} calls {errors.labels[predicted]!r}"
+        yield label if every else f"{label} that {model} predicts as {errors.labels[predicted]!r}"

@@ -1,4 +1,4 @@
-"""Diagnostics: what may be wrong with a result, as findings."""
+"""Diagnostics: possible problems of a result, as findings."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ from outperform.metrics.custom import Ordinal
 from outperform.metrics.votes import VOTES
 from outperform.metrics.weighted import LEAST_PROBABILITY, log_losses
 
-# What a column is called where less is better; a plural counts too.
+# Names of columns for which lower is better, including plurals.
 _COSTS = {
     "latency", "time", "duration", "ms", "second", "cost", "price", "token", "loss", "error",
 }  # fmt: skip
-# Ties are worth a word from this share of pairs on; from the second one they are suspicious.
+# Ties are reported from this share of pairs on; from the second share on they are suspicious.
 _SOME_TIES, _MANY_TIES = 0.01, 0.1
 
 
@@ -81,7 +81,7 @@ _PLACE_DRAWS, _PLACE_SEED = 2_000, 20_261_117
 
 
 def _first_place(spec: ScoreSpec) -> Finding:
-    """Say how often the first place wins between equals."""
+    """Report the win rate of the model shown first between equal models."""
     asked = replace(spec, metric=metrics.get_score("first_place"))
     seed = np.random.SeedSequence(_PLACE_SEED)
     draws = draw_scores([asked], Sampling(_PLACE_DRAWS, seed))[0][0]
@@ -95,7 +95,7 @@ def _first_place(spec: ScoreSpec) -> Finding:
 
 
 def _fit_of_votes(spec: ScoreSpec) -> Iterator[Finding]:
-    """Say where fitted strengths do not explain the votes, or nothing shows whether they do."""
+    """Report that fitted strengths do not explain the votes, or that this cannot be checked."""
     check, names = spec.fit_of_votes, spec.data.voted_on
     if check is None:
         return
@@ -110,8 +110,8 @@ def _fit_of_votes(spec: ScoreSpec) -> Iterator[Finding]:
         )
     elif check.p_value < votes.MISFIT:
         pairs = clauses(
-            f"{names[one.first]} got {one.share:.1%} against {names[one.second]} where "
-            f"{one.fitted:.1%} is fitted"
+            f"{names[one.first]} got {one.share:.1%} against {names[one.second]}, but the fit is "
+            f"{one.fitted:.1%}"
             for one in check.worst
         )
         yield finding(
@@ -126,7 +126,7 @@ def _fit_of_votes(spec: ScoreSpec) -> Iterator[Finding]:
 
 
 def _higher_is_better(spec: ScoreSpec) -> Iterator[Finding]:
-    """Say which way is better where the scores may be costs."""
+    """Report the direction of the metric if the scores may be costs."""
     costs = [name for name in (*spec.data.sources, *spec.data.models) if _is_a_cost(name)]
     if not costs and spec.metric.bounds == (0.0, 1.0):
         return
@@ -157,7 +157,7 @@ def _ties(spec: ScoreSpec) -> Iterator[Finding]:
     tied = {
         name: float(np.mean([tied_share(ranking, spec.view) for ranking in rankings]))
         for name, rankings in zip(spec.view.models, spec.rankings, strict=True)
-        if rankings  # a metric of others need not sort as ours do
+        if rankings  # an external metric need not sort like the built-in ones
     }
     tied = {name: share for name, share in tied.items() if share >= _SOME_TIES}
     if not tied:
@@ -183,15 +183,15 @@ def _clipped(spec: ScoreSpec) -> Iterator[Finding]:
 
 
 FEW_ERRORS = 10
-# So many times the weight of another class an error must have before it is spoken of.
+# An error is reported if its weight exceeds that of another class by this factor.
 _MUCH_MORE = 2.0
 _MOST_CLASSES = 4
-# Averages of rates within the classes, which no prevalence changes.
+# Averages of rates within classes, which do not depend on prevalence.
 _WITHIN_CLASSES = ("recall", "balanced_accuracy")
 
 
 def prevalence_findings(spec: LabelSpec) -> Iterator[Finding]:
-    """Yield what replaced class proportions assume, and where they rest on few errors."""
+    """Yield the replaced class proportions, and classes whose rates come from few errors."""
     if spec.view_prevalence is None:
         return
     yield finding(
@@ -214,14 +214,14 @@ def _within_classes(spec: LabelSpec) -> bool:
 
 
 def _at_home(spec: LabelSpec) -> str:
-    """Write each model's plug-in value in the test set, equal to scikit-learn's."""
+    """Format each model's plug-in value in the test set, equal to scikit-learn's."""
     values = replace(spec, view_prevalence=None).observed
     named = zip(spec.view.models, values, strict=True)
     return listed([f"{value:.4f} for {name}" for name, value in named], most=_MOST_CLASSES)
 
 
 def _few_errors(spec: LabelSpec, model: str) -> Iterator[str]:
-    """Yield the classes whose share grows and in which a model erred seldom."""
+    """Yield the classes with an increased share and few errors of a model."""
     assert spec.view_prevalence is not None
     view, times = spec.view, spec.counting.times
     actual = view.margins(model).actual.astype(np.float64)
@@ -234,18 +234,19 @@ def _few_errors(spec: LabelSpec, model: str) -> Iterator[str]:
         if grows and weight >= _MUCH_MORE * least and errors[code] < FEW_ERRORS:
             yield (
                 f"{model} has {counted(round(errors[code]), 'errors')} in {_class(spec, code)}, "
-                f"where an item counts {weight / least:.3g} times as much as one of another class"
+                f"where an item has {weight / least:.3g} times the weight of one of another class"
             )
 
 
 def _errors(spec: LabelSpec, model: str) -> FloatArray:
-    """Count the items of each class that the metric sees go wrong."""
+    """Count the errors of each class that affect the metric."""
     place, positive = spec.view.models.index(model), spec.positive
     paired = spec.view.paired
     table = spec.view.tables[0 if paired else place]
     table = table.columns([place if paired else 0], n_labels=spec.view.n_classes)
     truth, predicted = table.cells[:, 0], table.cells[:, 1]
-    # Against the rest, what one of the others is taken for matters only if it is the class.
+    # For one class against the rest, an error on another class matters only if that class is
+    # predicted.
     wrong: BoolArray = (
         truth != predicted if positive is None else (truth == positive) != (predicted == positive)
     )
@@ -255,7 +256,7 @@ def _errors(spec: LabelSpec, model: str) -> FloatArray:
 
 
 def _class(spec: LabelSpec, code: int) -> str:
-    """Name a class as the user does; the rest has no name where it is several."""
+    """Return the user's name of a class; the rest has no name if it consists of several classes."""
     if spec.positive is None or spec.view.n_classes > 2:
         return f"class {spec.view.labels[code]!r}"
     if code == spec.positive:
@@ -265,9 +266,8 @@ def _class(spec: LabelSpec, code: int) -> str:
 
 
 _MOST_NAMED = 6
-# A decision closer to an edge than this many Monte Carlo errors may be the draws' doing.
-# The error of an HDI end is itself known to about a third only: four true errors may
-# be reported as six.
+# A decision closer to an edge than this many Monte Carlo errors may depend on the draws. The error
+# of an HDI limit is itself known only to about a third: four true errors may be reported as six.
 SAFE_ERRORS = 6.0
 
 
@@ -317,7 +317,7 @@ def _class_findings(spec: LabelSpec) -> Iterator[Finding]:
         )
     for place, (model, (_, truth, predicted)) in enumerate(margins.items()):
         never = predicted == 0
-        if spec.view.pool is not None:  # others than the labelled ones are predicted too
+        if spec.view.pool is not None:  # predictions include unlabelled items
             never[spec.view.pool.cells[:, place]] = False
         silent = np.flatnonzero(never & (truth > 0))
         if silent.size:
@@ -341,12 +341,12 @@ def _class_findings(spec: LabelSpec) -> Iterator[Finding]:
 
 
 def unseen_classes(spec: Spec) -> IntArray:
-    """Return the codes of classes that are never true and that the metric cannot do without.
+    """Return the codes of classes that are never true but required by the metric.
 
-    A mean over classes needs items of each that it names, and of two at least; so does a metric
-    of the whole table that corrects for chance. A metric of one class needs items of it, and of
-    others where it is about false alarms alone. At other class proportions every class counts
-    that has a share.
+    A mean over classes needs items of each named class, and at least two classes; so does a metric
+    of the entire table that corrects for chance. A metric of one class needs items of it, or of
+    others if it depends only on false alarms. At other class proportions every class with a share
+    is required.
 
     Parameters
     ----------
@@ -378,7 +378,7 @@ def unseen_classes(spec: Spec) -> IntArray:
     return np.array(sorted(needed), dtype=np.int64)
 
 
-# Of one class against the rest: what is said of the others alone.
+# For one class against the rest: metrics of the other classes only.
 _OF_OTHERS = ("precision", "specificity", "informedness")
 
 
@@ -388,7 +388,7 @@ def _corrects_for_chance(metric: metrics.Metric) -> bool:
 
 
 def _shared(spec: LabelSpec) -> set[int]:
-    """Return the classes that have a share at other class proportions."""
+    """Return the classes with a share at other class proportions."""
     if spec.view_prevalence is None:
         return set()
     found = [spec.view_prevalence.mean_shares(spec.view, model) for model in spec.view.models]
@@ -396,7 +396,7 @@ def _shared(spec: LabelSpec) -> set[int]:
 
 
 def unseen_finding(spec: Spec) -> Iterator[Finding]:
-    """Yield the finding about classes that a judgement depends on and nobody saw.
+    """Yield the finding about unobserved classes that affect a decision.
 
     Parameters
     ----------
@@ -415,7 +415,7 @@ def unseen_finding(spec: Spec) -> Iterator[Finding]:
 
 
 def _undefined(spec: LabelSpec) -> Iterator[Finding]:
-    """Yield ``undefined_in_data`` where a metric of the whole table is 0/0 as observed."""
+    """Yield ``undefined_in_data`` if a metric of the entire table is 0/0 in the data."""
     values = zip(spec.view.models, spec.observed, strict=True)
     unknown = [model for model, value in values if np.isnan(value)]
     if unknown and spec.view_prevalence is not None:
@@ -449,14 +449,14 @@ def _undefined(spec: LabelSpec) -> Iterator[Finding]:
 
 
 def _gaps(spec: LabelSpec) -> Iterator[Finding]:
-    """Yield ``levels_by_rank`` where whole numbers between the levels never occur."""
+    """Yield ``levels_by_rank`` if integers between the levels never occur."""
     if not isinstance(spec.measured.function, Ordinal) or spec.choices.labels is not None:
         return
     levels = [one for one in spec.data.labels if _is_number(one)]
     if len(levels) < len(spec.data.labels) or len(levels) < 2:
         return
     steps = np.diff(np.sort(np.array(levels, dtype=np.float64)))
-    # Kappa asks how far levels are apart beside each other, and an error how many steps it is.
+    # Kappa uses ratios of distances between levels, the absolute error numbers of steps.
     step = 1.0 if spec.measured.function.of == "mae" else steps[0]
     if np.allclose(steps, step):
         return
@@ -472,7 +472,7 @@ def _is_number(label: object) -> bool:
 
 
 def left_out_finding(spec: LabelSpec, codes: IntArray) -> Finding:
-    """Return what is said of classes that are never true, so that no average runs over them."""
+    """Return findings about classes that are never true and are excluded from averages."""
     never_true, it = _never_true(spec, codes), _it(codes)
     ours, theirs = spec.observed, _over_predicted(spec)
     if all(abs(one - other) < 1e-12 for one, other in zip(ours, theirs, strict=True)):
@@ -495,13 +495,13 @@ _WHO_ELSE = {
 
 
 def _over_predicted(spec: LabelSpec) -> list[float]:
-    """Return each model's value with the classes that it predicts, true or not, averaged over."""
+    """Return each model's value averaged over all classes it predicts, true or not."""
     found, view = [], in_weights(spec.view)
     spec = replace(spec, view_prevalence=None, view_errors=None)
     for place, model in enumerate(view.models):
         margins = view.margins(model)
         classes = np.flatnonzero((margins.actual > 0) | (margins.predicted > 0))
-        if view.kind == "label_sets":  # labels are the columns of a matrix, and all of them count
+        if view.kind == "label_sets":  # labels are the columns of a matrix, all of which count
             classes = np.arange(view.n_classes)
         asked = replace(spec, classes=tuple(classes.tolist()))
         found.append(asked.observed[place])
@@ -521,22 +521,22 @@ def _cell_findings(spec: LabelSpec) -> Iterator[Finding]:
 
 
 def _never_asked(spec: LabelSpec, empty: IntArray) -> str:
-    """Name classes that are never true; of spans the type that was asked for."""
+    """Describe classes that are never true; for spans, the requested type."""
     if spec.data.kind != "spans" or spec.positive is None:
         return _never_true(spec, empty)
     label = spec.pos_label
-    return "There is no true span" if label is None else f"No true span is of type {label!r}"
+    return "There are no true spans" if label is None else f"No true span is of type {label!r}"
 
 
 def _never_true(spec: LabelSpec, codes: IntArray) -> str:
-    """Name classes, or types of spans, that are never true."""
+    """Describe classes, or span types, that are never true."""
     if spec.data.kind == "spans":
         return f"No true span is of type {_names(spec.view.labels, codes)}"
     return f"{_classes(spec, codes)} never true"
 
 
 def _silent(spec: LabelSpec, codes: IntArray) -> str:
-    """Name what a model never predicts."""
+    """Describe classes that a model never predicts."""
     if spec.positive is None or spec.view.n_classes > 2:
         return _names(spec.view.labels, codes)
     if spec.data.kind == "spans":
@@ -567,7 +567,7 @@ def _it(codes: IntArray) -> str:
 
 
 Pull = tuple[float, float, float]
-"""An observed value, its posterior mean and sd."""
+"""Observed value with its posterior mean and sd."""
 
 
 def pull_findings(
@@ -575,8 +575,8 @@ def pull_findings(
 ) -> Iterator[Finding]:
     """Yield ``prior_pull`` of the difference and ``prior_pull_on_levels`` of single models.
 
-    The bootstrap has no prior that could pull. What ``"learned"`` does to rare classes is no
-    fault of it: there the observed value is the biased one.
+    The bootstrap has no prior that could pull. The shrinkage of rare classes by ``"learned"`` is
+    intended: there the observed value is the biased one.
     """
     if spec.prior.name == "bootstrap":
         return
@@ -614,12 +614,12 @@ def pull_findings(
 
 
 def is_pulled(observed: float, mean: float, sd: float) -> bool:
-    """Return whether a posterior mean is more than half a posterior sd off what was observed."""
+    """Return whether a posterior mean is more than half a posterior sd from the observed value."""
     return abs(mean - observed) > 0.5 * sd
 
 
 def rope_findings(rope: Rope) -> Iterator[Finding]:
-    """Yield what a reader should know about the ROPE."""
+    """Yield findings about the ROPE."""
     if rope.default:
         yield finding("default_rope", rope=rope)
     if rope.low == rope.high:
@@ -629,7 +629,7 @@ def rope_findings(rope: Rope) -> Iterator[Finding]:
 def interval_findings(
     spec: Spec, numbers: Summary, rope: Rope, masses: Masses, *, n_draws: float | None
 ) -> Iterator[Finding]:
-    """Yield findings about a decision: near an edge, or another one with equal tails.
+    """Yield findings about a decision near an edge, or different with equal tails.
 
     Parameters
     ----------
@@ -638,9 +638,9 @@ def interval_findings(
     numbers
         Its intervals.
     rope, masses
-        The ROPE, and the posterior mass on its sides.
+        The ROPE, and the posterior mass on both sides of it.
     n_draws
-        How many independent draws these come from; None for a closed form.
+        Number of independent draws behind these; None for a closed form.
     """
     hdi, eti = numbers.hdi, numbers.eti
     gap, error = margin(hdi, rope)

@@ -1,4 +1,4 @@
-"""Where two models differ in the data, and which decisions that allows."""
+"""Disagreements of two models in the data, and the decisions that they allow."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from outperform.posterior.tails import Tail
 
 FEW_ITEMS = 10
 FEW_GROUPS = 30
-# Of normal influences, thirty groups count as ten: their fourth moment is three.
+# With normal influences, thirty groups are equivalent to ten: their fourth moment is three.
 FEW_CARRYING = 10
-# Very uneven weights hide what the heavy items that were not drawn would say. Of lognormal ones of
-# sd 2 that leave a hundred effective items, 95% intervals hold in 94% and more, of those that leave
-# 30 to 100, in 90 to 98%.
+# With very uneven weights, heavy items that were not drawn could change the result. With lognormal
+# weights of sd 2 and a hundred effective items, 95% intervals cover in at least 94%; with 30 to 100
+# effective items, in 90 to 98%.
 FEW_EFFECTIVE, UNEVEN = 100, 0.5
-# Of 20 to 50 labels that were chosen from a pool 95% intervals hold in 89 to 95%, of 100 in 94%.
+# With 20 to 50 labels selected from a pool, 95% intervals cover in 89 to 95%; with 100, in 94%.
 FEW_LABELLED = 100
 
 
 def unit_findings(spec: Spec) -> Iterator[Finding]:
-    """Yield a finding where few groups, or few items with scores, carry what is asked."""
+    """Yield a finding if the result depends on few groups, or on few items with scores."""
     worth = spec.n_effective
     if spec.n_groups is None and worth is not None:
         least = FEW_EFFECTIVE if worth < UNEVEN * spec.n else FEW_GROUPS
@@ -47,7 +47,7 @@ def unit_findings(spec: Spec) -> Iterator[Finding]:
         return
     items = spec.n_groups is None and (spec.weighed == "items" or worth is not None)
     if items and (spec.n < FEW_ITEMS or _few_apart(spec)):
-        return  # which is said in other words
+        return  # which has a separate message
     if len(spec.data.models) <= 2:
         tail = heavy_tail(spec, range(len(spec.data.models)))
         if tail is not None:
@@ -56,7 +56,7 @@ def unit_findings(spec: Spec) -> Iterator[Finding]:
             return
         yield from _levels_with_tails(spec)
     if items and spec.adds_up and n_even >= FEW_GROUPS:
-        return  # their interval is wide enough for it unless their tail is heavy
+        return  # their interval is wide enough unless the tail is heavy
     carrying = spec.n_carrying()
     if carrying is not None and 0 < carrying < FEW_CARRYING:
         what = "difference" if len(spec.data.models) > 1 else spec.metric.label
@@ -70,26 +70,26 @@ def unit_findings(spec: Spec) -> Iterator[Finding]:
         yield finding("few_items/size" if items else "few_groups/size", n=n_even, least=FEW_GROUPS)
 
 
-# Skewness g of the sum of what units move: by the Edgeworth expansion of Student's t, 95%
-# intervals hold in g²/4 less, and a sample shows less skewness than there is. From the first line
-# on that is told, from the second on, where less than 89% is left, decisions are withheld.
+# Skewness g of the sum of influences: by the Edgeworth expansion of Student's t, the coverage of
+# 95% intervals is lower by g²/4, and samples underestimate the skewness. From the first value on
+# this is reported; from the second on, with coverage below 89%, decisions are withheld.
 SKEWED, VERY_SKEWED = 0.25, 0.5
-# Where both models have such tails, their difference is skewed by chance only: cubes of one side
-# are then rarely below a tenth of those of the other.
+# If both models have such tails, their difference is skewed only by chance: cubes of one side are
+# then rarely below a tenth of those of the other.
 ONE_SIDED = 0.1
 
 
 def heavy_tail(spec: Spec, models: Sequence[int]) -> Tail | None:
-    """Return the tail of what moves a model's sum, or a difference; None if light or not known.
+    """Return the tail of the influences on a model or a difference; None if light or unknown.
 
-    Fewer than thirty units do not show a tail, and their intervals are wider already.
+    Fewer than thirty units do not show a tail, and their intervals are already wider.
 
     Parameters
     ----------
     spec
         What was asked.
     models
-        The place of one model, or of two.
+        Index of one model, or of two.
     """
     if not spec.adds_up or spec.n_even is None or spec.n_even < FEW_GROUPS:
         return None
@@ -119,7 +119,7 @@ def _shape(tail: Tail) -> str:
 
 
 def _levels_with_tails(spec: Spec) -> Iterator[Finding]:
-    """Yield which models have heavy tails of their own, although their difference has none."""
+    """Yield the models with heavy tails whose difference has none."""
     if len(spec.data.models) < 2:
         return
     for place, name in enumerate(spec.data.models):
@@ -136,9 +136,9 @@ def _levels_with_tails(spec: Spec) -> Iterator[Finding]:
 
 
 def _skewed(spec: Spec, decision: Decision, pair: tuple[int, int]) -> Finding | None:
-    """Return ``heavy_tails`` where so few units carry a difference that no decision is given.
+    """Return ``heavy_tails`` if a difference depends on so few units that the decision is withheld.
 
-    Or ``few_items`` where none is expected beyond a quantile, which is then that of an extreme.
+    Or ``few_items`` if no item is expected beyond a quantile, which is then an extreme value.
     """
     how, n_even = spec.metric.how, spec.n_even
     if n_even is not None and isinstance(how, Order) and how.level and decision.decided:
@@ -168,17 +168,17 @@ def _skewed(spec: Spec, decision: Decision, pair: tuple[int, int]) -> Finding | 
 
 
 def _few_apart(spec: Spec) -> bool:
-    """Return whether two models differ on so few items that ``few_disagreements`` says so."""
+    """Return whether two models differ on so few items that ``few_disagreements`` applies."""
     two = spec.paired and len(spec.data.models) == 2
     return two and spec.n_apart((0, 1)) < FEW_DISAGREEMENTS
 
 
-# Of the pool, without any labelled item: from here on it may change the conclusion.
+# Share of the pool without labelled items from which on the conclusion may change.
 _UNSEEN = 0.01
 
 
 def pool_findings(spec: LabelSpec) -> Iterator[Finding]:
-    """Yield what a pool or a judge assumes and adds, and which strata nobody looked at."""
+    """Yield findings about a pool or a judge, and about unlabelled strata."""
     view, pool = spec.view, spec.view.pool
     if pool is None:
         return
@@ -194,7 +194,7 @@ def pool_findings(spec: LabelSpec) -> Iterator[Finding]:
             n_apart=sizes[pool.apart].sum(),
             others=labelled[~pool.apart].sum(),
         )
-        if FEW_ITEMS <= spec.n < FEW_LABELLED:  # fewer are said of in other words
+        if FEW_ITEMS <= spec.n < FEW_LABELLED:  # fewer have a separate message
             yield finding("few_items/pool", items=counted(spec.n, "items"), least=FEW_LABELLED)
     unseen: BoolArray = labelled == 0
     share = float(sizes[unseen].sum() / sizes.sum())
@@ -218,7 +218,7 @@ def pool_findings(spec: LabelSpec) -> Iterator[Finding]:
         )
 
 
-_MUCH = 1.2  # times the sd
+_MUCH = 1.2  # factor on the sd
 
 
 def repeated_findings(
@@ -231,9 +231,9 @@ def repeated_findings(
     spec
         What was asked.
     sd
-        Of the posterior, of what is said of the models.
+        Posterior sd of the result.
     models
-        The places of A and B in the spec, or of one model.
+        Indices of A and B in the spec, or of one model.
     """
     if not isinstance(spec, LabelSpec) or spec.view.groups is not None:
         return
@@ -263,7 +263,7 @@ def repeated_findings(
 
 
 def often(times: int) -> str:
-    """Say how often every item was counted, where that was more than once."""
+    """State how often every item was counted, if more than once."""
     return "" if times == 1 else f" (every item counted {times} times)"
 
 
@@ -292,28 +292,28 @@ def _named(labels: tuple[Label, ...], codes: IntArray) -> str:
     return quoted([labels[code] for code in codes], most=_MOST_NAMED, escaped=True)
 
 
-# Without a disagreement in n items, so much prior leaves an interval of ±1.6 / n at 95%.
+# Without any disagreement in n items, this prior mass gives a 95% interval of ±1.6 / n.
 _EXPECTED = 0.5
 
 Places: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
-"""Which models of a spec are the runs of A, and which those of B."""
+"""Indices of the runs of A and of B among the models of a spec."""
 
 
 def allow(
     spec: Spec, decision: Decision, hdi: Interval, pair: tuple[int, int] = (0, 1)
 ) -> tuple[Decision, Finding | None]:
-    """Return the decision as far as the data allow it, and the finding if few items differ."""
+    """Return the decision if the data allow it, and the finding if few items differ."""
     few = disagreement_finding(spec, decision, hdi, pair)
     return Decision.UNDECIDED if withholds(spec, few, pair) else decision, few
 
 
 def withholds(spec: Spec, few: Finding | None, pair: Sequence[int]) -> bool:
-    """Return whether a decision rests on few disagreements or on data that do not bear it."""
+    """Return whether a decision depends on few disagreements or on unsuitable data."""
     return wrong_data(spec, pair) or (few is not None and few.level == "serious")
 
 
 def wrong_data(spec: Spec, pair: Sequence[int]) -> bool:
-    """Return whether data and question do not fit: labels, votes, or how people's were drawn."""
+    """Return whether the data do not suit the question: labels, votes, or human labels."""
     if contradicts(spec) or spec.rests_on_strengths(pair):
         return True
     return any(spec.never_matches(place) for place in pair)
@@ -322,7 +322,7 @@ def wrong_data(spec: Spec, pair: Sequence[int]) -> bool:
 def allow_runs(
     spec: Spec, decision: Decision, hdi: Interval, places: Places
 ) -> tuple[Decision, Finding | None]:
-    """Return the decision of runs as far as the data allow it; see :func:`allow`."""
+    """Return the decision about runs if the data allow it; see :func:`allow`."""
     a, b = places
     few = _few_between_runs(spec, decision, hdi, places)
     if any(spec.never_matches(place) for place in (*a, *b)):
@@ -333,7 +333,7 @@ def allow_runs(
 def _few_between_runs(
     spec: Spec, decision: Decision, hdi: Interval, places: Places
 ) -> Finding | None:
-    """Return ``few_disagreements`` if no run of A is told apart from any run of B by many."""
+    """Return ``few_disagreements`` if every run of A differs from every run of B on few items."""
     found, (a, b) = None, places
     for pair in product(dict.fromkeys(a), dict.fromkeys(b)):
         found = disagreement_finding(spec, decision, hdi, pair)
@@ -343,7 +343,7 @@ def _few_between_runs(
 
 
 def unless_serious(decision: Decision, few: Finding | None) -> Decision:
-    """Return the decision, undecided if it rests on too few disagreements."""
+    """Return the decision, or undecided if it depends on too few disagreements."""
     serious = few is not None and few.level == "serious"
     return Decision.UNDECIDED if serious else decision
 
@@ -351,19 +351,18 @@ def unless_serious(decision: Decision, few: Finding | None) -> Decision:
 def disagreement_finding(
     spec: Spec, decision: Decision, hdi: Interval, pair: tuple[int, int] = (0, 1)
 ) -> Finding | None:
-    """Return ``few_disagreements`` if the data hardly tell two of the models apart.
+    """Return ``few_disagreements`` if the data barely distinguish two of the models.
 
-    It is serious, and ≈ is withheld, where the prior gives disagreement less
-    than half an item in each direction, which is what two classes have by
-    default: then an interval of no width would say ≈ whatever the number of
-    items. Without any prior a single disagreement already puts all draws on one
-    side of zero, so ≫ and ≪ are withheld too.
+    It is serious, and ≈ is withheld, if the prior gives disagreement less than half an item in each
+    direction, which is the default for two classes: then an interval of zero width would give ≈
+    whatever the number of items. Without any prior a single disagreement puts all draws on one side
+    of zero, so ≫ and ≪ are withheld as well.
     """
     if not spec.paired:
         return _skewed(spec, decision, pair)
     apart = spec.n_apart(pair)
     equal = decision is Decision.EQUIVALENT
-    # Without a prior nothing that was seen may move the difference, however often they disagree.
+    # Without a prior the data may leave the difference at zero, however often the models disagree.
     still = equal and hdi.width == 0 and not spec.prior.proper
     if apart >= FEW_DISAGREEMENTS * spec.counting.times and not still:
         return _few_carrying(spec, decision, pair)
@@ -385,9 +384,9 @@ def disagreement_finding(
 
 
 def _few_carrying(spec: Spec, decision: Decision, pair: tuple[int, int]) -> Finding | None:
-    """Return what withholds a decision on scores, label sets or spans that rests on few of them.
+    """Return the finding that withholds a decision based on few scores, label sets or spans.
 
-    An average over labels or types gives one item of a rare one the weight of many others.
+    An average over labels or types gives one item of a rare label the weight of many others.
     """
     if spec.data.kind not in ("spans", "label_sets"):
         return _skewed(spec, decision, pair)
@@ -400,7 +399,7 @@ def _few_carrying(spec: Spec, decision: Decision, pair: tuple[int, int]) -> Find
 
 
 def are_same(seen: Outcomes | Scores, one: str, two: str) -> bool:
-    """Return whether two models gave the same answers, or the same scores, throughout."""
+    """Return whether the predictions, or the scores, of two models are identical."""
     i, j = seen.models.index(one), seen.models.index(two)
     if isinstance(seen, Scores):
         return np.array_equal(seen.values[i], seen.values[j])
@@ -413,14 +412,14 @@ def are_same(seen: Outcomes | Scores, one: str, two: str) -> bool:
 
 
 def _same(one: str, two: str, withheld: Decision | None) -> Finding:
-    """Say that two columns are one and the same."""
+    """Report that two columns are identical."""
     if withheld is None:
         return finding("few_disagreements/same", one=one, two=two)
     return finding("few_disagreements/same_withheld", one=one, two=two, symbol=withheld.symbol)
 
 
 def _never(spec: Spec) -> Finding:
-    """Say that nothing that was seen tells the models apart."""
+    """Report that the data do not distinguish the models."""
     if spec.pool is not None and spec.pool.apart.any():
         return finding("few_disagreements/unlabelled")
     return finding("few_disagreements/never")

@@ -1,4 +1,4 @@
-"""Folds of blocked cross-validation: what was counted in each, and how they are correlated."""
+"""Folds of blocked cross-validation: counts in each, and their correlation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from outperform.inference.spec import LabelSpec, measure
 from outperform.posterior.base import Sums
 from outperform.posterior.influence import PlugIn
 
-# What Wang et al. (2014, 2017) found: 0 ≤ ρ₁ ≤ 1/2 and 1/4 ≤ ρ₂ ≤ 1/2.
+# Bounds of Wang et al. (2014, 2017): 0 ≤ ρ₁ ≤ 1/2 and 1/4 ≤ ρ₂ ≤ 1/2.
 _RHO1 = (0.0, 0.5)
 _RHO2 = (0.25, 0.5)
 _NODES = 5
@@ -35,11 +35,11 @@ class Correlation:
     Parameters
     ----------
     name
-        ``"averaged"``, the paper's: w averaged over ρ₁ ~ U(0, ½), ρ₂ ~ U(¼, ½);
-        ``"integrated"``: the posterior averaged over them instead, a mixture;
-        ``"full"``: ρ₁ = ρ₂ = 1, w = 1/2m; ``"fixed"``: see :meth:`fixed`.
+        ``"averaged"``, as in the paper: w averaged over ρ₁ ~ U(0, ½), ρ₂ ~ U(¼, ½);
+        ``"integrated"``: the posterior averaged over them instead, a mixture; ``"full"``: ρ₁ = ρ₂ =
+        1, w = 1/2m; ``"fixed"``: see :meth:`fixed`.
     rho1, rho2
-        The correlations of ``"fixed"``.
+        Correlations of ``"fixed"``.
 
     Examples
     --------
@@ -63,29 +63,31 @@ class Correlation:
                 either(
                     "only the correlation 'fixed' takes rho1 and rho2, and it needs both; e.g. "
                     "Correlation.fixed(0.2, 0.4)",
-                    f"{param('correlation=', 'fixed')} needs two numbers that only the library "
-                    "takes; use averaged, integrated or full",
+                    f"{param('correlation=', 'fixed')} needs two numbers, which only the Python "
+                    "interface accepts; use averaged, integrated or full",
                 )
             )
         if not all(isinstance(rho, Real) and 0.0 <= rho <= 1.0 for rho in known):
-            raise UsageError(f"correlations lie between 0 and 1; got {self.rho1!r}, {self.rho2!r}")
+            raise UsageError(
+                f"correlations must be between 0 and 1; got {self.rho1!r}, {self.rho2!r}"
+            )
 
     @classmethod
     def fixed(cls, rho1: float, rho2: float) -> Correlation:
-        """Take both correlations as known.
+        """Return a treatment with known correlations.
 
         Parameters
         ----------
         rho1
-            Between the two folds of one repetition.
+            Correlation between the two folds of one repetition.
         rho2
-            Between folds of different repetitions.
+            Correlation between folds of different repetitions.
         """
         return cls("fixed", rho1, rho2)
 
     @classmethod
     def from_param(cls, correlation: CorrelationLike) -> Correlation:
-        """Take a name, a pair of correlations or a treatment.
+        """Convert a name, a pair of correlations or a treatment.
 
         Parameters
         ----------
@@ -104,23 +106,23 @@ class Correlation:
         )
 
     def counting(self, m: int) -> Counting:
-        """Return how often each item is counted, and what each count is worth.
+        """Return the number of times each item is counted, and the worth of each count.
 
         Parameters
         ----------
         m
-            The number of repetitions of two-fold cross-validation.
+            Number of repetitions of two-fold cross-validation.
         """
         one = (Scale(factor=self.worth(m), share=1.0),)
         return Counting(times=int(m), scales=_integrated(m) if self.name == "integrated" else one)
 
     def worth(self, m: int) -> float:
-        """Return what one counted item is worth, on average.
+        """Return the average worth of a counted item.
 
         Parameters
         ----------
         m
-            The number of repetitions of two-fold cross-validation.
+            Number of repetitions of two-fold cross-validation.
         """
         if not isinstance(m, (int, np.integer)) or isinstance(m, bool) or m < 1:
             raise UsageError(f"m must be a whole number of repetitions, 1 or more; got {m!r}")
@@ -152,7 +154,7 @@ def _averaged(m: int) -> float:
 
 
 def _integrated(m: int) -> tuple[Scale, ...]:
-    """Return Gauss–Legendre nodes over both correlations, which miss w by less than 1e-9."""
+    """Return Gauss–Legendre nodes over both correlations, with an error of w below 1e-9."""
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     places = [
         [(low + high + (high - low) * node) / 2 for node in nodes] for low, high in (_RHO1, _RHO2)
@@ -172,8 +174,8 @@ class Folds:
     Parameters
     ----------
     hits, actual, predicted
-        Of shape ``(n_models, n_classes, 2m)``; folds 2j and 2j + 1 are the two
-        halves of repetition j.
+        Counts of shape ``(n_models, n_classes, 2m)``; folds 2j and 2j + 1 are the two halves of
+        repetition j.
     """
 
     hits: AnyArray
@@ -182,7 +184,7 @@ class Folds:
 
     @property
     def m(self) -> int:
-        """The number of repetitions."""
+        """Number of repetitions."""
         return int(self.hits.shape[2]) // 2
 
     def values(self, spec: LabelSpec) -> FloatArray:
@@ -190,16 +192,16 @@ class Folds:
         return self._evaluate(spec, self._of_view(spec))
 
     def repetitions(self, spec: LabelSpec) -> FloatArray:
-        """Return the metric of each model over each whole repetition, ``(n_models, m)``."""
+        """Return the metric of each model in each repetition, ``(n_models, m)``."""
         return self._evaluate(spec, [_pairs(one) for one in self._of_view(spec)])
 
     def repetition_counts(self, spec: LabelSpec) -> FloatArray:
-        """Return tp, fp and fn of whole repetitions, ``(n_models, n_classes, 3, m)``."""
+        """Return tp, fp and fn of each repetition, ``(n_models, n_classes, 3, m)``."""
         hits, actual, predicted = (_pairs(one) for one in self._of_view(spec))
         return np.stack([hits, predicted - hits, actual - hits], axis=2).astype(np.float64)
 
     def triples(self, spec: LabelSpec) -> AnyArray | None:
-        """Return tp, fp and fn, ``(n_models, 3, 2m)``, where a metric needs no more."""
+        """Return tp, fp and fn, ``(n_models, 3, 2m)``, if the metric needs no more."""
         if not _of_one_class(spec):
             return None
         hits, actual, predicted = (one[:, 0] for one in self._of_view(spec))
@@ -213,7 +215,7 @@ class Folds:
         return np.concatenate(values)
 
     def _of_view(self, spec: LabelSpec) -> list[AnyArray]:
-        """Return the sums over the classes that the spec's view has."""
+        """Return the sums over the classes of the spec's view."""
         sums = [self.hits, self.actual, self.predicted]
         if not _of_one_class(spec):
             return sums
@@ -222,7 +224,7 @@ class Folds:
 
 
 def _at(spec: LabelSpec, at: AnyArray) -> FloatArray:
-    """Return a model's values at hits, true and predicted of each class, one below the other."""
+    """Return a model's values at stacked hits, true and predicted counts of each class."""
     values = np.empty((1, at.shape[1]))
     measure([Sums(*np.split(at, 3))], [spec], values)
     return values
@@ -237,7 +239,7 @@ SCORES_OF_COUNTS = ("precision", "recall", "fbeta", "jaccard")
 
 
 def _of_one_class(spec: LabelSpec) -> bool:
-    """Say whether tp, fp and fn are all that the metric needs."""
+    """Return whether the metric needs only tp, fp and fn."""
     return spec.positive is not None and spec.measured.score in SCORES_OF_COUNTS
 
 

@@ -1,4 +1,4 @@
-"""Weights on items: score metrics, means over label sets, what groups and pools do to the sd."""
+"""Weights on items: score metrics, means over label sets, effects of groups and pools on the sd."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from outperform.posterior.bootstrap import Limit, draw_items, draw_sums
 from outperform.posterior.influence import Influence, PlugIn
 from outperform.posterior.rng import n_workers
 
-# About what one core does in an hour: a weight drawn, looked up and added, takes some 40 ns.
+# Approximate work of one core in an hour: drawing, looking up and adding a weight takes 40 ns.
 _WEIGHTS_AN_HOUR = 1e11
 _MOST_HOURS = 2.0
 
@@ -38,7 +38,7 @@ def draw_scores(
     specs: Sequence[ScoreSpec],
     sampling: Sampling,
 ) -> list[FloatArray]:
-    """Return ``(n_models, n_draws)`` for each of some specs that share a view."""
+    """Return ``(n_models, n_draws)`` for each of several specs that share a view."""
     first = specs[0]
     refuse_hours(specs, sampling.n_draws, n_jobs=sampling.n_jobs)
     places = range(len(first.view.models))
@@ -59,7 +59,7 @@ def draw_scores(
 
 
 def _within(specs: Sequence[ScoreSpec], values: FloatArray) -> list[FloatArray]:
-    """Return what was drawn for each spec, without what rounding puts beyond its bounds."""
+    """Return the draws of each spec, clipped to its bounds against rounding."""
     return [
         np.clip(drawn, *spec.metric.bounds, out=drawn)
         for spec, drawn in zip(specs, values, strict=True)
@@ -73,20 +73,21 @@ def _draw(
     sampling: Sampling,
 ) -> FloatArray:
     spec, ready = specs[0], [one for own in by_spec for one in own]
-    # A user's function need not bear several threads at once.
+    # A user's function may not be thread-safe.
     if any(one.metric.own for one in specs):
         sampling = sampling._replace(n_jobs=1)
     shapes, left = spec.shapes, _left_by_fit(specs)
     dfs = [] if left is None else [left.df]
     if left is not None:
         shapes = left.share * spec.units.counts
-    # Weights that metrics share are as wide as the widest needs.
+    # Weights shared by metrics are as wide as the widest metric needs.
     known = [one.dfs[place] for one in specs]
     df = min([*dfs, *(one for one in known if one is not None)], default=None)
     combined = joined(ready)
     if combined is not None:
         stretched = any(part.sums.by_spread for part in combined.parts)
-        # Draws that divide by a spread have heavy tails of their own, which are not to count twice.
+        # Draws that are divided by a spread already have heavy tails, which must not be added
+        # twice.
         if stretched and df is not None:
             df *= NORMAL_KURTOSIS
         return draw_sums(
@@ -104,7 +105,7 @@ def _draw(
 
 
 def _limit(specs: Sequence[ScoreSpec], combined: Joined, place: int) -> Limit | None:
-    """Return which units are drawn one by one; of several metrics, those that matter to any."""
+    """Return the units that are drawn individually: those that matter to any of the metrics."""
     if len(specs) == 1:
         return specs[0].limits[place]
     moved = [one.influences[place] for one in specs]
@@ -116,23 +117,23 @@ def _limit(specs: Sequence[ScoreSpec], combined: Joined, place: int) -> Limit | 
 
 
 class _Left(NamedTuple):
-    """How well units know a spread after a fit, and what their weights' shapes shrink by."""
+    """Degrees of freedom of a spread after a fit, and the factor on the shapes of the weights."""
 
     df: float
     share: float
 
 
-# So many units lose less than 1% of a width to three fitted numbers, and so many of each class
-# less than 4% of it to the mean of their class.
+# With this many units, three fitted numbers reduce a width by less than 1%; with this many of each
+# class, the mean of the class reduces it by less than 4%.
 _MANY_FITTED, _MANY_RANKED = 300, 30
 
 
 def _left_by_fit(specs: Sequence[ScoreSpec]) -> _Left | None:
-    """Return what a metric that fits its items leaves of them; None where it leaves enough.
+    """Return the loss of spread for a metric that fits its items; None if it is negligible.
 
-    A ranking has a mean in each of two classes, of which the smaller one knows its spread least.
-    Residuals of n units about p fitted numbers are too small by (n − p)/n, and weights of shape 1
-    spread them by 1/(n + 1): shapes of (n − p)/(n + 1) make up for both, as far as n goes.
+    A ranking has a mean in each of two classes, and the smaller class determines the precision of
+    the spread. Residuals of n units about p fitted numbers are too small by (n − p)/n, and weights
+    of shape 1 have a variance of 1/(n + 1): shapes of (n − p)/(n + 1) correct both to first order.
     """
     found = []
     for spec in specs:
@@ -153,7 +154,7 @@ def _left_by_fit(specs: Sequence[ScoreSpec]) -> _Left | None:
 
 
 def _least_in_class(spec: ScoreSpec) -> int:
-    """Return how many units, items or groups, have items of the rarer class of a ranking."""
+    """Return the number of units (items or groups) with items of the rarer class of a ranking."""
     counts = items_of(spec.view)
     return min(
         int(counts[side].sum()) if spec.view.group is None else len(set(spec.view.group[side]))
@@ -169,7 +170,7 @@ def draw_prepared(
     shapes: FloatArray | None,
     df: float | None = None,
 ) -> FloatArray:
-    """Draw weights of units and evaluate all that is prepared on each; a row each."""
+    """Draw weights of units and evaluate all prepared metrics on each, one row per metric."""
 
     def make_evaluate() -> Callable[[FloatArray, FloatArray], None]:
         workers = [one.worker() for one in ready]
@@ -191,7 +192,7 @@ def draw_prepared(
 
 
 def refuse_hours(specs: Sequence[ScoreSpec], n_draws: int, *, n_jobs: int | None) -> None:
-    """Refuse what would take hours, and say how many draws would not."""
+    """Raise an error for hours of computation, and suggest a smaller number of draws."""
     first = specs[0]
     n_models = len(first.view.models)
     called = [one for one in specs if one.metric.reads == "anything"]
@@ -208,13 +209,13 @@ def refuse_hours(specs: Sequence[ScoreSpec], n_draws: int, *, n_jobs: int | None
         enough = max(100, int(n_draws * 0.1 / hours) // 100 * 100)
         raise ResourceError(
             f"{n_draws:,} draws of {first.metric.label} on {first.view.n_rows:,} rows would take "
-            f"about {hours:,.0f} hours; {param('n_draws=', enough)} takes some minutes, and the "
-            "interval of so many items needs no more draws than that of few"
+            f"about {hours:,.0f} hours; {param('n_draws=', enough)} takes some minutes, and more "
+            "items do not require more draws"
         )
 
 
 def undefined_findings(spec: LabelSpec) -> Iterator[Finding]:
-    """Yield how many items count as 0 only because 0/0 does."""
+    """Yield the number of items with a value of 0 only because of 0/0."""
     shown = []
     for name, (table, margins) in zip(spec.view.models, item_tables(spec.view), strict=True):
         n = table.sum_where(_BOTTOMS[str(spec.measured.score)](margins) == 0)
@@ -235,9 +236,9 @@ _BOTTOMS: dict[str, Callable[[Margins], FloatArray]] = {
 
 
 def draw_means(spec: LabelSpec, view: Outcomes, sampling: Sampling) -> FloatArray:
-    """Draw ``(n_models, n_draws)`` values; ``view`` may be worth less than the spec's own."""
+    """Draw ``(n_models, n_draws)`` values; items of ``view`` may have reduced weight."""
     drawn = []
-    effective = view.tables[0].counts.dtype.kind == "f"  # worth less, but as many
+    effective = view.tables[0].counts.dtype.kind == "f"  # same number, with less weight
     counted = alone(spec.view if effective else view)
     for place, (means, own) in enumerate(zip(spec.weighed_means(view), counted, strict=True)):
         moved = spec.moved_by(own)
@@ -253,18 +254,18 @@ def draw_means(spec: LabelSpec, view: Outcomes, sampling: Sampling) -> FloatArra
     return np.clip(np.concatenate(drawn), 0.0, 1.0)
 
 
-# Each step is a small share of its class.
+# Step size as a share of the class.
 _STEP = 1e-6
 _AT_ONCE = 1 << 20
-# More classes, or cells of a user's function, would take longer than the comparison itself.
+# With more classes, or cells of a user's function, this would take longer than the comparison.
 _MOST_CLASSES = 2_000
 _MOST_CELLS = 1_000
 
 
 def cell_slopes(spec: LabelSpec, table: Table, model: int) -> FloatArray | None:
-    """Return the derivative of one model's metric by the count of each cell.
+    """Return the derivative of one model's metric with respect to the count of each cell.
 
-    None where there are so many classes that it would take longer than the comparison itself.
+    None if there are so many classes that this would take longer than the comparison.
     """
     from scipy.sparse import identity, kron
 
@@ -281,7 +282,7 @@ def cell_slopes(spec: LabelSpec, table: Table, model: int) -> FloatArray | None:
     else:
         if n_classes > _MOST_CLASSES:
             return None
-        # What is right in a class, what is true of it, and what is predicted of it.
+        # Hits, true count and predicted count of each class.
         actual, _, predicted = sums.reshape(3, -1)
         steps = np.tile(_STEP * np.maximum(actual + predicted, 1), 3)
         held = kron([[1, 1, 0], [1, 0, 0], [1, 0, 1]], identity(n_classes))
@@ -296,26 +297,26 @@ def cell_slopes(spec: LabelSpec, table: Table, model: int) -> FloatArray | None:
 
 
 class Spreads(NamedTuple):
-    """The sd with one weight for each id, and with one for each item; NaN if unknown."""
+    """The sd with one weight per id, and with one per item; NaN if unknown."""
 
     grouped: float
     apart: float
 
     @property
     def ratio(self) -> float:
-        """How many times as large the sd is with groups."""
+        """Ratio of the sd with groups to the sd without."""
         return 0.0 if np.isnan(self.grouped) else self.grouped / self.apart
 
 
 def spreads(spec: LabelSpec, column: RepeatedId, models: Sequence[int]) -> Spreads | None:
-    """Return the sd with groups and without.
+    """Return the sd with and without groups.
 
-    None where the outcomes are no longer those that were read, or nothing sets models apart.
+    None if the outcomes were changed after reading, or if the models do not differ.
     """
     recoded = _recoded(spec, column.outcomes)
     if recoded is None:
         return None
-    # The slopes are those of the test set's own proportions, and of its labels as they are.
+    # The slopes hold for the test set's proportions and uncorrected labels only.
     if spec.view_prevalence is not None or spec.view_errors is not None:
         return Spreads(np.nan, np.nan)
     table, groups = recoded
@@ -344,14 +345,14 @@ def _apart(slopes: FloatArray, table: Table) -> float:
 
 
 def _recoded(spec: LabelSpec, read: Outcomes) -> tuple[Table, Groups] | None:
-    """Return what was read with the classes of the view, in its cells as they were.
+    """Return the outcomes as read with the classes of the view, in their original cells.
 
-    The cells stay apart, because groups would have to be sorted anew if they were added up.
+    Cells are not merged, because groups would then have to be sorted again.
     """
     table, groups, view = read.tables[0], read.groups, spec.view
     if groups is None or not {*view.models} <= {*read.models}:
         return None
-    if not {*map(repr, read.labels)} <= {*map(repr, spec.data.labels)}:  # True is not 1
+    if not {*map(repr, read.labels)} <= {*map(repr, spec.data.labels)}:  # distinguishes True from 1
         return None
     places = [0, *(1 + read.models.index(model) for model in view.models)]
     known = dict(zip(map(repr, spec.data.labels), view_codes(spec), strict=True))
@@ -367,20 +368,20 @@ def _recoded(spec: LabelSpec, read: Outcomes) -> tuple[Table, Groups] | None:
 
 
 class Left(NamedTuple):
-    """How many more labels tell something, and the share of the variance that stays."""
+    """Number of further useful labels, and the share of the variance that remains."""
 
     most: int
     stays: float
 
 
 def left_in_pool(spec: LabelSpec, sd: float) -> Left | None:
-    """Return what labels to come can tell if they are shared out as those that there are.
+    """Return the effect of future labels that are distributed like the existing ones.
 
-    None where all disagreements are labelled or none, or where the slopes are not known.
+    None if all or none of the disagreements are labelled, or if the slopes are unknown.
     """
     view, pool = spec.view, spec.view.pool
     assert pool is not None
-    if spec.view_prevalence is not None:  # the slopes are those of the pool's own proportions
+    if spec.view_prevalence is not None:  # the slopes hold for the pool's proportions only
         return None
     labelled: FloatArray = pool.labelled(view.tables[0], n_labels=view.n_classes).sum(axis=1)
     n_apart: float = labelled[pool.apart].sum()
@@ -395,7 +396,7 @@ def left_in_pool(spec: LabelSpec, sd: float) -> Left | None:
 
 
 def _variance_of_pool(spec: LabelSpec) -> float | None:
-    """Return the variance of the difference if the truth in every stratum were known."""
+    """Return the variance of the difference if the true labels in every stratum were known."""
     view, pool = spec.view, spec.view.pool
     assert pool is not None
     table = pool.weigh(view.tables[0], n_labels=view.n_classes)

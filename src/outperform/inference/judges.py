@@ -1,4 +1,4 @@
-"""What a judge adds to the labels of people, and which model it favours."""
+"""Value of a judge in addition to human labels, and its bias between models."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ from outperform.posterior.strata import judged_weights
 
 
 class Worth(NamedTuple):
-    """How many labels without a judge tell as much, and by how much the judge alone is off.
+    """Equivalent number of labels without a judge, and bias of the judge alone.
 
-    With the central 95% of the latter. Of two models all are about the difference.
+    Includes the central 95% interval of the bias. For two models all fields refer to the
+    difference.
     """
 
     labels: float
@@ -40,12 +41,12 @@ class Worth(NamedTuple):
 
 
 _DRAWS, _SEED = 4_000, 20_261_117
-# A judge that saves fewer labels than this share of them is not worth its while.
+# A judge that saves a smaller share of the labels than this is not worthwhile.
 _SAVES = 1.1
 
 
 def worth_of_judge(spec: Spec) -> Worth:
-    """Return what a judge adds to the labels of people, from draws of its own.
+    """Return the value of a judge in addition to human labels, from separate draws.
 
     The ratio of variances is known to about 3%.
     """
@@ -59,7 +60,7 @@ def worth_of_judge(spec: Spec) -> Worth:
 
 
 def _counts(spec: Spec) -> tuple[int, int]:
-    """Return how many items the judge saw, and how many people did."""
+    """Return the number of items rated by the judge, and by people."""
     if isinstance(spec, LabelSpec):
         assert isinstance(spec.view.pool, Judged)
         return spec.view.pool.n, n_labelled(spec.view.pool)
@@ -67,13 +68,13 @@ def _counts(spec: Spec) -> tuple[int, int]:
 
 
 def _looked(spec: ScoreSpec) -> BoolArray:
-    """Return which items people graded."""
+    """Return the mask of human-graded items."""
     looked: BoolArray = spec.data.values[0][:, GRADES.index("looked")] > 0
     return looked
 
 
 def drawn_of(spec: Spec) -> Drawn | None:
-    """Return how people's items were drawn, as far as it is declared."""
+    """Return how the human-labelled items were drawn, if declared."""
     if isinstance(spec, LabelSpec):
         assert isinstance(spec.view.pool, Judged)
         return spec.view.pool.drawn
@@ -88,7 +89,7 @@ def is_judged(spec: Spec) -> bool:
 
 
 def _of_labels(spec: LabelSpec) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Draw the metric with both, by the judge and by people, ``(n_models, n_draws)`` each."""
+    """Draw the metric from both, from the judge and from people, ``(n_models, n_draws)`` each."""
     view, n_models = spec.view, len(spec.view.models)
     seed = np.random.SeedSequence(_SEED)
     values = draw_values(
@@ -100,7 +101,7 @@ def _of_labels(spec: LabelSpec) -> tuple[FloatArray, FloatArray, FloatArray]:
         seed=seed,
         n_jobs=1,
     )
-    # As many labels of people drawn at random, also where these were chosen by the ratings.
+    # The same number of human labels drawn at random, even if they were selected by the ratings.
     assert isinstance(view.pool, Judged)
     whole = view.pool.weigh(view.tables[0], n_labels=view.n_classes)
     counts: FloatArray = whole.counts.astype(np.float64)
@@ -120,7 +121,7 @@ def _of_grades(spec: ScoreSpec) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def judge_findings(spec: Spec) -> Iterator[Finding]:
-    """Yield what the judge is worth in human labels, and whether it favours a model."""
+    """Yield the value of the judge in human labels, and whether it favours a model."""
     (n_items, n), worth = _counts(spec), worth_of_judge(spec)
     helps = np.isnan(worth.labels) or worth.labels >= _SAVES * n
     yield finding(
@@ -152,26 +153,26 @@ _HOW = {
     "by_ratings": "by its ratings alone, as declared",
     "probabilities": "with the given probabilities",
 }
-# By chance one test set in a thousand contradicts its declaration, and one in a hundred without
-# a declaration gets a warning.
+# By chance one test set in a thousand contradicts its declaration, and one in a hundred without a
+# declaration gets a warning.
 _CHANCE, _UNDECLARED = 1e-3, 1e-2
 _EXPECTED, _LEAST_P = 5.0, 1e-9
-# Labels of unequal weight that are worth fewer than this do not show their own spread.
+# Below this effective number, labels of unequal weight do not show their spread.
 _FEW_EFFECTIVE, _EVEN = 100.0, 0.9
 
 
 def contradicts(spec: Spec) -> bool:
-    """Return whether the ratings of people's items contradict how they were drawn, as declared."""
+    """Return whether the ratings contradict the declared drawing of the human-labelled items."""
     if not is_judged(spec) or drawn_of(spec) not in ("random", "probabilities"):
         return False
     return any(one.name == "not_drawn_as_declared" for one in drawing_findings(spec))
 
 
 def drawing_findings(spec: Spec) -> Iterator[Finding]:
-    """Yield what is wrong with how people's items were drawn, as far as the ratings show it."""
+    """Yield problems in the drawing of human-labelled items, as shown by the ratings."""
     drawn, needed = drawn_of(spec), _FEW_EFFECTIVE
     if isinstance(spec, LabelSpec):
-        # Of more than two classes each has to show the spread of its own labels.
+        # With more than two classes, each must show the spread of its labels.
         needed *= spec.view.n_classes if spec.view.n_classes > 2 else 1
         assert isinstance(spec.view.pool, Judged)
         p, how = _uneven_strata(spec.view.pool), _HOW_UNEVEN
@@ -200,7 +201,7 @@ def drawing_findings(spec: Spec) -> Iterator[Finding]:
 
 
 def _uneven_strata(pool: Judged) -> float:
-    """Return how probable it is that labels drawn as declared are as uneven over the ratings.
+    """Return the probability that labels drawn as declared are this uneven over the ratings.
 
     Strata are tested jointly, and by the judge's verdict on each model and its disagreements,
     which show complaints about one model with few labels.
@@ -223,7 +224,7 @@ def _uneven_strata(pool: Judged) -> float:
 
 
 def _uneven_grades(spec: ScoreSpec) -> tuple[float, str]:
-    """Return how probable it is that items drawn at random have such grades, and the worst."""
+    """Return the probability of such grades of randomly drawn items, and the extreme model."""
     looked = _looked(spec)
     weights = spec.data.values[0][:, GRADES.index("looked")]
     n, n_seen = _counts(spec)
@@ -254,10 +255,10 @@ def _uneven_grades(spec: ScoreSpec) -> tuple[float, str]:
 def chosen_at_random(
     sizes: FloatArray, labelled: FloatArray, *, expected: FloatArray | None = None
 ) -> float:
-    """Return how probable it is that labels drawn at random are as uneven over strata.
+    """Return the probability that randomly drawn labels are this uneven over strata.
 
-    A χ² of what strata have more or less than their part; small ones go together. ``expected``
-    is their part where labels were drawn with known probabilities.
+    A χ² test of the counts of strata, with small ones merged. ``expected`` are their expected
+    counts if labels were drawn with known probabilities.
 
     Examples
     --------
@@ -278,6 +279,6 @@ def chosen_at_random(
     if df < 1 or n >= n_all:
         return 1.0
     apart: FloatArray = np.square(seen - part)[kept] / part[kept]
-    # Without replacement counts vary less; by how much is unknown where probabilities differ.
+    # Without replacement counts vary less; the factor is unknown if probabilities differ.
     left = 1 - n / n_all if expected is None else 1.0
     return float(special.chdtrc(df, float(np.sum(apart)) / left))

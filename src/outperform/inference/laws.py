@@ -1,4 +1,4 @@
-"""The laws that a metric must obey so that its draws are draws of one number."""
+"""Laws that a metric must obey for valid draws."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from outperform.metrics.weighted import Units
 from outperform.posterior.gammas import draw_gammas
 
 _DRAWS = 24
-# Sums in another order differ in the last digits, and a metric may lose some of them.
+# Sums in a different order differ in the last digits, and a metric may lose further digits.
 _RELATIVE, _ABSOLUTE = 1e-7, 1e-9
 
 
 class Law(NamedTuple):
-    """A law, and what to do about a metric that breaks it."""
+    """A law, and advice for a metric that breaks it."""
 
     name: str
     text: str
@@ -35,13 +35,13 @@ class Law(NamedTuple):
 
 
 _Try: TypeAlias = tuple[Law, FloatArray, FloatArray]
-"""A law, what a metric gives, and what it must give."""
+"""A law, with the actual and the required values of a metric."""
 
 TOGETHER = Law(
     "together",
     "draws computed together must equal draws computed one at a time",
-    "compute each draw from its own weights, keep nothing from one call to the next, and do not "
-    "change the array that the function receives",
+    "compute each draw from its own weights, keep no state between calls, and do not modify the "
+    "array that the function receives",
 )
 SCALE = Law(
     "scale",
@@ -51,33 +51,33 @@ SCALE = Law(
 ORDER = Law(
     "order",
     "the order of the rows must not matter",
-    "compute what belongs to an item from this item and its weight only",
+    "compute each item's contribution only from this item and its weight",
 )
 MERGING = Law(
     "merging",
-    "an item that is there twice must count as one with the sum of both weights",
+    "a repeated item must count as one with the sum of both weights",
     "use sums of weights, not their squares or the number of rows, or declare merge='never'",
 )
 
 
 _SEED = 20_261_119
-# With fewer items hardly any two orders differ.
+# With fewer items, different orders are too similar.
 _FEWEST = 3
 
 
 def broken_laws(
     metric: MetricLike, y_true: Any, prediction: Any, *, pos_label: Label | None
 ) -> Iterator[str]:
-    """Yield what is wrong with a metric on some data, law by law.
+    """Yield the problems of a metric on some data, law by law.
 
     Parameters
     ----------
     metric
-        The metric, its name, or a function.
+        Metric, its name, or a function.
     y_true, prediction
-        What is true of items and what one model answered; or outcomes or scores, and None.
+        Truth of items and predictions of one model; or outcomes or scores, and None.
     pos_label
-        The positive class of a binary metric.
+        Positive class of a binary metric.
     """
     if isinstance(y_true, (Outcomes, Scores)) is (prediction is not None):
         raise UsageError(
@@ -114,7 +114,7 @@ def _data_of(metric: MetricLike, y_true: Any, prediction: Any) -> Outcomes | Sco
 def _read_in_order(
     spec: Spec, y_true: Any, prediction: Any, generator: np.random.Generator
 ) -> Iterator[_Try]:
-    """Yield what a metric of answers, such as texts, reads of them in another order."""
+    """Check a metric of raw outputs, such as texts, with the items in a different order."""
     if prediction is None or spec.metric.basis.read is None:
         return
     rows, truths = [*prediction], None if y_true is None else [*y_true]
@@ -126,7 +126,7 @@ def _read_in_order(
 
 
 def describe_break(law: Law, name: str, values: FloatArray, expected: FloatArray) -> str | None:
-    """Return how a metric breaks a law, as one sentence; None if it does not.
+    """Return a sentence on how a metric breaks a law; None if it does not.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def describe_break(law: Law, name: str, values: FloatArray, expected: FloatArray
     name
         The name of the metric.
     values, expected
-        What it is and what it must be.
+        Actual and required values.
     """
     size = max(1.0, float(np.abs(expected[np.isfinite(expected)]).max(initial=0.0)))
     apart = ~np.isclose(values, expected, rtol=_RELATIVE, atol=_ABSOLUTE * size, equal_nan=True)
@@ -158,7 +158,7 @@ def _of_scores(spec: ScoreSpec, generator: np.random.Generator) -> Iterator[_Try
     )
     shared = weights.copy()
     yield TOGETHER, _values(spec, every, shared), expected
-    yield TOGETHER, _values(spec, every, shared), expected  # as another metric finds the weights
+    yield TOGETHER, _values(spec, every, shared), expected  # state as left by another metric
     yield SCALE, _values(spec, every, weights * _factors(generator)[:, None]), expected
     order = generator.permutation(n)
     yield ORDER, _values(spec, order, weights[:, order].copy()), expected
@@ -173,7 +173,7 @@ def _values(
 ) -> FloatArray:
     """Return the value of each model ``(n_models, n_draws)`` on some rows of the data.
 
-    Unless at once, each worker evaluates other draws before: what it keeps of them must not matter.
+    Unless at once, each worker evaluates other draws first: its state must not matter.
     """
     view, units = spec.data._take(rows), Units(len(rows))
     ready = prepare_all(spec.metric, view, data=spec.data, positive=spec.positive, units=units)

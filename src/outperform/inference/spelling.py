@@ -1,4 +1,4 @@
-"""Predictions that are never true, and whether the decision depends on how they are spelled."""
+"""Predictions that are never true, and whether the decision depends on their spelling."""
 
 from __future__ import annotations
 
@@ -29,26 +29,26 @@ _NOUNS = {"spans": "type", "label_sets": "label"}
 
 
 class NeverTrue(NamedTuple):
-    """A class that a model predicts and that is never true."""
+    """A class that a model predicts but that is never true."""
 
-    place: int  # of the model
+    place: int  # index of the model
     model: str
     label: Label
     n: int
-    like: Label | None  # the true class that it may be a spelling of
+    like: Label | None  # the true class of which it may be a spelling
 
 
 def never_true(spec: Spec) -> tuple[NeverTrue, ...]:
-    """Return the predicted classes that are never true, and that nobody named.
+    """Return the predicted classes that are never true and not declared.
 
     Classes in ``labels`` and other parameters, and those declared as never true, are spelled as
-    they are meant. Of a pool the truth of most items is unknown, so only classes that resemble a
-    true one are among these.
+    intended. In a pool the truth of most items is unknown, so only classes that resemble a true one
+    are included.
 
     Parameters
     ----------
     spec
-        What is asked.
+        The question.
     """
     if not isinstance(spec, LabelSpec) or spec.data.kind == "correct":
         return ()
@@ -75,7 +75,7 @@ def never_true(spec: Spec) -> tuple[NeverTrue, ...]:
 
 
 def _named(spec: LabelSpec) -> Iterator[Label]:
-    """Yield the classes that the question names."""
+    """Yield the classes named in the question."""
     yield from () if spec.choices.labels is None else spec.choices.labels
     yield from () if spec.choices.pos_label is None else (spec.choices.pos_label,)
     yield from () if spec.data.prevalence is None else spec.data.prevalence.labels
@@ -96,18 +96,18 @@ def _n(data: Outcomes, place: int, code: int) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class AsRight:
-    """What would be said if some predictions that are never true were right.
+    """Result if some predictions that are never true counted as right.
 
     Parameters
     ----------
     predictions
-        What was taken as right.
+        Predictions counted as right.
     spec
-        The same question, asked of such outcomes.
+        The same question about these outcomes.
     hdi
-        Of the difference then.
+        HDI of the resulting difference.
     pair
-        Which models of the spec are A and B; of runs those of each side.
+        Indices of A and B in the spec; for runs, those of each side.
     """
 
     predictions: tuple[NeverTrue, ...]
@@ -117,11 +117,11 @@ class AsRight:
 
     @property
     def alike(self) -> bool:
-        """Whether everything that was taken as right resembles a true class."""
+        """Whether all predictions counted as right resemble a true class."""
         return all(one.like is not None for one in self.predictions)
 
     def decision(self, rope: Rope) -> Decision:
-        """Return the decision then.
+        """Return the resulting decision.
 
         Parameters
         ----------
@@ -153,7 +153,7 @@ Interpret = Callable[[LabelSpec], Interval]
 
 
 def interpret_two(*, prob: float, n_draws: int, seed: np.random.SeedSequence) -> Interpret:
-    """Return how two models are compared, with so many draws."""
+    """Return the function that compares two models with a number of draws."""
 
     def interpret(spec: LabelSpec) -> Interval:
         (answered,) = engine.answer([spec], Sampling(n_draws, seed))
@@ -167,19 +167,19 @@ def interpret_two(*, prob: float, n_draws: int, seed: np.random.SeedSequence) ->
 def ask_as_right(
     spec: Spec, interpret: Interpret, *, sides: disagreements.Places = ((0,), (1,))
 ) -> tuple[AsRight, ...]:
-    """Ask again with what is never true taken as right: of A, of B, and of both.
+    """Recompute with never-true predictions counted as right: of A, of B, and of both.
 
-    First only what resembles a true class, then all that is never true. Where everything that a
-    model predicts is never true, the decision is withheld already.
+    First only those that resemble a true class, then all. If all predictions of a model are never
+    true, the decision is already withheld.
 
     Parameters
     ----------
     spec
-        What was asked.
+        The question.
     interpret
-        How it is answered.
+        Function that computes the HDI.
     sides
-        Which models are A and B.
+        Indices of A and B.
     """
     answers = []
     for predictions, asked in readings(spec, sides):
@@ -191,14 +191,14 @@ def ask_as_right(
 def readings(
     spec: Spec, sides: disagreements.Places = ((0,), (1,))
 ) -> Iterator[tuple[tuple[NeverTrue, ...], LabelSpec]]:
-    """Yield what may be taken as right, and the same question asked of such outcomes.
+    """Yield predictions that may count as right, and the same question about these outcomes.
 
     Parameters
     ----------
     spec
-        What was asked.
+        The question.
     sides
-        Which models are A and B.
+        Indices of A and B.
     """
     places = (*sides[0], *sides[1])
     if any(spec.never_matches(place) for place in places):
@@ -214,7 +214,7 @@ def readings(
 def _by_side(
     found: Sequence[NeverTrue], sides: disagreements.Places
 ) -> Iterator[tuple[NeverTrue, ...]]:
-    """Yield what is never true of A, of B and of both, as far as there is something."""
+    """Yield the non-empty sets of never-true predictions of A, of B and of both."""
     parts = [tuple(one for one in found if one.place in side) for side in sides]
     yield from (part for part in parts if part)
     if all(parts):
@@ -222,7 +222,7 @@ def _by_side(
 
 
 def _respelled(spec: LabelSpec, found: Iterable[NeverTrue]) -> LabelSpec:
-    """Return the same question, asked of outcomes in which some predictions are right."""
+    """Return the same question about outcomes in which some predictions count as right."""
     data, code = spec.data, {label: place for place, label in enumerate(spec.data.labels)}
     meant: dict[int, dict[int, int | None]] = {}
     for one in found:
@@ -232,7 +232,7 @@ def _respelled(spec: LabelSpec, found: Iterable[NeverTrue]) -> LabelSpec:
 
 
 def changes(decision: Decision, other: Decision) -> bool:
-    """Return whether another decision is another answer; a leaning is none.
+    """Return whether two decisions differ; a leaning is not a decision.
 
     Examples
     --------
@@ -247,14 +247,14 @@ def changes(decision: Decision, other: Decision) -> bool:
 def spelling_findings(
     decision: Decision, answers: Sequence[AsRight], rope: Rope
 ) -> Iterator[Finding]:
-    """Yield what withholds or doubts a decision that depends on what is never true.
+    """Yield findings that withhold or question a decision that depends on never-true predictions.
 
     Parameters
     ----------
     decision
-        What was decided.
+        The decision.
     answers
-        What would be said otherwise.
+        Results with other readings of the predictions.
     rope
         The region of practical equivalence.
     """
@@ -276,11 +276,11 @@ def spelling_finding(answer: AsRight, change: str, *, in_gate: bool) -> Finding:
     Parameters
     ----------
     answer
-        What would be said then.
+        Result with this reading.
     change
-        What would be another answer then, in words.
+        Description of the change.
     in_gate
-        Whether it withholds a judgement, whatever the labels look like.
+        Whether it withholds the status of a gate, whatever the labels look like.
     """
     kind = answer.spec.data.kind
     return finding(
@@ -296,14 +296,14 @@ def spelling_finding(answer: AsRight, change: str, *, in_gate: bool) -> Finding:
 
 
 def listed_predictions(predictions: Iterable[NeverTrue], kind: str) -> str:
-    """Name models, labels, how often each is predicted, and what it resembles.
+    """Describe models, labels, their counts, and the classes they resemble.
 
     Parameters
     ----------
     predictions
-        What is never true.
+        Predictions that are never true.
     kind
-        The kind of the outcomes.
+        Kind of the outcomes.
     """
     units = "spans" if kind == "spans" else "items"
     words = []
@@ -315,20 +315,20 @@ def listed_predictions(predictions: Iterable[NeverTrue], kind: str) -> str:
 
 
 def unless_told(found: Iterable[Finding], spelled: Sequence[Finding]) -> Iterator[Finding]:
-    """Yield findings, without the weaker one about predictions that a decision depends on."""
+    """Yield findings, without the weaker one about predictions that affect the decision."""
     names = {one.name for one in spelled}
     yield from (one for one in found if one.name not in names)
 
 
 def alike_findings(spec: Spec) -> Iterator[Finding]:
-    """Yield predictions that are never true and another word for a true class.
+    """Yield predictions that are never true and a synonym of a true class.
 
-    Those that differ only in case, space and the like are known as labels that look alike.
+    Those that differ only in case, space or marks are already reported as similar labels.
 
     Parameters
     ----------
     spec
-        What is asked.
+        The question.
     """
     found = [
         one

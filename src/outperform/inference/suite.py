@@ -1,4 +1,4 @@
-"""``Suite``: many tasks, each with its metric and its ROPE, and how they are averaged."""
+"""``Suite``: many tasks, each with its metric and its ROPE, and their mean."""
 
 from __future__ import annotations
 
@@ -34,26 +34,26 @@ class Suite:
     """A set of tasks on which the same models were evaluated.
 
     Each task has its own items, metric, size and ROPE. :func:`compare`, :func:`rank` and
-    :func:`gate` take a suite where they take outcomes.
+    :func:`gate` accept a suite instead of outcomes.
 
     Parameters
     ----------
     tasks
-        What was seen on each task, by its name: :class:`Outcomes` or :class:`Scores` of the same
-        models. Or outcomes with slices, each slice being a task.
+        Data of each task, by name: :class:`Outcomes` or :class:`Scores` of the same models. Or
+        outcomes with slices, where each slice is a task.
     metrics
-        The metric of every task, or a mapping from tasks to metrics. By default, and for tasks
-        that the mapping does not name, as for :func:`compare`.
+        Metric of every task, or a mapping from tasks to metrics. Default, also for tasks missing
+        from the mapping: as for :func:`compare`.
     ropes
-        The region of practical equivalence of every task, or a mapping from tasks to regions.
-        ±0.01 by default, and for tasks that the mapping does not name.
+        Region of practical equivalence of every task, or a mapping from tasks to regions. Default,
+        also for tasks missing from the mapping: ±0.01.
     weights
-        How the mean over tasks is taken: ``"equal"``, ``"size"`` (by the number of items), or a
+        Weights of the mean over tasks: ``"equal"``, ``"size"`` (by the number of items), or a
         mapping from tasks to weights.
     scale
-        What the mean is a mean of: ``"metric"``, the differences themselves, or ``"rope"``, each
-        difference in half-widths of its task's ROPE, more being better. By default ``"metric"``
-        where all tasks have the same bounds and direction, and ``"rope"`` elsewhere.
+        Scale of the mean: ``"metric"``, the differences themselves, or ``"rope"``, each difference
+        in half-widths of its task's ROPE, with higher better. Default: ``"metric"`` if all tasks
+        have the same bounds and direction, otherwise ``"rope"``.
 
     Examples
     --------
@@ -107,16 +107,16 @@ class Suite:
         runs: int | None = None,
         test_share: float | None = None,
     ) -> ScoreSuite:
-        """Return data sets of which only scores are known, for :func:`compare`.
+        """Return data sets with known scores but no items, for :func:`compare`.
 
         Parameters
         ----------
         table
-            A column of scores for each model, and a row for each data set or each of its folds.
+            One column of scores per model, and one row per data set or per fold.
         by
-            The column that names the data set of each row; all rows are folds of one by default.
+            Column with the data set of each row. Default: all rows are folds of one data set.
         metric, rope, folds, runs, test_share
-            As for :func:`compare_cv_scores`, whose answer it is.
+            As for :func:`compare_cv_scores`, which computes the result.
 
         Examples
         --------
@@ -131,7 +131,9 @@ class Suite:
             raise UsageError(unknown_name("column", by, columns))
         if by is not None:
             refuse_seed_names([by])
-            slice_column(columns[by], name=f"column {by!r}")  # says so if a data set has no name
+            slice_column(
+                columns[by], name=f"column {by!r}"
+            )  # raises an error if a data set has no name
         keys = (columns.pop(by) if by else np.zeros(len(next(iter(columns.values()))))).astype(str)
         tasks = {
             key: Scores.from_values({name: one[keys == key] for name, one in columns.items()})
@@ -150,12 +152,12 @@ class Suite:
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The models, in the order of the first task."""
+        """Models, in the order of the first task."""
         return next(iter(self.tasks.values())).models
 
     @property
     def n(self) -> int:
-        """The number of items of all tasks together."""
+        """Total number of items of all tasks."""
         return sum(one.n for one in self.tasks.values())
 
     def __len__(self) -> int:
@@ -175,17 +177,17 @@ class Suite:
         Parameters
         ----------
         models
-            Their names, in the order wanted.
+            Names of the models, in the new order.
         """
         return self.of_tasks({name: one.select(list(models)) for name, one in self.tasks.items()})
 
     def of_tasks(self, tasks: Mapping[str, Data]) -> Suite:
-        """Return a suite of other data that asks the same of them.
+        """Return a suite with other data and the same settings.
 
         Parameters
         ----------
         tasks
-            The data of every task.
+            Data of every task.
         """
         asked = {name: getattr(self, name) for name in ("metrics", "ropes", "weights", "scale")}
         return Suite(tasks, **asked)
@@ -197,15 +199,15 @@ class Suite:
 
 @dataclass(frozen=True, slots=True, init=False, repr=False, eq=False)
 class ScoreSuite(Suite):
-    """Data sets of which only scores are known; see :meth:`Suite.from_scores`."""
+    """Data sets with known scores but no items; see :meth:`Suite.from_scores`."""
 
-    design: Mapping[str, Any]  # what else compare_cv_scores is asked
+    design: Mapping[str, Any]  # further arguments of compare_cv_scores
 
     def select(self, models: Sequence[str]) -> Suite:
-        """Refuse what needs items; two models are compared without it."""
+        """Reject functions that need items; comparing two models does not."""
         raise UsageError(
-            "scores of folds or data sets can only be compared, two models at a time; to rank, "
-            "gate or plan, make a Suite of the Outcomes or Scores of the items of each data set"
+            "fold and data-set scores only support comparing two models; to rank, gate or plan, "
+            "build a Suite from the Outcomes or Scores of the items of each data set"
         )
 
 
@@ -213,23 +215,23 @@ _SEED_NAME = re.compile(r"(random.?)?(seed|run|fold|split|trial|repeat|repetitio
 
 
 def refuse_seed_names(names: Iterable[str]) -> None:
-    """Refuse names of data sets that are those of seeds or folds, e.g. ``seed_1``.
+    """Reject names of data sets that look like seeds or folds, e.g. ``seed_1``.
 
     Parameters
     ----------
     names
-        Of the data sets, or of the column that names them.
+        Names of the data sets, or of their column.
     """
     names = list(names)
     if names and all(_SEED_NAME.fullmatch(name) for name in names):
         raise UsageError(
-            f"{names[0]!r} is not the name of a data set; give the folds of one data set in one "
-            "vector with folds=, and the predictions of seeds to compare_runs"
+            f"{names[0]!r} is not the name of a data set; pass the folds of a data set as one "
+            "vector with folds=, and the predictions of several seeds to compare_runs"
         )
 
 
 class Question(NamedTuple):
-    """What is asked of one task."""
+    """Question about one task."""
 
     task: str
     spec: Spec
@@ -237,7 +239,7 @@ class Question(NamedTuple):
 
 
 def questions(suite: Suite, make: Callable[..., Spec], **asked: Any) -> tuple[Question, ...]:
-    """Check what is asked of every task; ``make`` makes the spec of one."""
+    """Check the question about every task; ``make`` creates the spec of one task."""
     found = []
     for name, data in suite.tasks.items():
         try:
@@ -250,10 +252,10 @@ def questions(suite: Suite, make: Callable[..., Spec], **asked: Any) -> tuple[Qu
 
 
 class Average(NamedTuple):
-    """How the tasks' values become one: weights that sum to 1, and the unit of each task.
+    """How the tasks are averaged: weights that sum to 1, and the unit of each task.
 
-    A value of a task is divided by its unit; units are negative where less is better and the
-    mean is in ROPEs, so that more is better.
+    A value of a task is divided by its unit; if the mean is in ROPEs, units are negative for
+    metrics where lower is better, so that higher is better.
     """
 
     scale: Scale
@@ -264,13 +266,13 @@ class Average(NamedTuple):
     bounds: tuple[float, float]
 
     def mean(self, values: Sequence[FloatArray]) -> FloatArray:
-        """Return the weighted mean over tasks of values, one array a task."""
+        """Return the weighted mean over tasks of values, one array per task."""
         factors = self.weights / self.units
         return np.asarray(sum(f * one for f, one in zip(factors, values, strict=True)))
 
 
 def average(suite: Suite, asked: Sequence[Question]) -> Average:
-    """Return how the mean over tasks is taken."""
+    """Return how the tasks are averaged."""
     weights = np.array([suite.weights[one.task] for one in asked])
     ways = {(one.spec.metric.bounds, one.spec.metric.greater_is_better) for one in asked}
     scale: Scale = suite.scale or ("metric" if len(ways) == 1 else "rope")
@@ -278,8 +280,8 @@ def average(suite: Suite, asked: Sequence[Question]) -> Average:
     if scale == "metric":
         if len({way for _, way in ways}) > 1:
             raise UsageError(
-                "more is better on some tasks and less on others, so their differences have no "
-                f"mean; use {param('scale=', 'rope')}"
+                "higher is better on some tasks and lower on others, so their differences cannot "
+                f"be averaged; use {param('scale=', 'rope')}"
             )
         low, high = (float(weights @ [getattr(rope, end) for rope in ropes]) for end in _ENDS)
         return Average(
@@ -293,8 +295,8 @@ def average(suite: Suite, asked: Sequence[Question]) -> Average:
     flat = [one.task for one in asked if one.rope.low == one.rope.high]
     if flat:
         raise UsageError(
-            f"the ROPE of {quoted(flat)} has no width, so nothing can be measured in it; give it "
-            f"one, or use {param('scale=', 'metric')}"
+            f"the ROPE of {quoted(flat)} has zero width, so it cannot serve as a unit; widen it, "
+            f"or use {param('scale=', 'metric')}"
         )
     signs = np.array([1.0 if one.spec.metric.greater_is_better else -1.0 for one in asked])
     halves = np.array([(rope.high - rope.low) / 2 for rope in ropes])
@@ -312,39 +314,38 @@ _ENDS = ("low", "high")
 
 
 def shared_question(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what all tasks are asked alike; metric and ROPE are the suite's own."""
+    """Return the arguments common to all tasks; metric and ROPE come from the suite."""
     for name in ("metric", "rope", "labels", "groups", "sample_weight"):
         if asked.get(name) is not None:
             where = {"metric": "metrics=", "rope": "ropes="}.get(name)
-            how = f"give {param(where)} to Suite" if where else "it belongs to each task's outcomes"
-            raise UsageError(f"a suite has several tasks; leave {param(f'{name}=')} out, {how}")
+            how = f"pass {param(where)} to Suite" if where else "it belongs to each task's outcomes"
+            raise UsageError(f"a suite has several tasks; remove {param(f'{name}=')}, {how}")
     return {name: asked[name] for name in ("prior", "paired", "pos_label")}
 
 
 def _parts(tasks: Mapping[str, Data] | Outcomes) -> dict[str, Data]:
-    """Return what was seen on each task, the models of all in the order of the first."""
+    """Return the data of each task, with models in the order of the first task."""
     found: dict[str, Data]
     if isinstance(tasks, Outcomes):
         if tasks.slices is None:
             raise UsageError(
-                "these outcomes have no slices; read them with "
-                f"{param('by=', 'task')}, or give a mapping from tasks to outcomes"
+                f"these outcomes have no slices; read them with {param('by=', 'task')}, or pass a "
+                "mapping from tasks to outcomes"
             )
         found = {", ".join(map(str, key)): tasks.slice(*key) for key in tasks.slices}
     elif isinstance(tasks, Mapping):
         found = dict(tasks)
     else:
         raise UsageError(
-            "a suite is a mapping from tasks to outcomes or scores, e.g. {'arc': outcomes}; got "
-            f"{type(tasks).__name__}"
+            "tasks must be a mapping from names to outcomes or scores, e.g. {'arc': outcomes}; "
+            f"got {type(tasks).__name__}"
         )
     if not found:
         raise UsageError("a suite must have at least one task; got none")
     for name, one in found.items():
         if not isinstance(name, str) or not isinstance(one, (Outcomes, Scores)):
             raise UsageError(
-                "a suite is a mapping from names of tasks to Outcomes or Scores; got "
-                f"{type(one).__name__} under {name!r}"
+                f"every task must be Outcomes or Scores; got {type(one).__name__} for {name!r}"
             )
     first, models = next((name, one.models) for name, one in found.items())
     for name, one in found.items():
@@ -361,7 +362,7 @@ def _parts(tasks: Mapping[str, Data] | Outcomes) -> dict[str, Data]:
 
 
 def _by_task(given: Any, tasks: Mapping[str, Data]) -> dict[str, Any]:
-    """Return one value for each task; None, the default, where a mapping does not name it."""
+    """Return one value per task; None, the default, for tasks missing from the mapping."""
     if not isinstance(given, Mapping):
         return dict.fromkeys(tasks, given)
     for name in given:
@@ -377,7 +378,9 @@ def _weights(given: Weighting | Mapping[str, float], tasks: Mapping[str, Data]) 
         found = _by_task(given, tasks)
         lacking = [name for name in tasks if name not in given]
         if lacking:
-            raise UsageError(f"{param('weights')} must name every task; it lacks {quoted(lacking)}")
+            raise UsageError(
+                f"{param('weights')} must include every task; it lacks {quoted(lacking)}"
+            )
     elif given in get_args(Weighting):
         found = {name: float(one.n) if given == "size" else 1.0 for name, one in tasks.items()}
     else:
@@ -397,21 +400,21 @@ LEAST_SCALE = 1e-12
 @written("mean sd mcse hdi rope p_worse p_equivalent p_better p_greater decision mc_errors")
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Difference(Summary):
-    """What a posterior of a difference says; see :class:`Summary`.
+    """Summary of the posterior of a difference; see :class:`Summary`.
 
     Parameters
     ----------
     rope
         The region of practical equivalence.
     p_worse, p_equivalent, p_better
-        The probabilities that A is worse than B by more than the ROPE, that the difference lies
-        in it, and that A is better.
+        Probabilities that A is worse than B by more than the ROPE, that the difference is inside
+        it, and that A is better.
     p_greater
-        The probability that A − B is above zero.
+        Probability that A − B is above zero.
     decision
         The decision.
     mc_errors
-        The Monte Carlo error of the mean, the sd and each probability.
+        Monte Carlo errors of the mean, the sd and each probability.
     """
 
     rope: Rope
@@ -428,17 +431,17 @@ class Difference(Summary):
 
 
 def freedom_of(weights: FloatArray) -> float:
-    """Return the degrees of freedom that so many tasks leave, unequal weights being worth fewer."""
+    """Return the degrees of freedom of a number of tasks, fewer for unequal weights."""
     return float(1 / (weights @ weights)) - 1
 
 
 def is_enough(weights: FloatArray) -> bool:
-    """Return whether so many tasks show how far tasks differ; the sd must exist."""
+    """Return whether the tasks are enough to estimate how much tasks vary; the sd must exist."""
     return freedom_of(weights) > FEWEST_TASKS - 1 - 1e-9
 
 
 class Law(NamedTuple):
-    """A Student t distribution; a normal one where the degrees of freedom are infinite."""
+    """Student t distribution; normal if the degrees of freedom are infinite."""
 
     centre: float
     scale: float
@@ -446,12 +449,12 @@ class Law(NamedTuple):
 
     @property
     def sd(self) -> float:
-        """The standard deviation."""
+        """Standard deviation."""
         wide = self.freedom / (self.freedom - 2) if math.isfinite(self.freedom) else 1.0
         return self.scale * math.sqrt(wide)
 
     def quantile(self, p: float) -> float:
-        """Return where the probability below is ``p``."""
+        """Return the quantile at ``p``."""
         normal = math.isinf(self.freedom)
         unit = special.ndtri(p) if normal else special.stdtrit(self.freedom, p)
         return self.centre + self.scale * float(unit)
@@ -467,30 +470,31 @@ class Law(NamedTuple):
         return self._replace(centre=-self.centre).cdf(-value)
 
 
-# How many further tasks the exchangeability of models is worth, and variances in units of the seen.
+# Prior weight of the exchangeability of models in tasks, and variances relative to the observed
+# one.
 _FURTHER, _VARIANCES = np.geomspace(1, 1_000, 10), np.exp(np.linspace(-6, 6, 97))
 
 
 def contrast_draws(
     pull: FloatArray, freedom: float, n_draws: int, rng: np.random.Generator
 ) -> FloatArray:
-    r"""Draw how far the models' differences are off, ``(n_models, n_draws)``.
+    r"""Draw the deviations of the models' differences, ``(n_models, n_draws)``.
 
-    The covariance of the differences has an inverse Wishart prior around :math:`s^2 I`, as
-    exchangeable models have it, with the weight of ``k`` further tasks; :math:`s` is flat on the
-    log scale, and so is ``k`` over the grid. Both are learned. Given them the differences have a
-    multivariate t distribution. Of two models it is the t of :func:`new_tasks`, whatever ``k``.
+    The covariance of the differences has an inverse Wishart prior around :math:`s^2 I`, as for
+    exchangeable models, with the weight of ``k`` further tasks; :math:`s` is flat on the log scale,
+    and so is ``k`` over the grid. Both are learned. Given them the differences have a multivariate
+    t distribution. For two models it is the t of :func:`new_tasks`, whatever ``k``.
 
     Parameters
     ----------
     pull
-        One row a task; ``pull.T @ pull`` is the covariance of the models' means.
+        One row per task; ``pull.T @ pull`` is the covariance of the models' means.
     freedom
-        Its degrees of freedom.
+        Degrees of freedom of the covariance.
     """
     n_free = pull.shape[1] - 1
     seen, axes = np.linalg.eigh(freedom * pull.T @ pull)
-    seen, axes = np.maximum(seen[1:], 0.0), axes[:, 1:]  # less the direction of all models alike
+    seen, axes = np.maximum(seen[1:], 0.0), axes[:, 1:]  # minus the common direction of all models
     typical = max(float(seen.mean()) / freedom, LEAST_SCALE**2)
     k, variance = (
         one.ravel() for one in np.meshgrid(_FURTHER, typical * _VARIANCES, indexing="ij")
@@ -508,7 +512,7 @@ def contrast_draws(
 
 
 def measure(scale: Scale, metrics: set[str], n_tasks: int) -> str:
-    """Return what the mean over tasks is of, in words."""
+    """Describe the quantity averaged over tasks."""
     what = next(iter(metrics)) if len(metrics) == 1 and scale == "metric" else "difference"
     if scale == "rope":
         what = "difference in ROPEs"

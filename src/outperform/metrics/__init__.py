@@ -1,4 +1,4 @@
-"""Metrics of classifiers, over any number of draws at once."""
+"""Metrics of classifiers, for any number of draws at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The built-in metrics, and the functions that make them to measure."""
+"""Built-in metrics, and functions that create parametrised ones."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _ACCURACY = Share("correct", (("wrong", 1.0),))
 
 @dataclass(frozen=True, slots=True)
 class _Family:
-    """What the four averages of one score have in common."""
+    """Common fields of the four averages of one score."""
 
     word: str
     of_class: Share | None
@@ -77,8 +77,8 @@ _FAMILIES: dict[str, _Family] = {
 
 AVERAGED = (*AVERAGES[1:], "samples")
 
-# What people also call a metric. Averages may also come first, as in macro_f1, and spelling
-# ignores case and hyphens.
+# Other names of metrics. The average may also come first, as in macro_f1, and case and hyphens are
+# ignored.
 ALIASES: dict[str, tuple[str, ...]] = {
     "accuracy": ("acc", "accuracy_score"),
     "balanced_accuracy": ("balanced_acc", "balanced_accuracy_score", "bacc", "uar"),
@@ -122,9 +122,9 @@ def fbeta(beta: float, *, average: Average | Samples = "binary") -> Metric:
     Parameters
     ----------
     beta
-        How many times as much recall counts as precision.
+        Weight of recall relative to precision.
     average
-        How the classes' values become one.
+        How the values of the classes are averaged.
 
     Examples
     --------
@@ -135,8 +135,8 @@ def fbeta(beta: float, *, average: Average | Samples = "binary") -> Metric:
     """
     if isinstance(beta, bool) or not isinstance(beta, Real) or not 0.0 < beta < math.inf:
         raise UsageError(
-            f"beta must be a positive number; got {beta!r}; "
-            "for 0 take precision, for infinity recall"
+            f"beta must be a positive number; got {beta!r}; for 0 use precision, for infinity "
+            "recall"
         )
     beta = float(beta)
     word = f"F{int(beta) if beta.is_integer() else beta}"
@@ -145,10 +145,10 @@ def fbeta(beta: float, *, average: Average | Samples = "binary") -> Metric:
 
 
 def cohen_kappa(*, weights: Literal["linear", "quadratic"] | None = None) -> Metric:
-    """Return Cohen's kappa, for levels in order also weighted by how far apart they are.
+    """Return Cohen's kappa, optionally weighted by distance for ordered levels.
 
-    The order of the levels is that of ``labels``; without it numbers are in theirs, and text is
-    refused.
+    The order of the levels is that of ``labels``. Without it numbers are sorted, and text raises an
+    error.
 
     Parameters
     ----------
@@ -175,27 +175,24 @@ def from_function(
     bounds: tuple[float, float] | None = None,
     greater_is_better: bool = True,
 ) -> Metric:
-    """Make a metric of a function of a confusion array.
+    """Create a metric from a function of a confusion array.
 
-    The function gets one array of shape (n_classes, n_classes), rows the
-    truth, and returns one number. For posterior draws the entries are
-    proportions that sum to 1, for the observed value they are counts, so a
-    metric must not depend on the scale.
+    The function takes one array of shape (n_classes, n_classes), with true classes in rows, and
+    returns one number. For posterior draws the entries are proportions that sum to 1; for the
+    observed value they are counts. So a metric must not depend on the scale.
 
     Parameters
     ----------
     function
-        The function; one defined in a module, not a lambda, if the metric is
-        to be pickled.
+        The function. To pickle the metric, use a function defined in a module, not a lambda.
     name
-        What to call it; the function's own name by default.
+        Name of the metric. Default: the name of the function.
     vectorized
-        Whether the function takes (n_classes, n_classes, n) and returns (n,),
-        which is faster by far.
+        Whether the function takes (n_classes, n_classes, n) and returns (n,), which is much faster.
     bounds
-        The least and the greatest value; unbounded by default.
+        Smallest and largest possible value. Default: unbounded.
     greater_is_better
-        Whether the larger of two values is the better one.
+        Whether larger values are better.
 
     Examples
     --------
@@ -211,8 +208,8 @@ def from_function(
         )
     if str(getattr(function, "__module__", "")).partition(".")[0] == "sklearn":
         raise UsageError(
-            f"{name_of(function)} takes labels, not a confusion array; give the metric by its "
-            f"name, one of {', '.join(LABELS)}"
+            f"{name_of(function)} takes labels, not a confusion array; pass the name of the "
+            f"metric, one of {', '.join(LABELS)}"
         )
     name = name or name_of(function)
     return Metric(
@@ -232,20 +229,19 @@ def cost(
     unit: str | None = None,
     name: str = "cost",
 ) -> Metric:
-    """Return the cost per item, Σ_jk p_jk · cost_jk; less is better.
+    """Return the cost per item, Σ_jk p_jk · cost_jk; lower is better.
 
     Parameters
     ----------
     costs
-        A square matrix, rows the truth and columns the predictions; or costs by
-        (truth, prediction), where every pair that is left out costs nothing.
+        A square matrix, with true classes in rows and predictions in columns; or costs by (truth,
+        prediction), with a cost of 0 for all other pairs.
     labels
-        The class of each row and column of a matrix; by default the classes of the data in
-        their order, which is sorted.
+        Class of each row and column of a matrix. Default: the sorted classes of the data.
     unit
-        What the costs are counted in, such as ``"EUR"``.
+        Unit of the costs, such as ``"EUR"``.
     name
-        What to call it.
+        Name of the metric.
 
     Examples
     --------
@@ -263,18 +259,18 @@ def utility(
     unit: str | None = None,
     name: str = "utility",
 ) -> Metric:
-    """Return what the answers are worth per item, Σ_jk p_jk · utility_jk; more is better.
+    """Return the utility per item, Σ_jk p_jk · utility_jk; higher is better.
 
     Parameters
     ----------
     utilities
-        As the costs of :func:`cost`; negative where an answer does harm.
+        Like the costs of :func:`cost`; negative for harmful predictions.
     labels
-        The class of each row and column of a matrix.
+        Class of each row and column of a matrix.
     unit
-        What the utilities are counted in.
+        Unit of the utilities.
     name
-        What to call it.
+        Name of the metric.
 
     Examples
     --------
@@ -296,14 +292,14 @@ def _priced(costs: Costs, name: str, *, greater: bool) -> Metric:
 
 
 def roc_auc(*, max_fpr: float | None = None) -> Metric:
-    """Return ROC AUC, or the part of it up to a false positive rate.
+    """Return ROC AUC, or partial AUC up to a false positive rate.
 
-    The part is standardized as in scikit-learn's ``roc_auc_score``: ½ without skill, 1 at best.
+    Partial AUC is standardised as in scikit-learn's ``roc_auc_score``: ½ without skill, 1 at best.
 
     Parameters
     ----------
     max_fpr
-        The false positive rate, above 0 and below 1; None for the whole area.
+        Maximum false positive rate, above 0 and below 1; None for the full area.
 
     Examples
     --------
@@ -325,16 +321,16 @@ def roc_auc(*, max_fpr: float | None = None) -> Metric:
 
 
 def sensitivity_at(*, specificity: float) -> Metric:
-    """Return the largest sensitivity of the thresholds with at least this specificity.
+    """Return the highest sensitivity over thresholds with at least this specificity.
 
-    Thresholds are the scores themselves: an item is positive if its score is as high or higher.
-    Nothing is interpolated between them. Every draw chooses its threshold anew, so that the
-    interval holds the uncertainty of the choice.
+    Thresholds are the scores themselves: an item is positive if its score is at least the
+    threshold. There is no interpolation. Every draw chooses its own threshold, so the interval
+    includes the uncertainty of this choice.
 
     Parameters
     ----------
     specificity
-        The least share of negatives below the threshold, above 0 and below 1.
+        Minimum share of negatives below the threshold, above 0 and below 1.
 
     Examples
     --------
@@ -345,14 +341,14 @@ def sensitivity_at(*, specificity: float) -> Metric:
 
 
 def specificity_at(*, sensitivity: float) -> Metric:
-    """Return the largest specificity of the thresholds with at least this sensitivity.
+    """Return the highest specificity over thresholds with at least this sensitivity.
 
-    As :func:`sensitivity_at`, the other way round.
+    Like :func:`sensitivity_at`, with the two rates swapped.
 
     Parameters
     ----------
     sensitivity
-        The least share of positives at the threshold or above it, above 0 and below 1.
+        Minimum share of positives at or above the threshold, above 0 and below 1.
 
     Examples
     --------
@@ -383,7 +379,7 @@ def _ordered(
 
 def _rate(name: str, value: float) -> float:
     if not isinstance(value, bool) and isinstance(value, Real):
-        level = float(f"{float(value):g}")  # as the metric's name has it
+        level = float(f"{float(value):g}")  # as in the metric's name
         if 0.0 < level < 1.0:
             return level
     raise UsageError(f"{name} must be a number above 0 and below 1; got {value!r}")
@@ -399,18 +395,18 @@ PARTS = {
 
 
 def ece(*, bins: int = BINS, debiased: bool = False) -> Metric:
-    """Return the expected calibration error, the mean over bins of how far frequencies are off.
+    """Return the expected calibration error: the mean over bins of |frequency − probability|.
 
-    Bins have the same width and hold their upper end, as in scikit-learn's ``calibration_curve``.
-    Two classes are read by the probability of the positive one; of several, it is the label with
-    the highest probability and whether it is right.
+    Bins have equal width and include their upper end, as in scikit-learn's ``calibration_curve``.
+    With two classes the probability of the positive class is used; with several, that of the most
+    probable label and whether it is right.
 
     Parameters
     ----------
     bins
-        How many.
+        Number of bins.
     debiased
-        Whether to take off what noise within the bins adds (Kumar and others, 2019). It may
+        Whether to subtract the bias from noise within bins (Kumar et al., 2019). The result may
         then be negative.
 
     Examples
@@ -429,18 +425,18 @@ def brier_part(
 ) -> Metric:
     """Return a part of the Brier score: reliability − resolution + uncertainty, by bins.
 
-    Classes and bins are those of :func:`ece`. Where all items of a bin have the same probability,
-    the parts add up to the Brier score.
+    Classes and bins are those of :func:`ece`. If all items of a bin have the same probability, the
+    parts add up to the Brier score.
 
     Parameters
     ----------
     part
         Reliability (the mean squared calibration error), resolution or uncertainty.
     bins
-        How many.
+        Number of bins.
     debiased
-        Whether to correct for noise within the bins (Ferro and Fricker, 2012); of the
-        reliability this is the debiased squared calibration error of Kumar and others (2019).
+        Whether to correct for noise within bins (Ferro and Fricker, 2012); for the reliability this
+        is the debiased squared calibration error of Kumar et al. (2019).
 
     Examples
     --------
@@ -454,9 +450,9 @@ def brier_part(
 
 
 def of_bins(name: str, bins: int, *, debiased: bool) -> Metric:
-    """Return a metric of calibration by bins."""
+    """Return a binned calibration metric."""
     if isinstance(bins, bool) or not isinstance(bins, int) or not 1 <= bins <= _MOST_BINS:
-        raise UsageError(f"bins must be a whole number from 1 to {_MOST_BINS:,}; got {bins!r}")
+        raise UsageError(f"bins must be an integer from 1 to {_MOST_BINS:,}; got {bins!r}")
     word, greater = PARTS[name]
     settings = (name.removeprefix("brier_"), bins, debiased)
     name += "_debiased" if debiased else ""
@@ -464,7 +460,7 @@ def of_bins(name: str, bins: int, *, debiased: bool) -> Metric:
         name=name if bins == BINS else f"{name}_{bins}",
         label=f"debiased {word}" if debiased else word,
         how=Order(basis=Basis(reads="probability"), prepare=curves.Binned.of, settings=settings),
-        merge="never" if debiased else "rows",  # noise is a sum of squares of weights
+        merge="never" if debiased else "rows",  # the noise depends on sums of squared weights
         greater_is_better=greater,
         bounds=(-1.0, 1.0) if debiased else (0.0, 1.0),
     )
@@ -522,22 +518,22 @@ def from_score_function(
     bounds: tuple[float, float] | None = None,
     greater_is_better: bool = True,
 ) -> Metric:
-    """Make a metric of a function of truth, score and weight.
+    """Create a metric from a function of truth, score and weight.
 
-    The function gets the truth (None if there is none), the scores of one model and one
-    weight for each item, and returns one number. It is called once for each draw and
-    model. The weights add up to the number of items; for the observed value all are 1.
+    The function takes the truth (None if there is none), the scores of one model and one weight per
+    item, and returns one number. It is called once per draw and model. The weights sum to the
+    number of items; for the observed value all are 1.
 
     Parameters
     ----------
     function
-        The function; one defined in a module, not a lambda, if the metric is to be pickled.
+        The function. To pickle the metric, use a function defined in a module, not a lambda.
     name
-        What to call it; the function's own name by default.
+        Name of the metric. Default: the name of the function.
     bounds
-        The least and the greatest value; unbounded by default.
+        Smallest and largest possible value. Default: unbounded.
     greater_is_better
-        Whether the larger of two values is the better one.
+        Whether larger values are better.
 
     Examples
     --------
@@ -571,21 +567,21 @@ def from_statistics_function(
     bounds: tuple[float, float] | None = None,
     greater_is_better: bool = True,
 ) -> Metric:
-    """Make a metric of a function of the weighted means of statistics.
+    """Create a metric from a function of weighted means of statistics.
 
-    The function gets an array ``(n_statistics, n_draws)`` and returns one number a draw. For the
-    observed value there is one draw, in which all weights are equal.
+    The function takes an array ``(n_statistics, n_draws)`` and returns one number per draw. For the
+    observed value there is one draw, with equal weights.
 
     Parameters
     ----------
     function
-        The function; one defined in a module, not a lambda, if the metric is to be pickled.
+        The function. To pickle the metric, use a function defined in a module, not a lambda.
     name
-        What to call it; the function's own name by default.
+        Name of the metric. Default: the name of the function.
     bounds
-        The least and the greatest value; unbounded by default.
+        Smallest and largest possible value. Default: unbounded.
     greater_is_better
-        Whether the larger of two values is the better one.
+        Whether larger values are better.
 
     Examples
     --------
@@ -604,12 +600,12 @@ def from_statistics_function(
 
 
 def pinball(alpha: float) -> Metric:
-    """Return the mean pinball loss of predictions of a quantile.
+    """Return the mean pinball loss of quantile predictions.
 
     Parameters
     ----------
     alpha
-        Which quantile, between 0 and 1.
+        Level of the quantile, between 0 and 1.
 
     Examples
     --------
@@ -621,14 +617,14 @@ def pinball(alpha: float) -> Metric:
 
 
 def quantile(level: float, *, greater_is_better: bool = False) -> Metric:
-    """Return a quantile of grades or costs: the least value that so many do not exceed.
+    """Return a quantile of grades or costs: the smallest value not exceeded by a given share.
 
     Parameters
     ----------
     level
-        Their share, between 0 and 1.
+        The share, between 0 and 1.
     greater_is_better
-        Whether the larger of two values is the better one; it is not for latencies and costs.
+        Whether larger values are better; False for latencies and costs.
 
     Examples
     --------
@@ -645,16 +641,16 @@ def quantile(level: float, *, greater_is_better: bool = False) -> Metric:
 
 
 def gap(rate: str, by: ColumnLike, *, pos_label: Label = 1) -> Metric:
-    """Return how far apart a rate is between groups of items; less is better.
+    """Return the largest difference of a rate between groups of items; lower is better.
 
     Parameters
     ----------
     rate
         ``"accuracy"``, ``"recall"``, ``"precision"``, ``"f1"``, ``"selection_rate"`` or ``"mae"``.
     by
-        The group of each item, such as its language, in the order of the items.
+        Group of each item, such as its language, in the order of the items.
     pos_label
-        The positive class, where the rate has one.
+        Positive class, if the rate has one.
 
     Examples
     --------
@@ -665,10 +661,10 @@ def gap(rate: str, by: ColumnLike, *, pos_label: Label = 1) -> Metric:
     if rate not in of_items.RATES:
         raise UsageError(unknown_name("rate", rate, of_items.RATES))
     if any(is_missing(group) for group in unmasked(by)):
-        raise DataError("every item must have a group; some of by are missing")
+        raise DataError("every item must have a group; by contains missing values")
     names, codes = np.unique(np.asarray(by), return_inverse=True)
     if len(names) < 2:
-        raise UsageError("a gap is between groups, and there are fewer than two")
+        raise UsageError("a gap needs at least two groups")
     read = of_items.OfGroups(rate, tuple(codes.ravel().tolist()), len(names), pos_label)
     columns = tuple(f"{part} of {name}" for name in names for part in ("top", "bottom"))
     return _of_sums(
@@ -690,7 +686,7 @@ def _averaged(
 ) -> Metric:
     if average not in _ADJECTIVES:
         raise UsageError(unknown_name("average", average, _ADJECTIVES))
-    # The weights of the weighted recall are its denominators: what is left is accuracy.
+    # The weights of weighted recall equal its denominators, so it reduces to accuracy.
     pooled = average == "micro" or (score, average) == ("recall", "weighted")
     return _of_margins(
         name if average == "binary" else f"{name}_{average}",
@@ -754,7 +750,7 @@ def _of_labels() -> Iterator[Metric]:
 def _loss(
     name: str, label: str, sums: Sums, most: float = math.inf, *, negative: str | None = None
 ) -> tuple[Metric, Metric]:
-    """Return a loss under scikit-learn's name of its negative, and under its own."""
+    """Return a loss, under its own name and under scikit-learn's name of its negative."""
     return (
         _of_sums(
             f"neg_{negative or name}", f"negative {label}", replace(sums, sign=-1), (-most, 0.0)
@@ -821,16 +817,16 @@ _BUILT_IN: tuple[Metric, ...] = (
     _of_errors("ter", "TER", of_items.TER),
     _of_sums("bleu", "BLEU", of_items.BLEU, (0.0, 100.0)),
     _of_sums("chrf", "chrF", of_items.CHRF, (0.0, 100.0)),
-    _of_sums("dice", "Dice of all pixels", of_sums.DICE),
-    _of_sums("iou", "IoU of all pixels", of_sums.IOU),
+    _of_sums("dice", "Dice over all pixels", of_sums.DICE),
+    _of_sums("iou", "IoU over all pixels", of_sums.IOU),
     _of_sums("dice_mean", "mean Dice", of_sums.MEAN_DICE),
     _of_sums("iou_mean", "mean IoU", of_sums.MEAN_IOU),
     _of_sums("win_rate", "win rate", of_votes.WIN_RATE),
     _of_sums("elo", "Elo rating", of_votes.ELO, UNBOUNDED),
-    _of_sums("first_place", "win rate of the first place", of_votes.FIRST_PLACE),
+    _of_sums("first_place", "win rate of the model shown first", of_votes.FIRST_PLACE),
     _of_sums("judged_mean", "mean grade", of_sums.JUDGED_MEAN, UNBOUNDED),
-    _of_sums("people_mean", "mean grade by people", of_sums.PEOPLE_MEAN, UNBOUNDED),
-    _of_sums("judge_mean", "mean grade by the judge", of_sums.JUDGE_MEAN, UNBOUNDED),
+    _of_sums("people_mean", "mean human grade", of_sums.PEOPLE_MEAN, UNBOUNDED),
+    _of_sums("judge_mean", "mean judge grade", of_sums.JUDGE_MEAN, UNBOUNDED),
 )
 METRICS = {
     metric.name: replace(metric, aliases=ALIASES.get(metric.name, ())) for metric in _BUILT_IN

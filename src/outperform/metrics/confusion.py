@@ -1,4 +1,4 @@
-"""Metrics from the diagonal and margins of a table: per class, averaged, and of the whole."""
+"""Metrics from the diagonal and margins of a table: per class, averaged, and overall."""
 
 from __future__ import annotations
 
@@ -16,21 +16,20 @@ from outperform.errors import DataError, UsageError
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Margins:
-    """Hits, true and predicted weight of every class, class axis first.
+    """Hits, true and predicted weight of every class, with the class axis first.
 
-    Every further axis (draws, simulations) is carried along untouched. Whole
-    numbers of any size are accepted; they are kept as float64, but the misses
-    and the false alarms are taken before that, so that they stay exact even
-    beside a count of 10¹⁸.
+    Further axes (draws, simulations) are kept unchanged. Integers of any size are accepted and
+    stored as float64. Misses and false alarms are computed before this conversion, so they stay
+    exact even next to a count of 10¹⁸.
 
     Parameters
     ----------
     hits
-        Weight whose truth and prediction are both the class.
+        Weight with truth and prediction in the class.
     actual
-        Weight whose truth is the class.
+        Weight with the truth in the class.
     predicted
-        Weight whose prediction is the class.
+        Weight with the prediction in the class.
 
     Examples
     --------
@@ -53,8 +52,8 @@ class Margins:
         )
         if hits.ndim == 0 or not hits.shape == actual.shape == predicted.shape:
             raise UsageError(
-                "hits, actual and predicted must have one shape, classes first; "
-                f"got {hits.shape}, {actual.shape} and {predicted.shape}"
+                "hits, actual and predicted must have the same shape, classes first; got "
+                f"{hits.shape}, {actual.shape} and {predicted.shape}"
             )
         if any(values.dtype.kind != "f" for values in (hits, actual, predicted)):
             object.__setattr__(self, "_missed", _whole_difference(actual, hits))
@@ -65,7 +64,7 @@ class Margins:
 
     @classmethod
     def from_confusion(cls, confusion: ArrayLike) -> Self:
-        """Sum a table of shape (n_classes, n_classes, ...), rows the truth.
+        """Sum a table of shape (n_classes, n_classes, ...), true classes in rows.
 
         Parameters
         ----------
@@ -89,7 +88,7 @@ class Margins:
         return margins
 
     def mended(self) -> Self:
-        """Return the same without errors below zero, the others scaled to the same sum.
+        """Return the same without negative errors, with the others scaled to the same sum.
 
         Examples
         --------
@@ -98,7 +97,7 @@ class Margins:
         array([0. , 1.5, 1.5])
         """
         missed, spurious = (_above_zero(one) for one in (self.missed, self.spurious))
-        # To the last digit what it was where nothing is below zero.
+        # Unchanged to the last digit if nothing is negative.
         predicted = self.predicted + (spurious - self.spurious)
         margins = type(self)(hits=self.hits, actual=self.hits + missed, predicted=predicted)
         object.__setattr__(margins, "_missed", missed)
@@ -107,32 +106,32 @@ class Margins:
 
     @property
     def n_classes(self) -> int:
-        """The number of classes."""
+        """Number of classes."""
         return len(self.hits)
 
     @property
     def total(self) -> FloatArray:
-        """All weight, summed over the classes."""
+        """Total weight over all classes."""
         return np.asarray(self.actual.sum(axis=0))
 
     @property
     def missed(self) -> FloatArray:
-        """Weight of the class that was called something else (false negatives)."""
+        """Weight of the class that was predicted as another class (false negatives)."""
         return _difference(self.actual, self.hits) if self._missed is None else self._missed
 
     @property
     def spurious(self) -> FloatArray:
-        """Weight of other classes that was called the class (false positives)."""
+        """Weight of other classes that was predicted as the class (false positives)."""
         return _difference(self.predicted, self.hits) if self._spurious is None else self._spurious
 
     @property
     def negatives(self) -> FloatArray:
-        """Weight whose truth is another class."""
+        """Weight with the truth in another class."""
         return others(self.actual)
 
 
 def others(weights: FloatArray) -> FloatArray:
-    """Return, for every class, the weight of all the other classes.
+    """Return, for every class, the weight of all other classes.
 
     Examples
     --------
@@ -141,8 +140,8 @@ def others(weights: FloatArray) -> FloatArray:
     """
     total: FloatArray = weights.sum(axis=0)
     rest: FloatArray = total - weights
-    # The difference cancels only where one class holds most of the weight, and
-    # no more than one can: there the sum over the others is taken instead.
+    # The difference loses digits only if one class has most of the weight, which at most one class
+    # can; for it the sum over the others is used instead.
     heavy = weights > 0.5 * total
     if heavy.any():
         light = np.where(heavy, 0.0, weights).sum(axis=0)
@@ -151,12 +150,12 @@ def others(weights: FloatArray) -> FloatArray:
 
 
 def as_confusion(confusion: ArrayLike) -> FloatArray:
-    """Return a table (n_classes, n_classes, ...) as float64, or say what is wrong with it."""
+    """Return a checked table (n_classes, n_classes, ...) as float64."""
     table = _as_float(_as_counts(confusion))
     if table.ndim < 2 or table.shape[0] != table.shape[1] or not len(table):
         raise DataError(
-            "a confusion array must be square, rows the true and columns the predicted "
-            f"classes, further axes behind; got shape {table.shape}"
+            "a confusion array must be square, with true classes in rows, predicted classes in "
+            f"columns and further axes last; got shape {table.shape}"
         )
     return table
 
@@ -165,7 +164,7 @@ def _as_counts(values: ArrayLike) -> AnyArray:
     values = unmasked(values)
     array = np.asarray(values)
     if array.dtype.kind == "f" and not isinstance(values, np.ndarray):
-        # numpy rounds a list of whole numbers to floats as soon as one reaches 2⁶³.
+        # NumPy rounds a list of integers to floats as soon as one reaches 2⁶³.
         array = np.array(values, dtype=object)
     if array.dtype.kind not in "biufO":
         raise DataError(f"counts and weights must be numbers; got an array of {array.dtype}")
@@ -185,12 +184,12 @@ def _as_float(array: AnyArray) -> FloatArray:
 
 def _difference(whole: FloatArray, part: FloatArray) -> FloatArray:
     rest = whole - part
-    # Sums of the same weights in another order may differ in the last digit.
+    # Sums of the same weights in a different order may differ in the last digit.
     return np.maximum(rest, 0.0, out=rest)
 
 
 def _above_zero(errors: FloatArray) -> FloatArray:
-    """Return errors without those below zero, the others scaled to the same sum."""
+    """Return errors without negative ones, with the others scaled to the same sum."""
     above = np.maximum(errors, 0.0)
     whole, kept = errors.sum(axis=0), above.sum(axis=0)
     scaled: FloatArray = above * np.divide(whole, kept, out=np.zeros_like(kept), where=kept > 0)
@@ -204,10 +203,10 @@ def _whole_difference(whole: AnyArray, part: AnyArray) -> FloatArray:
 
 
 def without_negatives(confusion: FloatArray) -> FloatArray:
-    """Return a confusion array without entries below zero, with the same column sums.
+    """Return a confusion array without negative entries, with the same column sums.
 
-    A correction for label errors can leave a cell below zero. Hits stay as they are unless they
-    are below zero themselves, or more than was predicted; the errors of a column are scaled.
+    A correction for label errors can make a cell negative. Hits are not changed unless they are
+    negative or exceed the predicted total; the errors of a column are scaled.
 
     Examples
     --------
@@ -233,17 +232,17 @@ Sums: TypeAlias = Literal["hits", "actual", "predicted", "missed", "spurious", "
 
 
 def precision(hits: FloatArray, predicted: FloatArray) -> FloatArray:
-    """Return tp / (tp + fp) of each class; 0 where nothing was predicted."""
+    """Return tp / (tp + fp) of each class; 0 if nothing was predicted."""
     return ratio(hits, predicted)
 
 
 def recall(hits: FloatArray, actual: FloatArray) -> FloatArray:
-    """Return tp / (tp + fn) of each class; 0 where there is nothing to find."""
+    """Return tp / (tp + fn) of each class; 0 if the class never occurs."""
     return ratio(hits, actual)
 
 
 def specificity(spurious: FloatArray, negatives: FloatArray) -> FloatArray:
-    """Return tn / (tn + fp) of each class; 0 where there is no other class."""
+    """Return tn / (tn + fp) of each class; 0 if there is no other class."""
     return ratio(negatives - spurious, negatives)
 
 
@@ -261,7 +260,7 @@ def fbeta(
 
 
 def miss_weight(beta: float) -> float:
-    """Return β²/(1+β²), the weight of a miss where a false alarm has 1/(1+β²).
+    """Return β²/(1+β²), the weight of a miss if a false alarm has 1/(1+β²).
 
     Examples
     --------
@@ -282,7 +281,7 @@ def jaccard(hits: FloatArray, actual: FloatArray, predicted: FloatArray) -> Floa
 def informedness(
     hits: FloatArray, actual: FloatArray, spurious: FloatArray, negatives: FloatArray
 ) -> FloatArray:
-    """Return recall + specificity − 1 of each class; 0 where either is 0/0."""
+    """Return recall + specificity − 1 of each class; 0 if either is 0/0."""
     value = ratio(hits, actual)
     value -= ratio(spurious, negatives)
     undefined: BoolArray = (actual == 0.0) | (negatives == 0.0)
@@ -290,12 +289,12 @@ def informedness(
 
 
 def hamming_loss(missed: FloatArray, spurious: FloatArray, *, n_labels: int) -> FloatArray:
-    """Return the share of the labels that are wrong: missed, or there without reason."""
+    """Return the share of wrong labels: missed or spurious."""
     return np.asarray((missed + spurious) / n_labels)
 
 
 def ratio(top: FloatArray, bottom: FloatArray) -> FloatArray:
-    """Divide, with 0 for 0/0; the top must be 0 where the bottom is.
+    """Divide, with 0 for 0/0; if the denominator is 0, the numerator must be 0.
 
     Examples
     --------
@@ -310,7 +309,7 @@ def ratio(top: FloatArray, bottom: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, slots=True)
 class ClassScore:
-    """A function and the sums that it takes, in the order of its arguments."""
+    """A function and the sums it needs, in the order of its arguments."""
 
     function: Callable[..., FloatArray]
     sums: tuple[Sums, ...]
@@ -329,14 +328,14 @@ SET_SCORES: dict[str, ClassScore] = {
     **{name: CLASS_SCORES[name] for name in ("precision", "recall", "fbeta", "jaccard")},
     "hamming_loss": ClassScore(hamming_loss, ("missed", "spurious")),
 }
-"""Scores of an item's set of labels, by how many labels it has and is given."""
+"""Score of a label set, from the numbers of its true, predicted and correct labels."""
 
 
 Average: TypeAlias = Literal["binary", "micro", "macro", "weighted"]
 AVERAGES: tuple[Average, ...] = get_args(Average)
 
 Samples: TypeAlias = Literal["samples"]
-"""The mean over items, of what the sets of labels of each are worth."""
+"""Mean over items of a label set score."""
 
 Rows: TypeAlias = slice | IntArray
 
@@ -346,10 +345,9 @@ def score_classes(
 ) -> FloatArray:
     """Return the average of a per-class score over the chosen classes.
 
-    ``"micro"`` adds up the chosen classes' sums before the score is taken;
-    ``"macro"`` is the mean of their scores; ``"weighted"`` weighs the scores
-    with the classes' true weight, and is the mean where that is 0 for all of
-    them; ``"binary"`` is the value of the one class chosen.
+    ``"micro"`` adds up the sums of the chosen classes before computing the score; ``"macro"`` is
+    the mean of their scores; ``"weighted"`` weights the scores by the true weight of the classes,
+    and is the plain mean if all of these are 0; ``"binary"`` is the value of a single class.
 
     Examples
     --------
@@ -370,7 +368,7 @@ def score_classes(
 
 
 def choose_rows(classes: IntArray | Sequence[int] | None, n_classes: int) -> Rows:
-    """Return the rows of the chosen classes, all of them for None."""
+    """Return the rows of the chosen classes, or all rows for None."""
     if classes is None:
         return slice(None)
     chosen = np.asarray(classes)
@@ -402,25 +400,25 @@ def _weighted_mean(values: FloatArray, weights: FloatArray) -> FloatArray:
     return value
 
 
-# Below this share of differing pairs, 1 − Σ share² has lost two digits to
-# cancellation, and the slower sums without a difference take over.
+# Below this share of differing pairs, 1 − Σ share² has lost two digits to cancellation, so slower
+# sums without subtraction are used.
 _UNEVEN = 1e-2
 
 
 def accuracy(margins: Margins) -> FloatArray:
-    """Return the share of the weight that lies on the diagonal."""
+    """Return the share of the weight on the diagonal."""
     return ratio(_sum(margins.hits), margins.total)
 
 
 def balanced_accuracy(margins: Margins, rows: Rows = slice(None)) -> FloatArray:
-    """Return the mean recall of the classes that occur in the truth, or of those chosen."""
+    """Return the mean recall of the classes that occur in the truth, or of the chosen classes."""
     hits, actual = margins.hits[rows], margins.actual[rows]
     occurring = np.count_nonzero(actual, axis=0)
     return ratio(_sum(recall(hits, actual)), np.asarray(occurring, np.float64))
 
 
 def matthews_corrcoef(margins: Margins) -> FloatArray:
-    """Return the correlation of truth and prediction; 0 where either is constant.
+    """Return the correlation of truth and prediction; 0 if either is constant.
 
     In shares of the total it is (Σ hits − Σ actual·predicted) /
     sqrt((1 − Σ actual²)(1 − Σ predicted²)).
@@ -436,10 +434,10 @@ def matthews_corrcoef(margins: Margins) -> FloatArray:
 
 
 def cohen_kappa(margins: Margins) -> FloatArray:
-    """Return 1 − disagreement / disagreement by chance; NaN where chance has none.
+    """Return 1 − disagreement / disagreement by chance; NaN if the latter is 0.
 
-    Chance cannot disagree where truth and prediction are one and the same
-    class throughout; scikit-learn answers NaN there, and so does this.
+    Disagreement by chance is 0 if truth and prediction are always the same single class; the result
+    is NaN, as in scikit-learn.
     """
     total = margins.total
     actual = ratio(margins.actual, total)
@@ -454,9 +452,9 @@ def cohen_kappa(margins: Margins) -> FloatArray:
 def _matthews_of_uneven(margins: Margins) -> FloatArray:
     """Return the same number from Σ (tp·tn − fp·fn), each class against the rest.
 
-    Only tn is a difference, and taken from the smaller of the two sums that
-    contain it its error is at most a rounding of the denominator: the result
-    is right to a few units in the last place however uneven the classes are.
+    Only tn is a difference. Computed from the smaller of the two sums that contain it, its error is
+    at most a rounding of the denominator, so the result is accurate to a few units in the last
+    place however imbalanced the classes are.
     """
     total = _sum(margins.hits) + _sum(margins.missed)
     tp, fn, fp = (ratio(x, total) for x in (margins.hits, margins.missed, margins.spurious))

@@ -1,4 +1,4 @@
-"""Metrics off curves: parts of ROC AUC, rates at a threshold, several classes, calibration."""
+"""Curve metrics: partial ROC AUC, rates at a threshold, several classes, calibration."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from outperform.metrics.weighted import (
 
 @dataclass(frozen=True, slots=True)
 class PartialArea:
-    """ROC AUC up to a false positive rate, standardized by McClish: ½ without skill, 1 at best.
+    """ROC AUC up to a false positive rate, standardised by McClish: ½ without skill, 1 at best.
 
-    With F the weight of the negatives that may be above, a positive adds the stretch of [0, F]
-    that it has already passed; where it is level with negatives, it passes them at an even pace.
+    With F the allowed weight of negatives above, a positive contributes the part of [0, F] below
+    it; ties with negatives are interpolated linearly.
 
     Examples
     --------
@@ -63,7 +63,7 @@ class PartialArea:
         return evaluate
 
 
-_REACHED = 1e-12  # a rate that is reached but for rounding is reached
+_REACHED = 1e-12  # tolerance for a rate that is missed only by rounding
 
 
 Rate: TypeAlias = Literal["sensitivity", "specificity"]
@@ -71,10 +71,10 @@ Rate: TypeAlias = Literal["sensitivity", "specificity"]
 
 @dataclass(frozen=True, slots=True)
 class RateAt:
-    """The best sensitivity at a specificity, or the other way round, over all thresholds.
+    """Best sensitivity at a specificity, or vice versa, over all thresholds.
 
-    Thresholds are scores, and nothing lies between two of them: it is the largest sensitivity
-    among those whose specificity is at least ``level``.
+    Thresholds are scores, without interpolation: the result is the largest sensitivity among
+    thresholds with a specificity of at least ``level``.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class RateAt:
         ranking, level, negatives = self.ranking, self.level, accumulator(self.ranking)
         positives = ranking.units.picker(ranking.positives)
         found = Buffer(len(ranking.positives) + 1)
-        # The positives above so many negatives, and the negatives down to so many positives.
+        # Positives above a number of negatives, and negatives down to a number of positives.
         above = np.searchsorted(ranking.level, np.arange(len(ranking.negatives) + 1), side="right")
         down = np.concatenate([[0], ranking.level])
 
@@ -116,24 +116,26 @@ def _at(values: FloatArray, places: IntArray) -> FloatArray:
 
 
 def _divided(top: FloatArray, bottom: FloatArray) -> FloatArray:
-    """Divide, with 0 for anything by 0."""
+    """Divide, with 0 for a denominator of 0."""
     return np.divide(top, bottom, out=np.zeros_like(bottom), where=bottom > 0)
 
 
-_MOST_KEPT = 64  # areas keep their memory from block to block; more of them take it anew
+_MOST_KEPT = 64  # with up to this many areas their memory is kept between blocks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ClassAreas:
-    """The mean ROC AUC of several classes: each against the rest, or against each other one."""
+    """Mean ROC AUC of several classes: one against the rest, or one against another."""
 
     parts: tuple[AreaUnderCurve, ...]
-    shares: tuple[tuple[int, ...], ...] | None  # whose weight each part has; None for a plain mean
+    shares: (
+        tuple[tuple[int, ...], ...] | None
+    )  # weighting class of each part; None for a plain mean
     codes: IntArray  # (n_items,) the true classes
 
     @classmethod
     def of(cls, items: ItemData, name: str) -> ClassAreas:
-        """Sort once for each class, or for each ordered pair of classes, by the name."""
+        """Sort once per class, or once per ordered pair of classes, depending on the name."""
         score, truth, units = items
         assert truth is not None
         classes, every = range(score.shape[1]), np.arange(len(truth))
@@ -169,15 +171,15 @@ Part: TypeAlias = Literal["ece", "reliability", "resolution", "uncertainty"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Binned:
-    """Calibration by bins of equal width: what is predicted in each against what is true.
+    """Calibration in bins of equal width: predicted probabilities against true frequencies.
 
     With share s, mean probability p and frequency f of a bin, and f̄ of all: ECE is Σ s |f − p|,
     reliability Σ s (f − p)², resolution Σ s (f − f̄)², uncertainty f̄ (1 − f̄). The noise of f
-    makes each of the first three too large. Debiased, its variance v is taken off the squares
-    (Ferro and Fricker, 2012; Kumar and others, 2019), and what it adds to |f − p| if it is
-    normal off the ECE (Kumar's second estimator, its expectation in closed form). v comes from the
-    weights themselves: it is f (1 − f) / (n − 1) if all are 1, and twice that in a draw, whose
-    random weights add as much noise again.
+    makes each of the first three too large. Debiasing subtracts its variance v from the squares
+    (Ferro and Fricker, 2012; Kumar et al., 2019), and the normal-theory bias of |f − p| from the
+    ECE (Kumar's second estimator, with its expectation in closed form). v is computed from the
+    weights: f (1 − f) / (n − 1) if all are 1, and twice that in a draw, because random weights
+    double the noise.
 
     Examples
     --------
@@ -195,7 +197,7 @@ class Binned:
 
     @classmethod
     def of(cls, items: ItemData, part: Part, bins: int, debiased: bool) -> Binned:
-        """Read the second column of two, or the label with the highest probability of several."""
+        """Use the second of two columns, or the most probable of several labels."""
         given, truth, units = items
         assert truth is not None
         several = given.shape[1] > 2
@@ -215,7 +217,7 @@ class Binned:
         edges = np.linspace(0, 1, self.bins + 1)[1:-1]
         unit = np.arange(n) if self.units.unit is None else self.units.unit
         times = np.ones(n) if self.units.times is None else self.units.times
-        # Items of a unit in one bin share its weight, and so their noise.
+        # Items of a unit in the same bin share its weight, so their noise is common.
         of_bin = np.searchsorted(edges, self.probability)
         first, place = distinct_rows(np.stack([of_bin, unit], axis=1))
         of_items = (np.ones(n), self.hit, self.probability)
@@ -225,11 +227,11 @@ class Binned:
         once = np.stack([held, hit, given], axis=1)
         twice = np.stack([held * held, held * hit, hit * hit], axis=1)
         bins, units = of_bin[first], unit[first]
-        starts = np.flatnonzero(np.diff(bins, prepend=-1))  # bins without items add nothing
+        starts = np.flatnonzero(np.diff(bins, prepend=-1))  # empty bins contribute 0
         runs = [slice(*ends) for ends in pairwise([*starts.tolist(), len(bins)])]
 
         def add_up(weights: FloatArray, values: FloatArray) -> FloatArray:
-            """Return three sums of each bin, ``(3, n_bins, n_draws)``."""
+            """Return the three sums of each bin, ``(3, n_bins, n_draws)``."""
             return np.stack([(weights[:, run] @ values[run]).T for run in runs], axis=1)
 
         def evaluate(weights: FloatArray) -> FloatArray:
@@ -256,7 +258,7 @@ class Binned:
 
 
 def _noise(weight: FloatArray, rate: FloatArray, squares: FloatArray) -> FloatArray:
-    """Return the variance of a weighted rate; 0 where one unit alone knows nothing of it."""
+    """Return the variance of a weighted rate; 0 for a single unit, which does not show it."""
     held, both, hit = squares
     moved = np.maximum(hit - 2 * rate * both + rate * rate * held, 0.0)
     left = np.square(weight) - held  # n/(n − 1), with n = (Σw)²/Σw²
@@ -267,7 +269,7 @@ _erf = np.vectorize(math.erf, otypes=[np.float64])
 
 
 def _distance(gap: FloatArray, noise: FloatArray) -> FloatArray:
-    """Return |gap| less what normal noise adds to it."""
+    """Return |gap| minus its bias from normal noise."""
     distance, sd = np.abs(gap), np.sqrt(noise)
     steps = _divided(distance, sd)
     folded = sd * np.sqrt(2 / np.pi) * np.exp(-0.5 * steps * steps)
@@ -301,7 +303,7 @@ def rate_at(items: ItemData, level: float, rate: Rate) -> RateAt:
 
 
 def rankings_of(prepared: Prepared) -> tuple[Ranking, ...]:
-    """Return the rankings that a metric reads: one, one of each class or pair, or none."""
+    """Return the rankings used by a metric: one, one per class or pair, or none."""
     if isinstance(prepared, ClassAreas):
         return tuple(part.ranking for part in prepared.parts)
     one_ranking = (AreaUnderCurve, AveragePrecision, PartialArea, RateAt)

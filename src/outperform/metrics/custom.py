@@ -1,4 +1,4 @@
-"""Users' own metrics: functions of a confusion array or of scores, and costs."""
+"""User-defined metrics: functions of a confusion array or of scores, and costs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ConfusionFunction: TypeAlias = Callable[[FloatArray], ArrayLike]
 
 
 def call_each(function: ConfusionFunction, name: str, confusion: FloatArray) -> FloatArray:
-    """Call the function once per table; it returns one number.
+    """Call the function once per table, for one number each.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def call_each(function: ConfusionFunction, name: str, confusion: FloatArray) -> 
     tables = confusion.reshape(*confusion.shape[:2], -1)
     values = np.empty(tables.shape[2])
     for i in range(len(values)):
-        # A copy, so that a function that changes its argument harms nobody.
+        # A copy, because the function may modify its argument.
         answer = np.asarray(function(tables[:, :, i].copy()))
         if answer.ndim or answer.dtype.kind not in "biuf":
             raise UsageError(f"{_asked(name)} one number; it returned {_shown(answer)}")
@@ -40,7 +40,7 @@ def call_each(function: ConfusionFunction, name: str, confusion: FloatArray) -> 
 
 
 def call_once(function: ConfusionFunction, name: str, confusion: FloatArray) -> FloatArray:
-    """Call the function on all tables at once; it returns one number for each.
+    """Call the function on all tables at once, for one number per table.
 
     Examples
     --------
@@ -52,9 +52,9 @@ def call_once(function: ConfusionFunction, name: str, confusion: FloatArray) -> 
     answer = np.asarray(function(tables))
     if answer.shape != tables.shape[2:] or answer.dtype.kind not in "biuf":
         raise UsageError(
-            f"{_asked(name)} an array of shape ({tables.shape[2]},), one number for each table "
-            f"of its argument {tables.shape}, because it was declared vectorized; "
-            f"it returned {_shown(answer)}"
+            f"{_asked(name)} an array of shape ({tables.shape[2]},), one number per table of its "
+            f"argument {tables.shape}, because it was declared vectorized; it returned "
+            f"{_shown(answer)}"
         )
     values = answer.astype(np.float64)
     _refuse_nan(name, values)
@@ -62,7 +62,7 @@ def call_once(function: ConfusionFunction, name: str, confusion: FloatArray) -> 
 
 
 def is_own(function: object) -> bool:
-    """Return whether the project wrote a function or an object, so nothing of it is checked.
+    """Return whether a function or an object belongs to this package and needs no checks.
 
     Examples
     --------
@@ -75,18 +75,18 @@ def is_own(function: object) -> bool:
 def check_values(
     name: str, answer: ArrayLike, *, shape: tuple[int, ...], bounds: tuple[float, float]
 ) -> FloatArray:
-    """Return what others' code made of some draws, or raise an error that names the metric.
+    """Check the values that external code returned for draws; errors name the metric.
 
     Parameters
     ----------
     name
-        The name of the metric.
+        Name of the metric.
     answer
-        The values.
+        The returned values.
     shape
-        The shape that they must have.
+        The required shape.
     bounds
-        The least and the greatest value that the metric declares.
+        Declared smallest and largest value of the metric.
     """
     values = np.asarray(answer)
     if values.shape != shape or values.dtype.kind not in "biuf":
@@ -101,53 +101,53 @@ def check_values(
 
 
 def check_items(name: str, answer: ArrayLike, n_items: int) -> FloatArray:
-    """Return what others' code read of items, a row each, or raise an error that names the metric.
+    """Check the rows that external code returned for items; errors name the metric.
 
     Parameters
     ----------
     name
-        The name of the metric.
+        Name of the metric.
     answer
         One number or one row of numbers per item.
     n_items
-        The number of items.
+        Number of items.
     """
     values = np.asarray(answer)
     if values.ndim not in (1, 2) or len(values) != n_items or values.dtype.kind not in "biuf":
         raise UsageError(
-            f"metric {name!r} must read {n_items} items as an array of shape ({n_items}, "
+            f"metric {name!r} must convert {n_items} items to an array of shape ({n_items}, "
             f"n_statistics) of numbers; its function returned {_shown(values)}"
         )
     values = values.astype(np.float64)
     if not np.isfinite(values).all():
         row = int(np.flatnonzero(~np.isfinite(values.reshape(n_items, -1)).all(axis=1))[0])
         raise UsageError(
-            f"metric {name!r} must read finite numbers of each item; its function returned "
+            f"metric {name!r} must return finite numbers for each item; its function returned "
             f"{values[row].tolist()} for item {row} (counted from 0)"
         )
     return values
 
 
 def check_bounds(name: str, values: FloatArray, bounds: tuple[float, float]) -> None:
-    """Refuse values that lie outside the bounds by more than rounding."""
+    """Check that values are within the bounds, apart from rounding."""
     low, high = bounds
     slack = 1e-9
     outside = (values < low - slack) | (values > high + slack)
     if np.any(outside):
         raise UsageError(
-            f"{_asked(name)} numbers within its bounds ({low}, {high}); "
-            f"it returned {float(values[outside].flat[0])!r}; widen bounds= or mend the function"
+            f"{_asked(name)} numbers within its bounds ({low}, {high}); it returned "
+            f"{float(values[outside].flat[0])!r}; widen bounds= or fix the function"
         )
 
 
 def name_of(function: object) -> str:
-    """Return what to call a metric of a function that was given no name."""
+    """Return the default name of a metric based on a function."""
     own = str(getattr(function, "__name__", type(function).__name__))
     return own.replace("<lambda>", "custom")
 
 
 def as_bounds(bounds: tuple[float, float] | None) -> tuple[float, float]:
-    """Return the least and the greatest value that a metric may have."""
+    """Return the checked bounds of a metric."""
     if bounds is None:
         return (-math.inf, math.inf)
     try:
@@ -174,7 +174,7 @@ def _refuse_nan(name: str, values: FloatArray, each: str = "table") -> None:
     if n_nan:
         raise UsageError(
             f"{_asked(name)} a number for every {each}; it returned NaN for {n_nan} of "
-            f"{values.size}; decide in the function what 0/0 is, for instance 0.0"
+            f"{values.size}; define 0/0 in the function, for example as 0.0"
         )
 
 
@@ -183,10 +183,10 @@ ScoreFunction: TypeAlias = Callable[[AnyArray, FloatArray, FloatArray], ArrayLik
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Called:
-    """A user's function and what it is called with; the weights add up to the items."""
+    """A user's function and its arguments; the weights sum to the number of items."""
 
     name: str
-    function: Callable[..., ArrayLike]  # truth is None where there is none
+    function: Callable[..., ArrayLike]  # truth is None for metrics without a truth
     truth: AnyArray | None
     score: FloatArray
     units: Units
@@ -203,7 +203,7 @@ class Called:
             values = np.empty(len(weights))
             for place in range(len(weights)):
                 weight = pick(weights[place : place + 1])[0]
-                weight = weight * (n / weight.sum())  # a copy: the function may change it
+                weight = weight * (n / weight.sum())  # a copy: the function may modify it
                 values[place] = self._number(self.function(truth, score, weight))
             check_bounds(self.name, values, self.bounds)
             return np.clip(values, *self.bounds)
@@ -223,7 +223,7 @@ class Called:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Checked:
-    """What others' code prepared of one model, with every value checked."""
+    """External prepared data of one model, with checks of every value."""
 
     name: str
     ready: Prepared
@@ -241,16 +241,16 @@ class Checked:
 
 
 def checked(name: str, ready: Prepared, bounds: tuple[float, float]) -> Prepared:
-    """Return what was prepared, its values checked unless the project's own code makes them.
+    """Return prepared data, with checks of its values unless it belongs to this package.
 
     Parameters
     ----------
     name
-        The name of the metric.
+        Name of the metric.
     ready
-        What ``prepare`` of the metric returned.
+        Return value of ``prepare`` of the metric.
     bounds
-        The least and the greatest value that the metric declares.
+        Declared smallest and largest value of the metric.
     """
     if is_own(ready):
         return ready
@@ -270,11 +270,10 @@ def _locked(array: AnyArray) -> AnyArray:
 
 @dataclass(frozen=True, slots=True)
 class Ordinal:
-    """How far apart truth and prediction are where classes are levels in order.
+    """Distance between truth and prediction for ordered levels.
 
-    ``"mae"`` is the mean of |i − j|. Kappa is 1 − Σ w p / Σ w q, where p is the confusion array,
-    q what it would be by chance, and w is |i − j| or its square; NaN where chance has no
-    disagreement.
+    ``"mae"`` is the mean of |i − j|. Kappa is 1 − Σ w p / Σ w q, where p is the confusion array, q
+    its expectation by chance, and w is |i − j| or its square; NaN without disagreement by chance.
 
     Examples
     --------
@@ -284,7 +283,7 @@ class Ordinal:
     """
 
     of: Literal["mae", "linear", "quadratic"]
-    levels: tuple[int, ...] | None = None  # of each class; None where classes are in order
+    levels: tuple[int, ...] | None = None  # of each class; None if classes are already ordered
 
     def __call__(self, confusion: FloatArray) -> FloatArray:
         """Return the value of each table ``(n_classes, n_classes, …)``, rows the truth."""
@@ -303,28 +302,28 @@ class Ordinal:
         return np.asarray(1.0 - np.divide(wrong, by_chance, out=unknown, where=by_chance > 0))
 
     def aligned(self, labels: Sequence[Label], order: Sequence[Label] | None) -> Ordinal:
-        """Return the same with the level of each class of some data.
+        """Return the same with the level of each class of the data.
 
         Parameters
         ----------
         labels
             All classes of the data, sorted.
         order
-            From the lowest to the highest level; None where numbers are in theirs. Text has
-            no order of its own but that of the alphabet, which is no one's.
+            From the lowest to the highest level; None sorts numbers. Text has no natural order
+            except the alphabet, which is rarely meant.
         """
         if order is None:
             if len(labels) > 2 and any(isinstance(one, str) for one in labels):
                 raise UsageError(
-                    f"levels must be in order, and {_listed(labels)} is that of the alphabet; name "
-                    f"them from the lowest to the highest with {param('labels=')}"
+                    f"levels must be ordered, but {_listed(labels)} is alphabetical; list them "
+                    f"from the lowest to the highest with {param('labels=')}"
                 )
             return replace(self, levels=tuple(range(len(labels))))
         places = {_key(_plain(label)): place for place, label in enumerate(order)}
         lacking = [label for label in labels if _key(label) not in places]
         if lacking:
             raise UsageError(
-                f"{param('labels=')} must name every level; it lacks {_listed(lacking)}"
+                f"{param('labels=')} must include every level; it lacks {_listed(lacking)}"
             )
         return replace(self, levels=tuple(places[_key(label)] for label in labels))
 
@@ -339,9 +338,9 @@ class PairCosts(NamedTuple):
     Parameters
     ----------
     pairs
-        Truth, prediction and cost; all other pairs cost nothing.
+        Truth, prediction and cost; all other pairs cost 0.
     unit
-        What the costs are counted in.
+        Unit of the costs.
     """
 
     pairs: tuple[tuple[Label, Label, float], ...]
@@ -355,11 +354,11 @@ class MatrixCosts(NamedTuple):
     Parameters
     ----------
     labels
-        The class of each row and column; null for those of the data, in their order.
+        Class of each row and column; null for the sorted classes of the data.
     matrix
-        The cost of each pair, rows the truth.
+        Cost of each pair, true classes in rows.
     unit
-        What the costs are counted in.
+        Unit of the costs.
     """
 
     labels: tuple[Label, ...] | None
@@ -370,18 +369,18 @@ class MatrixCosts(NamedTuple):
 @written("*_given")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Costs(Plain):
-    """A cost for every pair of true and predicted class; called with a confusion array.
+    """Cost of every pair of true and predicted class; callable with a confusion array.
 
     Parameters
     ----------
     matrix
-        The cost of each pair, rows the truth; None where pairs are given by name.
+        Cost of each pair, true classes in rows; None if pairs are given by name.
     labels
-        The class of each row and column; None for those of the data, in their order.
+        Class of each row and column; None for the sorted classes of the data.
     pairs
-        Truth, prediction and cost of some pairs; all others cost nothing.
+        Truth, prediction and cost of some pairs; all others cost 0.
     unit
-        What the costs are counted in, such as ``"EUR"``.
+        Unit of the costs, such as ``"EUR"``.
 
     Examples
     --------
@@ -405,43 +404,44 @@ class Costs(Plain):
     def from_param(
         cls, costs: CostsLike, *, labels: Sequence[Label] | None = None, unit: str | None = None
     ) -> Costs:
-        """Take a square matrix, or costs by (truth, prediction).
+        """Convert a square matrix, or costs by (truth, prediction).
 
         Parameters
         ----------
         costs
-            What the user gave.
+            Costs as passed by the user.
         labels
             The class of each row and column of a matrix.
         unit
-            What the costs are counted in.
+            Unit of the costs.
         """
         if unit is not None and (not isinstance(unit, str) or not unit.strip()):
             raise UsageError(f"unit must be text such as 'EUR'; got {unit!r}")
         if isinstance(costs, Mapping):
             if labels is not None:
                 raise UsageError(
-                    f"costs by (truth, prediction) name their classes; drop {param('labels=')}"
+                    "costs by (truth, prediction) already name the classes; drop "
+                    f"{param('labels=')}"
                 )
             return cls(pairs=_pairs(costs), unit=unit)
         matrix = _matrix(costs)
         named = None if labels is None else tuple(_plain(label) for label in labels)
         if named is not None and (len(named) != len(matrix) or len(set(named)) != len(named)):
             raise UsageError(
-                f"a cost matrix of {len(matrix)} rows needs as many different labels; got "
+                f"a cost matrix with {len(matrix)} rows needs {len(matrix)} different labels; got "
                 f"{list(named)}"
             )
         return cls(matrix=matrix, labels=named, unit=unit)
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The least and the greatest cost of an item."""
+        """Smallest and largest cost of an item."""
         values = [cost for *_, cost in self.pairs] + [0.0] if self.matrix is None else self.matrix
         return float(np.min(values)), float(np.max(values))
 
     @property
     def per_item(self) -> str:
-        """What the value is in, in words."""
+        """Unit of the value, for display."""
         return "per item" if self.unit is None else f"{self.unit} per item"
 
     def aligned(self, labels: tuple[Label, ...]) -> Costs:
@@ -458,8 +458,8 @@ class Costs(Plain):
             if len(self.matrix) != len(labels):
                 raise UsageError(
                     f"the cost matrix is {len(self.matrix)}×{len(self.matrix)}, but there are "
-                    f"{len(labels)} classes, in this order: {_listed(labels)}; name the rows with "
-                    f"{param('labels=')}"
+                    f"{len(labels)} classes, in this order: {_listed(labels)}; pass the classes "
+                    f"of the rows with {param('labels=')}"
                 )
             return replace(self, labels=labels)
         known = [_key(label) for label in self.labels]
@@ -481,8 +481,7 @@ class Costs(Plain):
                 if _key(label) not in place:
                     known = unknown_name("class", label, map(str, labels))
                     raise UsageError(
-                        f"{known}; a class that could have occurred is named with "
-                        f"{param('labels=')}"
+                        f"{known}; add classes that did not occur with {param('labels=')}"
                     )
             matrix[place[_key(truth)], place[_key(prediction)]] = cost
         return replace(self, matrix=_rows(matrix), labels=labels, pairs=())
@@ -500,8 +499,8 @@ def _matrix(costs: object) -> tuple[tuple[float, ...], ...]:
         raise UsageError(f"costs must be a square matrix of numbers; got {costs!r}") from error
     if array.ndim != 2 or array.shape[0] != array.shape[1] or len(array) < 2:
         raise UsageError(
-            "costs must be a square matrix, rows the truth and columns the predictions, or a "
-            f"mapping such as {{('fraud', 'ok'): 100}}; got shape {array.shape}"
+            "costs must be a square matrix, with true classes in rows and predictions in "
+            f"columns, or a mapping such as {{('fraud', 'ok'): 100}}; got shape {array.shape}"
         )
     return _checked(array, array)
 
@@ -510,7 +509,7 @@ def _pairs(costs: Mapping[Any, Any]) -> tuple[tuple[Label, Label, float], ...]:
     pairs = []
     for pair, cost in costs.items():
         if not isinstance(pair, tuple) or len(pair) != 2:
-            raise UsageError(f"costs are given by (truth, prediction); got {pair!r}")
+            raise UsageError(f"costs must be given by (truth, prediction); got {pair!r}")
         try:
             pairs.append((_plain(pair[0]), _plain(pair[1]), float(cost)))
         except (TypeError, ValueError) as error:
@@ -523,7 +522,7 @@ def _checked(array: FloatArray, costs: object) -> tuple[tuple[float, ...], ...]:
     if not np.isfinite(array).all():
         raise UsageError(f"costs must be finite; got {costs!r}")
     if array.min() == array.max():
-        raise UsageError("the costs are all the same, so no model could cost less than another")
+        raise UsageError("all costs are equal, so no model could cost less than another")
     return _rows(array)
 
 
@@ -537,7 +536,7 @@ def _plain(label: Any) -> Label:
 
 
 def _key(label: Label) -> tuple[str, str]:
-    """Return what tells labels apart: True == 1, and they are not the same class."""
+    """Return a key that distinguishes labels: True == 1, but they are different classes."""
     return type(label).__name__, str(label)
 
 

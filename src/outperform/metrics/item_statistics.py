@@ -1,4 +1,4 @@
-"""Statistics of items from what was said of them: texts, rankings of documents, repeats."""
+"""Item statistics from raw outputs: texts, rankings of documents, repeated answers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from outperform.metrics.sums import ratio, rows
 
 
 def n_edits(one: Sequence[Hashable], two: Sequence[Hashable]) -> int:
-    """Return the least number of insertions, deletions and replacements between sequences.
+    """Return the smallest number of insertions, deletions and replacements between sequences.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def n_edits(one: Sequence[Hashable], two: Sequence[Hashable]) -> int:
     steps = np.arange(len(b) + 1)
     row = steps.copy()
     for x in a:
-        # What comes from above or from the corner; then from the left, each step at a cost of 1.
+        # Moves from above or diagonally, then from the left at a cost of 1 per step.
         moved = row + 1
         np.minimum(moved[1:], row[:-1] + (b != x), out=moved[1:])
         row = np.minimum.accumulate(moved - steps) + steps
@@ -39,7 +39,7 @@ def n_edits(one: Sequence[Hashable], two: Sequence[Hashable]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Edits:
-    """How many words or characters are wrong in a text, and how many the reference has."""
+    """Numbers of wrong words or characters in a text, and of those in the reference."""
 
     characters: bool
 
@@ -64,19 +64,17 @@ def _pairs(references: object, texts: object) -> Iterator[tuple[str, str]]:
     true, said = sides
     if len(true) != len(said):
         raise DataError(
-            f"there are {len(said)} texts and {len(true)} references; give one for each"
+            f"there are {len(said)} texts and {len(true)} references; pass one reference per text"
         )
     for place, (one, two) in enumerate(zip(true, said, strict=True)):
         if not isinstance(one, str) or not isinstance(two, str):
-            raise DataError(
-                f"row {place} (counted from 0) must hold texts; got {one!r} and {two!r}"
-            )
+            raise DataError(f"row {place} (counted from 0) must be texts; got {one!r} and {two!r}")
         yield one, two
 
 
 @dataclass(frozen=True, slots=True)
 class SacreBleu:
-    """The statistics of sacrebleu's own metric, one row a text.
+    """Statistics of a sacrebleu metric, one row per text.
 
     Parameters
     ----------
@@ -101,12 +99,12 @@ _CHARACTERS = 6
 
 @dataclass(frozen=True, slots=True)
 class WithNumber:
-    """The statistics and, last, the number of texts: smoothing goes by whole counts."""
+    """Statistics plus the number of texts: smoothing depends on counts, not means."""
 
-    n: int | None = None  # None for the number of rows, if no equal ones were merged
+    n: int | None = None  # None means the number of rows, if equal rows were not merged
 
     def __call__(self, items: FloatArray) -> FloatArray:
-        """Return the statistics of each item with one more column."""
+        """Return the statistics of each item with an additional column."""
         n = len(items) if self.n is None else self.n
         return np.column_stack([items, np.full(len(items), float(n))])
 
@@ -114,7 +112,7 @@ class WithNumber:
 def bleu(means: FloatArray) -> FloatArray:
     """Return corpus BLEU of lengths, matches and n-grams, smoothed as sacrebleu does.
 
-    Where no n-gram of an order matches, its precision is 1/2, 1/4, … of a match.
+    If no n-gram of an order matches, its precision is 1/2, 1/4, … of a match.
     """
     length, reference, *counts, n = rows(means)
     matches, grams = np.stack(counts[:_ORDERS]), np.stack(counts[_ORDERS:])
@@ -135,7 +133,7 @@ def _bleu_of(statistics: FloatArray) -> Sums:
 
 
 def chrf(means: FloatArray) -> FloatArray:
-    """Return corpus chrF of the n-grams of text and reference and of those they share.
+    """Return corpus chrF from the n-grams of text and reference and the shared ones.
 
     Precision and recall are averaged over the orders that occur in both.
     """
@@ -186,10 +184,10 @@ CHRF = Sums(
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A metric of a ranking of documents, query by query.
+    """Metric of document rankings, query by query.
 
-    A document is relevant if its grade is above 0. Equal scores are broken against the model:
-    the less relevant document comes first, so that ties earn nothing.
+    A document is relevant if its grade is above 0. Ties are broken against the model: the less
+    relevant document comes first, so ties are not rewarded.
 
     Parameters
     ----------
@@ -197,7 +195,7 @@ class Ranked:
         ``"ndcg"`` (gain: the grade itself), ``"map"``, ``"mrr"``, ``"recall"``,
         ``"precision"`` or ``"hit"``.
     k
-        How many documents from the top are looked at; None for all.
+        Number of top documents to use; None for all.
 
     Examples
     --------
@@ -225,9 +223,9 @@ class Ranked:
         Parameters
         ----------
         gains
-            The grades of the documents that were found, from the top down.
+            Grades of the retrieved documents, from the top down.
         ideal
-            The grades of all documents that are known, from the highest down.
+            Grades of all known documents, in descending order.
         """
         top = gains if self.k is None else gains[: self.k]
         hits, n_relevant = top > 0, int((ideal > 0).sum())
@@ -261,19 +259,19 @@ def _by_row(truth: object, scores: object) -> Iterable[tuple[FloatArray, FloatAr
         scores, (Sequence, np.ndarray)
     ):
         raise UsageError(
-            "a metric of rankings needs the relevance of each document as y_true: a row for each "
-            "query, or grades by document for each query by name; and scores of the same form"
+            "a ranking metric needs the relevance of each document as y_true, one row per query "
+            "or a mapping {query: {document: grade}}, and scores of the same form"
         )
     if len(truth) != len(scores):
         raise DataError(
-            f"y_true has {len(truth)} queries and the scores have {len(scores)}; they must be "
+            f"y_true has {len(truth)} queries but the scores have {len(scores)}; both must list "
             "the same queries in the same order"
         )
     for place, (grades, given) in enumerate(zip(truth, scores, strict=True)):
         gains, found = _numbers(grades, place), _numbers(given, place)
         if gains.shape != found.shape:
             raise DataError(
-                f"query {place} (counted from 0) has {gains.size} grades and {found.size} scores"
+                f"query {place} (counted from 0) has {gains.size} grades but {found.size} scores"
             )
         yield _ordered(found, gains), np.sort(gains)[::-1]
 
@@ -285,13 +283,13 @@ def _by_query(
     truth: Mapping[Hashable, Documents], scores: object
 ) -> Iterable[tuple[FloatArray, FloatArray]]:
     if not isinstance(scores, Mapping):
-        raise DataError("queries by name need scores by the same names, {query: {document: score}}")
+        raise DataError("named queries need scores of the form {query: {document: score}}")
     spare = [query for query in scores if query not in truth]
     if spare:
         raise DataError(
-            f"query {spare[0]!r} has scores and no grades; every query needs grades in y_true"
+            f"query {spare[0]!r} has scores but no grades; every query needs grades in y_true"
         )
-    for query, grades in truth.items():  # a query without any answer has found nothing
+    for query, grades in truth.items():  # a query without results retrieved nothing
         run: Documents = scores.get(query, {})
         gains = _numbers([grades.get(document, 0.0) for document in run], query)
         yield (
@@ -309,11 +307,11 @@ def _numbers(values: ArrayLike, query: object) -> FloatArray:
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """What is known of k answers to an item from all answers that were sampled to it.
+    """Estimate for k answers to an item from all its sampled answers.
 
-    ``pass@k`` is the chance that one of k answers is right, ``pass^k`` that all are, and
-    ``maj@k`` that more than half are. The k are drawn without replacement from those that were
-    sampled, which makes the estimates unbiased.
+    ``pass@k`` is the probability that at least one of k answers is right, ``pass^k`` that all are,
+    and ``maj@k`` that more than half are. The k answers are drawn without replacement from the
+    sampled ones, which makes the estimates unbiased.
 
     Examples
     --------
@@ -328,20 +326,18 @@ class Repeated:
     def __call__(self, truth: object, answers: object) -> FloatArray:
         """Return the estimate of each item."""
         if not isinstance(answers, Iterable):
-            raise DataError("answers must be a row of right and wrong ones for each item")
+            raise DataError("answers must have one row of 0 and 1 per item")
         if truth is not None:
             raise UsageError(
-                f"{self.kind}{self.k} reads whether each answer was right; give None as y_true"
+                f"{self.kind}{self.k} uses the correctness of each answer; pass None as y_true"
             )
         return np.array([[self.of_item(row, place)] for place, row in enumerate(answers)])
 
     def of_item(self, answers: ArrayLike, place: int) -> float:
-        """Return the estimate of one item from its answers, 1 where right."""
+        """Return the estimate of one item from its answers, 1 for right."""
         bits = np.asarray(unmasked(answers), dtype=np.float64)
         if bits.ndim != 1 or not np.isin(bits, (0, 1)).all():
-            raise DataError(
-                f"item {place} (counted from 0) must have a row of answers, each 0 or 1"
-            )
+            raise DataError(f"item {place} (counted from 0) must be a row of answers, each 0 or 1")
         n, right = bits.size, int(bits.sum())
         if n < self.k:
             raise DataError(
@@ -355,7 +351,7 @@ class Repeated:
 
 @dataclass(frozen=True, slots=True)
 class OfGroups:
-    """The two sums of a rate, each in the columns of the item's group.
+    """Numerator and denominator of a rate, in the columns of the item's group.
 
     Parameters
     ----------
@@ -363,11 +359,11 @@ class OfGroups:
         ``"accuracy"``, ``"recall"``, ``"precision"``, ``"f1"``, ``"selection_rate"`` or
         ``"mae"``.
     group
-        A code for the group of each item.
+        Code of the group of each item.
     n_groups
-        How many groups there are.
+        Number of groups.
     positive
-        The positive class.
+        Positive class.
     """
 
     rate: str
@@ -376,12 +372,12 @@ class OfGroups:
     positive: Label
 
     def __call__(self, truth: object, prediction: object) -> FloatArray:
-        """Return top and bottom of the rate, in columns by group."""
+        """Return numerator and denominator of the rate, in columns by group."""
         true, said = (_whole(side) for side in (truth, prediction))
         n = len(self.group)
         if true.shape != (n,) or said.shape != (n,):
             raise DataError(
-                f"the gap was asked of {n} items; y_true has shape {true.shape} and the "
+                f"the gap was defined for {n} items; y_true has shape {true.shape} and the "
                 f"prediction {said.shape}"
             )
         top, bottom = RATES[self.rate](true, said, self.positive)
@@ -389,9 +385,9 @@ class OfGroups:
         empty = np.bincount(codes, weights=bottom, minlength=self.n_groups) == 0
         if empty.any():
             raise DataError(
-                f"{self.rate} is 0/0 in {np.count_nonzero(empty)} of {self.n_groups} groups, which "
-                f"have no item of class {self.positive!r}; name the positive class with "
-                f"{param('pos_label=')}, or leave these groups out"
+                f"{self.rate} is 0/0 in {np.count_nonzero(empty)} of {self.n_groups} groups, "
+                f"which have no item of class {self.positive!r}; pass the positive class with "
+                f"{param('pos_label=')}, or drop these groups"
             )
         found = np.zeros((n, 2 * self.n_groups))
         found[np.arange(n), 2 * codes] = top
@@ -400,7 +396,7 @@ class OfGroups:
 
 
 def _whole(values: object) -> AnyArray:
-    """Return labels or numbers as an array, none of which may be missing."""
+    """Return labels or numbers as an array, checked for missing values."""
     array: AnyArray = np.asarray(unmasked(values))
     gone = [row for row, value in enumerate(array.ravel().tolist()) if is_missing(value)]
     if gone:
@@ -426,6 +422,6 @@ RATES: dict[str, Rate] = {
 
 
 def gap_between(means: FloatArray) -> FloatArray:
-    """Return the largest less the smallest rate of the groups."""
+    """Return the largest minus the smallest rate of the groups."""
     rates = means[::2] / np.where(means[1::2] > 0, means[1::2], 1.0)
     return np.asarray(rates.max(axis=0) - rates.min(axis=0))

@@ -1,4 +1,4 @@
-"""A metric as a value: its name, its bounds, and how it is computed."""
+"""Metric objects: name, bounds, and method of computation."""
 
 from __future__ import annotations
 
@@ -47,31 +47,34 @@ Merge: TypeAlias = Literal["terms", "rows", "never"]
 MetricLike: TypeAlias = "str | Metric | ConfusionFunction | ScoreFunction"
 
 Terms: TypeAlias = Callable[..., FloatArray]
-"""From the statistics of items ``(n_items, n_columns)`` to what is added up of each; of
-probabilities, from the column that is true and all probabilities to one number per item."""
+"""Function from the statistics of items ``(n_items, n_columns)`` to their summands.
+
+For probabilities, it takes the index of the true class and all probabilities, and returns one
+number per item.
+"""
 
 Combine: TypeAlias = Callable[[FloatArray], ArrayLike]
-"""From weighted means ``(n_statistics, n_draws)`` to one value per draw."""
+"""Function from weighted means ``(n_statistics, n_draws)`` to one value per draw."""
 
 Read: TypeAlias = Callable[[object, object], FloatArray]
-"""From what is true of items, or None, and what a model answered, to their statistics."""
+"""Function from the truth of items, or None, and a model's predictions, to item statistics."""
 
 Part: TypeAlias = Literal["tp", "fn", "fp", "tn", "correct", "wrong"]
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """The hint that a metric is top / (top + Σ weight · part), all parts disjoint.
+    """Declares a metric as top / (top + Σ weight · part), with disjoint parts.
 
-    Disjoint sums of Dirichlet weights are Dirichlet again, so such a metric
-    has an exact posterior under a Dirichlet table.
+    Disjoint sums of Dirichlet weights are again Dirichlet, so such a metric has an exact posterior
+    for a Dirichlet table.
 
     Parameters
     ----------
     top
-        The part that counts in favour: ``"tp"``, ``"tn"`` or ``"correct"``.
+        Part that counts in favour: ``"tp"``, ``"tn"`` or ``"correct"``.
     rest
-        The parts that count against, each with its weight.
+        Parts that count against, with their weights.
 
     Examples
     --------
@@ -84,31 +87,31 @@ class Share:
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """The names of all parts, the top first."""
+        """Names of all parts, the top first."""
         return (self.top, *(part for part, _ in self.rest))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Basis:
-    """What a metric reads of each item.
+    """Item data used by a metric.
 
     Parameters
     ----------
     reads
-        ``"labels"``; of scores, a ``"ranking"`` of two classes, one of each of several
-        ``"classes"``, a ``"probability"``, a ``"grade"`` without any truth, ``"statistics"`` of
-        items, or ``"anything"``.
+        ``"labels"``; or for scores, a ``"ranking"`` of two classes, one ranking for each of several
+        ``"classes"``, a ``"probability"``, a ``"grade"`` without truth, item ``"statistics"``, or
+        ``"anything"``.
     names
-        The names of the statistics that an item must have; empty if only the function knows them.
+        Names of the required item statistics; empty if they are not checked.
     terms
-        What is added up or ordered of each item, made of its statistics; None for these
+        Function from statistics to the values that are summed or sorted; None uses the statistics
         themselves.
     read
-        Makes the statistics of items from what is true and what a model answered; None for
-        targets, which are their own statistics.
+        Function from truth and predictions to item statistics; None for targets, which are their
+        own statistics.
     joint
-        Whether all models have the same sums. ``combine`` then returns a row for each of them, and
-        the last column but one of the statistics names a model's own.
+        Whether all models have the same sums. ``combine`` then returns one row per model, and the
+        second-to-last column of the statistics is the index of the model.
     """
 
     reads: Reads = "statistics"
@@ -123,28 +126,28 @@ class Basis:
         Parameters
         ----------
         statistics
-            The statistics of each item, as the data have them.
+            Statistics of each item, as in the data.
         """
         return statistics if self.terms is None else self.terms(statistics)
 
 
 CLASS_MARGINS = Basis(reads="labels", names=("hits", "actual", "predicted"))
-"""The sums of labels: of each class its hits, how often it is true, and how often predicted."""
+"""Sums for labels: hits, true count and predicted count of each class."""
 
 
 @dataclass(frozen=True, slots=True)
 class Averaged:
-    """A score of classes and how their values become one, as a function of class margins.
+    """Averaged class score, as a function of class margins.
 
     Parameters
     ----------
     score
-        The row of the table of scores.
+        Name in the table of scores.
     average
-        How the classes' scores become one, or those of items with several labels
-        (``"samples"``); None for scores of the whole table.
+        How the scores of the classes are averaged, or of items with several labels (``"samples"``);
+        None for scores of the entire table.
     beta
-        The β of F-beta; None elsewhere.
+        β of F-beta; None for other scores.
     """
 
     score: str
@@ -159,7 +162,7 @@ class Averaged:
         if self.score not in known:
             raise UsageError(unknown_name("score", self.score, known))
         if (self.score == "fbeta") != (self.beta is not None):
-            raise UsageError("beta must be given for the score 'fbeta' and for no other")
+            raise UsageError("beta is required for the score 'fbeta' and not allowed for others")
 
     def __call__(self, margins: Margins, rows: Rows) -> FloatArray:
         """Return the value of every table."""
@@ -180,31 +183,32 @@ class Averaged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sums:
-    """A metric as a function of weighted sums over items.
+    """Metric as a function of weighted sums over items.
 
     Parameters
     ----------
     basis
-        What is added up of each item.
+        Item data that are summed.
     combine
-        From the means ``(n_statistics, n_draws)`` to one value per draw; of labels, from
-        :class:`Margins` and the classes averaged over.
+        Function from the means ``(n_statistics, n_draws)`` to one value per draw; for labels, from
+        :class:`Margins` and the classes to average over.
     parts
-        The hint that it is a share of weights, if it is one.
+        Declares that it is a share of weights, if it is.
     sign
         1, or −1 for the negative of a loss.
     own
-        Whether a user wrote ``combine``, so its values are checked; a metric sets it.
+        Whether ``combine`` is user-defined, so its values are checked; set by the metric.
     fitted
-        The number of parameters that ``combine`` fits to the items that the last column marks,
-        which know the spread that much less; 0 if it fits none.
+        Number of parameters that ``combine`` fits to the items marked by the last column, which
+        reduces the degrees of freedom of the spread; 0 if it fits none.
     by_spread
-        Whether ``combine`` divides by the spread of the items, which a few of them hardly have.
+        Whether ``combine`` divides by the spread of the items, which may be almost 0 with few
+        items.
     of_data
-        From the statistics of all items to the metric as these data can have it; None if it is
-        the same for all data.
+        Function from the statistics of all items to the metric for these data; None if it does not
+        depend on the data.
     added
-        From the terms and what is weighed to what is added in every draw; None for nothing.
+        Function from terms and units to the weights added in every draw; None for none.
 
     Examples
     --------
@@ -224,12 +228,12 @@ class Sums:
     added: Callable[[FloatArray, Units], Added] | None = None
 
     def for_data(self, statistics: FloatArray) -> Sums:
-        """Return the metric as these data define it.
+        """Return the metric for these data.
 
         Parameters
         ----------
         statistics
-            The statistics of each item.
+            Statistics of each item.
         """
         return self if self.of_data is None else self.of_data(statistics)
 
@@ -239,9 +243,9 @@ class Sums:
         Parameters
         ----------
         means
-            The weighted means of the statistics, ``(n_statistics, n_draws)``.
+            Weighted means of the statistics, ``(n_statistics, n_draws)``.
         name
-            The name of the function in messages.
+            Name of the function in messages.
         """
         if not self.own:
             return np.asarray(self.combine(means), dtype=np.float64)
@@ -251,9 +255,9 @@ class Sums:
         each = answer.shape[1:] if self.basis.joint else answer.shape
         if each != means.shape[1:] or answer.dtype.kind not in "biuf":
             raise UsageError(
-                f"the metric function {name!r} gets the means of {len(means)} statistics in "
+                f"the metric function {name!r} takes the means of {len(means)} statistics in "
                 f"{means.shape[1]} draws, an array of shape {means.shape}, and must return "
-                f"{means.shape[1]} numbers, one a draw; it returned an array of shape "
+                f"{means.shape[1]} numbers, one per draw; it returned an array of shape "
                 f"{answer.shape} and type {answer.dtype}"
             )
         if np.isnan(answer).any():
@@ -267,20 +271,20 @@ class Sums:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """A metric of the order of items, which is found once, before any weight is drawn.
+    """Metric of the order of items, which are sorted once, before weights are drawn.
 
     Parameters
     ----------
     basis
-        What is read of each item.
+        Item data that are used.
     prepare
-        From :class:`~outperform.metrics.weighted.ItemData` of one model, and the settings, to an
-        object whose ``worker()`` returns a function from weights ``(n_draws, n_units)`` to one
-        value per draw. Each thread has a worker.
+        Function from :class:`~outperform.metrics.weighted.ItemData` of one model, and the settings,
+        to an object whose ``worker()`` returns a function from weights ``(n_draws, n_units)`` to
+        one value per draw. Each thread has its own worker.
     settings
-        More arguments of ``prepare``.
+        Additional arguments of ``prepare``.
     level
-        The share of the items below the quantile that it is; None for anything else.
+        Share of the items below it, if it is a quantile; otherwise None.
     """
 
     basis: Basis
@@ -291,15 +295,15 @@ class Order:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Whole:
-    """A function of all there is: of a whole confusion array, or of all rows as they came.
+    """Metric as a function of a full confusion array, or of all rows.
 
     Parameters
     ----------
     function
-        A user's function or costs; called on one thread only.
+        User-defined function or costs; called on a single thread.
     of
-        ``"confusion"`` for a function of a confusion array, ``"rows"`` for one of truth, score
-        and weight.
+        ``"confusion"`` for a function of a confusion array, ``"rows"`` for a function of truth,
+        score and weight.
     vectorized
         Whether it takes all confusion arrays at once.
     """
@@ -311,29 +315,29 @@ class Whole:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
-    """One metric, of labels or of scores; equal, hashable and picklable like any value.
+    """Metric of labels or of scores; comparable, hashable and picklable.
 
-    Get one by name from :func:`get`, or make one with :func:`fbeta`, :func:`cost`,
+    Get a metric by name from :func:`get`, or create one with :func:`fbeta`, :func:`cost`,
     :func:`from_function` or another function of this module.
 
     Parameters
     ----------
     name
-        The name by which :func:`get` knows it, scikit-learn's if it has one.
+        Name for :func:`get`, as in scikit-learn if it exists there.
     label
-        The name in words for people.
+        Display name.
     how
-        How it is computed: from sums over items, from their order, or by a function of the whole.
+        Computation: from sums over items, from their order, or by a function of all data.
     merge
-        Which items count as equal, and can be merged without changing any draw's distribution:
-        those that add the same ``"terms"``, equal ``"rows"``, or none (``"never"``), as for
-        squares of weights and a user's function of rows.
+        Items that are equivalent and can be merged without changing the distribution of draws:
+        those with the same ``"terms"``, equal ``"rows"``, or none (``"never"``), as for squares of
+        weights and user-defined functions of rows.
     bounds
-        The least and the greatest value it can take.
+        Smallest and largest possible value.
     greater_is_better
         Whether the larger of two values is the better one.
     aliases
-        Other names by which :func:`get` knows it.
+        Other names for :func:`get`.
 
     Examples
     --------
@@ -365,7 +369,7 @@ class Metric:
             self._check_basis(how.basis)
 
     def _check_basis(self, basis: Basis) -> None:
-        """Refuse what no metric of sums, or of the order of items, can read."""
+        """Check that the metric can use the declared item data."""
         kind = "Sums" if isinstance(self.how, Sums) else "Order"
         if basis.reads == "anything" or (kind == "Order" and basis.reads == "labels"):
             raise UsageError(
@@ -375,19 +379,19 @@ class Metric:
         truthful = basis.reads in ("ranking", "classes", "probability")
         if kind == "Sums" and truthful and basis.terms is None:
             raise UsageError(
-                f"metric {self.name!r} needs the truth to make summands of each {basis.reads}; "
-                "pass terms= to Basis, a function of the column that is true and the scores"
+                f"metric {self.name!r} needs the truth to compute summands of each {basis.reads}; "
+                "pass terms= to Basis, a function of the index of the true class and the scores"
             )
 
     def read_items(self, y_true: object, prediction: object) -> FloatArray:
-        """Return the statistics that ``basis.read`` makes of items, ``(n_items, n_statistics)``.
+        """Return the item statistics from ``basis.read``, ``(n_items, n_statistics)``.
 
         Parameters
         ----------
         y_true
-            What is true of each item; None if the metric needs no truth.
+            Truth of each item; None if the metric needs no truth.
         prediction
-            What one model answered.
+            Predictions of one model.
 
         Examples
         --------
@@ -397,18 +401,18 @@ class Metric:
         """
         read, names = self.basis.read, self.basis.names
         if read is None:
-            raise UsageError(f"metric {self.name!r} has no statistics of its own to make")
+            raise UsageError(f"metric {self.name!r} has no item statistics")
         lengths = [len(rows) for rows in (y_true, prediction) if isinstance(rows, Sized)]
         if len(set(lengths)) > 1 and not is_own(read):
             raise DataError(
-                f"metric {self.name!r} got {lengths[0]} items in y_true and {lengths[1]} in a "
-                "prediction; give one for each"
+                f"metric {self.name!r} got {lengths[0]} items in y_true but {lengths[1]} in a "
+                "prediction; pass one prediction per item"
             )
         try:
             answer = read(y_true, prediction)
         except OutperformError:
             raise
-        except Exception as error:  # whatever the code of others raises of what it cannot read
+        except Exception as error:  # external code may raise any exception on invalid input
             raise DataError(
                 f"metric {self.name!r} cannot read these items: {type(error).__name__}: {error}"
             ) from error
@@ -419,32 +423,32 @@ class Metric:
         statistics = statistics if statistics.ndim == 2 else statistics[:, None]
         if names and statistics.shape[1] != len(names):
             raise UsageError(
-                f"metric {self.name!r} names {len(names)} statistics ({', '.join(names)}), and its "
-                f"function read returned {statistics.shape[1]} of each item; return as many "
-                "columns as there are names"
+                f"metric {self.name!r} names {len(names)} statistics ({', '.join(names)}), but "
+                f"its function read returned {statistics.shape[1]} per item; return one column "
+                "per name"
             )
         return statistics
 
     @property
     def basis(self) -> Basis:
-        """What it reads of each item."""
+        """Kind of item data it uses."""
         if not isinstance(self.how, Whole):
             return self.how.basis
         return CLASS_MARGINS if self.how.of == "confusion" else _ANYTHING
 
     @property
     def reads(self) -> Reads:
-        """What it takes items for; see :class:`Basis`."""
+        """Kind of items; see :class:`Basis`."""
         return self.basis.reads
 
     @property
     def needs(self) -> Literal["margins", "confusion"]:
-        """What it is evaluated on: ``"margins"``, or the whole ``"confusion"`` array."""
+        """Input of the evaluation: ``"margins"``, or the full ``"confusion"`` array."""
         return "confusion" if isinstance(self.how, Whole) else "margins"
 
     @property
     def own(self) -> bool:
-        """Whether a user's function of scores is called, which need not bear several threads."""
+        """Whether it calls a user-defined function of scores, which may not be thread-safe."""
         return (isinstance(self.how, Sums) and self.how.own) or self.reads == "anything"
 
     @property
@@ -454,22 +458,22 @@ class Metric:
 
     @property
     def score(self) -> str | None:
-        """The row of the table of scores of labels that it reads; None of other metrics."""
+        """Name in the table of label scores; None for other metrics."""
         return None if self._averaged is None else self._averaged.score
 
     @property
     def average(self) -> Average | Samples | None:
-        """How the scores of classes, or of items with several labels, become one; or None."""
+        """How the scores of classes, or of items with several labels, are averaged; or None."""
         return None if self._averaged is None else self._averaged.average
 
     @property
     def beta(self) -> float | None:
-        """The β of F-beta; None of other metrics."""
+        """β of F-beta; None for other metrics."""
         return None if self._averaged is None else self._averaged.beta
 
     @property
     def function(self) -> Callable[..., ArrayLike] | None:
-        """The function of the whole, costs among them; None of other metrics."""
+        """The function of all data, including costs; None for other metrics."""
         return self.how.function if isinstance(self.how, Whole) else None
 
     @property
@@ -484,16 +488,16 @@ class Metric:
 
     @property
     def costs(self) -> Costs | None:
-        """What each pair of truth and prediction costs or is worth; None of other metrics."""
+        """Costs or utilities of each pair of truth and prediction; None for other metrics."""
         return self.function if isinstance(self.function, Costs) else None
 
     def with_function(self, function: ConfusionFunction) -> Metric:
-        """Return the metric with another function of the whole, such as costs in another order.
+        """Return the metric with another function, such as reordered costs.
 
         Parameters
         ----------
         function
-            The function of a confusion array.
+            Function of a confusion array.
         """
         assert isinstance(self.how, Whole)
         return replace(self, how=replace(self.how, function=function))
@@ -501,21 +505,21 @@ class Metric:
     def evaluate(
         self, sums: Margins | FloatArray, classes: IntArray | Sequence[int] | None = None
     ) -> FloatArray:
-        """Return the metric of every table, in the shape of the axes behind the classes.
+        """Return the metric of every table, with the shape of the axes after the classes.
 
-        0/0 is 0, as in scikit-learn, with two exceptions: ``cohen_kappa`` is
-        NaN where truth and prediction are one and the same class throughout,
-        and ``balanced_accuracy`` leaves out classes that the truth lacks.
+        0/0 is 0, as in scikit-learn, with two exceptions: ``cohen_kappa`` is NaN if truth and
+        prediction are always the same single class, and ``balanced_accuracy`` ignores classes that
+        are never true.
 
         Parameters
         ----------
         sums
-            :class:`Margins`, or for a user's function the confusion array
-            itself, of shape (n_classes, n_classes, ...), rows the truth.
+            :class:`Margins`, or for a user-defined function the confusion array itself, of shape
+            (n_classes, n_classes, ...), true classes in rows.
         classes
-            The classes averaged over, by number; None for all. Exactly one
-            for the average ``"binary"``; not for scores of the whole table other
-            than ``balanced_accuracy``.
+            Numbers of the classes to average over; None for all. Exactly one for the average
+            ``"binary"``; not allowed for scores of the entire table other than
+            ``balanced_accuracy``.
 
         Examples
         --------
@@ -525,7 +529,9 @@ class Metric:
         array(0.8)
         """
         if self.reads != "labels":
-            raise UsageError(f"{self.name} is a metric of scores and has no value of a table")
+            raise UsageError(
+                f"{self.name} is a metric of scores and cannot be computed from a table"
+            )
         how = self.how
         if isinstance(how, Whole):
             values = self._evaluate_function(how, sums, classes)
@@ -540,17 +546,17 @@ class Metric:
         return np.clip(values, *self.bounds, out=values)
 
     def of_items(self, margins: Margins, *, n_labels: int) -> FloatArray:
-        """Return the value of each item, of which a samples average is the mean.
+        """Return the value of each item; the samples average is their mean.
 
         0/0 is 0, as in scikit-learn.
 
         Parameters
         ----------
         margins
-            How many labels each item has, is given, and is given rightly: items
-            instead of classes on the first axis.
+            Numbers of true, predicted and correctly predicted labels per item, with items instead
+            of classes on the first axis.
         n_labels
-            How many labels there are.
+            Number of labels.
 
         Examples
         --------
@@ -560,15 +566,14 @@ class Metric:
         array([0.5, 0. ])
         """
         if self._averaged is None or not self.per_item:
-            raise UsageError(f"{self.name} is no mean over items; evaluate it on Margins")
+            raise UsageError(f"{self.name} is not a mean over items; evaluate it on Margins")
         return self._averaged.of_items(margins, n_labels=n_labels)
 
     def share_over(self, all_classes: bool) -> Share | None:
-        """Return the share that the metric is, or None.
+        """Return the metric as a share, or None.
 
-        A micro average is a share of items only when it runs over all
-        classes: then every miss of one class is a false alarm of another.
-        The same holds for the weighted recall.
+        A micro average is a share of items only when it runs over all classes: then every miss of
+        one class is a false alarm of another. The same applies to weighted recall.
 
         Parameters
         ----------
@@ -590,16 +595,16 @@ class Metric:
     def _checked(
         self, margins: Margins | FloatArray, classes: IntArray | Sequence[int] | None
     ) -> tuple[Margins, Rows]:
-        """Return margins and the classes averaged over, if the metric can have these."""
+        """Return margins and the classes to average over, checked against the metric."""
         if not isinstance(margins, Margins):
             raise UsageError(
-                f"{self.name} is evaluated on Margins; got {type(margins).__name__}; "
-                "make them with Margins.from_confusion(confusion)"
+                f"{self.name} is evaluated on Margins; got {type(margins).__name__}; create them "
+                "with Margins.from_confusion(confusion)"
             )
         if self.per_item:
             raise UsageError(
-                f"{self.name} is a mean over items with several labels each; give indicator "
-                "matrices or sets of labels, e.g. Outcomes.from_label_sets(y_true, {'bert': …})"
+                f"{self.name} is a mean over items with several labels each; pass indicator "
+                f"matrices or sets of labels, e.g. Outcomes.from_label_sets(y_true, {{'bert': …}})"
             )
         rows = choose_rows(classes, margins.n_classes)
         if self.average is None and self.score != "balanced_accuracy":
@@ -619,7 +624,7 @@ class Metric:
         classes: IntArray | Sequence[int] | None,
     ) -> FloatArray:
         if isinstance(confusion, Margins):
-            raise UsageError(f"{self.name} is evaluated on the confusion array, not on Margins")
+            raise UsageError(f"{self.name} needs the confusion array, not Margins")
         table = as_confusion(confusion)
         self._refuse_choice(choose_rows(classes, len(table)))
         if isinstance(how.function, Ordinal):
@@ -628,15 +633,15 @@ class Metric:
         if not is_own(how.function):
             table = without_negatives(table)
         values = call(how.function, self.name, table)
-        if self.costs is None:  # a mean of costs is off by their rounding only
+        if self.costs is None:  # tolerance for rounding in a mean of costs
             check_bounds(self.name, values, self.bounds)
         return values
 
     def _refuse_choice(self, rows: Rows) -> None:
         if not (isinstance(rows, slice) and rows == slice(None)):
             raise UsageError(
-                f"{self.name} reads the whole table and takes no choice of classes; "
-                "leave classes out, or take an averaged metric such as f1_macro"
+                f"{self.name} uses the entire table, not a selection of classes; omit classes, or "
+                "use an averaged metric such as f1_macro"
             )
 
 

@@ -1,4 +1,4 @@
-"""The registry of metrics: one mapping from names, with the usual aliases."""
+"""Registry of metrics by name and alias."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from outperform.metrics.metric import Metric, MetricLike
 
 
 def taken_names(metric: Metric) -> list[str]:
-    """Return the names and aliases of a metric that a built-in one has, so they never mean it.
+    """Return the names and aliases of a metric that are already taken by built-in metrics.
 
     Examples
     --------
@@ -41,13 +41,13 @@ ADDED: Catalogue[Metric] = Catalogue(
     built_in={},
     taken=taken_names,
 )
-"""What other distributions add; a name or an alias of a built-in metric is never theirs."""
+"""Metrics from plug-ins, which cannot override names or aliases of built-in metrics."""
 
 
 def find(name: str) -> Metric | None:
-    """Return the metric of a name or an alias, also of a name with a number in it; else None.
+    """Return the metric with a name or alias, including names that contain a number; else None.
 
-    Plug-ins are asked for names that are not built in.
+    Plug-ins are consulted for names that are not built in.
 
     Examples
     --------
@@ -80,13 +80,13 @@ def _built_in(name: str) -> Metric | None:
 
 
 def get(metric: MetricLike) -> Metric:
-    """Return a metric by its name, as itself, or made of a function.
+    """Return a metric from its name, a metric object or a function.
 
     Parameters
     ----------
     metric
         A name such as ``"f1_macro"``, ``"f2_macro"`` or ``"roc_auc"``, an alias such as ``"mcc"``,
-        a :class:`Metric`, or a function: of one confusion array, see :func:`from_function`, or of
+        a :class:`Metric`, or a function: of a confusion array, see :func:`from_function`, or of
         truth, score and weight, see :func:`from_score_function`.
 
     Examples
@@ -121,7 +121,7 @@ def get_labels(metric: MetricLike) -> Metric:
     if asked.reads != "labels":
         raise UsageError(
             f"{asked.name!r} is a metric of scores, which compare, estimate, scorecard and gate "
-            "take; what was asked needs a metric of labels"
+            "accept; this function needs a metric of labels"
         )
     return asked
 
@@ -149,7 +149,7 @@ def get_score(metric: MetricLike) -> Metric:
 
 
 def names() -> list[str]:
-    """Return the names of all metrics of the table.
+    """Return the names of all label metrics.
 
     Examples
     --------
@@ -163,7 +163,7 @@ def names() -> list[str]:
 
 
 def set_names() -> list[str]:
-    """Return the names of metrics that only items with several labels have.
+    """Return the names of metrics for items with several labels.
 
     Examples
     --------
@@ -179,7 +179,7 @@ def score_names(*, graded: bool | None = None) -> list[str]:
     Parameters
     ----------
     graded
-        True for those of grades, which have no truth, False for those that need a truth.
+        True for metrics of grades, which have no truth, False for those that need a truth.
 
     Examples
     --------
@@ -196,12 +196,12 @@ def score_names(*, graded: bool | None = None) -> list[str]:
 
 
 def is_of_scores(metric: MetricLike | None) -> bool:
-    """Return whether a metric reads scores: by its name, or as a function of three arguments.
+    """Return whether a metric uses scores: by its name, or as a function of three arguments.
 
     Parameters
     ----------
     metric
-        Whatever was given as a metric.
+        Any value passed as a metric.
 
     Examples
     --------
@@ -215,7 +215,7 @@ def is_of_scores(metric: MetricLike | None) -> bool:
 
 
 def _n_required(function: Callable[..., Any]) -> int | None:
-    """Return the number of required positional arguments; None if that cannot be known."""
+    """Return the number of required positional arguments; None if unknown."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
@@ -233,16 +233,16 @@ def check_name(
     *,
     graded: bool | None = None,
 ) -> None:
-    """Refuse a name that no metric has, before anything is read or trained.
+    """Reject an unknown metric name before anything is read or trained.
 
     Parameters
     ----------
     metric
-        What was asked for; anything but a name passes.
+        Requested metric; anything but a name is accepted.
     known
-        Returns the names to list; by default those of labels and of scores.
+        Function that returns the names to list. Default: those of label and score metrics.
     graded
-        Which names of scores to list, as in :func:`score_names`.
+        Which names of score metrics to list, as in :func:`score_names`.
 
     Examples
     --------
@@ -264,16 +264,16 @@ def _unknown(name: str, known: Sequence[str]) -> UsageError:
 
 
 def statistics(metric: MetricLike, y_true: object, prediction: object) -> FloatArray:
-    """Return the statistics of items that a metric adds up, ``(n_items, n_statistics)``.
+    """Return the item statistics that a metric sums, ``(n_items, n_statistics)``.
 
     Parameters
     ----------
     metric
-        Such as ``"bleu"``, ``"wer"`` or ``"ndcg@10"``.
+        Metric, such as ``"bleu"``, ``"wer"`` or ``"ndcg@10"``.
     y_true
-        What is true of each item; None where the metric needs no truth.
+        Truth of each item; None if the metric needs no truth.
     prediction
-        What one model said.
+        Output of one model.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Metrics that are functions of sums over items: regression, and users' own statistics."""
+"""Metrics as functions of sums over items: regression, and user-defined statistics."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ from outperform.metrics.metric import Basis, Combine, Sums, Terms
 from outperform.metrics.weighted import Added, Buffer, Evaluate, ItemData, Units
 
 TARGETS = ("target", "prediction")
-"""The columns of a regression."""
+"""Columns of a regression."""
 
 GRADES = ("judge", "judge of all models", "human", "looked")
-"""What a judge gave an item, what it gave on average over models, what people did, and whether
-they looked; else theirs is 0."""
+"""Judge's grade of an item, its mean over models, human grade or 0, and whether that exists."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CombinedMeans:
-    """A function of weighted means: one matrix product a block of draws.
+    """Function of weighted means: one matrix product per block of draws.
 
     Examples
     --------
@@ -38,18 +37,18 @@ class CombinedMeans:
     sums: Sums
     units: Units
     bounds: tuple[float, float]
-    row: int | None = None  # of what combine returns, where that is for all models
+    row: int | None = None  # row of the result of combine, if that is for all models
 
     def added(self) -> Added | None:
-        """Return what is added to the sums in every draw; None for nothing."""
+        """Return the weights added to the sums in every draw; None for none."""
         return None if self.sums.added is None else self.sums.added(self.terms, self.units)
 
     def of_sums(self, sums: FloatArray) -> FloatArray:
-        """Return the value at sums ``(n_statistics + 1, n)``, the last that of the weights."""
+        """Return the value at sums ``(n_statistics + 1, n)``, the last being that of weights."""
         return self.own_row(self.all_rows(sums))
 
     def all_rows(self, sums: FloatArray) -> FloatArray:
-        """Return the values of all models where their sums are the same, else of this one."""
+        """Return the values of all models if they share their sums, else of this model."""
         values = self.sums.sign * self.sums.of_means(sums[:-1] / sums[-1:], name=self.name)
         if self.sums.own:
             check_bounds(self.name, values, self.bounds)
@@ -68,7 +67,7 @@ class CombinedMeans:
 
 @dataclass(frozen=True, slots=True)
 class WeightedQuantile:
-    """The least value at or below which a share of the weight lies.
+    """Smallest value with at least a given share of the weight at or below it.
 
     Examples
     --------
@@ -86,7 +85,7 @@ class WeightedQuantile:
         order = np.argsort(self.values, kind="stable")
         ordered, pick = self.values[order], self.units.picker(order)
         buffer = Buffer(len(order))
-        # A share that is met but for rounding is met.
+        # Tolerance for a share that is missed only by rounding.
         level = self.level * (1 - 1e-12)
 
         def evaluate(weights: FloatArray) -> FloatArray:
@@ -122,7 +121,7 @@ def _absolute(items: FloatArray) -> FloatArray:
 def _moments(items: FloatArray) -> FloatArray:
     """Return residual, its square, and the target's and its square, from a common origin."""
     target, residual = rows(items.T)[0], _residuals(items)
-    target = target - target.mean()  # sums of squares of what is far from 0 cancel
+    target = target - target.mean()  # sums of squares of values far from 0 would cancel
     return np.stack([residual, np.square(residual), target, np.square(target)], axis=1)
 
 
@@ -135,8 +134,8 @@ def _poisson(items: FloatArray) -> FloatArray:
     target, mean = rows(items.T)
     if (target < 0).any() or (mean <= 0).any():
         raise UsageError(
-            "poisson_deviance needs targets of at least 0 and predictions above 0; "
-            f"the least are {target.min():g} and {mean.min():g}"
+            "poisson_deviance needs targets of at least 0 and predictions above 0; the smallest "
+            f"are {target.min():g} and {mean.min():g}"
         )
     ratio = np.where(target > 0, target / mean, 1.0)
     return np.asarray(2 * (target * np.log(ratio) - target + mean))[:, None]
@@ -144,7 +143,7 @@ def _poisson(items: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, slots=True)
 class Pinball:
-    """The pinball loss of predicted quantiles, item by item."""
+    """Pinball loss of predicted quantiles, item by item."""
 
     alpha: float
 
@@ -156,7 +155,7 @@ class Pinball:
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """One of the statistics of an item, or what a metric of grades makes of it."""
+    """One item statistic, possibly transformed by a metric of grades."""
 
     place: int
     then: Terms | None = None
@@ -168,7 +167,7 @@ class Pick:
 
 
 def _graded(items: FloatArray) -> FloatArray:
-    """Return the judge's grades, then of items that people saw 1, all grades and their products."""
+    """Return the judge's grades, then for human-graded items 1, all grades and their products."""
     own, mean, human, looked = rows(items.T)
     of_people = [
         np.ones_like(own), human, own, mean, human * own, human * mean, own * own, own * mean,
@@ -178,16 +177,16 @@ def _graded(items: FloatArray) -> FloatArray:
 
 
 def _corrected(means: FloatArray) -> FloatArray:
-    """Return the mean grade by people, with what the judge says of items that they did not see.
+    """Return the mean human grade, using the judge's grades of the other items.
 
-    People's grades are regressed on the judge's where there are both, and the plane is read at
-    the judge's means over all items. With its grades of the other models in it, what is hard for
-    all models does not blur their difference.
+    Human grades are regressed on the judge's for items with both, and the plane is evaluated at the
+    judge's means over all items. The regression includes the judge's grades of the other models, so
+    items that are hard for all models do not blur the difference.
     """
     own, mean, looked, *of_people = rows(means)
     human, x, y, hx, hy, xx, xy, yy = (one / looked for one in of_people)
     hx, hy, xx, xy, yy = hx - human * x, hy - human * y, xx - x * x, xy - x * y, yy - y * y
-    # Of one model, or of a judge that gives all items one grade, the two are one column.
+    # With one model, or a judge that gives equal grades to all models, both columns are the same.
     ridge = 1e-9 * (xx + yy) + 1e-12 * (own * own + mean * mean) + 1e-150
     xx, yy = xx + ridge, yy + ridge
     bottom = xx * yy - xy * xy
@@ -215,7 +214,7 @@ def _over(top: FloatArray, bottom: FloatArray) -> FloatArray:
 
 
 def _explained(error: FloatArray, target: FloatArray, square: FloatArray) -> FloatArray:
-    """Return 1 − error / variance, as scikit-learn does where nothing varies."""
+    """Return 1 − error / variance, with scikit-learn's value for constant targets."""
     variance = square - np.square(target)
     constant = variance <= 1e-14 * square
     share = 1 - error / np.where(constant, 1.0, variance)
@@ -239,7 +238,7 @@ def _correlation(means: FloatArray) -> FloatArray:
 
 
 def ratio(means: FloatArray) -> FloatArray:
-    """Return the first sum over the second, and 0 for 0/0."""
+    """Return the first sum divided by the second, with 0 for 0/0."""
     top, bottom = rows(means)
     return _over(top, bottom)
 
@@ -266,8 +265,8 @@ def _masks(truth: object, prediction: object) -> FloatArray:
         array = np.asarray(masks)
         if array.ndim < 2 or array.dtype.kind not in "biu" or not np.isin(array, (0, 1)).all():
             raise UsageError(
-                f"masks are arrays of 0 and 1, the first axis the images; {which} has shape "
-                f"{array.shape} and type {array.dtype}"
+                f"masks must be arrays of 0 and 1 with images on the first axis; {which} has "
+                f"shape {array.shape} and type {array.dtype}"
             )
         found.append(array.reshape(len(array), -1).astype(bool))
     true, said = found

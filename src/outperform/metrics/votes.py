@@ -1,15 +1,15 @@
-"""Votes on two models at a time: shares of pairs, or Bradley and Terry's model.
+"""Pairwise votes: pair shares, or Bradley and Terry's model.
 
-Where every two models were voted on, a model's win rate is the mean of its shares of points
-against each of the others, which needs no model of strengths: see :class:`PairShares`. Where some
-pairs have no votes, and for Elo ratings, strengths are fitted.
+If every pair of models has votes, a model's win rate is the mean of its shares of points against
+each of the others, which needs no model of strengths: see :class:`PairShares`. If some pairs have
+no votes, and for Elo ratings, strengths are fitted.
 
-In the fit the model shown first is i, the other one j, and
-``u = strength[i] − strength[j] + place``. The first wins, the second wins or nobody does in
-proportion to ``exp(u / 2)``, ``exp(−u / 2)`` and ``exp(tie)`` (Davidson 1970; Davidson and Beaver
-1977). Without ties that is Bradley and Terry's. The likelihood knows the votes by how often each
-two models met in each order, how many points each model got, a tie being half a point for both,
-how many the first places got beyond half, and how many ties there were: all sums over votes.
+In the fit the model shown first is i, the other one j, and ``u = strength[i] − strength[j] +
+place``. The probabilities of a win of the first, a win of the second and a tie are proportional to
+``exp(u / 2)``, ``exp(−u / 2)`` and ``exp(tie)`` (Davidson 1970; Davidson and Beaver 1977). Without
+ties this is Bradley and Terry's model. The sufficient statistics are sums over votes: the number of
+votes on each pair in each order, the points of each model (half a point each for a tie), the points
+of first places beyond half, and the number of ties.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from outperform.metrics.metric import Basis, Sums
 from outperform.metrics.weighted import Added, Units
 
 VOTES = ("first", "second", "points of the first", "order is known", "model", "models")
-"""The columns of votes, models as codes; the last two are the same in every row."""
+"""Columns of votes, with models as codes; the last two are constant."""
 
-# Far below what votes can tell; it keeps the fit finite where a maximum lies at infinity.
+# Far below the precision of votes; keeps the fit finite if the maximum is at infinity.
 _RIDGE = 1e-10
 _STEPS, _LONGEST, _NEAR = 100, 1.0, 1e-6
 _AT_ONCE = 1 << 18
@@ -36,11 +36,11 @@ _ELO = 400 / np.log(10)
 
 
 def _terms(votes: FloatArray) -> FloatArray:
-    """Return what each vote adds to the sums.
+    """Return the contribution of each vote to the sums.
 
-    Of k models these are k² of meetings, the first of the two in the row and the second in the
-    column, with the points of each model in the diagonal; then the points of first places beyond
-    half, and ties. Where the order is not known, a vote is half a vote in each.
+    For k models there are k² counts of votes, with the first model in the row and the second in the
+    column, and the points of each model on the diagonal; then the points of first places beyond
+    half, and ties. If the order is unknown, a vote is half a vote in each.
     """
     first, second = votes[:, 0].astype(np.int64), votes[:, 1].astype(np.int64)
     points, known, n_models = votes[:, 2], votes[:, 3], int(votes[0, 5])
@@ -55,11 +55,11 @@ def _terms(votes: FloatArray) -> FloatArray:
 
 
 class Fit(NamedTuple):
-    """What the likelihood is largest at, in each draw."""
+    """Maximum likelihood estimates of each draw."""
 
     strength: FloatArray  # (n_draws, n_models), 0 on average
     place: FloatArray  # (n_draws,)
-    tie: FloatArray  # (n_draws,) −inf where there are none
+    tie: FloatArray  # (n_draws,) −inf if there are none
 
 
 def fit(means: FloatArray) -> Fit:
@@ -120,7 +120,7 @@ def _newton(sums: FloatArray, start: FloatArray) -> FloatArray:
         hessian[:, -2, -2] = _sum(spread, (1, 2))
         hessian[:, -2, -1] = hessian[:, -1, -2] = _sum(beside, (1, 2))
         hessian[:, -1, -1] = _sum(all_ties * (1 - tied), (1, 2)) if with_ties else 1.0
-        hessian[:, :-2, :-2] += 1 / n_models  # votes do not know the mean of strengths; it is 0
+        hessian[:, :-2, :-2] += 1 / n_models  # not identified; set to 0
         hessian[:, diagonal, diagonal] += _RIDGE
         step = np.linalg.solve(hessian, (seen - expected - _RIDGE * at)[:, :, None])[:, :, 0]
         longest: FloatArray = np.abs(step).max(axis=1, keepdims=True)
@@ -133,7 +133,7 @@ def _newton(sums: FloatArray, start: FloatArray) -> FloatArray:
 def _expected(
     strength: FloatArray, place: FloatArray, tie: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the points of the first beyond half, and the share of ties, for every two models."""
+    """Return the points of the first beyond half, and the share of ties, for every pair."""
     ahead = strength[:, :, None] - strength[:, None, :] + place[:, None, None]
     lost, even = np.exp(-ahead), np.exp(tie[:, None, None] - ahead / 2)
     won = 1 / (1 + lost + even)
@@ -141,7 +141,7 @@ def _expected(
 
 
 def _win_rates(means: FloatArray) -> FloatArray:
-    """Return how often each model beats the others, on average, shown first half of the time."""
+    """Return each model's mean probability of beating the others, shown first half the time."""
     found = fit(means)
     n_models = found.strength.shape[1]
     first, _ = _expected(*found)
@@ -157,14 +157,14 @@ def _elo(means: FloatArray) -> FloatArray:
 
 
 def _first_place(means: FloatArray) -> FloatArray:
-    """Return how often the first of two equal models wins; the same for every model."""
+    """Return the win probability of the first of two equal models, the same for every model."""
     found = fit(means)
     margin, _ = _expected(np.zeros((len(found.place), 1)), found.place, found.tie)
     return np.tile(0.5 + margin[:, 0, 0], (found.strength.shape[1], 1))
 
 
 class _Votes(NamedTuple):
-    """Votes as they were given, with codes of models."""
+    """Votes as passed, with codes of models."""
 
     first: IntArray
     second: IntArray
@@ -174,7 +174,7 @@ class _Votes(NamedTuple):
 
     @property
     def pair(self) -> IntArray:
-        """The number of each vote's pair; the pairs are 0–1, 0–2, …, 1–2, …"""
+        """Index of each vote's pair; the pairs are 0–1, 0–2, …, 1–2, …"""
         low, high = np.minimum(self.first, self.second), np.maximum(self.first, self.second)
         before = low * (2 * self.n_models - low - 1) // 2
         return np.asarray(before + high - low - 1)
@@ -190,7 +190,7 @@ def _votes(values: FloatArray) -> _Votes:
 
 
 def by_pairs(values: FloatArray) -> bool:
-    """Return whether every two models were voted on, some of them in both orders if these count.
+    """Return whether every pair has votes and, if order matters, some pair in both orders.
 
     Examples
     --------
@@ -206,7 +206,7 @@ def by_pairs(values: FloatArray) -> bool:
 
 
 def n_without_votes(values: FloatArray) -> int:
-    """Return how many pairs of models were never voted on.
+    """Return the number of pairs of models without votes.
 
     Examples
     --------
@@ -219,27 +219,27 @@ def n_without_votes(values: FloatArray) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PairShares:
-    """Win rates as means of shares, where every two models were voted on.
+    """Win rates as means of shares, if every pair of models has votes.
 
-    Of a pair, x is 1 where the model with the lower code was shown first and −1 where it was
-    second, and y are its points. The sums are those of 1, x and y in each pair, and of x y in all.
-    What the first place is worth is h, the slope of y on x within pairs, and a model's share is
-    the mean of y less h times that of x: of two models, the mean of its shares in both orders.
+    For a pair, x is 1 if the model with the lower code was shown first and −1 if second, and y are
+    its points. The sums are those of 1, x and y in each pair, and of x y over all pairs. The
+    position effect is h, the slope of y on x within pairs, and a model's share is the mean of y
+    minus h times that of x: for two models, the mean of its shares in both orders.
 
     Parameters
     ----------
     n_models
-        How many models there are.
+        Number of models.
     expected
-        What the first of each pair is expected to get, ``(n_pairs,)``: between one half and what
-        Bradley and Terry's model says, by the share of a model's pairs that are other ones.
+        Expected points of the first of each pair, ``(n_pairs,)``: between one half and the
+        prediction of Bradley and Terry's model, weighted by the share of a model's other pairs.
     """
 
     n_models: int
     expected: FloatArray
 
     def terms(self, values: FloatArray) -> FloatArray:
-        """Return what each vote adds to the sums."""
+        """Return the contribution of each vote to the sums."""
         votes = _votes(values)
         rows, pair, n_pairs = np.arange(len(values)), votes.pair, votes.n_pairs
         upright = votes.first < votes.second
@@ -269,17 +269,18 @@ class PairShares:
         return np.clip(rates / (self.n_models - 1), 0.0, 1.0)
 
     def added(self, terms: FloatArray, units: Units) -> Added:
-        """Return one more vote on each pair, won and lost as is expected.
+        """Return an additional vote on each pair, with the expected result.
 
-        Weights of two votes that one model won both never let it lose. One vote more, of which a
-        gamma of shape p is won and one of shape 1 − p lost, makes a loss possible: of two models
-        p is one half, as in Jeffreys' prior, and of many it is what the fit expects, so that many
-        pairs of few votes do not pull win rates to one half. Where votes come in groups, it is
-        worth as much as the votes of a group on the pair.
+        If one model won both of two votes, no weights would ever let it lose. An additional vote,
+        with a won gamma of shape p and a lost one of shape 1 − p, makes a loss possible. For two
+        models p is one half, as in Jeffreys' prior; for more it is the expectation of the fit, so
+        many pairs with few votes do not shrink win rates to one half. If votes are grouped, its
+        weight is that of a group's votes on the pair.
 
-        A share s of n votes has the variance v/n, of which s (1 − s) knows v (n − 1)/n on average.
-        Gammas of shapes that add up to t give s (1 − s)/(t + 1), so t = n − 2 makes up for it. One
-        of these is the vote added, and the place takes another one from all pairs together.
+        A share s of n votes has the variance v/n, and s (1 − s) is v (n − 1)/n on average. Gammas
+        of shapes that sum to t have the variance s (1 − s)/(t + 1), so t = n − 2 is unbiased. This
+        includes the additional vote, and the position effect uses one more degree of freedom over
+        all pairs.
         """
         n_pairs = len(self.expected)
         each, counts = np.stack([units.sums(one) for one in terms[:, :n_pairs].T]), units.counts
@@ -302,12 +303,12 @@ class PairShares:
         )
 
 
-# One vote keeps a quarter of its weight's shape, however few there are on a pair.
+# A vote keeps at least a quarter of the shape of its weight, however few votes a pair has.
 _ROUNDING, _LEAST_LEFT = 1e-9, 0.25
 
 
 def _win_rates_of(values: FloatArray) -> Sums:
-    """Return the win rate by shares of pairs where every pair was voted on, else by the fit."""
+    """Return the win rate by pair shares if every pair has votes, else by the fit."""
     if not by_pairs(values):
         return WIN_RATE
     votes = _votes(values)
@@ -322,9 +323,7 @@ def _win_rates_of(values: FloatArray) -> Sums:
     np.add.at(met, (high, high), n - y)
     strength = fit(np.append(met, [0.0, 0.0])[:, None] / n.sum()).strength[0]
     fitted: FloatArray = 1 / (1 + np.exp(strength[high] - strength[low]))
-    others = (votes.n_models - 2) / (
-        votes.n_models - 1
-    )  # of two models no other pair tells anything
+    others = (votes.n_models - 2) / (votes.n_models - 1)  # with two models there is no other pair
     expected = 0.5 + others * (fitted - 0.5)
     shares = PairShares(n_models=votes.n_models, expected=expected)
     basis = Basis(names=VOTES, terms=shares.terms, joint=True)
@@ -336,7 +335,7 @@ WIN_RATE = Sums(basis=_MEETINGS, combine=_win_rates, of_data=_win_rates_of)
 
 
 def method(metric: str, values: FloatArray) -> str:
-    """Return what a metric of votes rests on: shares of pairs, or Bradley and Terry's model.
+    """Return the method behind a vote metric: pair shares, or Bradley and Terry's model.
 
     Examples
     --------
@@ -347,7 +346,7 @@ def method(metric: str, values: FloatArray) -> str:
 
 
 class Misfit(NamedTuple):
-    """A pair, the share of the points that its first model got, and the share that was fitted."""
+    """A pair, the observed share of points of its first model, and the fitted share."""
 
     first: int
     second: int
@@ -356,15 +355,15 @@ class Misfit(NamedTuple):
 
 
 class FitCheck(NamedTuple):
-    """How well the fitted strengths agree with the votes on each pair."""
+    """Goodness of fit of the strengths to the votes on each pair."""
 
-    df: int  # pairs with votes beyond those that strengths need; 0 where nothing can be checked
-    p_value: float  # 1 where nothing can be checked
+    df: int  # number of pairs beyond those needed to fit strengths; 0 if nothing can be checked
+    p_value: float  # 1 if nothing can be checked
     worst: tuple[Misfit, ...]
 
 
 MISFIT = 0.01
-"""Strengths that explain the votes are called wrong with this probability."""
+"""Significance level of the test of fit."""
 _SIMULATIONS, _MOST_WORST = 999, 3
 
 
@@ -372,9 +371,8 @@ def check_fit(values: FloatArray, units: Units, generator: Generator) -> FitChec
     """Test whether strengths explain the votes: Pearson's chi-square over pairs of models.
 
     Its distribution comes from votes simulated from the fit, on the same pairs in the same orders,
-    and fitted again; so pairs of few votes do no harm. Where votes come in groups or have weights,
-    chi-square is divided by how much more the points of a pair vary than those of single votes
-    (Rao and Scott), on average over pairs.
+    and fitted again; so pairs with few votes are unproblematic. If votes are grouped or weighted,
+    chi-square is divided by the average overdispersion of the points of a pair (Rao and Scott).
 
     Examples
     --------
@@ -426,9 +424,9 @@ def check_fit(values: FloatArray, units: Units, generator: Generator) -> FitChec
 def _residuals(
     met: FloatArray, points: FloatArray, ties: FloatArray, votes: _Votes
 ) -> tuple[Fit, FloatArray, FloatArray]:
-    """Fit sums of votes and points by order, ``(n, k²)``; return points beyond the fit by pair.
+    """Fit sums of votes and points by order, ``(n, k²)``; return the residual points by pair.
 
-    The last of the three is the variance of these points by the fit.
+    The last of the three results is the variance of these points under the fit.
     """
     k, n = votes.n_models, len(met)
     met, points = met.reshape(n, k, k), points.reshape(n, k, k)
@@ -448,7 +446,7 @@ def _residuals(
 
 
 def _design_effect(votes: _Votes, units: Units, times: FloatArray, variance: FloatArray) -> float:
-    """Return how much more the points of a pair vary than those of single votes do; at least 1."""
+    """Return the overdispersion of a pair's points relative to independent votes, at least 1."""
     upright, pair = votes.first < votes.second, votes.pair
     y = np.where(upright, votes.points, 1 - votes.points)
     n = np.bincount(pair, times, minlength=votes.n_pairs)

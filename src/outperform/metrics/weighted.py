@@ -11,20 +11,20 @@ import numpy as np
 from outperform._typing import AnyArray, FloatArray, IntArray
 
 Pick = Callable[[FloatArray], FloatArray]
-"""From weights ``(n_draws, n_units)`` to those of some items ``(n_draws, n_picked)``."""
+"""Function from weights ``(n_draws, n_units)`` to those of some items ``(n_draws, n_picked)``."""
 
 
 class Units(NamedTuple):
-    """What is weighed, and the weight that each item gets from it."""
+    """Weighted units, and the weight of each item derived from them."""
 
     n: int
-    unit: IntArray | None = None  # (n_items,) the unit of each; None if it is its own
-    times: FloatArray | None = None  # (n_items,) how often a group holds it; None for once
-    repeats: FloatArray | None = None  # (n,) how many units look like this one; None for one each
+    unit: IntArray | None = None  # (n_items,) unit of each item; None if items are units
+    times: FloatArray | None = None  # (n_items,) multiplicity in its group; None for 1
+    repeats: FloatArray | None = None  # (n,) number of equal units; None for one each
 
     @property
     def counts(self) -> FloatArray:
-        """How many units there are of each kind, ``(n,)``."""
+        """Number of units of each kind, ``(n,)``."""
         return np.ones(self.n) if self.repeats is None else self.repeats
 
     def sums(self, values: FloatArray) -> FloatArray:
@@ -41,7 +41,7 @@ class Units(NamedTuple):
         return np.asarray(np.bincount(self.unit, times, minlength=self.n), dtype=np.float64)
 
     def picker(self, items: IntArray) -> Pick:
-        """Return a function, with a buffer of its own, that reads off items' weights.
+        """Return a function, with its own buffer, that returns item weights.
 
         Examples
         --------
@@ -58,7 +58,7 @@ class Units(NamedTuple):
 
         def pick(weights: FloatArray) -> FloatArray:
             found = buffer.rows(len(weights))
-            # The places are right; "clip" only spares the copy that "raise" would make.
+            # The indices are valid; "clip" only avoids the copy that "raise" would make.
             np.take(weights, places, axis=1, out=found, mode="clip")
             if times is not None:
                 found *= times
@@ -68,57 +68,57 @@ class Units(NamedTuple):
 
 
 class Added(NamedTuple):
-    """What is added to the sums in every draw, so that what never occurred is not impossible.
+    """Weights added to the sums in every draw, so that unobserved outcomes stay possible.
 
     A weight adds its ``amount`` to the ``column`` of the statistics, or of the weights, which are
-    last; the two and ``weight`` are of equal length.
+    last; both have the same length as ``weight``.
     """
 
-    shapes: FloatArray  # (n_added,) of the gammas that are drawn
+    shapes: FloatArray  # (n_added,) shapes of the gammas
     weight: IntArray
     column: IntArray
     amount: FloatArray
-    left: FloatArray  # (n_units,) what each unit's own weight has its shape multiplied by
+    left: FloatArray  # (n_units,) factor on the shape of each unit's weight
 
 
 class Buffer:
-    """Memory for blocks of draws that is taken once and used again."""
+    """Reusable memory for blocks of draws."""
 
     def __init__(self, width: int) -> None:
         self.width = width
         self._memory = np.zeros((0, width))
 
     def rows(self, length: int) -> FloatArray:
-        """Return ``(length, width)`` with anything in it."""
+        """Return an uninitialised array ``(length, width)``."""
         if len(self._memory) < length:
             self._memory = np.zeros((length, self.width))
         return self._memory[:length]
 
 
 def _as_slice(places: IntArray) -> slice | None:
-    """Return neighbouring places as a slice: reading these costs nothing."""
+    """Return consecutive indices as a slice, which avoids a copy."""
     if not len(places) or int(places[-1]) - int(places[0]) != len(places) - 1:
         return None
     return slice(int(places[0]), int(places[-1]) + 1) if (np.diff(places) == 1).all() else None
 
 
 Evaluate: TypeAlias = Callable[[FloatArray], FloatArray]
-"""From weights ``(n_draws, n_units)`` to one value a draw."""
+"""Function from weights ``(n_draws, n_units)`` to one value per draw."""
 
 
 class Prepared(Protocol):
-    """Truth and scores of one model, made ready for a metric."""
+    """Truth and scores of one model, prepared for a metric."""
 
     def worker(self) -> Evaluate:
-        """Return a function with buffers of its own; one for each thread."""
+        """Return a function with its own buffers, one per thread."""
 
 
 class ItemData(NamedTuple):
-    """What a metric gets of the items of one model.
+    """Item data of one model for a metric.
 
-    Of a ranking, values are the scores and truth says which items are positive. Of classes and
-    probabilities there is a column for each class, and truth is the column that is true. Of grades
-    and statistics there is no truth.
+    For a ranking, values are the scores and truth marks the positive items. For classes and
+    probabilities there is one column per class, and truth is the index of the true class. Grades
+    and statistics have no truth.
     """
 
     values: FloatArray  # (n_items,) or (n_items, n_columns)
@@ -131,7 +131,7 @@ LEAST_PROBABILITY = float(np.finfo(np.float64).eps)
 
 @dataclass(frozen=True, slots=True)
 class WeightedMean:
-    """Σ w · value / Σ w, as two sums over what is weighed.
+    """Σ w · value / Σ w, as two sums over units.
 
     Examples
     --------
@@ -156,14 +156,14 @@ class WeightedMean:
 
 
 def log_losses(truth: IntArray, probability: FloatArray) -> FloatArray:
-    """Return −log of the probability given to what is true, clipped as in scikit-learn.
+    """Return −log of the probability of the true class, clipped as in scikit-learn.
 
     Parameters
     ----------
     truth
-        The column that is true of each item.
+        Index of the true class of each item.
     probability
-        ``(n_items, n_classes)``; a row need not add up to more than rounding to 1.
+        ``(n_items, n_classes)``; rows sum to 1 up to rounding.
 
     Examples
     --------
@@ -181,7 +181,7 @@ def brier_losses(truth: IntArray, probability: FloatArray) -> FloatArray:
     Parameters
     ----------
     truth
-        The column that is true of each item.
+        Index of the true class of each item.
     probability
         ``(n_items, n_classes)``.
 
@@ -198,19 +198,18 @@ def brier_losses(truth: IntArray, probability: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Ranking:
-    """Positive and negative items, each from the highest score to the lowest.
+    """Positive and negative items, each sorted by descending score.
 
     Parameters
     ----------
     positives, negatives
-        The items, by number.
+        Indices of the items.
     above, level
-        How many negatives have a higher score than each positive, and how many have a score
-        as high or higher.
+        Numbers of negatives with a higher score than each positive, and with at least its score.
     peers
-        How many positives have a score as high as each positive's or higher.
+        Number of positives with at least the score of each positive.
     units
-        The weight of each item.
+        Weights of the items.
 
     Examples
     --------
@@ -247,8 +246,8 @@ class Ranking:
 class AreaUnderCurve:
     """ROC AUC: P(positive above negative) + ½ P(equal), by weight.
 
-    With D(k) the weight of the k highest negatives, AUC is
-    1 − Σ_positives w · ½ (D(above) + D(level)) / (W₊ W₋): one cumulative sum a draw.
+    With D(k) the weight of the k highest negatives, AUC is 1 − Σ_positives w · ½ (D(above) +
+    D(level)) / (W₊ W₋): one cumulative sum per draw.
     """
 
     ranking: Ranking
@@ -282,8 +281,8 @@ class AreaUnderCurve:
 class AveragePrecision:
     """Average precision: Σ over thresholds of (gain in recall) · precision, by weight.
 
-    Recall rises at positives only, so it is Σ_positives w · precision at their score / W₊,
-    where equal scores are one threshold, as in scikit-learn.
+    Recall increases only at positives, so this is Σ_positives w · precision at their score / W₊,
+    with one threshold for equal scores, as in scikit-learn.
     """
 
     ranking: Ranking
@@ -314,7 +313,7 @@ class AveragePrecision:
 
 
 def accumulator(ranking: Ranking) -> Evaluate:
-    """Return a function to the weight of the k highest negatives, k = 0, 1, …"""
+    """Return a function that computes the weight of the k highest negatives, k = 0, 1, …"""
     negatives = ranking.units.picker(ranking.negatives)
     buffer = Buffer(len(ranking.negatives) + 1)
 

@@ -47,7 +47,7 @@ from outperform.monitor.text import (
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import child, seed_sequence
 from outperform.results.base import Tabular
-from outperform.wrong_calls import explained
+from outperform.wrong_calls import explained, usage
 
 _SHOWN = 3
 _FEW_DRAWS = 100  # for comparisons of which only the observed values are used
@@ -247,6 +247,8 @@ class Monitor(Tabular):
         never_true: Sequence[Label] | None = None,
         prevalence: PrevalenceLike | None = None,
     ) -> None:
+        if not (isinstance(a, str) and isinstance(b, str)):
+            raise UsageError(f"a and b must be names of two models; type {usage('Monitor')}")
         if a == b:
             raise UsageError(f"a and b must be two different models; got {a!r} twice")
         self.folder = Path(folder)

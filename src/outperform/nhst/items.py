@@ -13,6 +13,7 @@ from scipy.special import betaincc, stdtr
 from outperform._missing import is_missing, unmasked
 from outperform._typing import FloatArray
 from outperform.errors import DataError
+from outperform.wrong_calls import explained
 
 
 def as_count(value: int, name: str) -> int:
@@ -26,6 +27,11 @@ def as_count(value: int, name: str) -> int:
     try:
         count = operator.index(value)
     except TypeError:
+        if np.ndim(value):
+            raise DataError(
+                f"{name} must be a count, not an array; a_only is the number of items that only A "
+                "got right, ((pred_a == y_true) & (pred_b != y_true)).sum()"
+            ) from None
         raise DataError(
             f"{name} must be a whole number, got {value!r}; "
             "these tests count items and have no weighted form"
@@ -206,6 +212,7 @@ def sign_test(a_only: int, b_only: int) -> TestResult:
     return _sign_test("sign test", as_count(a_only, "a_only"), as_count(b_only, "b_only"))
 
 
+@explained
 def mcnemar(a_only: int, b_only: int, *, mid_p: bool = False) -> TestResult:
     r"""Run McNemar's exact test of equal accuracy on the same items.
 

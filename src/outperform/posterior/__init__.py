@@ -1,1 +1,1 @@
-"""FROM OUTCOMES TO WEIGHTS: priors, posteriors and random streams."""
+"""POSTERIORS: priors, posterior distributions and random streams."""

@@ -1,4 +1,4 @@
-"""What every prior and every posterior is, and the closed form that answers, if any."""
+"""Base classes of priors and posteriors, and the choice of a closed form, if one exists."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ _SMALLEST = 1e-300
 
 @dataclass(frozen=True, eq=False, init=False)
 class Prior:
-    """Dirichlet shapes for the class proportions and for what is predicted in each class.
+    """Dirichlet concentrations of the class proportions and of the predictions in each class.
 
     Parameters
     ----------
     rows
-        The shape of every cell of a class: one number for all, or an array of
-        shape ``(n_classes, n_classes)`` (each model's own confusion rows; for
-        paired models their product, with the same mass in each row), or of
-        shape ``(n_classes, n_classes, n_classes)`` for a pair of models.
+        Concentration of every cell of a class: one number for all, or an array of shape
+        ``(n_classes, n_classes)`` (each model's own confusion rows; for paired models their
+        product, with the same mass in each row), or of shape ``(n_classes, n_classes, n_classes)``
+        for a pair of models.
     prevalence
-        The shape of every class: one number, or one per class.
+        Concentration of every class: one number, or one per class.
     name
-        What to call it in a signature.
+        Name in signatures.
 
     Examples
     --------
@@ -63,13 +63,13 @@ class Prior:
 
     @classmethod
     def from_param(cls, prior: str | ArrayLike | Prior | None) -> Prior:
-        """Take a name, a number, an array of row shapes or a prior.
+        """Convert a name, a number, an array of row concentrations or a prior.
 
         Parameters
         ----------
         prior
-            ``"uniform"`` or None, ``"jeffreys"``, the shape of every cell, an
-            array for ``rows``, or a prior, which is returned as it is.
+            ``"uniform"`` or None, ``"jeffreys"``, the concentration of every cell, an array for
+            ``rows``, or a prior, which is returned unchanged.
         """
         if isinstance(prior, Prior):
             return prior
@@ -87,9 +87,9 @@ class Prior:
         Parameters
         ----------
         n_classes
-            How many classes there are.
+            Number of classes.
         n_models
-            How many models are paired.
+            Number of paired models.
         """
         full = (n_classes,) * (1 + n_models)
         if self.rows.ndim == 0:
@@ -109,7 +109,7 @@ class Prior:
         Parameters
         ----------
         n_classes
-            How many classes there are.
+            Number of classes.
         """
         if self.prevalence.ndim == 1 and self.prevalence.size != n_classes:
             raise UsageError(
@@ -143,7 +143,7 @@ def product_rows(rows: FloatArray, n_models: int) -> FloatArray:
     With row mass ``s``, a pair of predictions gets ``ω_jk · ω_jl / s_j``.
     """
     mass: FloatArray = rows.sum(axis=1)
-    # A row without mass has no shares; whether it may have none is the posterior's business.
+    # A row without mass has no shares; the posterior decides whether that is allowed.
     shares = rows / np.where(mass > 0, mass, 1.0)[:, None]
     joint = mass
     for model in range(n_models):
@@ -163,7 +163,9 @@ def _checked(value: ArrayLike, what: str, *, dimensions: tuple[int, ...]) -> Flo
     if not np.all(np.isfinite(array)) or array.min() < 0:
         raise UsageError(f"prior {what} must be finite and not negative; got {value!r}")
     if np.any((array > 0) & (array < _SMALLEST)):
-        raise UsageError(f"prior {what} below {_SMALLEST} cannot be told from zero; got {value!r}")
+        raise UsageError(
+            f"prior {what} below {_SMALLEST} cannot be distinguished from zero; got {value!r}"
+        )
     array.setflags(write=False)
     return array
 
@@ -182,7 +184,7 @@ Needs = Literal["margins", "confusion"]
 
 
 class Sums(NamedTuple):
-    """Sums of weights for each class; draws on the last axis."""
+    """Sums of weights by class; draws are on the last axis."""
 
     hits: FloatArray  # (n_classes, n_draws) truth and prediction are the class
     actual: FloatArray  # (n_classes, n_draws) the truth is the class
@@ -197,14 +199,14 @@ Worker = Callable[[np.random.Generator, int], list[Drawn]]
 
 
 Scale = Callable[[FloatArray], FloatArray]
-"""From the sum of each true class ``(n_classes, n_draws)`` to the factor of its weights."""
+"""Function from the sum of each true class ``(n_classes, n_draws)`` to a factor for its weights."""
 
 ScaledWorker = Callable[[np.random.Generator, int, Scale], list[Drawn]]
-"""Draw a block whose true classes are scaled before the weights are added up."""
+"""Draw a block with true classes scaled before the weights are added up."""
 
 
 class Shapes(NamedTuple):
-    """Dirichlet shapes of what two models got right among the same items."""
+    """Dirichlet concentrations of the outcomes of two models on the same items."""
 
     both: float
     only_a: float
@@ -213,70 +215,70 @@ class Shapes(NamedTuple):
 
 
 NewTable = Callable[[np.random.Generator, int], Table]
-"""Draw a world, and a table of so many new items, or groups, from it."""
+"""Draw a scenario, and a table of the given number of new items, or groups, from it."""
 
 
 class Tables(Protocol):
-    """Random confusion arrays of each model; cells that never occurred may have weight in them."""
+    """Random confusion arrays of each model, which may have weight in cells that never occurred."""
 
     @property
     def n_models(self) -> int:
-        """How many models are read off the same weights."""
+        """Number of models that share the same weights."""
 
     @property
     def n_gammas(self) -> int:
-        """About how many random numbers one draw takes; with it the length of a block is chosen."""
+        """Approximate number of random numbers per draw, from which the block length is chosen."""
 
     def worker(self, needs: Needs) -> Worker:
-        """Return a function with buffers of its own that draws blocks."""
+        """Return a function with its own buffers that draws blocks."""
 
     def scaled_worker(self, needs: Needs) -> ScaledWorker:
         """Return the same with true classes scaled before the weights are added up."""
 
     def predictor(self) -> NewTable:
-        """Return a function with buffers of its own that draws test sets to come."""
+        """Return a function with its own buffers that draws future test sets."""
 
     def of_model(self, model: int) -> tuple[Tables, int]:
-        """Return what draws a model, and which of its models that is."""
+        """Return the posterior that draws a model, and the index of the model in it."""
 
     def part_shape(self, model: int, part: str, positive: int | None) -> float | None:
-        """Return the gamma shape of a part where all cells are one Dirichlet, else None."""
+        """Return the gamma shape of a part if all cells are one Dirichlet, else None."""
 
     def row_shapes(self, model: int, positive: int) -> tuple[float, float] | None:
-        """Return the shapes of right and wrong among items of one true class."""
+        """Return the Dirichlet shapes of right and wrong among items of one true class."""
 
     def agreement_shapes(self, truth: int | None) -> Shapes | None:
         """Return the shapes of both, A only, B only and neither right; None if not Dirichlet."""
 
     def prevalence_shapes(self, positive: int) -> tuple[float, float] | None:
-        """Return the shapes of a class and of the rest where they have a prior of their own."""
+        """Return the shapes of a class and of the rest if prevalence has a separate prior."""
 
 
 class Weights(Tables, Protocol):
-    """Random weights of rows; the tables are what they add up to."""
+    """Random weights of rows, which add up to the tables."""
 
     @property
     def cells(self) -> IntArray:
-        """The truth and each model's answer for every row, ``(n_rows, 1 + n_models)``."""
+        """True label and each model's prediction for every row, ``(n_rows, 1 + n_models)``."""
 
     def weights_worker(self) -> Callable[[np.random.Generator, int], FloatArray]:
-        """Return a function with buffers of its own that draws weights ``(n_rows, n_draws)``."""
+        """Return a function with its own buffers that draws weights ``(n_rows, n_draws)``."""
 
 
 class TablesBase(ABC):
-    """What tables inherit that have only draws of paired models; others say so themselves."""
+    """Defaults for posteriors of paired models without closed forms; others override them."""
 
     n_models: int
-    """How many models are read off the same weights."""
+    """Number of models that share the same weights."""
 
     @property
     @abstractmethod
     def n_gammas(self) -> int:
-        """About how many random numbers one draw takes."""
+        """Approximate number of random numbers per draw."""
 
     @abstractmethod
     def worker(self, needs: Needs) -> Worker:
-        """Return a function with buffers of its own that draws blocks."""
+        """Return a function with its own buffers that draws blocks."""
 
     def scaled_worker(self, needs: Needs) -> ScaledWorker:
         """Return a function that scales the rows of confusion arrays."""
@@ -285,7 +287,7 @@ class TablesBase(ABC):
         def draw(generator: np.random.Generator, length: int, scale: Scale) -> list[Drawn]:
             scaled: list[Drawn] = []
             for confusion in inner(generator, length):
-                assert not isinstance(confusion, Sums)  # confusion arrays were asked for
+                assert not isinstance(confusion, Sums)  # confusion arrays were requested
                 weighed = confusion * scale(confusion.sum(axis=1))[:, None]
                 scaled.append(weighed if needs == "confusion" else margins_of(weighed))
             return scaled
@@ -293,11 +295,11 @@ class TablesBase(ABC):
         return draw
 
     def predictor(self) -> NewTable:
-        """Return a function that draws from the confusion array of a model that is alone."""
+        """Return a function that draws from the confusion array of a single model."""
         if self.n_models > 1:
             raise UsageError(
-                "items with several labels are drawn whole, which this prior does not do; leave "
-                f"prior out, or use {param('prior=', 'bootstrap')}"
+                "this prior cannot draw items with several labels as one unit; omit prior, or "
+                f"use {param('prior=', 'bootstrap')}"
             )
         worker = self.worker("confusion")
 
@@ -310,30 +312,30 @@ class TablesBase(ABC):
         return draw
 
     def of_model(self, model: int) -> tuple[Tables, int]:
-        """Return itself: paired models are read off the same weights."""
+        """Return itself: paired models share the same weights."""
         return self, model
 
     def part_shape(self, model: int, part: str, positive: int | None) -> float | None:
-        """Return None: the parts are no sums of Dirichlet cells."""
+        """Return None: the parts are not sums of Dirichlet cells."""
         return None
 
     def row_shapes(self, model: int, positive: int) -> tuple[float, float] | None:
-        """Return None: right and wrong in a class are no Dirichlet."""
+        """Return None: right and wrong in a class are not Dirichlet."""
         return None
 
     def agreement_shapes(self, truth: int | None) -> Shapes | None:
-        """Return None: what both got right is no Dirichlet."""
+        """Return None: the joint outcomes are not Dirichlet."""
         return None
 
     def prevalence_shapes(self, positive: int) -> tuple[float, float] | None:
-        """Return None: prevalence has no prior of its own."""
+        """Return None: prevalence has no separate prior."""
         return None
 
 
 def draw_items_of(
     cells: IntArray, generator: np.random.Generator, size: int, weights: FloatArray
 ) -> Table:
-    """Draw so many items from weighted cells, and keep the cells that occur."""
+    """Draw a number of items from weighted cells, and keep the cells that occur."""
     counts = generator.multinomial(size, weights / weights.sum())
     kept = counts > 0
     return Table(cells[kept], counts[kept])
@@ -352,18 +354,18 @@ def cell_predictor(weights: Weights) -> NewTable:
 
 
 class Independent(TablesBase):
-    """Tables of different items, side by side: the unpaired comparison."""
+    """Independent posteriors for different items: the unpaired comparison."""
 
     def __init__(self, parts: Sequence[Tables]) -> None:
         self.parts, self.n_models = tuple(parts), len(parts)
 
     @property
     def n_gammas(self) -> int:
-        """About how many random numbers one draw takes."""
+        """Approximate number of random numbers per draw."""
         return sum(part.n_gammas for part in self.parts)
 
     def worker(self, needs: Needs) -> Worker:
-        """Return a function that draws the parts in turn."""
+        """Return a function that draws the parts one after the other."""
         workers = [part.worker(needs) for part in self.parts]
 
         def draw(generator: np.random.Generator, length: int) -> list[Drawn]:
@@ -372,7 +374,7 @@ class Independent(TablesBase):
         return draw
 
     def scaled_worker(self, needs: Needs) -> ScaledWorker:
-        """Return a function that scales the parts in turn."""
+        """Return a function that scales the parts one after the other."""
         workers = [part.scaled_worker(needs) for part in self.parts]
 
         def draw(generator: np.random.Generator, length: int, scale: Scale) -> list[Drawn]:
@@ -381,40 +383,40 @@ class Independent(TablesBase):
         return draw
 
     def of_model(self, model: int) -> tuple[Tables, int]:
-        """Return the model's own tables."""
+        """Return the posterior of the model's own table."""
         return self.parts[model], 0
 
 
 @runtime_checkable
 class PyMCModel(Protocol):
-    """A PyMC model, told without importing PyMC."""
+    """Protocol of a PyMC model, recognised without importing PyMC."""
 
     @property
     def named_vars(self) -> Any:
-        """Its variables by name."""
+        """Variables by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PriorModel:
-    """A prior by name, how to build its posterior, and what it can do.
+    """A named prior, the function that builds its posterior, and its properties.
 
     Parameters
     ----------
     name
-        What to call it in a signature.
+        Name in signatures.
     build
-        From outcomes, and shapes if it has them, to their posterior.
+        Function from outcomes, and concentrations if there are any, to the posterior.
     shapes
-        Of its Dirichlet on every cell; None for priors of another kind.
+        Concentrations of its Dirichlet on every cell; None for priors of another kind.
     proper
-        Whether it is a distribution before data.
+        Whether it is a proper distribution.
     lists
-        Whether it asks which classes exist, beside those that were only predicted.
+        Whether it depends on which classes exist, as opposed to those only predicted.
     own
-        The PyMC model, where the user wrote it.
+        The PyMC model, if the user wrote it.
     """
 
-    # Two priors of the same shapes are the same, whatever they are called.
+    # Priors with the same concentrations are equal, regardless of name.
     name: str = field(compare=False)
     build: Callable[..., Tables]
     shapes: Prior | None = None
@@ -423,7 +425,7 @@ class PriorModel:
     own: PyMCModel | None = field(default=None, repr=False)
 
     def posterior(self, outcomes: Outcomes, existing: IntArray | None = None) -> Tables:
-        """Return the posterior of one model, or of several that are paired."""
+        """Return the posterior of one model, or of several paired models."""
         if self.lists:
             return self.build(outcomes, existing)
         return self.build(outcomes) if self.shapes is None else self.build(outcomes, self.shapes)
@@ -432,20 +434,20 @@ class PriorModel:
 def build_posterior(
     outcomes: Outcomes, prior: PriorModel, *, existing: IntArray | None = None
 ) -> Tables:
-    """Return the posterior of paired outcomes, or of each model's own table side by side.
+    """Return the posterior of paired outcomes, or independent ones of each model's table.
 
-    ``existing`` holds the codes of the classes that exist; None for all.
+    ``existing`` contains the codes of the classes that exist; None for all.
     """
     return together([prior.posterior(own, existing) for own in alone(outcomes)], outcomes)
 
 
 def together(parts: Sequence[Tables], outcomes: Outcomes) -> Tables:
-    """Return the tables of paired models, or those of each model side by side."""
+    """Return the posterior of paired models, or independent ones of each model."""
     return parts[0] if outcomes.paired else Independent(parts)
 
 
 def alone(outcomes: Outcomes) -> list[Outcomes]:
-    """Return the outcomes of paired models together, or each model's own."""
+    """Return the joint outcomes of paired models, or each model's own."""
     if outcomes.paired:
         return [outcomes]
     return [outcomes.select([name]) for name in outcomes.models]
@@ -463,8 +465,8 @@ def draw_values(
 ) -> FloatArray:
     """Draw and evaluate block by block; returns ``(n_values, n_draws)``.
 
-    ``evaluate(drawn, out)`` turns one block into ``out  # (n_values, block)``,
-    so that the weights themselves are never kept.
+    ``evaluate(drawn, out)`` turns one block into ``out  # (n_values, block)``, so the weights
+    themselves are never stored.
     """
     out, length = np.empty((n_values, n_draws)), block_length(posterior.n_gammas)
 
@@ -494,33 +496,34 @@ def margins_of(confusion: FloatArray) -> Sums:
     )
 
 
-# Below it the density is all at the ends, where quadrature is slow and draws do as well.
+# Below it the density is concentrated at the ends, where quadrature is slow and draws are as
+# accurate.
 _SMALLEST_SHAPE = 0.25
 
 
 class ShareForm(Protocol):
-    """The form of a share: its top and the weighted parts that count against it."""
+    """Form of a share: the part in favour and the weighted parts against."""
 
     @property
     def top(self) -> str:
-        """The part that counts in favour."""
+        """Part that counts in favour."""
 
     @property
     def rest(self) -> tuple[tuple[str, float], ...]:
-        """The parts that count against, each with its weight."""
+        """Parts that count against, with their weights."""
 
 
 class Within(NamedTuple):
-    """The items that a share of right answers looks at: one true class, or all (None)."""
+    """Items over which a share of right predictions is taken: one true class, or all (None)."""
 
     row: int | None
 
 
 def share_of_right(form: ShareForm | None, positive: int | None) -> Within | None:
-    """Say among which items a metric is the share of right answers, if it is one.
+    """Return the items over which a metric is the share of right predictions, if it is one.
 
-    Recall stays within the positive class, specificity within the negative one
-    (it is asked of two classes only), accuracy looks at all items.
+    Recall uses the positive class, specificity the negative one (with two classes only), accuracy
+    all items.
     """
     if form is None or len(form.rest) != 1:
         return None
@@ -549,7 +552,7 @@ def exact_value(
     by_weight: dict[float, float] = {}
     for part, weight in form.rest:
         shape = posterior.part_shape(model, part, positive)
-        assert shape is not None  # one Dirichlet has shapes for all parts
+        assert shape is not None  # a single Dirichlet has shapes for all parts
         by_weight[weight] = by_weight.get(weight, 0.0) + shape
     if len(by_weight) == 1:
         ((weight, shape),) = by_weight.items()
@@ -561,10 +564,10 @@ def exact_value(
 def _apart(
     posterior: Tables, form: ShareForm, *, model: int, positive: int | None
 ) -> FlatFScore | None:
-    """Return F-beta of two classes whose prevalence has a prior of its own.
+    """Return F-beta of two classes whose prevalence has a separate prior.
 
-    In a paired comparison the models' own scores stay with the draws that they
-    share with the difference: a quadrature for each would cost more than all of these.
+    In a paired comparison the models' own scores come from the draws of the difference: a
+    quadrature for each would cost more than all draws.
     """
     weights = dict(form.rest)
     is_fbeta = set(weights) == {"fn", "fp"} and abs(sum(weights.values()) - 1.0) < 1e-12
@@ -585,8 +588,8 @@ def exact_difference(
 ) -> Distribution | None:
     """Return the exact posterior of A − B, or None.
 
-    Paired, a closed form exists where both models share the denominator:
-    recall, specificity and accuracy.
+    For paired models, a closed form exists if both share the denominator: recall, specificity and
+    accuracy.
     """
     if not paired:
         a = exact_value(posterior, form, model=0, positive=positive)

@@ -1,4 +1,4 @@
-"""Prior ``bootstrap``: weights on items, groups or label sets; bare span counts."""
+"""Prior ``bootstrap``: weights on items, groups or label sets; also plain span counts."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ if TYPE_CHECKING:
 
 
 class MoreWeights(NamedTuple):
-    """Weights beside those of the units, and what they leave of these."""
+    """Weights in addition to those of the units, and the factors on the latter."""
 
-    shapes: FloatArray  # (n_added,) of the gammas that are drawn
-    held: csr_array  # (n_sums, n_added), what each adds to the sums
-    left: FloatArray  # (n_units,) what each unit's own weight has its shape multiplied by
+    shapes: FloatArray  # (n_added,) shapes of the gammas drawn
+    held: csr_array  # (n_sums, n_added), contribution of each to the sums
+    left: FloatArray  # (n_units,) factor on the shape of each unit's weight
 
 
-# So many weights stay in the cache while a block of draws is evaluated.
+# This many weights stay in the cache while a block of draws is evaluated.
 _NEAR = 1 << 17
 
 
 def block_of_items(n_units: int) -> int:
-    """Return how many draws make a block; it depends on the number of units only.
+    """Return the number of draws per block, which depends only on the number of units.
 
     Examples
     --------
@@ -66,29 +66,30 @@ def draw_items(
 ) -> FloatArray:
     """Draw a weight for every unit and evaluate, block by block; ``(n_values, n_draws)``.
 
-    A unit that stands for r equal items has a Gamma(r) weight, the sum of r that are
-    Exp(1). The weights are not divided by their sum, and they are never kept.
+    A unit that represents r equal items has a Gamma(r) weight, the sum of r Exp(1) weights. The
+    weights are not normalised, and they are never stored.
 
     Parameters
     ----------
     make_evaluate
-        Called once for each thread; returns ``evaluate(weights, out)`` from weights
-        ``(length, n_units)`` to ``out  # (n_values, length)``.
+        Called once per thread; returns ``evaluate(weights, out)`` from weights ``(length,
+        n_units)`` to ``out  # (n_values, length)``.
     n_units
-        How many weights a draw takes.
+        Number of weights per draw.
     shapes
-        What each unit stands for; None for one item each.
+        Number of items that each unit represents; None for one each.
     n_values
-        How many numbers a draw gives.
+        Number of values per draw.
     n_draws
-        How many draws.
+        Number of draws.
     seed
-        Of the draws.
+        Seed of the draws.
     n_jobs
         Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
         Results do not depend on it.
     df
-        How well the units know the spread of what is evaluated; None where they are many.
+        Degrees of freedom with which the units estimate the spread of the values; None if they are
+        many.
     """
     length = block_of_items(n_units)
 
@@ -115,47 +116,46 @@ def draw_items(
     )
 
 
-# Up to so many kinds of units each has a weight of its own. Of more the most influential have one,
-# at first so many of them, and of so many sums the others are looked at together.
+# Up to this many kinds of units, each has its own weight. With more, the most influential do
+# (initially this many), and the rest are treated jointly in blocks of this many sums.
 MANY_UNITS, _LEAST_DRAWN, _MOST_SUMS = 1 << 14, 512, 64
-# The units that are taken together move a quantile by less than a hundredth of an sd if the
-# skewness that they bring is no more than this.
+# The units treated jointly shift a quantile by less than a hundredth of an sd if their skewness
+# does not exceed this.
 _SKEWNESS = 0.02
 
 
 class Limit(NamedTuple):
-    """The units that matter most, and the others as one normal with their exact moments."""
+    """The most influential units; the others are one normal with the exact moments."""
 
-    drawn: IntArray  # which kinds of units have weights of their own
-    n_others: int  # how many units, not kinds, have none
+    drawn: IntArray  # kinds of units with their own weights
+    n_others: int  # number of units (not kinds) without
     mean: FloatArray  # (n_sums,) of the sums over the others
-    root: FloatArray  # (n_sums, n_sums); it times its transpose is their covariance
+    root: FloatArray  # (n_sums, n_sums); factor of their covariance
 
     @classmethod
     def of(cls, terms: FloatArray, moved: FloatArray, shapes: FloatArray) -> Limit | None:
-        """Choose the units by what they add to the third moments of what is asked.
+        """Choose the units by their contribution to the third moments of the values.
 
         Parameters
         ----------
         terms
-            What one unit of each kind adds to every sum, ``(n_sums, n_kinds)``.
+            Contribution of one unit of each kind to every sum, ``(n_sums, n_kinds)``.
         moved
-            How far it moves everything that must be no more skewed than it is,
-            ``(n_values, n_kinds)``.
+            Its influence on every value whose skewness must be preserved, ``(n_values, n_kinds)``.
         shapes
-            How many units there are of each kind.
+            Number of units of each kind.
 
         Returns
         -------
         Limit or None
-            None where there are few kinds, or where most of them matter.
+            None if there are few kinds, or if most of them matter.
         """
         n_kinds = len(shapes)
         if n_kinds <= MANY_UNITS or len(terms) > _MOST_SUMS or np.isnan(moved).any():
             return None
         sd = np.sqrt(np.square(moved) @ shapes)[:, None]
-        # Of a gamma of shape r the third central moment is 2r. Signs are left out, as what two
-        # units bring to the skewness need not cancel in another sum.
+        # A gamma of shape r has third central moment 2r. Absolute values, because contributions
+        # that cancel in one sum need not cancel in another.
         thirds = 2 * shapes * np.abs(moved / np.where(sd > 0, sd, 1.0)) ** 3
         order = np.argsort(-thirds.max(axis=0), kind="stable")
         left = np.cumsum(thirds[:, order[::-1]], axis=1).max(axis=0)[::-1]  # without the first k
@@ -166,14 +166,14 @@ class Limit(NamedTuple):
             return None
         others = np.sort(order[n_drawn:])
         held, own = terms[:, others], shapes[others]
-        # By QR, as the squares of sums that lie far from 0 would hide how far these spread.
+        # By QR, because squares of sums far from 0 would lose the digits of their spread.
         root = np.asarray(np.linalg.qr((held * np.sqrt(own)).T, mode="r")).T
         return cls(np.sort(order[:n_drawn]), round(float(own.sum())), held @ own, root)
 
     def add(
         self, sums: FloatArray, generator: np.random.Generator, spread: FloatArray | None
     ) -> None:
-        """Add the others to sums ``(n_sums, n)``; ``spread`` multiplies their shapes."""
+        """Add the remaining units to sums ``(n_sums, n)``; ``spread`` multiplies their shapes."""
         normal = self.root @ generator.standard_normal((self.root.shape[1], sums.shape[1]))
         if spread is None:
             sums += self.mean[:, None] + normal
@@ -181,7 +181,7 @@ class Limit(NamedTuple):
             sums += self.mean[:, None] * spread + normal * np.sqrt(spread)
 
 
-# So many draws go through the terms together, a run of units at a time.
+# This many draws are multiplied with a run of units at a time.
 _TOGETHER = 64
 
 
@@ -199,28 +199,29 @@ def draw_sums(
     stretched: bool = False,
     limit: Limit | None = None,
 ) -> FloatArray:
-    """Draw a weight for every unit, add up what units hold, and evaluate the sums.
+    """Draw a weight for every unit, add up the weighted terms, and evaluate the sums.
 
-    Weights and terms are multiplied tile by tile, so that neither has to be read from memory
-    more often than once for some dozens of draws; the weights come in the order of the units.
+    Weights and terms are multiplied tile by tile, so both are read from memory only once for dozens
+    of draws. Weights are drawn in the order of the units.
 
     Parameters
     ----------
     terms
-        What one unit of each kind adds to every sum, ``(n_sums, n_kinds)``.
+        Contribution of one unit of each kind to every sum, ``(n_sums, n_kinds)``.
     evaluate
-        From sums ``(n_sums, length)`` to values ``(n_values, length)``; it keeps no state.
+        From sums ``(n_sums, length)`` to values ``(n_values, length)``; must be stateless.
     shapes
-        How many units there are of each kind; equal ones are drawn faster as neighbours.
+        Number of units of each kind; equal shapes are drawn faster if adjacent.
     n_values, n_draws, seed, n_jobs, df
         As for :func:`draw_items`.
     added
-        More weights that each draw takes, and what these hold; None for no more.
+        Additional weights of each draw, with their contributions; None for none.
     stretched
-        Whether ``df`` moves the values of each draw away from those at even weights, not the
-        shapes of its weights: where few items with all the weight would have no value to speak of.
+        Whether ``df`` stretches the values around those at even weights instead of changing the
+        shapes of the weights. Needed if a value is not meaningful with almost all weight on few
+        items.
     limit
-        Which units are drawn, and the others taken together; None to draw each.
+        Units to draw individually; the rest are treated jointly. None draws each.
     """
     drawn = [(shapes, terms)]
     if added is not None:
@@ -255,7 +256,7 @@ def draw_sums(
                 limit.add(totals, generator, None if stretched else spread)
             out[:] = evaluate(totals)
             if spread is not None and centre is not None:
-                # What weights of such shapes would do to the spread of a mean.
+                # Effect of weights with such shapes on the spread of a mean.
                 out[:] = centre + (out - centre) * np.sqrt((mass + 1) / (mass * spread + 1))
 
         return fill
@@ -272,7 +273,7 @@ def draw_sums(
 
 
 class LabelMargins(Margins):
-    """Adds the weights of items up to hits, actual and predicted of each label and model."""
+    """Sums the weights of items to hits, actual and predicted counts of each label and model."""
 
     def __init__(self, outcomes: Outcomes, cells: IntArray) -> None:
         from scipy.sparse import csr_array
@@ -292,22 +293,22 @@ class LabelMargins(Margins):
 
 
 class ItemWeights(LinearWeights):
-    """One gamma for each kind of item, or of group: the bootstrap of label sets."""
+    """One gamma per kind of item or group: the bootstrap of label sets."""
 
     def tally(self, needs: Needs) -> Margins:
-        """Return what adds the weights up for each label."""
+        """Return the tally that sums the weights by label."""
         return LabelMargins(self.outcomes, self.cells)
 
 
 class LabelByLabel(TablesBase):
-    """A posterior of its own for every label, all independent.
+    """Independent posteriors, one per label.
 
     Parameters
     ----------
     outcomes
         Label sets of one model or several paired ones.
     build
-        Returns the posterior of a binary table.
+        Function that returns the posterior of a binary table.
     """
 
     def __init__(self, outcomes: Outcomes, build: Callable[[Outcomes], Tables]) -> None:
@@ -316,11 +317,11 @@ class LabelByLabel(TablesBase):
 
     @property
     def n_gammas(self) -> int:
-        """About how many random numbers one draw takes."""
+        """Approximate number of random numbers per draw."""
         return sum(one.n_gammas for one in self.of_labels)
 
     def worker(self, needs: Needs) -> Worker:
-        """Return a function that draws every label's table in turn."""
+        """Return a function that draws the table of each label."""
         workers = [one.worker("margins") for one in self.of_labels]
 
         def draw(generator: np.random.Generator, length: int) -> list[Drawn]:
@@ -331,7 +332,7 @@ class LabelByLabel(TablesBase):
 
 
 def _stacked(drawn: list[Drawn]) -> Sums:
-    """Return the sums of every label, each as shares of its table: all have the same items."""
+    """Return the sums of every label as shares of its table: all tables have the same items."""
     found: list[list[FloatArray]] = [[], [], []]
     for sums in drawn:
         assert isinstance(sums, Sums)
@@ -342,11 +343,10 @@ def _stacked(drawn: list[Drawn]) -> Sums:
 
 
 def bootstrap(outcomes: Outcomes) -> LinearWeights:
-    """Return the posterior that gives weight only to what occurred.
+    """Return the posterior with weight only on cells that occurred.
 
-    Every item has an Exp(1) weight; where groups are known, every group has
-    one. There is no proper prior, so no Bayes factor, and cells that never
-    occurred stay impossible.
+    Every item has an Exp(1) weight, or every group if groups are known. The prior is improper, so
+    there is no Bayes factor, and cells that never occurred stay impossible.
     """
     weights = ItemWeights if outcomes.kind == "label_sets" else LinearWeights
     table = outcomes.tables[0]
@@ -385,5 +385,5 @@ def flat_spans(outcomes: Outcomes, prior: Prior) -> DirichletCells:
 
 
 def unit_spans(outcomes: Outcomes) -> DirichletCells:
-    """Return the posterior that gives tp, fp and fn of each model and type one half."""
+    """Return the posterior with prior 1/2 on tp, fp and fn of each model and type."""
     return span_cells(outcomes, shape=0.5 ** len(outcomes.models))

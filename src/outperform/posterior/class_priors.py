@@ -1,6 +1,6 @@
-"""What classes teach each other: how frequent they are, recalls, and how errors spread.
+"""Hierarchical parts over classes: class proportions, recalls, and the spread of errors.
 
-The parts of prior ``learned``; see :mod:`outperform.posterior.learned`.
+These are parts of prior ``learned``; see :mod:`outperform.posterior.learned`.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from outperform.posterior.hierarchical import (
     log_logistic,
 )
 
-# Recalls have at least the mass of Jeffreys' prior: with less, a model that made no error
-# would be taken for one that makes none.
+# Recalls have at least the mass of Jeffreys' prior: with less, a model without observed errors
+# would be treated as perfect.
 _LOG_MASS = (0.0, 16.0)
 _MASSES = np.linspace(*_LOG_MASS, 129)
 _BOX = ((-12.0, 12.0), _LOG_MASS, (-12.0, 12.0))
@@ -31,18 +31,18 @@ _LOG_SPREAD = (float(np.log(0.05)), 16.0)
 _SPREAD_DEPTH = 20.0
 _SPREADS = 129
 _ROUNDED = 0.002
-# Errors may fall on all classes alike, or on frequent ones.
+# Errors may fall on all classes evenly, or on frequent ones.
 _POWERS = np.linspace(0.0, 1.25, 6)
 # The logit of the recall may rise with the log of a class's count; a priori by less than 1/2.
 _SLOPE = 0.5
-# So many groups of classes of similar size have a common place on that line.
+# Classes of similar size are binned into this many groups, which share a point on that line.
 _SIZES = 10
-# Mean ½ and mass 1, as good as known.
+# Mean ½ and mass 1, practically fixed.
 _JEFFREYS = GridPosterior(axes=(np.array([0.0, 1e-9]),) * 3, probabilities=np.full((2,) * 3, 1 / 8))
 
 
 def class_sizes(counts: FloatArray) -> FloatArray:
-    """Return the log count of each class, about their mean; classes of similar size share one."""
+    """Return the centred log count of each class; classes of similar size share one value."""
     logs = np.log(counts + 1.0)
     order = np.argsort(logs, kind="stable")
     sizes = np.empty_like(logs)
@@ -53,19 +53,19 @@ def class_sizes(counts: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallPosterior:
-    """Posterior of ``(logit η, log s, b)``: the recalls' mean, mass and slope in class size.
+    """Posterior of ``(logit η, log s, b)``: mean, mass and slope in class size of the recalls.
 
-    The more mass recalls have, the better their mean is known. So the grid is over the mean
-    and the slope in units of what is known of them at each mass.
+    The larger the mass of the recalls, the more precisely their mean is known. So mean and slope
+    are on a grid in units of their precision at each mass.
 
     Parameters
     ----------
     grid
         Of ``(t, log s, u)`` with ``logit η = center + t · width(s)`` and ``b = u · width(s) / sd``.
     center, sd
-        The pooled logit, and the spread of the class sizes.
+        Pooled logit, and spread of the class sizes.
     widths
-        The width at each of ``_MASSES``.
+        Width at each of ``_MASSES``.
     """
 
     grid: GridPosterior
@@ -90,18 +90,17 @@ class RecallPosterior:
 
 
 def recall_posterior(right: FloatArray, wrong: FloatArray, sizes: FloatArray) -> RecallPosterior:
-    """Return the posterior of ``(logit η, log s, b)`` given what was right and wrong per class.
+    """Return the posterior of ``(logit η, log s, b)`` given right and wrong counts per class.
 
     The recall of class j is ``Beta(s η_j, s (1 − η_j))`` with ``logit η_j = logit η + b z_j``,
-    where ``z_j`` is the size of the class, so
-    ``log p = Σ_j log B(r_j + s η_j, w_j + s (1 − η_j)) − log B(s η_j, s (1 − η_j))``. The
-    priors are uniform for η, logistic for b, and ``1 / (1 + s)²`` for the mass above 1. Two
-    classes have the rows of prior "unit".
+    where ``z_j`` is the size of the class, so ``log p = Σ_j log B(r_j + s η_j, w_j + s (1 − η_j)) −
+    log B(s η_j, s (1 − η_j))``. The priors are uniform for η, logistic for b, and ``1 / (1 + s)²``
+    for the mass above 1. With two classes, the rows are those of prior "unit".
     """
     counts = right + wrong
     share = (right.sum() + 0.5) / (counts.sum() + 1.0)
     mass = np.exp(_MASSES)[:, None]
-    # Of the mean's logit: what the data tell, and about what its prior does.
+    # Precision of the logit of the mean: from the data, and roughly from its prior.
     known = share * (1 - share) * (counts * (1 + mass) / (counts + mass)).sum(axis=1) + 0.3
     found = RecallPosterior(
         grid=_JEFFREYS,
@@ -134,16 +133,16 @@ def _log_prior(recall: RecallPosterior, at: Sequence[FloatArray]) -> FloatArray:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpreadPosterior:
-    """Posterior of the mass of the split of errors, and of how it follows frequency.
+    """Posterior of the mass of the error split, and of its dependence on class frequency.
 
     Parameters
     ----------
     log_masses
         Nodes of ``log t``.
     probabilities
-        Of each power and node, ``(n_powers, n_masses)``.
+        Probability of each power and node, ``(n_powers, n_masses)``.
     bases
-        How likely each possible prediction is a wrong one, ``(n_powers, n_possible)``.
+        Probability of each possible wrong prediction, ``(n_powers, n_possible)``.
     """
 
     log_masses: FloatArray
@@ -151,7 +150,7 @@ class SpreadPosterior:
     bases: FloatArray
 
     def draw(self, generator: np.random.Generator, size: int) -> tuple[FloatArray, IntArray]:
-        """Draw masses, and the place of the power of each."""
+        """Draw masses, and the index of the power of each."""
         below = np.cumsum(self.probabilities)
         cell = np.searchsorted(below, generator.random(size) * below[-1])
         power, node = np.divmod(np.minimum(cell, below.size - 1), self.log_masses.size)
@@ -162,19 +161,19 @@ class SpreadPosterior:
 def spread_posterior(
     errors: FloatArray, truth: IntArray, predicted: IntArray, counts: FloatArray
 ) -> SpreadPosterior:
-    """Return the posterior of the split of errors, given how often each kind of error occurred.
+    """Return the posterior of the error split, given the count of each kind of error.
 
     Given class j, errors are ``Dirichlet(t g_jk)`` over the other possible predictions k, with
-    ``g_jk ∝ (n_k + ½)^γ``: even for a power γ of 0, as frequent as the classes for 1. Then
-    ``log p = Σ_j [log Γ(t) − log Γ(t + w_j)] + Σ_jk [log Γ(c_jk + t g_jk) − log Γ(t g_jk)]``,
-    with the density ``1 / (1 + t)²`` above 0.05, and all powers equally likely.
+    ``g_jk ∝ (n_k + ½)^γ``: uniform for a power γ of 0, proportional to class frequency for 1. Then
+    ``log p = Σ_j [log Γ(t) − log Γ(t + w_j)] + Σ_jk [log Γ(c_jk + t g_jk) − log Γ(t g_jk)]``, with
+    the density ``1 / (1 + t)²`` above 0.05, and all powers equally likely.
 
     Parameters
     ----------
     errors, truth, predicted
-        The count of each kind of error, and the places of its classes among the possible ones.
+        Count of each kind of error, and the indices of its classes among the possible ones.
     counts
-        The number of items of each possible prediction; 0 for classes that do not exist.
+        Number of items of each possible prediction; 0 for classes that do not exist.
     """
     bases = (counts + 0.5) ** _POWERS[:, None]
     bases /= bases.sum(axis=1, keepdims=True)
@@ -204,30 +203,30 @@ def spread_posterior(
 
 
 def _alike(counts: FloatArray, bases: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return distinct counts and bases, rounded, and how many kinds have them."""
+    """Return distinct rounded counts and bases, and their multiplicities."""
     rounded = np.rint(np.log(bases) / _ROUNDED)
     first, code = distinct_rows(np.stack([rounded, counts], axis=1))
     return counts[first], np.exp(_ROUNDED * rounded[first]), np.bincount(code).astype(np.float64)
 
 
-# Log rates of classes with up to _LARGE items live on a grid; those of larger classes are
-# nearly normal, and a gamma has their mode and curvature.
+# Log rates of classes with up to _LARGE items are on a grid; those of larger classes are nearly
+# normal, approximated by a gamma with the same mode and curvature.
 _LARGE = 200
 _NEWTON = 4
 _STEP = 0.05
 _LOG_RATES = np.arange(np.log(1e-4), np.log(3.0 * _LARGE), _STEP)
-# From nearly even classes to a few that hold nearly all items. A small scale with a skew of −4
-# is Zipf's law with an end: nothing is much rarer than the rarest class.
+# From nearly equal classes to a few with almost all items. A small scale with a skew of −4 is a
+# truncated Zipf law: no class is much rarer than the rarest one seen.
 _SCALES = np.exp(np.linspace(np.log(0.1), np.log(3.5), 14))
 _SKEWS = np.linspace(-4.0, 2.0, 13)
 _LOCATIONS = np.concatenate(
     [np.arange(-6.0, -2.6, 0.25), np.arange(-2.5, 1.0, 0.1), np.arange(1.0, 3.01, 0.25)]
 )
-# Products of two numbers above e^-340 are normal; arithmetic of subnormal ones takes far longer.
+# Products of two numbers above e^-340 are normal; arithmetic with subnormal numbers is far slower.
 _LOG_TINY = -340.0
-# So many equally likely parameters stand for the whole posterior of them.
+# This many equally likely parameters represent their posterior.
 _NODES = 128
-# Quantiles are tabulated over normal scores, in which they are smooth also in the tails.
+# Quantiles are tabulated over normal scores, where they are smooth even in the tails.
 _SCORES = np.linspace(-5.0, 5.0, 81)
 
 
@@ -237,8 +236,8 @@ class LearnedPrevalence:
     Parameters
     ----------
     counts
-        The number of items of each class. If every class has items, the list of classes is
-        taken to be those that were seen, and a class with none would not be on it.
+        Number of items of each class. If every class has items, the class list is assumed to
+        contain only observed classes.
     """
 
     def __init__(self, counts: FloatArray) -> None:
@@ -279,7 +278,7 @@ class LearnedPrevalence:
         flat, rows = self.tables.reshape(-1), rows + left
         low = flat[rows]
         rates[is_small] = np.exp(low + np.minimum(at - left, 1.0) * (flat[rows + 1] - low))
-        # Wilson and Hilferty's cube of a normal is a gamma to 1e-5 from 200 items on.
+        # From 200 items on, Wilson and Hilferty's cube of a normal equals a gamma to 1e-5.
         large = self.place[~is_small][:, None] - self.n_small
         shapes = self.large_shapes[node, large]
         cube = 1 - 1 / (9 * shapes) + scores[~is_small] / (3 * np.sqrt(shapes))
@@ -295,21 +294,20 @@ def _poisson(counts: FloatArray) -> FloatArray:
 
 
 def _exp(logs: FloatArray) -> FloatArray:
-    """Return exponentials, 0 where products of two would be too small for fast arithmetic."""
+    """Return exponentials, or 0 if products of two would be too small for fast arithmetic."""
     return np.asarray(np.where(logs > _LOG_TINY, np.exp(logs), 0.0))
 
 
 def _steps(mean: float) -> int:
-    """Return how many steps of the log rates the mean count is above the first."""
+    """Return the number of grid steps from the first log rate to the mean count."""
     return int(np.rint((np.log(max(mean, 0.5)) - _LOG_RATES[0]) / _STEP))
 
 
-@lru_cache(maxsize=1)  # 27 MB; test sets of one size, as in slices and studies, share them
+@lru_cache(maxsize=1)  # 27 MB, shared by test sets of the same size, as in slices and simulations
 def _parameters(middle: int) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Return location, scale and skew on a grid around a log rate, and their densities.
 
-    Locations are whole steps of the log rates apart, so that one density for each scale and
-    skew, shifted, serves all of them.
+    Locations differ by whole grid steps, so one shifted density per scale and skew serves them all.
     """
     shifts = (middle + np.rint(_LOCATIONS / _STEP)).astype(np.int64)
     scales, skews = (axis.ravel() for axis in np.meshgrid(_SCALES, _SKEWS, indexing="ij"))
@@ -318,7 +316,7 @@ def _parameters(middle: int) -> tuple[FloatArray, FloatArray, FloatArray, FloatA
     most = int(shifts.max())
     windows = [shape[:, most - shift :][:, : _LOG_RATES.size].copy() for shift in shifts]
     for shift, window in zip(shifts, windows, strict=True):
-        window[:, 0] += _below((-0.5 - shift) * _STEP / scales, skews)  # all that is rarer
+        window[:, 0] += _below((-0.5 - shift) * _STEP / scales, skews)  # all rarer classes
     location = np.repeat(_LOG_RATES[0] + _STEP * shifts, scales.size)
     scale, skew = np.tile(scales, shifts.size), np.tile(skews, shifts.size)
     density = np.concatenate(windows)
@@ -332,8 +330,8 @@ def _log_density(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the log density of log rates and two derivatives, ``(n_parameters, n_at)`` each.
 
-    Prentice's form of the generalised gamma: skew 0 is a log-normal rate, skew equal to the
-    scale a gamma, skew −1 the inverse of an exponential, whose tail is Zipf's.
+    Prentice's form of the generalised gamma: skew 0 is a log-normal rate, skew equal to the scale a
+    gamma, skew −1 the inverse of an exponential, with a Zipf tail.
     """
     location, scale, skew = location[:, None], scale[:, None], skew[:, None]
     standard = (at - location) / scale

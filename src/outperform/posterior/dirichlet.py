@@ -54,12 +54,12 @@ class DenseRows(TablesBase):
     Parameters
     ----------
     counts
-        How often each cell occurred, ``(n_classes, n_classes, …)``: the truth,
-        then each model's prediction.
+        Count of each cell, ``(n_classes, n_classes, …)``: the true class, then each model's
+        prediction.
     rows
-        Prior shapes of the same form.
+        Prior concentrations of the same shape.
     prevalence
-        Prior shapes ``(n_classes,)`` of the class proportions.
+        Prior concentrations ``(n_classes,)`` of the class proportions.
     """
 
     def __init__(self, counts: FloatArray, *, rows: FloatArray, prevalence: FloatArray) -> None:
@@ -73,11 +73,11 @@ class DenseRows(TablesBase):
 
     @property
     def n_gammas(self) -> int:
-        """How many gammas one draw takes."""
+        """Number of gammas per draw."""
         return int(self.shapes.size + self.n_classes)
 
     def worker(self, needs: Needs) -> Worker:
-        """Return a function that draws weights and adds them up for each model."""
+        """Return a function that draws weights and sums them for each model."""
         n_models = self.n_models
         return self._worker(
             lambda weights: [_read(weights, model, n_models, needs) for model in range(n_models)]
@@ -85,7 +85,7 @@ class DenseRows(TablesBase):
 
     @property
     def cells(self) -> IntArray:
-        """Every combination of a truth and the models' answers."""
+        """All combinations of a true class and the models' predictions."""
         return np.indices(self.shapes.shape).reshape(self.shapes.ndim, -1).T
 
     def weights_worker(self) -> Callable[[np.random.Generator, int], FloatArray]:
@@ -97,9 +97,9 @@ class DenseRows(TablesBase):
         return cell_predictor(self)
 
     def _worker(self, read: Callable[[FloatArray], T]) -> Callable[[np.random.Generator, int], T]:
-        """Return a function that draws prevalence and rows apart, and reads their product.
+        """Return a function that draws prevalence and rows separately, and uses their product.
 
-        It fills a buffer of its own.
+        It fills its own buffer.
         """
         n_classes = self.n_classes
         shapes = self.shapes.reshape(n_classes, -1)
@@ -181,16 +181,17 @@ def dense_counts(outcomes: Outcomes) -> FloatArray:
 def _check_size(n_cells: int) -> None:
     if n_cells > _MOST_CELLS:
         raise ResourceError(
-            f"this prior draws every one of {n_cells:,} cells, more than {_MOST_CELLS:,}; use "
-            f"{param('prior=', 'unit')}, which needs only the cells that occurred"
+            f"this prior draws all {n_cells:,} cells, more than the limit of {_MOST_CELLS:,}; use "
+            f"{param('prior=', 'unit')}, which draws only the cells that occurred"
         )
 
 
 def _check_proper(shapes: FloatArray, prevalence: FloatArray) -> None:
     if shapes.min() <= 0 or prevalence.min() <= 0:
         raise DataError(
-            "a prior of 0 on a cell that never occurred is improper; give every cell a positive "
-            f"prior, e.g. {param('prior=', 'jeffreys')}, or use {param('prior=', 'bootstrap')}"
+            "a prior of 0 on a cell that never occurred is improper; use a positive prior for "
+            f"every cell, e.g. {param('prior=', 'jeffreys')}, or use "
+            f"{param('prior=', 'bootstrap')}"
         )
 
 
@@ -253,11 +254,11 @@ def _own_shapes(
     return shapes if len(shapes) == len(shares) else None
 
 
-# The mass that the last stick collects is 2 to the power -9 of one item.
+# The last stick has a mass of 2⁻⁹ of one item.
 _STICKS = 10
 
 RightRates = Callable[[np.random.Generator, int], Sequence[FloatArray | float]]
-"""Draw each model's prior probability of being right: a number or one per draw."""
+"""Draw each model's prior probability of being right: one number, or one per draw."""
 
 
 class SparseWeights(TablesBase):
@@ -268,9 +269,9 @@ class SparseWeights(TablesBase):
     outcomes
         Paired outcomes of one model or several.
     right_rates
-        Draws ``η`` for each model: its prior share on the diagonal.
+        Function that draws ``η`` for each model, its prior share on the diagonal.
     fixed_rate
-        ``η`` where it is one known number, which makes closed forms possible.
+        ``η`` if it is a known number, which makes closed forms possible.
     """
 
     def __init__(
@@ -291,16 +292,16 @@ class SparseWeights(TablesBase):
 
     @property
     def n_gammas(self) -> int:
-        """About how many random numbers one draw takes."""
+        """Approximate number of random numbers per draw."""
         return int(self.counts.size + _STICKS * self.n_classes)
 
     def worker(self, needs: Needs) -> Worker:
-        """Return a function that draws weights and adds them up for each model."""
+        """Return a function that draws weights and sums them for each model."""
         largest = float(self.counts.max(initial=0.0))
         return self.tallied(choose_tally(self.cells, self.n_classes, needs, largest=largest))
 
     def tallied(self, tally: Tally) -> Worker:
-        """Return a function that draws weights and hands them to a tally."""
+        """Return a function that draws weights and passes them to a tally."""
         add_up = gamma_sums(self.counts, tally.of_cells, n_models=self.n_models)
 
         def draw(generator: np.random.Generator, length: int) -> list[Drawn]:
@@ -314,7 +315,7 @@ class SparseWeights(TablesBase):
         return draw
 
     def predictor(self) -> NewTable:
-        """Return a function that draws from what occurred and from the prior's sticks."""
+        """Return a function that draws from the observed cells and from the prior's sticks."""
 
         def draw(generator: np.random.Generator, size: int) -> Table:
             cells, masses = self.draw_sticks(generator)
@@ -326,7 +327,7 @@ class SparseWeights(TablesBase):
         return draw
 
     def draw_sticks(self, generator: np.random.Generator) -> tuple[IntArray, FloatArray]:
-        """Draw the prior's measure once: cells ``(n_sticks, 1 + n_models)`` and their masses."""
+        """Draw the prior measure once: cells ``(n_sticks, 1 + n_models)`` and their masses."""
         rates = self.right_rates(generator, 1)
         masses = _sticks(generator, self.n_classes, 1)
         truth = np.broadcast_to(np.arange(self.n_classes)[:, None], masses.shape)
@@ -336,7 +337,7 @@ class SparseWeights(TablesBase):
         return np.stack(columns, axis=1), masses.ravel()
 
     def scaled_worker(self, needs: Needs) -> ScaledWorker:
-        """Return a function that scales the true classes, the prior's mass with them."""
+        """Return a function that scales the true classes, including the prior mass."""
         largest = float(self.counts.max(initial=0.0))
         tally = choose_tally(self.cells, self.n_classes, needs, largest=largest)
         rows = RowSums(self.cells, self.n_classes)
@@ -357,7 +358,7 @@ class SparseWeights(TablesBase):
         return draw
 
     def part_shape(self, model: int, part: str, positive: int | None) -> float | None:
-        """Return the gamma shape of a part, if the prior's split is known."""
+        """Return the gamma shape of a part, if the split of the prior is known."""
         if self.fixed_rate is None:
             return None
         right, n_classes = self.fixed_rate, self.n_classes
@@ -395,17 +396,17 @@ def _sticks(generator: np.random.Generator, n_classes: int, length: int) -> Floa
     for stick in range(_STICKS - 1):
         masses[stick] *= left
         left -= masses[stick]
-    masses[-1] = left  # the last stick takes what is left: no mass is lost
+    masses[-1] = left  # the last stick takes the remainder, so no mass is lost
     return masses
 
 
 def _tickets(
     generator: np.random.Generator, rates: FloatArray | float, shape: tuple[int, ...]
 ) -> IntArray:
-    """Draw where sticks fall: below ``n_classes - 1`` on the true class, else on another.
+    """Draw the class of each stick: below ``n_classes - 1`` the true class, else another.
 
-    Ticket ``n_classes - 1 + i`` stands for the i-th class after the true one,
-    cyclically. At a rate of one half all tickets are equally likely.
+    Ticket ``n_classes - 1 + i`` means the i-th class after the true one, cyclically. At a rate of
+    one half all tickets are equally likely.
     """
     others = shape[1] - 1
     if isinstance(rates, float) and rates == 0.5:
@@ -436,12 +437,12 @@ def flat(outcomes: Outcomes, prior: Prior) -> DenseRows | DirichletCells | Label
 
 RIGHT = 0.5
 
-# With so few cells every one of them can be drawn, and the draws are Dirichlet to the letter.
+# With few cells all of them can be drawn, and the draws are exactly Dirichlet.
 _FEW_CELLS = 128
 
 
 def unit_rows(n_classes: int, right: float = RIGHT) -> FloatArray:
-    """Return rows of mass 1: ``η`` on the diagonal, the rest shared evenly.
+    """Return rows of mass 1: ``η`` on the diagonal, the remainder split evenly.
 
     Examples
     --------
@@ -467,6 +468,6 @@ def unit(outcomes: Outcomes) -> DenseRows | SparseWeights | DirichletCells | Lab
 
 
 def sparse_unit(outcomes: Outcomes) -> SparseWeights:
-    """Return the unit posterior drawn from the cells that occurred only."""
+    """Return the unit posterior drawn only from cells that occurred."""
     rates = [RIGHT] * len(outcomes.models)
     return SparseWeights(outcomes, right_rates=lambda generator, length: rates, fixed_rate=RIGHT)

@@ -1,8 +1,8 @@
 r"""Posteriors of a mean difference from the scores of folds, of one data set or of several.
 
 A fold's difference :math:`x_j` of A and B on one data set has mean :math:`\delta` and variance
-:math:`\sigma^2`; any two folds correlate by :math:`\rho`, the share of the items that a fold tests,
-because their training sets overlap (Nadeau and Bengio 2003). With :math:`\bar x` the mean and
+:math:`\sigma^2`; any two folds correlate by :math:`\rho`, the share of the items, tested by each
+fold, because their training sets overlap (Nadeau and Bengio 2003). With :math:`\bar x` the mean and
 :math:`S` the sum of squares of :math:`n` differences around it, the likelihood has the exponent
 
 .. math::
@@ -24,11 +24,10 @@ is a normal of variance :math:`\sigma_0^2 / \lambda_i` with
 draws from a joint conditional:
 
 1. :math:`\sigma_0, \delta_0, \delta \mid \lambda, \sigma`. Without the :math:`\delta_i` the
-   :math:`\bar x_i` are normal around :math:`\delta_0` with variance
-   :math:`\kappa_i \sigma_i^2 + \sigma_0^2 / \lambda_i`. Without :math:`\delta_0` too,
-   :math:`\sigma_0` is one-dimensional and gets Metropolis steps; :math:`\delta_0` given it is a
-   truncated normal, and the :math:`\delta_i` are normal. So :math:`\sigma_0` can go to zero without
-   the :math:`\delta_i` holding it.
+   :math:`\bar x_i` are normal around :math:`\delta_0` with variance :math:`\kappa_i \sigma_i^2 +
+   \sigma_0^2 / \lambda_i`. Without :math:`\delta_0` too, :math:`\sigma_0` is one-dimensional and
+   gets Metropolis steps; :math:`\delta_0` given it is a truncated normal, and the :math:`\delta_i`
+   are normal. So :math:`\sigma_0` can go to zero without being held back by the :math:`\delta_i`.
 2. :math:`\nu, \lambda \mid \delta, \delta_0, \sigma_0`. Without the :math:`\lambda_i`,
    :math:`\nu` has the likelihood of t and gets Metropolis steps; then the :math:`\lambda_i` are
    gamma.
@@ -37,14 +36,15 @@ draws from a joint conditional:
 
 *One score for each of several data sets* (Benavoli, Corani, Mangili, Zaffalon and Ruggeri 2014).
 The distribution of differences over data sets is a Dirichlet process: a draw puts weights
-:math:`\mathrm{Dir}(1/2, 1, \ldots, 1)` on zero, the prior, and on what was seen. Its pseudo-median
-is the median of the mean of two data sets, which the signed-rank test is about.
+:math:`\mathrm{Dir}(1/2, 1, \ldots, 1)` on zero, the prior, and on the observed differences. Its
+pseudo-median is the median of the mean of two data sets, which the signed-rank test is about.
 
 Such weights spread a mean by :math:`\sqrt{(n-1)/(n+1)}` of its standard error :math:`s/\sqrt n` and
-never leave the range of the data, so intervals of few data sets are too narrow. The distance of a
+never leave the range of the data, so intervals from few data sets are too narrow. The distance of a
 drawn pseudo-median from the observed one is therefore multiplied by
 :math:`\sqrt{(n+1)/(n-1)}\,\sqrt{(n-1)/\chi^2_{n-1}}`, which makes the mean of normal differences
-Student's t. The prior's zero is left out of it: it would pull few data sets toward no difference.
+Student's t. The prior's zero is excluded from this: with few data sets it would pull the result
+toward no difference.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ from outperform._typing import BoolArray, FloatArray
 from outperform.posterior.gammas import draw_gammas
 from outperform.posterior.pymc.sampling import Chain
 
-# As baycomp has them: bounds of α and β, and of σ₀ and σᵢ in standard deviations.
+# As in baycomp: bounds of α and β, and of σ₀ and σᵢ in standard deviations.
 _ALPHA, _BETA, _WIDEST = (1.0, 2.0), (0.01, 0.1), 1_000.0
 _CHAINS, _TUNE, _STEPS = 32, 150, 6
 # Chains that have not converged are not continued beyond this number of draws.
@@ -100,7 +100,7 @@ class StudentT:
 
     @property
     def support(self) -> tuple[float, float]:
-        """Everything."""
+        """The real line."""
         return -math.inf, math.inf
 
     def cdf(self, value: float) -> float:
@@ -117,7 +117,7 @@ class StudentT:
         return float(np.exp(_log_t(np.array(z), np.array(self.df)))) / self.scale
 
     def quantile(self, probability: float) -> float:
-        """Return the value with so much probability below it."""
+        """Return the quantile at a probability."""
         return self.location + self.scale * float(stdtrit(self.df, probability))
 
 
@@ -129,10 +129,10 @@ def _log_t(z: FloatArray, df: FloatArray) -> FloatArray:
 
 
 class FoldScores(NamedTuple):
-    """The scores of A and of B in the folds of one data set."""
+    """Scores of A and of B in the folds of one data set."""
 
     values: FloatArray  # (2, n)
-    share: float  # of the items that a fold tests
+    share: float  # of the items, tested by each fold
 
     @property
     def n(self) -> int:
@@ -141,7 +141,7 @@ class FoldScores(NamedTuple):
 
     @property
     def differences(self) -> FloatArray:
-        """A − B of each fold; equal scores differ by nothing, whatever rounding says."""
+        """A − B in each fold; scores that differ only by rounding count as equal."""
         found: FloatArray = self.values[0] - self.values[1]
         size = np.abs(self.values).max()
         found = np.where(np.abs(found) < 1e-12 * size, 0.0, found)
@@ -150,7 +150,7 @@ class FoldScores(NamedTuple):
 
     @property
     def kappa(self) -> float:
-        """The variance of the mean of all folds over that of one."""
+        """Ratio of the variance of the mean of all folds to that of one fold."""
         return (1 + (self.n - 1) * self.share) / self.n
 
     @property
@@ -160,7 +160,7 @@ class FoldScores(NamedTuple):
 
 
 def t_of_mean(values: FloatArray, folds: FoldScores) -> StudentT | None:
-    """Return the correlated t of the mean of one number a fold; None where they do not vary.
+    """Return the correlated t of the mean of one number per fold; None if they do not vary.
 
     Examples
     --------
@@ -175,9 +175,10 @@ def t_of_mean(values: FloatArray, folds: FoldScores) -> StudentT | None:
 
 
 def draw_means(folds: FoldScores, n_draws: int, rng: np.random.Generator) -> FloatArray:
-    """Draw the means of A and of B ``(2, n_draws)`` from one t, so that A − B has its own t."""
+    """Draw the means of A and of B ``(2, n_draws)`` from a joint t that implies that of A − B."""
     centred: FloatArray = folds.values - folds.values.mean(axis=1, keepdims=True)
-    # A square root of the covariance that also exists where the models do not vary, or alike.
+    # A square root of the covariance that also exists if scores are constant or perfectly
+    # correlated.
     left, sizes, _ = np.linalg.svd(centred, full_matrices=False)
     root = left * sizes * math.sqrt(folds.factor / (folds.n - 1))
     chi2 = rng.chisquare(folds.n - 1, n_draws) / (folds.n - 1)
@@ -187,7 +188,7 @@ def draw_means(folds: FoldScores, n_draws: int, rng: np.random.Generator) -> Flo
 
 
 class HierarchicalDraws(NamedTuple):
-    """Draws of the hierarchical model, one chain a row."""
+    """Draws of the hierarchical model, one chain per row."""
 
     centre: FloatArray  # (n_chains, n_draws), δ₀
     spread: FloatArray  # (n_chains, n_draws), σ₀
@@ -207,7 +208,7 @@ class HierarchicalDraws(NamedTuple):
 
 
 class _Data(NamedTuple):
-    """What the sampler reads of each data set, and the bounds of the uniform priors."""
+    """Statistics of each data set, and the bounds of the uniform priors."""
 
     n: FloatArray
     mean: FloatArray
@@ -228,11 +229,10 @@ class _State(NamedTuple):
 def draw_hierarchical(
     datasets: Sequence[FoldScores], n_draws: int, rng: np.random.Generator
 ) -> HierarchicalDraws:
-    """Draw from the hierarchical model; at least as many draws as wanted, chains of equal length.
+    """Draw from the hierarchical model: at least the requested number of draws, in equal chains.
 
-    Chains whose draws of δ₀ are not enough are continued to twice their length, again and again,
-    until they are or there are ``MOST_DRAWS``. A data set whose folds do not vary gets the variance
-    of the steadiest other one.
+    Chains are doubled in length until the draws of δ₀ suffice or there are ``MOST_DRAWS``. A data
+    set with constant folds gets the smallest variance of the others.
     """
     deltas = [one.differences for one in datasets]
     scale = float(np.mean([one.std() for one in deltas]))
@@ -254,7 +254,7 @@ def draw_hierarchical(
 def _continue(
     data: _Data, state: _State, n_kept: int, rng: np.random.Generator
 ) -> tuple[HierarchicalDraws, _State]:
-    """Keep so many more draws of each chain; also return where the chains are then."""
+    """Continue each chain by a number of draws; also return the final states."""
     centres, spreads, nus = (np.empty((_CHAINS, n_kept)) for _ in range(3))
     differences = np.empty((_CHAINS, n_kept, data.n.size))
     for column in range(n_kept):
@@ -282,7 +282,7 @@ def _prepare(datasets: Sequence[FoldScores], deltas: Sequence[FloatArray]) -> _D
 
 
 def _start(data: _Data, rng: np.random.Generator) -> _State:
-    """Begin the chains further apart than the posterior is wide."""
+    """Return overdispersed initial states of the chains."""
     shape = _CHAINS, data.n.size
     sigma = np.sqrt(data.squares / data.n) * np.exp(0.5 * rng.standard_normal(shape))
     wide = float(np.sqrt(data.mean.var() + (data.kappa * data.squares / data.n).mean()))
@@ -350,7 +350,7 @@ def _centre_given(data: _Data, variance: FloatArray) -> tuple[FloatArray, FloatA
 
 
 def _cut(data: _Data, m: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the normal's mass below the lower and below the upper bound of δ₀."""
+    """Return the mass of the normal below the lower and below the upper bound of δ₀."""
     sd = np.sqrt(v)
     return ndtr((-data.most_centre - m) / sd), ndtr((data.most_centre - m) / sd)
 
@@ -358,7 +358,7 @@ def _cut(data: _Data, m: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatAr
 def _metropolis(
     start: FloatArray, log_density: _LogDensity, rng: np.random.Generator
 ) -> FloatArray:
-    """Take a few random steps of sizes from small to large, each chain its own."""
+    """Take a few random steps of increasing size, independently in each chain."""
     place, here = start, log_density(start)
     for _ in range(_STEPS):
         jump = np.exp(rng.uniform(-2.5, 1.0, start.size)) * rng.standard_normal(start.size)
@@ -370,7 +370,7 @@ def _metropolis(
 
 @cache
 def _nu_grid() -> tuple[FloatArray, FloatArray]:
-    """Return the prior log density of log(ν − 1) on a grid, α and β integrated out."""
+    """Return the prior log density of log(ν − 1) on a grid, with α and β integrated out."""
     nodes, weights = np.polynomial.legendre.leggauss(64)
     alpha, beta = (low + (high - low) * (nodes + 1) / 2 for low, high in (_ALPHA, _BETA))
     log = np.linspace(-14.0, 10.0, 2_401)
@@ -386,16 +386,16 @@ def _log_prior_nu(log: FloatArray) -> FloatArray:
 
 
 class RankWeights(NamedTuple):
-    """Draws of the weights of the data sets' differences, before them the prior's zero."""
+    """Draws of the weights of the prior's zero and of the data sets' differences."""
 
     points: FloatArray  # (1 + n_datasets,)
     weights: FloatArray  # (n_draws, 1 + n_datasets)
-    widening: FloatArray  # (n_draws,), of the distance from what was observed
+    widening: FloatArray  # (n_draws,), of the distance from the observed value
     medians: FloatArray  # (n_draws,), pseudo-medians of the data sets, widened
 
     @property
     def own(self) -> FloatArray:
-        """The weights of the data sets without the prior's zero, ``(n_draws, n_datasets)``."""
+        """Weights of the data sets without the prior's zero, ``(n_draws, n_datasets)``."""
         seen: FloatArray = self.weights[:, 1:]
         return np.asarray(seen / seen.sum(axis=1, keepdims=True))
 
@@ -409,12 +409,12 @@ class RankWeights(NamedTuple):
         return np.stack([below, 1 - below - above, above])
 
     def next_points(self) -> FloatArray:
-        """Return where one more data set may lie in every draw, ``(n_draws, n_datasets)``.
+        """Return possible differences on a new data set in every draw, ``(n_draws, n_datasets)``.
 
-        The data sets' distances from their middle, widened as that of a drawn pseudo-median is.
+        They are the data sets' distances from their median, widened like a drawn pseudo-median.
         """
         n = self.points.size - 1
-        # The widening of a mean holds the n + 1 of its weights; that of one value has n instead.
+        # The widening of a mean has the n + 1 of its weights; that of a single value has n instead.
         factor = self.widening * math.sqrt(n / (n + 1))
         apart = self.points[1:] - pseudo_median(self.points[1:])
         points: FloatArray = self.medians[:, None] + factor[:, None] * apart
@@ -434,7 +434,7 @@ def _heaviside(values: FloatArray) -> FloatArray:
 
 
 def pseudo_median(values: FloatArray) -> float:
-    """Return the median of the means of two values, each also with itself, as drawn ones have it.
+    """Return the median of the means of all pairs of values, including each value with itself.
 
     Examples
     --------
@@ -447,14 +447,14 @@ def pseudo_median(values: FloatArray) -> float:
 def _pseudo_medians(points: FloatArray, weights: FloatArray) -> FloatArray:
     """Return the median of the mean of two points for every row of weights.
 
-    The mass of a mean counts half below it and half above, and between two means the distribution
-    is a straight line; else a draw could only be one of a few numbers.
+    Half the mass of a mean counts as below it and half as above, with linear interpolation between
+    two means; otherwise a draw could take only a few values.
     """
     i, j = np.triu_indices(points.size)
     means: FloatArray = (points[i] + points[j]) / 2
     order = np.argsort(means)
     i, j, means = i[order], j[order], means[order]
-    # Means that differ by rounding only are one, or the order of ties would decide.
+    # Means that differ only by rounding are merged; otherwise the order of ties would matter.
     apart = np.diff(means) > 1e-12 * np.abs(points).max()
     firsts = np.flatnonzero(np.concatenate([[True], apart]))
     means = means[firsts]
@@ -467,7 +467,8 @@ def _pseudo_medians(points: FloatArray, weights: FloatArray) -> FloatArray:
         middles = np.cumsum(masses, axis=1) - masses / 2
         rows = np.arange(len(block))
         after = np.argmax(middles >= 0.5, axis=1)
-        # One point may outweigh all others: then its middle, first or last, is beyond a half.
+        # One point may outweigh all others; then the midpoint of its mass, first or last, is beyond
+        # a half.
         after = np.where(middles[:, -1] < 0.5, means.size - 1, after)
         before = np.maximum(after - 1, 0)
         low, high = middles[rows, before], middles[rows, after]
@@ -478,7 +479,7 @@ def _pseudo_medians(points: FloatArray, weights: FloatArray) -> FloatArray:
 
 
 def draw_ranks(differences: FloatArray, n_draws: int, rng: np.random.Generator) -> RankWeights:
-    """Draw the weights of the Dirichlet process, and pseudo-medians as wide as n data sets ask."""
+    """Draw the weights of the Dirichlet process, and pseudo-medians widened for n data sets."""
     n, points = differences.size, np.concatenate([[0.0], differences])
     gammas = draw_gammas(rng, 1.0, (n_draws, points.size))
     gammas[:, 0] = draw_gammas(rng, _PRIOR_MASS, n_draws)
@@ -491,15 +492,15 @@ def draw_ranks(differences: FloatArray, n_draws: int, rng: np.random.Generator) 
 
 
 def mean_with_error(draws: FloatArray) -> tuple[float, float]:
-    """Return the mean of chains, one a row, and its Monte Carlo error from half-chain means."""
+    """Return the mean of chains, one per row, and its Monte Carlo error from half-chain means."""
     halves = _halves(draws).mean(axis=1)
     return float(draws.mean()), float(halves.std(ddof=1)) / math.sqrt(halves.size)
 
 
 def diagnose_many(draws: FloatArray) -> Chain:
-    """Return the diagnostics of many chains, one a row, from the means of their halves.
+    """Return the diagnostics of many chains, one per row, from the means of their halves.
 
-    They need no autocorrelations: so many half chains show the error of a mean by themselves.
+    This needs no autocorrelations: with many half chains, their spread gives the error of a mean.
     R-hat is the rank-normalized split one, of the draws and of their distance from the median.
     """
     _, mcse = mean_with_error(draws)

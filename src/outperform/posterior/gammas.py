@@ -1,7 +1,7 @@
-"""Random weights: the one module that draws gammas, exponentials and Dirichlet shares.
+"""Random weights: the only module that draws gammas, exponentials and Dirichlet shares.
 
-Weights of every kind are gammas. Those of a Dirichlet are divided by their sum within each stratum
-and multiplied by its total; those of few units have shapes that share a χ² factor in each draw.
+All weights are gammas. For a Dirichlet they are divided by their sum within each stratum and
+multiplied by its total; for few units their shapes share a χ² factor in each draw.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import numpy as np
 
 from outperform._typing import FloatArray
 
-# So many gammas stay in a processor's own cache while every model's sums read them.
+# This many gammas stay in the cache of a core while the sums of every model read them.
 _IN_CACHE = 1 << 18
 
-# Below this shape a gamma may underflow to zero often enough to matter.
+# Below this shape a gamma underflows to zero often enough to matter.
 _TINY_SHAPE = 0.1
-# A bootstrap whose weights have smaller shapes than this has one unit in each draw already.
+# With smaller shapes than this, each bootstrap draw already consists of a single unit.
 _LEAST_FACTOR = 0.05
 
 
@@ -27,16 +27,16 @@ def draw_gammas(
     shapes: FloatArray | float,
     size: int | tuple[int, ...] | None = None,
 ) -> FloatArray:
-    """Return standard gammas; where there is one shape for all and it is 1, exponentials.
+    """Return standard gammas, or exponentials if the only shape is 1.
 
     Parameters
     ----------
     generator
-        The stream of the block.
+        Random stream of the block.
     shapes
-        One for all or one for each; they are broadcast to ``size``.
+        One shape or an array, broadcast to ``size``.
     size
-        The shape of what is returned, by default that of ``shapes``.
+        Shape of the returned array. Default: that of ``shapes``.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def draw_gammas(
 def fill_gammas(
     generator: np.random.Generator, shapes: FloatArray | float, out: FloatArray
 ) -> None:
-    """Fill ``out`` with what :func:`draw_gammas` would return."""
+    """Fill ``out`` like :func:`draw_gammas`."""
     if np.ndim(shapes):
         generator.standard_gamma(np.broadcast_to(shapes, out.shape), out=out)
     elif shapes == 1:
@@ -71,10 +71,10 @@ def fill_rows(
     out: FloatArray,
     factors: FloatArray | None = None,
 ) -> None:
-    """Fill ``out`` of shape ``(n_rows, n_draws)`` with gammas of one shape a row.
+    """Fill ``out`` of shape ``(n_rows, n_draws)`` with gammas of one shape per row.
 
-    Rows of equal shapes are drawn faster if they are neighbours. ``factors`` multiply the shapes
-    of each draw.
+    Rows with equal shapes are drawn faster if they are adjacent. ``factors`` multiply the shapes of
+    each draw.
 
     Examples
     --------
@@ -86,16 +86,16 @@ def fill_rows(
     if factors is not None:
         fill_gammas(generator, shapes[:, None] * factors, out)
         return
-    # One shape for a whole run lets numpy draw it without looking up each one.
+    # One shape for an entire run is faster in NumPy than an array of shapes.
     edges = [0, *(np.flatnonzero(np.diff(shapes)) + 1).tolist(), shapes.size]
     for start, stop in pairwise(edges if shapes.size else ()):
         fill_gammas(generator, float(shapes[start]), out[start:stop])
 
 
 def spread_factors(generator: np.random.Generator, df: float, n_draws: int) -> FloatArray:
-    """Return what to multiply the gamma shapes of each draw by: χ²(df) / df.
+    """Return the factors on the gamma shapes of each draw: χ²(df) / df.
 
-    Few units hardly know how far they spread. A bootstrap of such shapes has the tails of a t
+    Few units estimate their spread poorly. With these factors a bootstrap has the tails of a t
     distribution, and its values stay within the bounds of the metric.
 
     Examples
@@ -117,8 +117,8 @@ def gamma_sums(
 ) -> Callable[[np.random.Generator, int], FloatArray]:
     """Return a function that draws gammas ``(n_cells, n_draws)`` and adds them up.
 
-    With many models every gamma is read many times, so they are drawn a few
-    draws at a time. The shapes should be sorted, so that equal ones are neighbours.
+    With many models every gamma is read many times, so they are drawn a few draws at a time. The
+    shapes should be sorted to make equal ones adjacent.
     """
     n_cells = shapes.size
     few = max(8, _IN_CACHE // max(n_cells, 1) // 8 * 8)
@@ -144,8 +144,7 @@ def log_gammas(
 ) -> FloatArray:
     """Return logarithms of gammas; right for shapes down to 1e-300.
 
-    ``log G(a) = log G(a + 1) + log(U) / a`` keeps what ``G(a)`` itself would
-    lose to underflow.
+    ``log G(a) = log G(a + 1) + log(U) / a`` avoids the underflow of ``G(a)``.
     """
     logs: FloatArray = np.log(draw_gammas(generator, shapes + 1.0, size))
     logs -= draw_gammas(generator, 1.0, size) / shapes
@@ -168,7 +167,7 @@ def fill_proportions(
 
 
 def normalise(weights: FloatArray, totals: FloatArray | float, *, axis: int) -> None:
-    """Make weights add up to the totals of their strata along an axis, in place.
+    """Scale weights to the totals of their strata along an axis, in place.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What is learned on a grid: priors ``hierarchical`` and ``learned``, the spread of models."""
+"""Grid posteriors: priors ``hierarchical`` and ``learned``, and the spread of models."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from outperform.data.outcomes import Outcomes
 from outperform.errors import UsageError, param
 from outperform.posterior.dirichlet import SparseWeights
 
-# A logistic prior falls below e^-40 outside ±40; no data can move a peak further out.
+# A logistic prior falls below e^-40 outside ±40, so data cannot move a peak further out.
 _WIDEST = 40.0
-# What lies this many nats below the peak is left out: less than 1e-13 of the mass; of three
+# Cells this many nats below the peak are dropped: less than 1e-13 of the mass; with three
 # coordinates, where cells are wide, less than 1e-5.
 _DEPTH = {1: 30.0, 2: 30.0, 3: 14.0}
 _COARSE = {1: 25, 2: 25, 3: 13}
@@ -34,8 +34,7 @@ LogAlpha = Callable[[Sequence[FloatArray]], FloatArray]
 class RisingFactorial:
     """``Σ log Γ(c + α) / Γ(α)`` over many counts, up to a constant, as a function of log α.
 
-    Written with ``-betaln(c, α)``: differences of gammaln lose digits for
-    large counts.
+    Computed with ``-betaln(c, α)``: differences of gammaln lose digits for large counts.
     """
 
     def __init__(self, counts: AnyArray) -> None:
@@ -67,7 +66,7 @@ class RisingFactorial:
             return self
         values, slopes = self(knots), self.slope(knots) * step
         rise = np.diff(values)
-        # Hermite's cubic between each two knots, in powers of t.
+        # Hermite's cubic between adjacent knots, in powers of t.
         cubic = slopes[:-1] + slopes[1:] - 2 * rise
         square = 3 * rise - 2 * slopes[:-1] - slopes[1:]
 
@@ -86,7 +85,7 @@ class RisingFactorial:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Term:
-    """One part of a log density: ``sign · f(log α)`` with log α a function of the coordinates."""
+    """Term of a log density: ``sign · f(log α)`` with log α a function of the coordinates."""
 
     function: Function
     log_alpha: LogAlpha
@@ -95,13 +94,13 @@ class Term:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GridPosterior:
-    """A density on a grid: nodes along each axis and the probability of each cell."""
+    """Density on a grid: nodes along each axis and the probability of each cell."""
 
     axes: tuple[FloatArray, ...]
     probabilities: FloatArray  # (n_1,), (n_1, n_2) or (n_1, n_2, n_3), sums to 1
 
     def draw(self, generator: np.random.Generator, size: int) -> list[FloatArray]:
-        """Draw coordinates: a cell by its probability, then a place within it."""
+        """Draw coordinates: a cell by its probability, then a point within it."""
         cumulative = np.cumsum(self.probabilities.ravel())
         cells = np.searchsorted(cumulative, generator.random(size) * cumulative[-1], side="right")
         indices = np.unravel_index(cells, self.probabilities.shape)
@@ -112,16 +111,16 @@ class GridPosterior:
         return drawn
 
     def at(self, levels: Sequence[FloatArray]) -> list[FloatArray]:
-        """Return the coordinates at levels between 0 and 1, one row for each axis.
+        """Return the coordinates at levels between 0 and 1, one row per axis.
 
-        The first coordinate is its quantile, each later one its quantile given those before
-        it, so that uniform levels give draws, and correlated levels correlated draws.
+        The first coordinate is its quantile, each later one its quantile given the previous ones.
+        So uniform levels give draws, and correlated levels correlated draws.
         """
         cumulative = np.concatenate([[0.0], np.cumsum(self.probabilities.ravel())])
         start, mass = np.zeros(len(levels[0])), np.full(len(levels[0]), cumulative[-1])
         found, inside = [], cumulative.size - 1
         for axis, level in zip(self.axes, levels, strict=True):
-            inside //= axis.size  # so many cells share this coordinate and those before it
+            inside //= axis.size  # number of cells that share this coordinate and the previous ones
             ends = cumulative[::inside]
             target = start + level * mass
             cell = np.clip(np.searchsorted(ends, target, side="right") - 1, 0, ends.size - 2)
@@ -144,17 +143,17 @@ def grid_posterior(
     box: Sequence[tuple[float, float]] | None = None,
     log_prior: LogAlpha | None = None,
 ) -> GridPosterior:
-    """Find where the density lives and tabulate it there.
+    """Find the support of the density and tabulate it there.
 
-    By default every coordinate has a logistic prior, which is what a uniform ``η`` is in
-    ``logit η`` and what a mass with density ``1 / (1 + s)²`` is in ``log s``. A box bounds
-    the coordinates: the cells of the grid, not only their middles, lie within it.
+    By default every coordinate has a logistic prior, which is what a uniform ``η`` is in ``logit
+    η`` and what a mass with density ``1 / (1 + s)²`` is in ``log s``. A box bounds the coordinates:
+    entire grid cells, not only their centres, lie within it.
     """
     prior = _logistic_prior if log_prior is None else log_prior
     searched, bounded = terms, box is not None
     if box is None:
         box = [(-_WIDEST, _WIDEST)] * n_axes
-    else:  # narrow enough to look for the peak in a table
+    else:  # narrow enough to find the peak in a table
         searched = _tabulated(terms, [np.array(ends) for ends in box])
     for _ in range(12):
         axes = [np.linspace(low, high, _COARSE[n_axes]) for low, high in box]
@@ -184,8 +183,8 @@ def logistic(coordinate: FloatArray) -> FloatArray:
 
 
 def log_logistic(coordinate: FloatArray) -> FloatArray:
-    """Return the logarithm of the logistic function, also far out."""
-    # NumPy's logaddexp gives the same and takes three times as long.
+    """Return the logarithm of the logistic function, accurate far out."""
+    # NumPy's logaddexp is equivalent but takes three times as long.
     return np.asarray(np.minimum(coordinate, 0.0) - np.log1p(np.exp(-np.abs(coordinate))))
 
 
@@ -259,8 +258,8 @@ def eta_posterior(outcomes: Outcomes) -> GridPosterior:
     n_models = len(outcomes.models)
     if n_models > 2:
         raise UsageError(
-            f"prior 'hierarchical' serves one model or a pair; use {param('prior=', 'unit')}, "
-            "which needs no quadrature, for more"
+            "prior 'hierarchical' supports one model or a pair; for more models use "
+            f"{param('prior=', 'unit')}, which needs no quadrature"
         )
     table = outcomes.tables[0]
     right = table.cells[:, 1:] == table.cells[:, :1]  # (n_cells, n_models)
@@ -289,18 +288,18 @@ def _log_prior_cell(pattern: Sequence[bool], n_classes: int) -> LogAlpha:
     return log_alpha
 
 
-_TYPICAL = 1 / 16  # of the spread τ as an angle; about 0.05 for accuracies around 0.8
+_TYPICAL = 1 / 16  # scale of the spread τ as an angle; about 0.05 for accuracies around 0.8
 _SPREADS, _LEAST_SPREAD = 24, 0.05
 _WIDE, _MOST_APART = 4.0, 8
 
 
 class Population(NamedTuple):
-    """What is expected of the true values beforehand.
+    """Prior of the true values.
 
     The spread τ is mostly a half-Cauchy, and with probability ``share_near_zero`` half-normal with
-    ``near_zero`` times the error of a difference: within what the data cannot tell from none.
-    A member may stand apart, such as a baseline or one model that is better than many equal ones:
-    with the odds of ``stands_apart`` it has a wide prior of its own, so that the spread is that of
+    ``near_zero`` times the error of a difference: so small that the data cannot distinguish it from
+    zero. A member may be an outlier, such as a baseline or one model that is better than many equal
+    ones: with the odds of ``stands_apart`` it has a separate wide prior, and the spread is that of
     the rest.
     """
 
@@ -309,11 +308,11 @@ class Population(NamedTuple):
     stands_apart: float
 
 
-# Chosen by simulation: claims of P(best) come true over models that differ more or less, the leader
-# of ten equal ones has a P(best) of 0.2 at most, and one better model among equals keeps
-# most of its difference (`python -m verification best` and `rank`).
+# Chosen by simulation: P(best) is calibrated over models that differ more or less, the leader of
+# ten equal ones has a P(best) of 0.2 at most, and one better model among equals keeps most of its
+# difference (`python -m verification best` and `rank`).
 MODELS = Population(near_zero=0.15, share_near_zero=0.5, stands_apart=0.1)
-# Of slices and of tasks, which are many and seldom equal.
+# For slices and tasks, which are numerous and rarely equal.
 PARTS = Population(near_zero=0.5, share_near_zero=0.2, stands_apart=0.02)
 _FEWEST_POOLED = 3
 _TWINS = 0.25  # of the largest error of a difference
@@ -326,24 +325,23 @@ def pool_models(
     bounds: tuple[float, float] = (0.0, 1.0),
     n_items: float = 1.0,
 ) -> FloatArray:
-    """Return joint draws ``(n_models, n_draws)`` of models that are exchangeable beforehand.
+    """Return joint draws ``(n_models, n_draws)`` of models that are exchangeable a priori.
 
-    The models' true values are normal around a centre, which is unknown, with a spread that is
-    learned from all of them. A metric with finite bounds is pooled as an angle, the arc sine of
-    a square root, whose error hardly depends on the value and which has no end to leave. Fewer
-    than three kinds of models are returned as they are: one difference teaches no spread.
+    The models' true values are normal around an unknown centre, with a spread that is learned from
+    all of them. A metric with finite bounds is pooled as an angle, the arc sine of a square root,
+    whose error barely depends on the value and which is unbounded. With fewer than three kinds of
+    models the draws are returned unchanged: one difference does not show a spread.
 
     Parameters
     ----------
     values
-        Draws as the data alone give them.
+        Draws based only on each model's own data.
     generator
-        The source of the prior's part of the draws.
+        Random generator for the prior's part of the draws.
     bounds
-        Of the metric; they may be infinite.
+        Bounds of the metric; they may be infinite.
     n_items
-        How many items there are, which says how large a spread is typical where the metric has
-        no bounds.
+        Number of items, which sets the typical spread if the metric has no bounds.
 
     Examples
     --------
@@ -353,7 +351,7 @@ def pool_models(
     >>> bool(np.ptp(pooled.mean(axis=1)) < 0.5 * np.ptp(alike.mean(axis=1)))
     True
     """
-    # Sorted, so that the order in which models are given changes nothing.
+    # Sorted, so that the order of the models does not matter.
     order = np.argsort(values.mean(axis=1), kind="stable")
     low, high = bounds
     bounded = math.isfinite(high - low)
@@ -382,10 +380,10 @@ def pool_models(
 
 
 def _kinds(covariance: FloatArray) -> IntArray:
-    """Return the kind of each model, counted from 0; near twins are of one kind.
+    """Return the kind of each model, counted from 0; near duplicates are of the same kind.
 
-    The difference of near twins, such as two checkpoints, is known far better than others. That
-    it is small says nothing of the spread of the models, and it stays as it is.
+    The difference of near duplicates, such as two checkpoints, is known far better than others. Its
+    small size is not informative about the spread of the models, and it is not shrunk.
     """
     variance = np.diagonal(covariance)
     apart = np.maximum(variance[:, None] + variance - 2 * covariance, 0.0)
@@ -400,7 +398,7 @@ def _kinds(covariance: FloatArray) -> IntArray:
 
 
 class Spread(NamedTuple):
-    """What was learned of the spread: prior variances of the models, and how probable they are.
+    """Posterior of the spread: prior variances of the models, and their probabilities.
 
     ``variances`` is ``(n_settings, n_models)``; the weights sum to 1; given its variances the
     centre of the models is normal with mean ``centre`` and variance ``centre_variance``.
@@ -442,11 +440,10 @@ class Spread(NamedTuple):
 def learn_spread(
     means: FloatArray, covariance: FloatArray, *, typical: float, population: Population
 ) -> Spread:
-    """Learn how far apart the true values of models, slices or tasks are.
+    """Learn the spread of the true values of models, slices or tasks.
 
-    A setting is a spread τ and the number of models, those furthest from the median, that
-    stand apart. Its weight is its prior times the density of the means, N(μ, S + T), with a flat
-    prior of the centre μ.
+    A setting is a spread τ and the number of outliers, those furthest from the median. Its weight
+    is its prior times the density of the means, N(μ, S + T), with a flat prior of the centre μ.
     """
     n_models = len(means)
     error = math.sqrt((np.trace(covariance) - covariance.mean(axis=0).sum()) / (n_models - 1))
@@ -472,19 +469,19 @@ def learn_spread(
 def _log_prior(
     spreads: FloatArray, error: float, typical: float, population: Population
 ) -> FloatArray:
-    """Return the log mass of each spread, which stands for its neighbourhood on the log scale."""
+    """Return the log mass of each spread, which represents its neighbourhood on the log scale."""
     near, share = population.near_zero * error, population.share_near_zero
     density = (1 - share) * 2 / (np.pi * typical * (1 + (spreads / typical) ** 2))
     density += share * math.sqrt(2 / np.pi) / near * np.exp(-((spreads / near) ** 2) / 2)
     widths = spreads * math.log(spreads[1] / spreads[0])
-    widths[0] += spreads[0]  # and for what lies below it
+    widths[0] += spreads[0]  # and for all smaller spreads
     return np.asarray(np.log(density * widths))
 
 
 def _centres(
     means: FloatArray, covariance: FloatArray, variances: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return log evidence, and mean and variance of the centre, one of each a setting."""
+    """Return log evidence, and mean and variance of the centre, for each setting."""
     whole = covariance + variances[:, :, None] * np.eye(len(means))
     inverse = np.linalg.inv(whole)
     rows = inverse.sum(axis=2)
@@ -497,26 +494,26 @@ def _centres(
 
 
 _FEWEST_POOLED = 3
-_TYPICAL_SPREAD = 1 / 8  # of the sd of what one item says
+_TYPICAL_SPREAD = 1 / 8  # of the sd of a single item
 
 
 def pool_normal(
     own: FloatArray, n: IntArray, seed: SeedSequence, *, together: bool = False
 ) -> tuple[FloatArray, FloatArray]:
-    """Return pooled draws of slices, and how probably each is like the whole.
+    """Return pooled draws of slices, and the probability that each is like the overall result.
 
-    Their true values are normal about a centre with a spread that all slices teach; a few may
-    stand apart. What one item tells scales the spread that is expected beforehand. Fewer than
-    three slices teach no spread and stay as they are.
+    Their true values are normal around a centre with a spread learned from all slices; a few may be
+    outliers. The prior of the spread is scaled by the sd of a single item. Fewer than three slices
+    do not show a spread and are not changed.
 
     Parameters
     ----------
     own
-        Draws as the items of each slice alone give them, ``(n_slices, n_draws)``.
+        Draws based only on each slice's own items, ``(n_slices, n_draws)``.
     n
-        How many items, or groups of them, each has.
+        Number of items, or groups of them, in each.
     seed
-        Of the prior's part of the draws.
+        Seed of the prior's part of the draws.
     together
         Whether the draws of slices are joint; otherwise slices are independent.
     """
@@ -529,5 +526,5 @@ def pool_normal(
         own.mean(axis=1), covariance, typical=_TYPICAL_SPREAD * item, population=PARTS
     )
     pooled = spread.pool(own, covariance, np.random.default_rng(seed))
-    # Alike is what the slice's own items cannot tell from it.
+    # A slice is alike if its own items cannot distinguish it from the overall result.
     return pooled, np.asarray(spread.weights @ (spread.variances < variances / 4))

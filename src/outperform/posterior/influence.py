@@ -79,7 +79,7 @@ class PlugIn(NamedTuple):
             some = slice(start, start + length)
             left = whole - columns[:, some].toarray() * amounts[some]
             left[np.abs(left) < least] = 0.0
-            with np.errstate(invalid="ignore", divide="ignore"):  # without it there may be none
+            with np.errstate(invalid="ignore", divide="ignore"):  # without it there may be no items
                 parts.append(self.evaluate(left))
         return np.concatenate(parts, axis=1)
 

@@ -1,22 +1,22 @@
-"""Prior ``learned``: prevalence, recall and confusions, each learned over the classes.
+"""Prior ``learned``: prevalence, recall and confusions, each learned across classes.
 
-Classes of one test set teach each other. How frequent classes are, how often a model is
-right in a class, and how it spreads its errors over the other classes each come from a
-distribution over classes whose parameters have priors of their own:
+Classes share information. The frequency of classes, the recall of a model in a class, and the
+distribution of its errors over the other classes each come from a distribution over classes whose
+parameters have priors:
 
 - the expected count of a class is ``λ_j = exp(x_j)`` with ``x_j`` from a generalised gamma
-  on the log scale (location, scale, skew), and ``n_j ~ Poisson(λ_j)``, so that rare and
-  unseen classes get the share that the counts of the others suggest;
+  on the log scale (location, scale, skew), and ``n_j ~ Poisson(λ_j)``, so rare and unseen classes
+  get the share that the counts of the others suggest;
 - the recall of a model in a class is ``Beta(s η_j, s (1 − η_j))``, where ``logit η_j`` may rise
   with the log of the class's count;
-- which wrong class, given an error, is ``Dirichlet(t g_j)``, where ``g_j`` is even over the other
+- the wrong class, given an error, is ``Dirichlet(t g_j)``, where ``g_j`` is uniform over the other
   classes or follows their frequency.
 
-Given the parameters every row of one model's confusion matrix is conjugate, and a model's
-posterior is a function of its own confusion matrix only: it is the same whatever model is
-compared with it. Paired models share the gammas of the items that they were tried on, and
-as much of the prior's mass as their errors are correlated; of two models that err on different
-items, what is learned of their recalls is correlated negatively.
+Given the parameters every row of one model's confusion matrix is conjugate, and a model's posterior
+is a function of its own confusion matrix only: it does not depend on the model it is compared with.
+Paired models share the gammas of their items, and as much of the prior's mass as their errors are
+correlated; if two models err on different items, the parameters of their recalls are negatively
+correlated.
 """
 
 from __future__ import annotations
@@ -52,21 +52,21 @@ from outperform.posterior.dirichlet import unit
 from outperform.posterior.gammas import draw_gammas, gamma_sums
 from outperform.posterior.hierarchical import logistic
 
-# The largest atoms of a Dirichlet over unseen errors; what they leave is spread evenly.
+# Number of the largest atoms of a Dirichlet over unseen errors; the remainder is spread evenly.
 _STICKS = 3
-# Up to so many classes every cell is drawn instead, which takes at most a third longer.
+# Up to this many classes every cell is drawn instead, which takes at most a third longer.
 _FEW_CLASSES = 10
-# No more of the prior's mass than this is shared, or equal models could not differ.
+# At most this share of the prior's mass is shared; otherwise equal models could not differ.
 _MOST_SHARED = 0.98
 _MOST_CONFUSION_CELLS = 1 << 14
-# Draws that show how correlated models are, fewer where each takes many random numbers.
+# Draws that estimate the correlation of models, fewer if each takes many random numbers.
 _PILOT = 500
 _PILOT_NUMBERS = 1 << 22
 _TINY = np.finfo(np.float64).tiny
 
 
 def learned(outcomes: Outcomes, existing: IntArray | None = None) -> Tables:
-    """Return the posterior; two classes cannot teach each other and have Jeffreys rows."""
+    """Return the posterior; two classes cannot share information and have Jeffreys rows."""
     return unit(outcomes) if outcomes.n_classes <= 2 else Learned(outcomes, existing)
 
 
@@ -78,8 +78,8 @@ class Learned(TablesBase):
     outcomes
         Paired outcomes of one model or several.
     existing
-        Codes of the classes that exist; all if None. Another class is a wrong prediction of the
-        models that made it, has no share of the items and changes nothing for other models.
+        Codes of the classes that exist; all if None. Any other class is a wrong prediction of the
+        models that made it, has no share of the items and does not affect other models.
     """
 
     def __init__(self, outcomes: Outcomes, existing: IntArray | None = None) -> None:
@@ -102,7 +102,7 @@ class Learned(TablesBase):
 
     @property
     def n_gammas(self) -> int:
-        """About how many random numbers one draw takes."""
+        """Approximate number of random numbers per draw."""
         of_prior = self.n_classes * (3 + self.n_models * (4 + 2 * _STICKS))
         return int(self.counts.size + of_prior)
 
@@ -117,8 +117,8 @@ class Learned(TablesBase):
 
         if needs == "confusion" and self.n_classes**2 > _MOST_CONFUSION_CELLS:
             raise ResourceError(
-                f"a function of the whole confusion matrix needs {self.n_classes**2:,} cells a "
-                "draw; use one of the named metrics, which need three numbers a class"
+                f"a function of the entire confusion matrix needs {self.n_classes**2:,} cells per "
+                "draw; use one of the named metrics, which need three numbers per class"
             )
         matrix = vstack([rows.matrix for rows in self.rows]).tocsr()
         add_up = gamma_sums(self.counts, lambda gammas: matrix @ gammas, n_models=self.n_models)
@@ -139,17 +139,18 @@ class Learned(TablesBase):
         return draw
 
     def predictor(self) -> NewTable:
-        """Return a function that draws from the one confusion matrix, or by the unit prior.
+        """Return a function that draws items from one confusion matrix, or by the unit prior.
 
-        There are no joint cells, which one unit of mass in each class hardly moves.
+        This prior has no joint cells; with the unit prior, a mass of 1 per class barely affects
+        them.
         """
         return super().predictor() if self.n_models == 1 else unit(self.outcomes).predictor()
 
     def _together(self) -> float:
-        """Return the correlation of the parameters that correlates accuracies as errors are.
+        """Return the correlation of the parameters at which accuracies correlate like errors.
 
-        A model whose recalls are drawn to their mean learns more from the parameters than from
-        a class's own items, which another model may not; what is lost there is made up for.
+        A model with strongly pooled recalls depends more on the parameters than on the items of a
+        class, which another model may not; the parameters compensate for this loss of correlation.
         """
         found = []
         sign = 1.0 if self.shared >= 0 else -1.0
@@ -168,8 +169,8 @@ class Learned(TablesBase):
     def _priors(self, generator: np.random.Generator, length: int) -> list[_RowPrior]:
         """Draw each model's parameters, and the prior's weights of right and wrong given them.
 
-        Parameters are correlated over models as accuracies are, and weights have in common what
-        errors have; for each model alone they are what they would be without the others.
+        Parameters are correlated between models like accuracies, and weights like errors; the
+        marginal distribution of each model does not depend on the others.
         """
         common = generator.standard_normal((3, length))
         right, wrong, splits = [], [], []
@@ -177,8 +178,8 @@ class Learned(TablesBase):
         for rows in self.rows:
             own = generator.standard_normal((3, length))
             levels = ndtr(side * common + np.sqrt(1 - abs(self.together)) * own)
-            side *= np.sign(self.together)  # of two opposed models one rises where the other falls
-            # Any masses go together; alike ones share most of the prior's weights.
+            side *= np.sign(self.together)  # one rises as the other falls
+            # Any masses can be combined; similar ones share most of the prior's weights.
             levels[1] = ndtr(common[1])
             logit, log_mass, slope = rows.recall.at(levels)
             mean = logistic(logit + slope * rows.sizes[:, None])
@@ -201,19 +202,19 @@ class Learned(TablesBase):
 def _other_class(
     generator: np.random.Generator, below: FloatArray, power: IntArray, own: FloatArray
 ) -> IntArray:
-    """Draw a possible prediction for each row and draw, but not the row's own class.
+    """Draw a possible prediction, other than the row's own class, for each row and draw.
 
-    ``below`` holds the distribution function of each power, ``own`` the share of each row.
+    ``below`` is the distribution function of each power, ``own`` the share of each row.
     """
     rows = np.arange(len(own))
     level = generator.random(own.shape) * (1.0 - own)
-    start = below[:, rows].T[:, power] - own  # what comes before the own class
+    start = below[:, rows].T[:, power] - own  # mass before the own class
     level += np.where(level >= start, own, 0.0)
     found = np.empty(own.shape, dtype=np.int64)
     for place in range(len(below)):
         chosen, bounds = np.flatnonzero(power == place), np.asarray(below[place], dtype=np.float64)
         found[:, chosen] = np.searchsorted(bounds, level[:, chosen], side="right")
-    # Rounding may end on the own class, or behind the last one.
+    # Rounding may produce the own class, or an index after the last one.
     found = np.minimum(found, below.shape[1] - 1)
     return np.asarray(np.where(found == rows[:, None], (found + 1) % below.shape[1], found))
 
@@ -221,14 +222,14 @@ def _other_class(
 def shared_errors(cells: IntArray, counts: FloatArray) -> float:
     """Return the mean correlation of models' errors over items.
 
-    With more than two models it is at least 0: they cannot all be opposed to each other.
+    With more than two models it is at least 0: they cannot all be negatively correlated.
 
     Parameters
     ----------
     cells
-        The truth and each model's prediction, ``(n_cells, 1 + n_models)``.
+        True class and each model's prediction, ``(n_cells, 1 + n_models)``.
     counts
-        How often each cell occurred.
+        Count of each cell.
 
     Examples
     --------
@@ -252,18 +253,18 @@ def shared_errors(cells: IntArray, counts: FloatArray) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _RowPrior:
-    """One model's prior weights of right and wrong, and the mass of the split of errors."""
+    """One model's prior weights of right and wrong, and the mass of the error split."""
 
     right: FloatArray  # (n_existing, n_draws)
     wrong: FloatArray  # (n_existing, n_draws)
     spread: FloatArray  # (n_draws,)
-    power: IntArray  # (n_draws,) which base of the errors
+    power: IntArray  # (n_draws,) index of the base of the errors
 
 
 class _Rows:
-    """What one model predicted in each class, as sums over cells, and what they teach.
+    """Predictions of one model in each class, as sums over cells, and their posteriors.
 
-    Rows are those of the classes that exist, in their order; a prediction may be any class.
+    Rows are the classes that exist, in order; a prediction may be any class.
     """
 
     def __init__(
@@ -278,11 +279,11 @@ class _Rows:
         right = cells[:, 0] == predicted
         wrong = np.flatnonzero(~right)
         first, place = distinct_rows(np.stack([truth[wrong], predicted[wrong]], axis=1))
-        kinds = wrong[first]  # a cell of each kind of error
+        kinds = wrong[first]  # one cell of each kind of error
         self.truth, self.predicted = truth[kinds], predicted[kinds]
-        # What an error may be: the other classes, and what this model invented.
+        # Possible errors: the other classes, and predicted classes that do not exist.
         others = np.setdiff1d(self.predicted, existing)
-        if existing.size + others.size < 2:  # an error has to be one of the other classes
+        if existing.size + others.size < 2:  # every error must be one of the other classes
             others = np.setdiff1d(np.arange(n_classes), existing)
         self.possible = np.concatenate([existing, others])
         self.n_sums = n_rows + first.size
@@ -318,8 +319,8 @@ class _Rows:
         missed = self.to_truth @ errors
         right, wrong = sums[:n_rows] + prior.right, missed + prior.wrong
         hits = prevalence * (right / (right + wrong))
-        # The split of the errors is independent of how many there are, so the weight of what
-        # was seen, against the prior's, has a gamma of its own.
+        # The split of the errors is independent of their number, so the weight of observed errors,
+        # relative to the prior's, has a separate gamma.
         seen = draw_gammas(generator, self.n_wrong[:, None], prevalence.shape)
         unseen = draw_gammas(generator, prior.spread, prevalence.shape)
         weight = (prevalence - hits) / np.maximum(seen + unseen, _TINY)
@@ -330,7 +331,7 @@ class _Rows:
 
 @dataclass(frozen=True, slots=True)
 class _Errors:
-    """One model's drawn hits, its errors of kinds that occurred, and those of unseen kinds."""
+    """One model's drawn hits, errors of observed kinds, and errors of unseen kinds."""
 
     rows: _Rows
     hits: FloatArray  # (n_existing, n_draws)
@@ -392,7 +393,7 @@ class _Errors:
         return self._all(matrix)
 
     def _all(self, drawn: FloatArray) -> FloatArray:
-        """Return the rows of all classes: zeros for those that do not exist."""
+        """Return the rows of all classes, with zeros for those that do not exist."""
         rows = self.rows
         if rows.existing.size == rows.n_classes:
             return drawn

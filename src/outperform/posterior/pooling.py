@@ -1,4 +1,4 @@
-"""Shrinkage of slices toward the whole, learned from all of them."""
+"""Shrinkage of slices toward the overall result, learned from all slices."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from outperform.data.pool import SlicedRows, add_up
 from outperform.posterior.gammas import draw_gammas
 from outperform.posterior.sums import PairSums, PatternSums
 
-# Each four times the one before: rates scatter half as much.
+# Each is four times the previous one, so rates vary half as much.
 KAPPAS = np.array([0.0, *(2.0 ** np.arange(1, 17, 2)), np.inf])
 
 
 class Centre(NamedTuple):
-    """What slices are alike to: counts of other slices, for what these are worth.
+    """Centre toward which slices shrink: weighted counts of other slices.
 
-    ``worth`` says how much an item counts, for each row that occurred in a slice;
-    ``pooled`` are the counts that this makes, ``(n_cells,)``.
+    ``worth`` is the weight of an item, for each row that occurred in a slice; ``pooled`` are the
+    resulting counts, ``(n_cells,)``.
     """
 
     worth: FloatArray
@@ -38,7 +38,7 @@ class Centre(NamedTuple):
 
 
 def share_kept(kappa: FloatArray | float, total: FloatArray) -> FloatArray:
-    """Return κ/(κ + N): what the others' counts are worth as a prior.
+    """Return κ/(κ + N), the weight of the other slices' counts as a prior.
 
     Examples
     --------
@@ -56,8 +56,8 @@ def share_kept(kappa: FloatArray | float, total: FloatArray) -> FloatArray:
 def log_likelihoods(rows: SlicedRows, centre: Centre, kappas: FloatArray = KAPPAS) -> FloatArray:
     """Return the log likelihood of each slice under each κ, ``(n_slices, n_kappas)``.
 
-    ``Σ_cells [logΓ(a + c) − logΓ(a)] − Σ_rows [logΓ(A + n) − logΓ(A)]``, the prior ``a`` made of
-    the other slices only: what a slice shows must not be its own witness.
+    ``Σ_cells [logΓ(a + c) − logΓ(a)] − Σ_rows [logΓ(A + n) − logΓ(A)]``, where the prior ``a`` uses
+    only the other slices: a slice's data must not count twice.
     """
     worth, pooled = centre
     others = pooled[rows.cell] - worth[rows.entry_row] * rows.count
@@ -96,30 +96,30 @@ def posterior_shapes(rows: SlicedRows, centre: Centre, places: slice) -> FloatAr
 
 LIKE_WHOLE = len(KAPPAS) - 1
 
-# κ of what a slice has in all classes alike: neither the slice alone nor the whole.
+# κ of the tilt shared by all classes of a slice; the extremes 0 and ∞ are not needed.
 TILT_KAPPAS = KAPPAS[1:-1]
 N_PATTERNS = 4  # neither is right, only B, only A, both
 
 
 class Tilt(NamedTuple):
-    """What slices show of both models in all true classes together: who is right.
+    """Right and wrong predictions of both models in each slice, over all true classes.
 
-    A slice that stands out mostly does so in all its classes. With few items of each, no class
-    shows it for itself, and rows that scatter independently would pull the slice toward the whole
-    the more, the more classes there are. So besides the rows' own κ there is one of the whole
-    slice, whose pull depends on the slice's items only: of the items a share φ has each
-    pattern of who is right, ``φ ~ Dir(κq)``, and given the pattern all is as in the whole.
+    A slice that differs mostly does so in all its classes. With few items per class, no single
+    class shows this, and with independent rows the shrinkage would grow with the number of classes.
+    So in addition to the κ of the rows, each slice has one κ that depends only on its items: a
+    share φ of the items has each pattern of which model is right, ``φ ~ Dir(κq)``, and given the
+    pattern the slice equals the overall result.
 
     Parameters
     ----------
     patterns
-        The pattern of each cell, ``(n_cells,)``: 2 if A is right, and 1 if B is.
+        Pattern of each cell, ``(n_cells,)``: 2 if A is right, plus 1 if B is.
     counts
-        How many items of each slice have each pattern, ``(n_slices, 4)``.
+        Number of items of each slice with each pattern, ``(n_slices, 4)``.
     expected
-        The shares q that the other slices expect, given the slice's classes, ``(n_slices, 4)``.
+        Shares q expected from the other slices, given the slice's classes, ``(n_slices, 4)``.
     known
-        How many items of the others these shares rest on, ``(n_slices,)``.
+        Number of other slices' items behind these shares, ``(n_slices,)``.
     """
 
     patterns: IntArray
@@ -129,7 +129,7 @@ class Tilt(NamedTuple):
 
     @classmethod
     def of(cls, rows: SlicedRows, centre: Centre, patterns: IntArray) -> Tilt:
-        """Add up the patterns, and what the others expect of them."""
+        """Count the patterns, and compute their shares expected from the other slices."""
         worth, pooled = centre
         size, n_occurred = N_PATTERNS, len(rows.row_place)
         of_entry = patterns[rows.cell]
@@ -150,7 +150,7 @@ class Tilt(NamedTuple):
         return cls(patterns, counts.reshape(-1, size), expected, known)
 
     def shapes(self, places: slice | IntArray) -> FloatArray:
-        """Return the prior shapes of the patterns in some slices, ``(n_slices, n_kappas, 4)``."""
+        """Return the prior of the patterns in some slices, ``(n_slices, n_kappas, 4)``."""
         kept = share_kept(TILT_KAPPAS, self.known[places, None]) * self.known[places, None]
         shapes: FloatArray = kept[:, :, None] * self.expected[places, None, :]
         return np.maximum(shapes, _SMALLEST_SHAPE)
@@ -166,10 +166,10 @@ class Tilt(NamedTuple):
         return shares
 
     def log_ratios(self) -> FloatArray:
-        """Return how much likelier each κ is than being like the whole, ``(n_slices, n_kappas)``.
+        """Return the log Bayes factor of each κ against no tilt, ``(n_slices, n_kappas)``.
 
-        Given who is right, the items are as likely in both cases; what is left is the likelihood
-        of four counts.
+        Given which model is right, the items are equally likely in both cases, so only the
+        likelihood of four counts remains.
         """
         whole = np.maximum(self.known[:, None] * self.expected, _SMALLEST_SHAPE)
         shapes = np.concatenate([self.shapes(slice(None)), whole[:, None]], axis=1)
@@ -187,16 +187,16 @@ _FIT_STEPS = 50
 
 
 def tilt_factors(rates: FloatArray, classes: FloatArray, shares: FloatArray) -> FloatArray:
-    """Return what to multiply each pattern by, in all classes alike, to give it such a share.
+    """Return the factor for each pattern, the same in all classes, that produces the given shares.
 
     Parameters
     ----------
     rates
-        The rates of the whole, ``(4, n_classes, n_draws)``, which add up to 1 in each class.
+        Overall rates, ``(4, n_classes, n_draws)``, which sum to 1 in each class.
     classes
-        The shares of the classes, ``(n_classes, n_draws)``.
+        Class shares, ``(n_classes, n_draws)``.
     shares
-        The shares wanted of the patterns, ``(4, n_draws)``.
+        Target shares of the patterns, ``(4, n_draws)``.
 
     Examples
     --------
@@ -217,7 +217,7 @@ def tilt_factors(rates: FloatArray, classes: FloatArray, shares: FloatArray) -> 
 
 
 def who_is_right(cells: IntArray) -> IntArray:
-    """Return the pattern of each cell ``(truth, a, b)``: 2 if A is right, and 1 if B is.
+    """Return the pattern of each cell ``(truth, a, b)``: 2 if A is right, plus 1 if B is.
 
     Examples
     --------
@@ -228,8 +228,8 @@ def who_is_right(cells: IntArray) -> IntArray:
     return right
 
 
-# What is believed of the grid before any slice was seen, in slices: as much on "like the
-# whole" as on everything else, so that two slices are neither one nor strangers.
+# Prior weight of the grid, in units of slices: equal weight on "like the overall result" and on
+# everything else, so two slices are neither identical nor unrelated a priori.
 _PRIOR_SLICES = 2.0
 
 _STEPS = 400
@@ -237,10 +237,10 @@ _TOLERANCE = 1e-4  # of all slices
 
 
 def learn_weights(logs: FloatArray) -> FloatArray:
-    """Return each slice's posterior over the grid, whose distribution the others teach.
+    """Return each slice's posterior over the grid, with a prior learned from the other slices.
 
-    A slice's prior on the grid is what the other slices expect: their weights and the
-    prior's, ``r_sg ∝ (a_g + Σ_{t≠s} r_tg) · L_sg``. So few slices leave the grid uncertain.
+    The prior of a slice is the sum of the other slices' weights and the prior weight, ``r_sg ∝ (a_g
+    + Σ_{t≠s} r_tg) · L_sg``. So with few slices the grid stays uncertain.
     """
     likelihoods, prior = _likelihoods(logs), _grid_prior(logs.shape[1])
     expected = prior + _learn_totals(likelihoods, prior)
@@ -256,53 +256,52 @@ def learn_weights(logs: FloatArray) -> FloatArray:
 
 
 def _likelihoods(logs: FloatArray) -> FloatArray:
-    """Return the likelihoods of each slice, the largest of them 1."""
+    """Return the likelihoods of each slice, scaled to a maximum of 1."""
     found: FloatArray = np.exp(logs - logs.max(axis=1, keepdims=True))
     return found
 
 
 def _grid_prior(size: int) -> FloatArray:
-    """Return what is believed of the grid before any slice was seen, in slices."""
+    """Return the prior weight of the grid, in units of slices."""
     prior = np.full(size, 0.5 * _PRIOR_SLICES / (size - 1))
     prior[LIKE_WHOLE] = 0.5 * _PRIOR_SLICES
     return prior
 
 
-_MOST_ALIKE = 128.0  # κ at the second centre: what stands out is never quite the same
+_MOST_ALIKE = 128.0  # κ at the second centre: outlying slices are never identical
 
-# How much of the others' word that a slice is like the whole it does not take. One bad slice of
-# 200 cannot be learned, so this is chosen: more of it and more than one in a thousand equal
-# slices is called, less and the interval of a bad slice leaves out its own difference.
+# Share of the learned weight on "like the overall result" that a slice ignores. One bad slice in
+# 200 cannot be learned, so this is a fixed choice: with more, over one in a thousand equal slices
+# is flagged; with less, the interval of a bad slice excludes its true difference.
 DOUBT = 0.75
-_SEEN = 0.05  # a slice that the others hold for like the whole less than that is not hidden
-_STAND_OUT = (8.0, 32.0)  # rates of 5% scatter by 8 and 4 points
-_ROWS_STAND_OUT = (2.0, 8.0)  # as strongly, if a class has but a part of a slice's items
+_SEEN = 0.05  # below this learned weight a slice is not masked by the others
+_STAND_OUT = (8.0, 32.0)  # rates of 5% then vary by 8 and 4 points
+_ROWS_STAND_OUT = (2.0, 8.0)  # equally strong, if a class has only a part of a slice's items
 
 
 def doubt_weights(
     logs: FloatArray, weights: FloatArray, doubt: float = DOUBT, *, tilted: bool = False
 ) -> FloatArray:
-    """Return each slice's posterior over the grid if it believes the others in part only.
+    """Return each slice's posterior over the grid if it ignores part of the learned weights.
 
-    Of the share of the grid that the others teach to be like the whole, ``doubt`` goes to scales
-    at which slices stand out: a scale mixture whose tail does not die out however many slices
-    are alike. With ``doubt=0`` these are the weights that were learned, and so they are for
-    slices of which the others themselves teach that they are not like the whole.
+    A share ``doubt`` of the learned weight on "like the overall result" is moved to scales at which
+    slices differ: a scale mixture whose tail stays, however many slices are alike. With ``doubt=0``
+    the learned weights are not changed, nor are those of slices that are learned to differ.
 
     Parameters
     ----------
     logs
-        The log likelihood of each slice under each centre and κ, ``(n_slices, n_grid)``.
+        Log likelihood of each slice under each centre and κ, ``(n_slices, n_grid)``.
     weights
-        What was learned of them by :func:`learn_weights`.
+        Learned weights from :func:`learn_weights`.
     doubt
-        The share that is moved.
+        Share to move.
     tilted
-        Whether the last columns are κ of all classes alike; these get their part too.
+        Whether the last columns are κ of the tilt; these receive their part too.
     """
     size = logs.shape[1]
     alike, stands_out = np.zeros(size, dtype=bool), np.zeros(size, dtype=bool)
-    first = slice(0, len(KAPPAS))  # the second centre keeps what it has
+    first = slice(0, len(KAPPAS))  # the second centre keeps its weight
     alike[first] = KAPPAS > _MOST_ALIKE
     stands_out[first] = np.isin(KAPPAS, _ROWS_STAND_OUT if tilted else _STAND_OUT)
     if tilted:
@@ -321,7 +320,7 @@ def doubt_weights(
 
 
 def _learn_totals(likelihoods: FloatArray, prior: FloatArray) -> FloatArray:
-    """Return the slices' weights added up, by expectation maximisation: a start for the above."""
+    """Return the sum of the slices' weights, by expectation maximisation, as a starting point."""
     total = np.zeros_like(prior)
     for _ in range(_STEPS):
         expected = prior + total
@@ -334,38 +333,38 @@ def _learn_totals(likelihoods: FloatArray, prior: FloatArray) -> FloatArray:
 
 
 def log_evidence(logs: FloatArray, weights: FloatArray) -> float:
-    """Return the log probability of all slices, each predicted by the others."""
+    """Return the log probability of all slices, each predicted from the others."""
     highest: FloatArray = logs.max(axis=1)
     predicted = np.exp(logs - highest[:, None]) @ weights.mean(axis=0)
     return float((highest + np.log(predicted)).sum())
 
 
-_ROUNDS = 10  # three or four do, unless slices differ wildly
+_ROUNDS = 10  # three or four suffice, unless slices differ greatly
 _CHANGE = 0.01  # of a cell of a centre
 _CLEARLY = 3.0  # nats: twenty times as probable
 _FEWEST_HALVED = 5
 _MUCH_SCATTER = 0.1
 _HALVINGS = 3
-_FEWEST_APART = 2.0  # slices that make a centre of their own
+_FEWEST_APART = 2.0  # slices that form a separate centre
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Shrinkage:
-    """What was learned about one family of rows.
+    """Learned shrinkage of one family of rows.
 
     Parameters
     ----------
     rows
-        The counts.
+        Counts.
     centres
-        The whole and, if slices stand out alike, what these are like.
+        The overall centre and, if some slices differ in the same way, a second one.
     weights
-        The posterior of centre and κ in each slice, ``(n_slices, n_centres · n_kappas)``; with a
-        tilt, the κ of that come after these.
+        Posterior of centre and κ in each slice, ``(n_slices, n_centres · n_kappas)``; with a tilt,
+        followed by its κ.
     logs
-        Their log likelihoods, of the same shape.
+        Log likelihoods, of the same shape.
     tilt
-        What slices show in all rows alike; None where there is one row, or one slice.
+        Tilt shared by all rows; None with a single row or slice.
     """
 
     rows: SlicedRows
@@ -376,43 +375,43 @@ class Shrinkage:
 
     @property
     def n_grid(self) -> int:
-        """How many centres and κ rows of their own have."""
+        """Number of combinations of centre and κ of the rows."""
         return len(self.centres) * len(KAPPAS)
 
     @cached_property
     def evidence(self) -> float:
-        """The log probability of all slices, each predicted by the others."""
+        """Log probability of all slices, each predicted from the others."""
         return log_evidence(self.logs, self.weights)
 
     def doubted(self, doubt: float = DOUBT) -> Shrinkage:
-        """Return the same with slices that believe the others in part only."""
+        """Return the same with a share of the learned weights ignored."""
         weights = doubt_weights(self.logs, self.weights, doubt, tilted=self.tilt is not None)
         return replace(self, weights=weights)
 
     def alone(self) -> Shrinkage:
-        """Return the same with every slice on its own: κ = 0 throughout."""
+        """Return the same without pooling: κ = 0 for every slice."""
         weights = np.zeros_like(self.weights)
         weights[:, 0] = 1.0
         return replace(self, weights=weights)
 
     @property
     def p_like_overall(self) -> FloatArray:
-        """The probability that a slice is like the whole, ``(n_slices,)``."""
+        """Probability that a slice is like the overall result, ``(n_slices,)``."""
         return self.weights[:, LIKE_WHOLE]
 
     @property
     def whole(self) -> FloatArray:
-        """The shapes of the whole itself, ``(n_cells,)``."""
+        """Concentrations of the overall result, ``(n_cells,)``."""
         shapes: FloatArray = self.rows.prior + self.centres[0].pooled
         return shapes
 
     @cached_property
     def pooled(self) -> FloatArray:
-        """The counts of each centre, ``(n_centres, n_cells)``."""
+        """Counts of each centre, ``(n_centres, n_cells)``."""
         return np.stack([centre.pooled for centre in self.centres])
 
     def kept(self, pooled: FloatArray) -> FloatArray:
-        """Return what such counts are worth as a prior, ``(n_centres · n_kappas, n_rows)``."""
+        """Return the weight of these counts as a prior, ``(n_centres · n_kappas, n_rows)``."""
         totals = np.maximum(np.add.reduceat(pooled, self.rows.row_starts, axis=1), 0.0)
         return np.concatenate([share_kept(KAPPAS[:, None], one) for one in totals])
 
@@ -422,20 +421,20 @@ class Shrinkage:
         return np.concatenate(found, axis=1)
 
 
-# What a slice may add to a row by its mean, not by draws. The sd of a rate is then off by about
-# half of that, which 4,000 draws cannot tell.
+# Largest share of a row that a slice adds by its mean instead of draws. The sd of a rate is then
+# off by about half of this, which is below the error of 4,000 draws.
 SMALL_ADDITION = 0.01
-# How many times as much the others may weigh in a slice as in the draws that slices share. Means
-# and variances are right whatever it is; at this the skewness of that part is off by a twentieth.
+# Largest ratio of the others' weight in a slice to that in the shared draws. Means and variances
+# are exact for any ratio; at this one the skewness of that part is off by a twentieth.
 _MOST_GROWTH = 1.1
 
 
 class SharedDraws(NamedTuple):
-    """What slices share: gammas of the prior, and of each centre at each κ.
+    """Draws shared by slices: gammas of the prior, and of each centre at each κ.
 
-    At κ = ∞ the prior is in the centre. ``pooled`` are no draws but the counts of each centre,
-    and ``kept`` is what they are worth, ``(n_grid, n_rows)``. ``tilted`` are more draws of the
-    whole, for slices that differ from it in all classes alike.
+    At κ = ∞ the prior is part of the centre. ``pooled`` are the counts of each centre (not draws),
+    and ``kept`` their weights, ``(n_grid, n_rows)``. ``tilted`` are further draws of the overall
+    result, for slices with a tilt.
     """
 
     classes: FloatArray
@@ -448,11 +447,11 @@ class SharedDraws(NamedTuple):
     def take(
         self, on_grid: int, inside: slice, growth: FloatArray
     ) -> Iterator[tuple[FloatArray, PairSums]]:
-        """Yield gammas for some draws, and what to multiply them by in each row.
+        """Yield gammas for some draws, and their factors in each row.
 
-        Where the others weigh g times as much as here, a gamma x of shape a becomes
-        ``√g · x + (g − √g) · a``, which has the mean and the variance of one of shape ga. Of rows
-        that do not grow at all, by 0, nothing is taken.
+        If the others weigh g times as much as here, a gamma x of shape a becomes ``√g · x + (g −
+        √g) · a``, which has the mean and the variance of a gamma of shape ga. Rows with a factor of
+        0 are skipped.
         """
         centre, kappa = divmod(on_grid, len(KAPPAS))
         if kappa != LIKE_WHOLE:
@@ -465,21 +464,21 @@ class SharedDraws(NamedTuple):
 
 
 class OwnPart(NamedTuple):
-    """What one slice draws itself, for each place on the grid that it uses."""
+    """A slice's own draws, for each grid point that it uses."""
 
     cells: IntArray  # (n_own,)
     shapes: FloatArray  # (n_used, n_own)
-    known: BoolArray  # (n_used, n_rows) where the means of so small shapes will do
-    growth: FloatArray  # (n_used, n_rows) how many times as much the others weigh
-    apart: BoolArray  # (n_rows,) where nothing is shared
+    known: BoolArray  # (n_used, n_rows) if the shapes are small enough to use means
+    growth: FloatArray  # (n_used, n_rows) ratio of the others' weights
+    apart: BoolArray  # (n_rows,) if nothing is shared
 
 
 def own_part(learned: Shrinkage, place: int, on_grid: Sequence[int], kept: FloatArray) -> OwnPart:
-    """Return how the shapes of a slice differ from those that are shared.
+    """Return the difference between the shapes of a slice and the shared ones.
 
     They are ``α + k'(m − wc) + c``, the shared ones ``α + km``. Since ``k' ≥ k``, m grows by
-    ``k'/k``, and ``(1 − k'w)c`` is left to draw. Where the slice is so much of a row that this
-    is far from 1, it draws the row in full.
+    ``k'/k``, and ``(1 − k'w)c`` remains to be drawn. If the slice is such a large part of a row
+    that this is far from 1, it draws the entire row.
     """
     rows, pooled = learned.rows, learned.pooled
     counts = rows.dense(slice(place, place + 1))[0]
@@ -487,7 +486,7 @@ def own_part(learned: Shrinkage, place: int, on_grid: Sequence[int], kept: Float
     worth = np.zeros((len(pooled), rows.n_rows))
     worth[:, rows.row_row[inside]] = [centre.worth[inside] for centre in learned.centres]
     left = worth[:, rows.row] * counts
-    used = np.asarray(on_grid, dtype=np.int64)  # none, if all is tilt
+    used = np.asarray(on_grid, dtype=np.int64)  # none, if there is only tilt
     here, there = learned.kept(pooled - left)[used], kept[used]
     growth = np.divide(here, there, out=np.ones_like(here), where=there > 0)
     apart: BoolArray = np.asarray((growth > _MOST_GROWTH).any(axis=0))
@@ -506,13 +505,13 @@ def own_part(learned: Shrinkage, place: int, on_grid: Sequence[int], kept: Float
 
 
 def shrink(rows: SlicedRows, patterns: IntArray | None = None) -> Shrinkage:
-    """Learn how much the slices are like the whole, from all of them.
+    """Learn from all slices how similar they are to the overall result.
 
-    With the pattern of each cell they may differ in all rows alike.
+    With the pattern of each cell, slices may differ in all rows together.
 
-    Where many slices stand out, the whole that all of them make is like none of them, and
-    nobody would leave it. So the search then starts again from the half that agrees best. What
-    predicts the slices best is kept.
+    If many slices differ, the pooled centre resembles none of them, and the search would stay
+    there. So the search is repeated from the half of the slices that agrees best. The better
+    predictor of the slices is kept.
     """
     learn = partial(_learn, rows, patterns if rows.n_slices > 1 else None)
     best = learn([np.ones(len(rows.row_place))])
@@ -529,20 +528,20 @@ def shrink(rows: SlicedRows, patterns: IntArray | None = None) -> Shrinkage:
 
 
 def _is_larger_first(learned: Shrinkage) -> bool:
-    """Return whether what is called the whole is what more items are like."""
+    """Return whether the first centre represents more items than the second."""
     sums = [centre.pooled.sum() for centre in learned.centres]
     return bool(sums[0] >= max(sums))
 
 
 def _scatter(learned: Shrinkage) -> float:
-    """Return what share of an item the others do not predict, over all that occurred."""
+    """Return the unpredicted share of an item, averaged over all items."""
     rows = learned.rows
     (worth,) = _worths(rows, learned.weights, len(learned.centres))
     return float(1 - np.average(worth, weights=rows.row_count))
 
 
 def _apart(learned: Shrinkage) -> FloatArray:
-    """Return the probability that a slice's own items say more than the others do."""
+    """Return the probability that a slice's own items are more informative than the others."""
     rows = learned.rows
     n = sum_by(rows.row_place, rows.row_count, size=rows.n_slices)
     kappas = KAPPAS if learned.tilt is None else np.concatenate([KAPPAS, TILT_KAPPAS])
@@ -551,12 +550,12 @@ def _apart(learned: Shrinkage) -> FloatArray:
 
 
 def _better(one: Shrinkage, other: Shrinkage) -> Shrinkage:
-    """Return the other if it predicts the slices clearly better."""
+    """Return the alternative if it predicts the slices clearly better."""
     return other if other.evidence > one.evidence + _CLEARLY else one
 
 
 def _learn(rows: SlicedRows, patterns: IntArray | None, worths: list[FloatArray]) -> Shrinkage:
-    """Learn weights and centres in turn until the centres stay."""
+    """Alternate between weights and centres until the centres converge."""
     centres = [Centre.of(rows, worth) for worth in worths]
     for _ in range(_ROUNDS):
         logs = np.concatenate([log_likelihoods(rows, centre) for centre in centres], axis=1)
@@ -595,7 +594,7 @@ def _worths(rows: SlicedRows, weights: FloatArray, n_centres: int) -> list[Float
 
 
 def _agreeing_half(rows: SlicedRows) -> FloatArray:
-    """Return 1 for the slices whose own rates differ least from those of the half they are in."""
+    """Return 1 for the half of the slices whose rates differ least from each other."""
     worth = np.ones(len(rows.row_place))
     for _ in range(_HALVINGS):
         alone, whole = log_likelihoods(rows, Centre.of(rows, worth), KAPPAS[[0, -1]]).T
@@ -604,11 +603,11 @@ def _agreeing_half(rows: SlicedRows) -> FloatArray:
     return worth
 
 
-_RARE = 30.0  # items in all slices together
+_RARE = 30.0  # items in all slices
 
 
 def shrink_answers(rows: SlicedRows, cells: IntArray) -> Shrinkage:
-    """Learn from the lumped cells how much slices are alike, and apply it to all cells."""
+    """Learn the similarity of slices from lumped cells, and apply it to all cells."""
     lumped, patterns = lump(rows, cells)
     learned = shrink(lumped, patterns)
     centres = tuple(Centre.of(rows, centre.worth) for centre in learned.centres)
@@ -619,7 +618,7 @@ def shrink_answers(rows: SlicedRows, cells: IntArray) -> Shrinkage:
 
 
 def lump(rows: SlicedRows, cells: IntArray) -> tuple[SlicedRows, IntArray]:
-    """Add up the rare cells of each true class by who is right, and return that of each lump."""
+    """Merge the rare cells of each true class by which model is right."""
     truth: IntArray = cells[:, 0]
     common: BoolArray = sum_by(rows.cell, rows.count, size=rows.n_cells) >= _RARE
     right = who_is_right(cells)

@@ -1,4 +1,4 @@
-"""What was not seen: test sets to come, other training runs, other class proportions."""
+"""Predictions beyond the data: future test sets, other training runs, other class proportions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from outperform.posterior.base import (
 from outperform.posterior.gammas import fill_proportions
 
 Predict = Callable[[np.random.Generator, int], Outcomes]
-"""Draw a world, and so many items from it."""
+"""Draw a scenario, and a number of items from it."""
 
 
 def predictive(outcomes: Outcomes, posterior: Tables) -> Predict:
@@ -38,10 +38,10 @@ def predictive(outcomes: Outcomes, posterior: Tables) -> Predict:
     Parameters
     ----------
     outcomes
-        What was seen; new items come with its models, classes and kind, and as many for
-        one model in proportion to those for another, if each has its own.
+        The data, which define models, classes and kind of the new items, and the ratio of the
+        models' sizes if each has its own items.
     posterior
-        The posterior of these outcomes.
+        Posterior of these outcomes.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def predictive(outcomes: Outcomes, posterior: Tables) -> Predict:
     """
     draws = [posterior.of_model(place)[0].predictor() for place in range(len(outcomes.tables))]
     shares = [table.n / max(outcomes.n, 1) for table in outcomes.tables]
-    if outcomes.groups is not None:  # an item is counted, but a group is drawn
+    if outcomes.groups is not None:  # sizes count items, but groups are drawn
         shares = [_n_groups(table) / max(outcomes.n, 1) for table in outcomes.tables]
 
     def draw(generator: np.random.Generator, size: int) -> Outcomes:
@@ -69,14 +69,14 @@ def predictive(outcomes: Outcomes, posterior: Tables) -> Predict:
 
 
 def certain(outcomes: Outcomes, probabilities: FloatArray) -> Predict:
-    """Return a function that draws test sets from one known world.
+    """Return a function that draws test sets from one known scenario.
 
     Parameters
     ----------
     outcomes
-        Paired outcomes with every cell of the world.
+        Paired outcomes with every cell of the scenario.
     probabilities
-        The probability of each cell, ``(n_cells,)``.
+        Probability of each cell, ``(n_cells,)``.
     """
     (table,) = outcomes.tables
 
@@ -94,16 +94,16 @@ def _n_groups(table: Table) -> int:
 
 
 class Trained(NamedTuple):
-    """Draws of a mean over all runs, and of the variance that training again gives it."""
+    """Draws of a mean over all runs, and of its variance from retraining."""
 
     means: FloatArray  # (n_draws,)
     variances: FloatArray  # (n_draws,)
 
 
 class Spread(NamedTuple):
-    """What runs show of the variance of their mean.
+    """Variance of the mean over runs.
 
-    s² / R, how much of it comes from the items, v / R, and its degrees of freedom.
+    It consists of s² / R, its part due to items v / R, and the degrees of freedom.
     """
 
     between: float
@@ -114,16 +114,16 @@ class Spread(NamedTuple):
 def draw_mean(
     values: FloatArray, *, bounds: tuple[float, float], seed: np.random.SeedSequence
 ) -> Trained:
-    """Draw the mean of a metric over all runs that training could give.
+    """Draw the mean of a metric over all possible training runs.
 
     Parameters
     ----------
     values
         Draws of the metric of each run from the same weights, ``(n_runs, n_draws)``.
     bounds
-        The least and the greatest value of the metric.
+        Smallest and largest value of the metric.
     seed
-        Of the draws.
+        Seed of the draws.
 
     Examples
     --------
@@ -139,16 +139,16 @@ def draw_mean(
 def draw_mean_difference(
     a: FloatArray, b: FloatArray, *, bounds: tuple[float, float], seed: np.random.SeedSequence
 ) -> Trained:
-    """Draw A − B of the means over all runs that training could give.
+    """Draw A − B of the means over all possible training runs.
 
     Parameters
     ----------
     a, b
         Draws of the metric of each run of A and of B, all from the same weights.
     bounds
-        The least and the greatest value of the metric.
+        Smallest and largest value of the metric.
     seed
-        Of the draws.
+        Seed of the draws.
 
     Examples
     --------
@@ -169,7 +169,7 @@ def draw_mean_difference(
 
 
 def spread_of(values: FloatArray) -> Spread:
-    """Return what runs show of the variance of their mean; nothing if there is but one.
+    """Return the variance of the mean over runs; zero if there is only one.
 
     Parameters
     ----------
@@ -193,7 +193,7 @@ def spread_of(values: FloatArray) -> Spread:
 
 def _both(a: Spread, b: Spread) -> Spread:
     """Return the spread of a difference, with Satterthwaite's degrees of freedom."""
-    # The variance of a mean is not below that of its noise, whatever the runs show.
+    # The variance of a mean is at least that of its noise, whatever the observed runs.
     q_a, q_b = (max(one.between, one.noise) for one in (a, b))
     error = q_a**2 / a.degrees + q_b**2 / b.degrees
     return Spread(
@@ -204,7 +204,7 @@ def _both(a: Spread, b: Spread) -> Spread:
 
 
 def _most(bounds: tuple[float, float]) -> float:
-    """Return the greatest variance of numbers within bounds."""
+    """Return the largest variance of numbers within bounds."""
     return ((bounds[1] - bounds[0]) / 2) ** 2
 
 
@@ -223,12 +223,12 @@ def _draw(
 
 
 def _variances(spread: Spread, *, most: float, levels: FloatArray) -> FloatArray:
-    """Return draws of a scaled inverse χ² above its noise, without the noise."""
+    """Return draws of a scaled inverse χ² truncated to exceed the noise, minus the noise."""
     half, scale = spread.degrees / 2, spread.degrees * spread.between / 2
     with np.errstate(divide="ignore", invalid="ignore"):
         ends = scale / np.array([spread.noise + most, spread.noise])
         least, greatest = gammainc(half, ends)
-        # Runs that vary much less than their noise leave no room for a spread of their own.
+        # If runs vary much less than their noise, there is no room for a run-to-run variance.
         if not greatest > least:
             return np.zeros_like(levels)
         total = scale / gammaincinv(half, least + levels * (greatest - least))
@@ -239,7 +239,7 @@ def _variances(spread: Spread, *, most: float, levels: FloatArray) -> FloatArray
 def _normal_within(
     centre: FloatArray, sd: FloatArray, bounds: tuple[float, float], *, levels: FloatArray
 ) -> FloatArray:
-    """Return normal draws cut to the bounds, by the inverse of their distribution."""
+    """Return normal draws truncated to the bounds, by the inverse distribution function."""
     with np.errstate(divide="ignore", invalid="ignore"):
         low, high = (ndtr((end - centre) / sd) for end in bounds)
         drawn = centre + sd * ndtri(low + levels * (high - low))
@@ -248,20 +248,20 @@ def _normal_within(
 
 
 class Reweighted(TablesBase):
-    """A posterior whose class proportions are replaced and whose rates are kept.
+    """Posterior with replaced class proportions and unchanged rates.
 
-    What happens within one true class, such as recall, stays as it was, closed forms too.
+    Rates within one true class, such as recall, are unchanged, including closed forms.
 
     Parameters
     ----------
     posterior
-        The posterior of what was seen.
+        Posterior of the data.
     prevalence
-        The shares of the classes in the other population.
+        Class shares in the other population.
     codes
-        The true class that each named share is about.
+        True class of each named share.
     n_classes
-        How many classes the posterior has.
+        Number of classes of the posterior.
     """
 
     def __init__(
@@ -282,7 +282,7 @@ class Reweighted(TablesBase):
         return self.posterior.n_gammas + self.n_classes
 
     def worker(self, needs: Needs) -> Worker:
-        """Return a function that draws the shares and scales every model's classes to them."""
+        """Return a function that draws the shares and scales the classes of every model to them."""
         worker = self.posterior.scaled_worker(needs)
 
         def draw(generator: np.random.Generator, length: int) -> list[Drawn]:
@@ -296,16 +296,16 @@ class Reweighted(TablesBase):
         return draw
 
     def row_shapes(self, model: int, positive: int) -> tuple[float, float] | None:
-        """Return the shapes of right and wrong in one true class, which has its own rates."""
+        """Return the shapes of right and wrong in one true class, which are unchanged."""
         own, place = self.posterior.of_model(model)
         return own.row_shapes(place, positive)
 
     def agreement_shapes(self, truth: int | None) -> Shapes | None:
-        """Return the shapes of what two models got right in one true class."""
+        """Return the shapes of the two models' joint outcomes in one true class."""
         return None if truth is None else self.posterior.agreement_shapes(truth)
 
     def prevalence_shapes(self, positive: int) -> tuple[float, float] | None:
-        """Return the shapes of a class and of the rest where two classes were counted."""
+        """Return the shapes of a class and of the rest, if two classes were counted."""
         shapes = self.prevalence.shapes
         if shapes is None or len(shapes) != 2 or self.n_classes != 2:
             return None
@@ -314,17 +314,16 @@ class Reweighted(TablesBase):
 
 
 class ByTruth(TablesBase):
-    """A posterior by gold label, corrected for label errors at stated rates.
+    """Posterior by gold label, corrected for label errors at stated rates.
 
-    Errors are undone first. Only then are the true classes known, so other proportions, which
-    are those of the true classes, come after it.
+    Errors are corrected first, because other class proportions refer to true classes.
 
     Parameters
     ----------
     posterior
-        The posterior of what was seen, by gold label.
+        Posterior of the data, by gold label.
     inverse
-        Of the transposed matrix P(gold | truth).
+        Inverse of the transposed matrix P(gold | truth).
     """
 
     def __init__(self, posterior: Tables, inverse: FloatArray) -> None:
@@ -337,7 +336,7 @@ class ByTruth(TablesBase):
         return self.posterior.n_gammas
 
     def worker(self, needs: Needs) -> Worker:
-        """Return a function that draws by gold label and undoes the errors."""
+        """Return a function that draws by gold label and corrects the errors."""
         inner = self.posterior.worker("confusion")
 
         def draw(generator: np.random.Generator, length: int) -> list[Drawn]:
@@ -359,7 +358,7 @@ class ByTruth(TablesBase):
 
 def _confusions(drawn: Sequence[Drawn]) -> Iterator[FloatArray]:
     for one in drawn:
-        assert not isinstance(one, Sums)  # confusion arrays were asked for
+        assert not isinstance(one, Sums)  # confusion arrays were requested
         yield one
 
 
@@ -380,18 +379,18 @@ def draw_shares(prevalence: Prevalence, generator: np.random.Generator, length: 
 
 
 def row_factors(actual: FloatArray, shares: FloatArray, codes: Sequence[int]) -> FloatArray:
-    """Return what the weights of each true class are multiplied by to get other shares.
+    """Return the factors on the weights of each true class that produce other shares.
 
-    Classes without a share of their own share what is left in their own proportions.
+    Classes without a stated share divide the remainder in their own proportions.
 
     Parameters
     ----------
     actual
-        The weight of each true class, ``(n_classes, n_draws)``.
+        Weight of each true class, ``(n_classes, n_draws)``.
     shares
-        Of the named classes, ``(n_named, n_draws)``.
+        Shares of the named classes, ``(n_named, n_draws)``.
     codes
-        The named classes.
+        Codes of the named classes.
 
     Examples
     --------
@@ -410,17 +409,17 @@ def row_factors(actual: FloatArray, shares: FloatArray, codes: Sequence[int]) ->
 def by_truth(confusion: FloatArray, inverse: FloatArray) -> FloatArray:
     """Return weights by truth and prediction from weights by gold label and prediction.
 
-    Label errors that are independent of the predictions, given the truth, leave what is predicted
-    as it is. A share of right answers outside of 0 to 1 is put back, within its column. Other
-    cells may come out a little below zero, and sums over them are right that way: cut at zero they
-    would add up to more errors than there are.
+    Label errors that are independent of the predictions, given the truth, do not change the
+    predicted totals. Shares of right predictions outside of 0 to 1 are clipped within their column.
+    Other cells may become slightly negative, which keeps their sums unbiased: clipping them at zero
+    would overstate the errors.
 
     Parameters
     ----------
     confusion
         Weights ``(n_classes, n_classes, n_draws)``, rows gold labels.
     inverse
-        Of the transposed matrix P(gold | truth).
+        Inverse of the transposed matrix P(gold | truth).
 
     Examples
     --------
@@ -441,24 +440,24 @@ def by_truth(confusion: FloatArray, inverse: FloatArray) -> FloatArray:
     return found
 
 
-# How much of a class is left of which nothing is left, next to its gold labels.
+# Remaining share of a class that label errors explain completely, relative to its gold labels.
 _HARDLY_ANY = 1e-12
 
 
 def truth_at(confusion: FloatArray, inverse: FloatArray, scale: Scale) -> FloatArray:
     """Return weights by truth and prediction, with the true classes scaled.
 
-    No more of a class is right than there is of it. A class of which label errors leave nothing
-    keeps the rates of the items that are labelled so.
+    The right part of a class cannot exceed the class. A class that label errors explain completely
+    keeps the rates of the items with that label.
 
     Parameters
     ----------
     confusion
         Weights ``(n_classes, n_classes, n_draws)``, rows gold labels.
     inverse
-        Of the transposed matrix P(gold | truth).
+        Inverse of the transposed matrix P(gold | truth).
     scale
-        From the weight of each true class to the factor of its weights.
+        Function from the weight of each true class to the factor on its weights.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The table of priors by name."""
+"""Table of priors by name."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ from outperform.posterior.learned import learned
 from outperform.posterior.strata import strata
 
 PriorLike: TypeAlias = str | ArrayLike | Prior | PyMCModel
-"""A name, the shape of every cell or an array of shapes, a prior, or a PyMC model."""
+"""A name, the concentration of every cell or an array of them, a prior, or a PyMC model."""
 
 
 def _dirichlet(prior: Prior) -> PriorModel:
-    """Return a prior on every cell; one that is not ours by name goes by its repr."""
+    """Return a prior on every cell; a custom prior is named by its repr."""
     ours = prior.name in _DIRICHLET and prior == Prior.from_param(prior.name)
     return PriorModel(name=str(prior.name) if ours else repr(prior), build=flat, shapes=prior)
 
 
 _DIRICHLET = ("uniform", "jeffreys")
-# Items that were chosen from a pool by their predictions have this one; nobody names it.
+# Items selected from a pool by their predictions always use this prior; it cannot be chosen by
+# name.
 STRATA = PriorModel(name="strata", build=strata)
 PRIORS = {
     prior.name: prior
@@ -41,7 +42,7 @@ PRIORS = {
 
 
 def get_prior(prior: PriorLike | PriorModel) -> PriorModel:
-    """Return a prior by name, by its shapes, or the user's PyMC model as one.
+    """Return a prior from its name, its concentrations, or the user's PyMC model.
 
     Examples
     --------
@@ -55,13 +56,13 @@ def get_prior(prior: PriorLike | PriorModel) -> PriorModel:
             raise UsageError(unknown_name("prior", prior, PRIORS))
         return PRIORS[prior]
     if isinstance(prior, PyMCModel):
-        # Nothing is known of the prior in it.
+        # The prior within the model is unknown.
         return PriorModel(name="own", build=_refuse_own, proper=False, own=prior)
     return _dirichlet(Prior.from_param(prior))
 
 
 def dirichlet_shapes(prior: PriorLike | None) -> Prior:
-    """Return the shapes that a prior has for every cell of two classes; None is ``"unit"``.
+    """Return the concentrations of a prior for every cell of two classes; None is ``"unit"``.
 
     Examples
     --------
@@ -73,11 +74,11 @@ def dirichlet_shapes(prior: PriorLike | None) -> Prior:
         return Prior(rows=unit_rows(2))
     if found.shapes is None:
         raise UsageError(
-            f"prior {found.name!r} has no shape for every cell; use 'unit', 'uniform', "
-            "'jeffreys' or shapes of your own"
+            f"prior {found.name!r} has no concentration for every cell; use 'unit', 'uniform', "
+            "'jeffreys' or custom concentrations"
         )
     return found.shapes
 
 
 def _refuse_own(outcomes: Outcomes) -> Tables:
-    raise UsageError("a PyMC model is sampled; say engine='pymc'")
+    raise UsageError("a PyMC model must be sampled; pass engine='pymc'")

@@ -1,4 +1,4 @@
-"""Random streams, one for each block of draws, spread over threads."""
+"""Random streams, one per block of draws, distributed over threads."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from outperform.errors import UsageError, param
 from outperform.progress import LISTENER
 
 Fill = Callable[[np.random.Generator, FloatArray], None]
-"""Fill an array of shape ``(n_values, block)`` with values of fresh draws."""
+"""Fill an array of shape ``(n_values, block)`` with values of new draws."""
 
 Blocks = Iterator[tuple[np.random.Generator, int]]
-"""The blocks of one worker: a fresh stream and the number of the block."""
+"""Blocks of one worker: a new stream and the number of the block."""
 
 # Below this many gammas a second thread costs more than it saves.
 _WORTH_A_THREAD = 100_000
 
 
 def seed_sequence(random_state: Seed) -> np.random.SeedSequence:
-    """Turn a random state into a seed sequence once; ``None`` draws a seed.
+    """Convert a random state to a seed sequence; ``None`` draws a seed.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def seed_sequence(random_state: Seed) -> np.random.SeedSequence:
     7
     """
     if random_state is None:
-        # Short enough to be printed with a result, and to be typed again.
+        # Short enough to print with a result and to retype.
         return np.random.SeedSequence(int(np.random.SeedSequence().generate_state(1)[0]))
     if isinstance(random_state, np.random.SeedSequence):
         return random_state
@@ -45,8 +45,8 @@ def seed_sequence(random_state: Seed) -> np.random.SeedSequence:
     whole = isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool)
     if not whole or not 0 <= int(random_state) < 2**64:
         raise UsageError(
-            f"{param('random_state')} must be None, a whole number from 0 to 2**64 - 1, a "
-            f"SeedSequence, or a Generator or RandomState of numpy; got {random_state!r}"
+            f"{param('random_state')} must be None, an integer from 0 to 2**64 - 1, a "
+            f"SeedSequence, or a NumPy Generator or RandomState; got {random_state!r}"
         )
     return np.random.SeedSequence(int(random_state))
 
@@ -57,15 +57,15 @@ def child(seed: np.random.SeedSequence, key: int) -> np.random.SeedSequence:
 
 
 def shuffled(values: FloatArray, seed: np.random.SeedSequence) -> FloatArray:
-    """Return the draws ``(n_values, n_draws)`` in random order, all values of a draw together."""
+    """Return the draws ``(n_values, n_draws)`` in random order, with their values kept together."""
     return np.random.Generator(np.random.SFC64(seed)).permutation(values, axis=1)
 
 
 def block_length(n_gammas: int) -> int:
-    """Return how many draws make a block; it depends on the table only, not on threads.
+    """Return the number of draws per block, which depends on the table but not on threads.
 
-    A block of a million gammas stays near the cache and is long enough to
-    forget the cost of starting a stream.
+    A block of a million gammas is close to the cache size and long enough to make the cost of
+    starting a stream negligible.
     """
     return max(8, min(4096, (1 << 20) // max(n_gammas, 1)))
 
@@ -82,7 +82,7 @@ def run_blocks(
 ) -> FloatArray:
     """Fill ``(n_values, n_draws)`` block by block, on several threads if that pays.
 
-    Each worker makes its own ``fill`` and with it its own buffers.
+    Each worker creates its own ``fill`` with its own buffers.
     """
     out = np.empty((n_values, n_draws))
     length = block_length(n_gammas) if length is None else length
@@ -110,9 +110,9 @@ def spread_blocks(
     seed: np.random.SeedSequence,
     n_jobs: int | None,
 ) -> None:
-    """Do every block with a random stream of its own, on several threads if that pays.
+    """Process every block with its own random stream, on several threads if that pays.
 
-    ``work`` goes through the blocks of one worker, with buffers of its own.
+    ``work`` processes the blocks of one worker, with its own buffers.
     """
     workers = _workers(n_jobs, n_blocks=n_blocks, n_gammas=n_gammas)
     stopped, finish = Event(), counted_steps(LISTENER.get(), n_blocks)
@@ -131,11 +131,11 @@ def spread_blocks(
         try:
             list(pool.map(work, map(blocks, range(workers))))
         finally:
-            stopped.set()  # or Ctrl-C would wait until the others have done all their blocks
+            stopped.set()  # otherwise Ctrl-C would wait for all other blocks
 
 
 def counted_steps(progress: Progress | None, total: int) -> Callable[[], None]:
-    """Return what to call after each step, on whatever thread, so that ``progress`` hears of it."""
+    """Return a thread-safe callback for each step that reports to ``progress``."""
     if progress is None:
         return lambda: None
     done, lock = 0, Lock()
@@ -150,14 +150,14 @@ def counted_steps(progress: Progress | None, total: int) -> Callable[[], None]:
 
 
 def n_cores(groups: Path = Path("/sys/fs/cgroup")) -> int:
-    """Return how many cores this process may use, which may be fewer than there are.
+    """Return the number of cores available to this process, at most those of the machine.
 
     Parameters
     ----------
     groups
-        Where Linux says what a container may use.
+        Directory in which Linux lists the limits of a container.
     """
-    if hasattr(os, "sched_getaffinity"):  # neither macOS nor Windows has it
+    if hasattr(os, "sched_getaffinity"):  # not available on macOS and Windows
         cores = len(os.sched_getaffinity(0))
     else:
         cores = os.cpu_count() or 1
@@ -165,7 +165,7 @@ def n_cores(groups: Path = Path("/sys/fs/cgroup")) -> int:
 
 
 def _quotas(groups: Path) -> Iterator[float]:
-    """Yield how many cores' worth of time a container has, by cgroup v2 and v1."""
+    """Yield the CPU quota of a container in cores, from cgroup v2 and v1."""
     for names in (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
         try:
             texts = ((groups / name).read_text(encoding="ascii") for name in names)
@@ -173,11 +173,11 @@ def _quotas(groups: Path) -> Iterator[float]:
             if quota not in ("max", "-1"):
                 yield int(quota) / int(period)
         except (OSError, ValueError, ZeroDivisionError):
-            continue  # there is no such file, as outside of containers
+            continue  # the file does not exist outside of containers
 
 
 def n_workers(n_jobs: int | None) -> int:
-    """Return how much to do at a time: None is 1, and -1 all cores that this process may use.
+    """Return the number of parallel jobs: None is 1, and -1 all available cores.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def n_workers(n_jobs: int | None) -> int:
         return 1
     whole = isinstance(n_jobs, (int, np.integer)) and not isinstance(n_jobs, bool)
     if not whole or not (n_jobs >= 1 or n_jobs == -1):
-        raise UsageError(f"n_jobs must be None, -1 or a positive whole number; got {n_jobs!r}")
+        raise UsageError(f"n_jobs must be None, -1 or a positive integer; got {n_jobs!r}")
     return n_cores() if n_jobs == -1 else int(n_jobs)
 
 

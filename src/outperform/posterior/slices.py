@@ -1,4 +1,4 @@
-"""The posterior of many slices at once."""
+"""Joint posterior of many slices."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ from outperform.posterior.rng import Blocks, child, spread_blocks
 from outperform.posterior.sums import PairSums, PatternSums
 
 Worker = Callable[[np.random.Generator, slice, int], list[Drawn]]
-"""Draw neighbouring slices so many times: one :class:`Drawn` per model."""
+"""Draw adjacent slices a number of times: one :class:`Drawn` per model."""
 
-# With so few cells every slice draws all of them.
+# With at most this many cells every slice draws all of them.
 _FEW_CELLS = 128
-# A block of this many numbers stays near the cache.
+# A block of this many numbers is close to the cache size.
 _BLOCK = 1 << 18
 _LONGEST = 1 << 23
 _MOST_SHARED = 1 << 25
@@ -51,24 +51,24 @@ _SHARED_STREAM = 2**31
 
 
 class SlicesPosterior:
-    """Class proportions and answers of every slice, each pulled toward the whole.
+    """Class proportions and predictions of every slice, shrunk toward the overall result.
 
-    ``answers`` doubt that a slice is like the whole, so that one that is not stays visible;
-    :meth:`doubting` doubts more or less, :meth:`alone` listens to nobody.
+    ``answers`` ignore part of the learned weight on "like the overall result", so a slice that
+    differs stays visible. :meth:`doubting` changes this part, :meth:`alone` removes all pooling.
 
-    ``P(truth, a, b) = P(truth) · P(a, b | truth)``. Slices may differ in their classes without
-    the models behaving any differently, so the proportions have a shrinkage of their own;
-    what the models answer has one for all true classes together. A slice may differ from the whole
-    in every class for itself, or in all of them alike, which is its tilt.
+    ``P(truth, a, b) = P(truth) · P(a, b | truth)``. Slices may differ in class proportions without
+    any difference in model behaviour, so the proportions have a separate shrinkage; the predictions
+    have one for all true classes. A slice may differ from the overall result in each class
+    separately, or in all classes together, which is its tilt.
 
     Parameters
     ----------
     prevalence
-        Counts of the classes: one row.
+        Class counts: one row.
     answers
-        Counts of pairs of answers: one row for each class.
+        Counts of pairs of predictions: one row per class.
     cells
-        Truth, A's and B's answer of each cell of ``answers``, ``(n_cells, 3)``.
+        True class and predictions of A and B in each cell of ``answers``, ``(n_cells, 3)``.
     """
 
     def __init__(self, prevalence: SlicedRows, answers: SlicedRows, cells: IntArray) -> None:
@@ -80,11 +80,11 @@ class SlicesPosterior:
         self.answers = self.learned.doubted()
 
     def doubting(self, doubt: float) -> SlicesPosterior:
-        """Return the posterior of slices that doubt the others so much; with 0 they believe."""
+        """Return the posterior with another share of ignored weight; 0 ignores nothing."""
         return self._with(self.prevalence, self.learned.doubted(doubt))
 
     def alone(self) -> SlicesPosterior:
-        """Return the posterior of every slice on its own."""
+        """Return the posterior without pooling."""
         return self._with(self.prevalence.alone(), self.learned.alone())
 
     def _with(self, prevalence: Shrinkage, answers: Shrinkage) -> SlicesPosterior:
@@ -94,29 +94,30 @@ class SlicesPosterior:
 
     @property
     def n_gammas(self) -> int:
-        """How many gammas one draw of one slice takes."""
+        """Number of gammas per draw and slice."""
         return len(self.cells) + self.n_classes
 
     @property
     def shares(self) -> bool:
-        """Whether slices share draws of the others, and add what they have themselves.
+        """Whether slices share draws of the centres, and add their own.
 
-        Few cells are drawn anew in every slice; of very many classes there is no room to share.
+        Few cells are drawn separately in every slice; with very many classes shared draws need too
+        much memory.
         """
         return len(self.cells) > _FEW_CELLS and self.n_classes**2 <= _MOST_CONFUSION_CELLS
 
     def block_length(self, n_draws: int) -> int:
-        """Return how many slices make a block; it does not depend on threads."""
+        """Return the number of slices per block, which does not depend on threads."""
         if self.shares:
             return 1
         return max(1, min(64, _BLOCK // (self.n_gammas * n_draws)))
 
     def pieces(self, n_draws: int, needs: Needs) -> list[int]:
-        """Return the lengths that draws are made in, so that they fit in memory."""
+        """Return the lengths of batches of draws that fit in memory."""
         if needs == "confusion" and self.n_classes**2 > _MOST_CONFUSION_CELLS:
             raise ResourceError(
-                f"a function of the whole confusion matrix needs {self.n_classes**2:,} cells a "
-                "draw; use one of the named metrics, which need three numbers a class"
+                f"a function of the entire confusion matrix needs {self.n_classes**2:,} cells per "
+                "draw; use one of the named metrics, which need three numbers per class"
             )
         confusions = 2 * self.n_classes**2
         most = _LONGEST // (self.n_gammas + (confusions if needs == "confusion" else 0))
@@ -134,10 +135,10 @@ class SlicesPosterior:
         return int(np.bincount(self.cells[:, 0]).max())
 
     def draw_whole(self, seed: np.random.SeedSequence, n_draws: int) -> FloatArray:
-        """Draw what the models answer on the whole, once, as gammas ``(n_cells, n_draws)``.
+        """Draw the overall predictions once, as gammas ``(n_cells, n_draws)``.
 
-        Slices that are like the whole have these rates and no others, so they share the draws
-        as long as they add next to nothing to what is known of it.
+        Slices that are like the overall result have exactly these rates, so they share the draws if
+        their own items barely change them.
         """
         return _draw_whole(self.answers, seed, n_draws)
 
@@ -150,7 +151,7 @@ class SlicesPosterior:
         places: IntArray,
         n_jobs: int | None = None,
     ) -> Callable[[], Worker]:
-        """Draw what these slices share, and return what makes a worker that takes it."""
+        """Draw the shared parts of these slices, and return a factory of workers that use them."""
         if self.shares:
             shared = self.draw_shared(seed, n_draws, places=places, n_jobs=n_jobs)
             return lambda: self.adding_worker(needs, shared)
@@ -165,11 +166,12 @@ class SlicesPosterior:
         places: IntArray,
         n_jobs: int | None = None,
     ) -> SharedDraws:
-        """Draw once what these slices take of the prior and of each centre and κ.
+        """Draw once the parts of the prior and of each centre and κ that these slices use.
 
-        A gamma of shape a + b is one of a plus one of b. So a slice takes the gammas of the others
-        and adds those of its own items. It takes each draw once at most, so its draws are
-        independent; two slices may take the same, since nothing is said of two together.
+        A gamma of shape a + b is the sum of gammas of shapes a and b. So a slice uses the gammas of
+        the others and adds those of its own items. It uses each draw at most once, so its draws are
+        independent; two slices may use the same draws, because no joint statement is made about two
+        slices.
         """
         learned, rows, size = self.answers, self.answers.rows, self.n_classes
         kept = learned.kept(learned.pooled)
@@ -223,7 +225,7 @@ class SlicesPosterior:
         return SharedDraws(classes, prior, grid, pooled, kept, tilted)
 
     def adding_worker(self, needs: Needs, shared: SharedDraws) -> Worker:
-        """Return a function like that of :meth:`worker`, which adds one slice to what is shared."""
+        """Return a function like that of :meth:`worker` that adds one slice to the shared draws."""
         read, add, add_tilted = (
             (_margins, PairSums.add_margins, PatternSums.add_margins)
             if needs == "margins"
@@ -293,10 +295,10 @@ class SlicesPosterior:
         return draw
 
     def worker(self, needs: Needs, whole: FloatArray | None = None) -> Worker:
-        """Return a function with buffers of its own that draws neighbouring slices.
+        """Return a function with its own buffers that draws adjacent slices.
 
         It returns sums of A and of B, ``(n_classes, n_slices, n_draws)``, which the next call
-        overwrites. With draws of the whole it takes these where a slice is like it.
+        overwrites. With overall draws it uses these for slices that are like the overall result.
         """
         truth = self.cells[:, 0].tolist()
         read = _margins if needs == "margins" else _confusion
@@ -342,7 +344,7 @@ class SlicesPosterior:
         weights: FloatArray,
         classes: FloatArray,
     ) -> None:
-        """Tilt gammas of the whole ``(n_cells, n_draws)`` as this slice does, in place."""
+        """Apply the tilt of this slice to overall gammas ``(n_cells, n_draws)``, in place."""
         tilt = self.answers.tilt
         assert tilt is not None
         patterns: list[int] = tilt.patterns.tolist()
@@ -361,21 +363,21 @@ class SlicesPosterior:
         rows: FloatArray,
         classes: FloatArray,
     ) -> FloatArray:
-        """Draw who is right in this slice, and return what that multiplies each pattern by.
+        """Draw the patterns of right and wrong in this slice, and return a factor for each.
 
-        ``rows`` are gammas of the whole by who is right, ``(4, n_classes, n_draws)``.
+        ``rows`` are overall gammas by pattern, ``(4, n_classes, n_draws)``.
         """
         tilt, n_draws = self.answers.tilt, classes.shape[1]
         if tilt is None or not n_draws:
             return np.ones((N_PATTERNS, n_draws))
         lengths = np.diff(stops[self.answers.n_grid - 1 :])
-        # Draws come in the order of κ, and so do draws that slices share.
+        # Draws are ordered by κ, like the shared draws.
         shares = tilt.draw_shares(generator, place, lengths)
         return tilt_factors(rows / rows.sum(axis=0), classes, shares)
 
 
 class _Buffers(NamedTuple):
-    """Arrays that a worker fills again and again."""
+    """Buffers that a worker reuses."""
 
     weights: FloatArray  # (n_cells, n_slices, n_draws)
     classes: FloatArray  # (n_classes, n_slices, n_draws)
@@ -413,9 +415,9 @@ def _fill_slices(
     out: FloatArray,
     whole: FloatArray | None = None,
 ) -> IntArray:
-    """Fill ``(n_cells, n_slices, n_draws)`` with gammas, a slice's draws in the order of κ.
+    """Fill ``(n_cells, n_slices, n_draws)`` with gammas, with a slice's draws ordered by κ.
 
-    Returns where the draws of each κ end. Those of a tilt, the last, are gammas of the whole.
+    Returns the end index of the draws of each κ. Those of a tilt, the last, are overall gammas.
     """
     shapes = learned.shapes(places)
     stops = _allot(generator, learned.weights[places], out.shape[2])
@@ -445,8 +447,8 @@ def _fill_classes(
     buffer: FloatArray,
     whole: FloatArray | None = None,
 ) -> None:
-    """Fill ``(n_classes, n_slices, n_draws)`` with shares of the classes."""
-    # Draws come in the order of κ; which κ of the one meets which of the other is chance.
+    """Fill ``(n_classes, n_slices, n_draws)`` with class shares."""
+    # Draws are ordered by κ; the pairing of both κ is random.
     _fill_slices(generator, prevalence, places, buffer, whole)
     order = generator.permutation(classes.shape[2])
     np.take(buffer, order, axis=2, out=classes)
@@ -454,9 +456,10 @@ def _fill_classes(
 
 
 def _additions(learned: Shrinkage, shapes: FloatArray) -> tuple[FloatArray, AnyArray]:
-    """Return what each slice adds to the whole, ``(n_slices, n_cells, 1)``, and if that is small.
+    """Return each slice's contribution, ``(n_slices, n_cells, 1)``, and whether it is small.
 
-    A gamma of shape a + b is one of a plus one of b; where b is small beside a, its mean does.
+    A gamma of shape a + b is the sum of gammas of a and b; if b is much smaller than a, its mean
+    suffices.
     """
     base, starts = learned.whole, learned.rows.row_starts
     added: FloatArray = np.maximum(shapes[:, LIKE_WHOLE] - base, 0.0)
@@ -466,7 +469,7 @@ def _additions(learned: Shrinkage, shapes: FloatArray) -> tuple[FloatArray, AnyA
 
 
 def _allot(generator: np.random.Generator, weights: FloatArray, n_draws: int) -> IntArray:
-    """Return where each κ's draws end: its share of them, rounded up or down by chance."""
+    """Return the end index of each κ's draws: its share of them, randomly rounded up or down."""
     edges = np.cumsum(weights, axis=1)
     edges *= n_draws / edges[:, -1:]
     stops = np.floor(edges + generator.random((len(weights), 1))).astype(np.int64)
@@ -502,19 +505,20 @@ def _fill_row(
 
 
 def pool_slices(outcomes: Outcomes, *, prior: PriorModel) -> SlicesPosterior:
-    """Return the posterior of every slice of two paired models' outcomes.
+    """Return the posterior of every slice for two paired models.
 
-    The base prior is ``"unit"`` or one with a shape for every cell. With many classes unit
-    keeps to the cells that occurred in some slice, with mass 1 in each class as before.
+    The base prior is ``"unit"`` or one with a concentration for every cell. With many classes, unit
+    covers only cells that occurred in some slice, still with mass 1 per class.
     """
     slices = outcomes.slices
     if slices is None or len(outcomes.models) != 2:
         raise UsageError(
-            f"slices are pooled for two models of outcomes that were divided with {param('by=')}"
+            "pooling slices needs outcomes of two models with slices; define these with "
+            f"{param('by=')}"
         )
     if prior.shapes is None and prior != get_prior("unit"):
         raise UsageError(
-            "slices know the priors 'unit', 'uniform', 'jeffreys' and shapes of your own; "
+            "slices support the priors 'unit', 'uniform', 'jeffreys' and custom concentrations; "
             f"got {prior.name!r}"
         )
     cells, shapes = _cells(slices, outcomes.n_classes, prior.shapes)
@@ -532,7 +536,7 @@ def pool_slices(outcomes: Outcomes, *, prior: PriorModel) -> SlicesPosterior:
 
 
 def _cells(slices: Slices, n_classes: int, prior: Prior | None) -> tuple[IntArray, FloatArray]:
-    """Return the cells that are drawn, in order of their truth, and the prior of each."""
+    """Return the cells to draw, ordered by true class, and their priors."""
     if prior is not None or n_classes**3 <= _FEW_CELLS:
         rows = (
             product_rows(unit_rows(n_classes), 2)
@@ -551,13 +555,13 @@ def _cells(slices: Slices, n_classes: int, prior: Prior | None) -> tuple[IntArra
 
 
 def _unseen(truth: int, n_classes: int) -> IntArray:
-    """Return cells for a class that is nowhere true: right or wrong, each of two models."""
+    """Return cells for a class that is never true: right or wrong for each of two models."""
     other = (truth + 1) % n_classes
     return np.array([[truth, a, b] for a in (truth, other) for b in (truth, other)])
 
 
 def _rows(slices: Slices, cells: IntArray, *, row: IntArray, prior: FloatArray) -> SlicedRows:
-    """Add up the slices' counts to these cells, which are told apart by their first codes."""
+    """Sum the slices' counts to these cells, which are identified by their first codes."""
     codes = slices.table.cells[:, 1 : 1 + cells.shape[1]]
     size = int(max(cells.max(), codes.max())) + 1
     powers = size ** np.arange(cells.shape[1] - 1, -1, -1, dtype=np.int64)
@@ -573,11 +577,11 @@ def _rows(slices: Slices, cells: IntArray, *, row: IntArray, prior: FloatArray) 
 
 
 def coupled(own: FloatArray, outcomes: Outcomes, seed: SeedSequence) -> FloatArray:
-    """Put draws of slices in the order in which the weights of whole groups move them together.
+    """Reorder draws of slices so that groups across slices have joint weights.
 
-    An author who writes in several languages moves several slices at once. Each slice keeps its
-    draws; their order is that of joint draws, in which a group has one weight in all slices.
-    Slices that share no group stay as they are.
+    An author who writes in several languages affects several slices at once. Each slice keeps its
+    draws, but in the order of joint draws, in which a group has the same weight in all slices.
+    Slices that share no group are not changed.
     """
     slices = outcomes.slices
     assert slices is not None
@@ -587,7 +591,7 @@ def coupled(own: FloatArray, outcomes: Outcomes, seed: SeedSequence) -> FloatArr
     places = slices.table.cells[groups.cell, 0]
     pairs = distinct_rows(np.stack([groups.pattern, places], axis=1))
     if len(pairs.first) == len(groups.repeats):
-        return own  # each pattern lies in one slice
+        return own  # each pattern is within one slice
     size = n_codes(outcomes)
     cells = slices.table.cells[:, :1] * size + slices.table.cells[:, 1:]
     codes = tuple(range(len(slices) * size))

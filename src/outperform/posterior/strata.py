@@ -21,18 +21,18 @@ from outperform.posterior.hierarchical import GridPosterior, RisingFactorial, Te
 
 _MOST_CELLS = 1 << 16
 _JEFFREYS = 0.5
-# People are expected to agree with a judge so often, by a prior worth this many items at most.
+# Prior probability that people agree with a judge, and the largest weight of this prior in items.
 _AGREE, _MOST_MASS = 0.75, 4.0
-# Below the least mass a stratum without labels might have no weight at all; above the greatest
-# more mass changes nothing.
+# Below the smallest mass a stratum without labels might have zero weight; above the largest, more
+# mass has no effect.
 _LEAST_MASS, _GREATEST_MASS = 0.1, 1e6
 
 
 class WeighedRows(NamedTuple):
-    """Labels that were drawn with known probabilities, in strata and outcomes.
+    """Labels drawn with known probabilities, by stratum and outcome.
 
-    A label that had half the probability of another represents twice as many items, so its gamma
-    has twice the weight.
+    A label with half the probability of another represents twice as many items, so its gamma has
+    twice the weight.
     """
 
     stratum: IntArray
@@ -41,7 +41,7 @@ class WeighedRows(NamedTuple):
     weights: FloatArray  # inverse probabilities, 1 on average
 
     def effective(self, n_strata: int, n_outcomes: int) -> FloatArray:
-        """Return counts that are worth as much as labels of equal weight, by Kish's formula."""
+        """Return effective counts of labels by Kish's formula."""
         sums, squares = (
             np.bincount(self.stratum, self.counts * self.weights**power, minlength=n_strata)
             for power in (1, 2)
@@ -55,7 +55,7 @@ class WeighedRows(NamedTuple):
     def draw(
         self, generator: np.random.Generator, places: IntArray, shapes: FloatArray, size: int
     ) -> FloatArray:
-        """Draw the gamma of every row, weigh it and add it up by place, ``(size, length)``."""
+        """Draw the gamma of every row, weight it and sum it by index, ``(size, length)``."""
         gammas = draw_gammas(generator, shapes) * self.weights[:, None]
         sums: FloatArray = np.zeros((size, shapes.shape[1]))
         if len(places):
@@ -66,18 +66,18 @@ class WeighedRows(NamedTuple):
 
 
 class Shares:
-    """Shares of outcomes that strata have in common, and how near to them each stratum is.
+    """Common outcome shares of strata, and the shrinkage of each stratum toward them.
 
     Parameters
     ----------
     counts
-        How often each outcome was seen in each stratum, ``(n_strata, n_outcomes)``.
+        Count of each outcome in each stratum, ``(n_strata, n_outcomes)``.
     mass
-        The prior mass κ with which every stratum has the common shares; learned if None.
+        Prior mass κ of the common shares in every stratum; learned if None.
     shapes
-        The prior of the common shares, one shape for each outcome.
+        Prior of the common shares, one concentration per outcome.
     rows
-        The labels with their weights, if they were drawn with known probabilities.
+        Labels with their weights, if they were drawn with known probabilities.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class Shares:
         else:
             mass = np.full(length, self.mass)
         n = np.maximum(self.counts.sum(axis=1), 1.0)
-        # (n_strata, length): how many labels of ρ one label of the stratum is worth
+        # (n_strata, length): weight of one label of the stratum in labels of ρ
         worth = (1.0 + mass) / (n[:, None] + mass)
         own = self.shapes.reshape(-1, 1)
         shares: FloatArray
@@ -115,7 +115,7 @@ class Shares:
 
     @cached_property
     def mass_posterior(self) -> GridPosterior:
-        """The posterior of log κ: a Dirichlet-multinomial likelihood of every stratum."""
+        """Posterior of log κ: a Dirichlet-multinomial likelihood of every stratum."""
         pooled: FloatArray = self.counts.sum(axis=0) + self.shapes
         terms = [
             Term(function=RisingFactorial(column), log_alpha=partial(_moved, by=float(by)))
@@ -131,30 +131,30 @@ def _moved(mesh: Sequence[FloatArray], *, by: float) -> FloatArray:
 
 
 class Stratified(TablesBase):
-    """Gammas of rows, divided by their sum within each stratum and multiplied by its drawn size.
+    """Gammas of rows, normalised within each stratum and multiplied by its drawn size.
 
     Parameters
     ----------
     cells
-        The truth and each model's answer in every row of a stratum,
-        ``(n_strata, n_rows, 1 + n_models)``.
+        True class and each model's prediction in every row of a stratum, ``(n_strata, n_rows, 1 +
+        n_models)``.
     sizes
-        How many items each stratum holds.
+        Number of items in each stratum.
     counts
-        How many labelled items each row has, ``(n_strata, n_rows)``.
+        Number of labelled items of each row, ``(n_strata, n_rows)``.
     prior
-        The prior shape of each row, beside what strata learn from each other.
+        Prior concentration of each row, in addition to the shares learned across strata.
     n_classes
         How many classes there are.
     patterns
-        Strata that have shares in common.
+        Strata with common shares.
     weighed
-        The labels with their weights, which are then drawn instead of the counts.
+        Labels with their weights, which are then drawn instead of the counts.
     beside
-        The truth and each model's answer by another's verdict, ``(n_strata, 1 + n_models)``: these
-        models are read off the sizes of the strata, after those of the rows.
+        True class and each model's prediction by another's verdict, ``(n_strata, 1 + n_models)``:
+        these models are computed from the sizes of the strata, after those of the rows.
     n_shared
-        How many gammas a draw takes for what strata have in common.
+        Number of gammas per draw for the common shares.
     """
 
     def __init__(
@@ -216,9 +216,9 @@ class Stratified(TablesBase):
         return sizes, weights.reshape(-1, length)
 
     def _shapes(self, generator: np.random.Generator, length: int) -> FloatArray:
-        """Return or draw the shapes of the rows of each stratum.
+        """Return or draw the concentrations of the rows of each stratum.
 
-        Labels that are weighed are drawn apart, so that only the prior's shapes are left.
+        Weighted labels are drawn separately, so only the prior's concentrations remain.
         """
         fixed = (self.prior if self.weighed is not None else self.counts + self.prior)[:, :, None]
         if not self.patterns:
@@ -229,7 +229,7 @@ class Stratified(TablesBase):
         return shapes
 
     def _adders(self, cells: IntArray) -> list[Callable[[FloatArray], FloatArray]]:
-        """Return what adds weights of rows up to the confusion array of each model."""
+        """Return the tally that sums weights of rows to the confusion array of each model."""
         return [self._adder(cells[:, 0], answers) for answers in cells[:, 1:].T]
 
     def _adder(self, truth: IntArray, answers: IntArray) -> Callable[[FloatArray], FloatArray]:
@@ -246,10 +246,10 @@ class Stratified(TablesBase):
 
 
 class Pattern(NamedTuple):
-    """Strata in which the judge and the models agree with each other in the same way.
+    """Strata with the same pattern of agreement between the judge and the models.
 
-    ``spread`` is how an outcome, "as the judge says", "as B says" or "neither", is shared out
-    over the classes in each of these strata, ``(n_strata, n_outcomes, n_classes)``.
+    ``spread`` is the distribution of an outcome ("as the judge", "as B" or "neither") over the
+    classes in each of these strata, ``(n_strata, n_outcomes, n_classes)``.
     """
 
     strata: IntArray
@@ -260,20 +260,20 @@ class Pattern(NamedTuple):
 def learned_patterns(
     said: IntArray, sizes: FloatArray, labelled: FloatArray, rows: WeighedRows | None = None
 ) -> tuple[Pattern, ...]:
-    """Put strata together by who agrees with whom, whatever the class.
+    """Group strata by pattern of agreement, regardless of class.
 
-    Where the judge and A say one class and B another, say, the truth is the first, the second or
-    neither, with shares that these strata have in common as far as their labels allow. A class
-    that nobody says is as likely as the judge says it elsewhere.
+    For example, if the judge and A give one class and B another, the truth is the first, the second
+    or neither, with common shares of these strata to the extent that their labels allow. The
+    probability of a class that nobody gives is proportional to its frequency in the judge's labels.
 
     Parameters
     ----------
     said
-        The classes that the judge and every model give each stratum, ``(n_strata, 1 + n_models)``.
+        Class of each stratum by the judge and by every model, ``(n_strata, 1 + n_models)``.
     sizes
-        How many items each stratum holds.
+        Number of items in each stratum.
     labelled
-        How many labelled items of each stratum are of each class, ``(n_strata, n_classes)``.
+        Number of labelled items of each stratum and class, ``(n_strata, n_classes)``.
     rows
         The same labels with their weights, if they were drawn with known probabilities.
     """
@@ -297,7 +297,8 @@ def learned_patterns(
             outcome = (spread[place, :, rows.outcome[here]] > 0).argmax(axis=1)
             own = WeighedRows(place, outcome, rows.counts[here], rows.weights[here])
             counts = own.effective(*counts.shape)
-        # As of two classes: the mass of one item, and with the judge three times out of four.
+        # As for two classes: the mass of one item, in agreement with the judge three times out of
+        # four.
         shapes = np.full(counts.shape[1], (1.0 - _AGREE) / (counts.shape[1] - 1))
         shapes[0] = _AGREE
         found.append(Pattern(strata, spread, Shares(counts, shapes=shapes, rows=own)))
@@ -308,12 +309,12 @@ def _refuse_size(n_strata: int, n_classes: int, what: str) -> None:
     if n_strata * n_classes > _MOST_CELLS:
         raise ResourceError(
             f"{n_strata:,} {what} of {n_classes:,} classes are more than {_MOST_CELLS:,} cells; "
-            "keep the classes that matter and call the others one"
+            "keep the relevant classes and merge the others into one"
         )
 
 
 def _of_classes(strata: IntArray, n_classes: int) -> IntArray:
-    """Return a row for each true class of every stratum, ``(n_strata, n_classes, width)``."""
+    """Return one row per true class of every stratum, ``(n_strata, n_classes, width)``."""
     cells = np.repeat(strata[:, None, :], n_classes, axis=1)
     cells[:, :, 0] = np.arange(n_classes)
     return cells
@@ -332,21 +333,21 @@ def pool_weights(
     Parameters
     ----------
     cells
-        The predictions (a, b) of each stratum, ``(n_strata, 2)``.
+        Predictions (a, b) of each stratum, ``(n_strata, 2)``.
     sizes
-        How many items of the pool each stratum holds.
+        Number of items of the pool in each stratum.
     labelled
-        How many labelled items of each stratum are of each class, ``(n_strata, n_classes)``.
+        Number of labelled items of each stratum and class, ``(n_strata, n_classes)``.
     mass
-        The prior mass κ of every stratum in which the models disagree; learned if None.
+        Prior mass κ of every stratum in which the models disagree; learned if None.
     agreed
-        The prior mass of every stratum in which they agree.
+        Prior mass of every stratum in which they agree.
     """
     n_strata, n_classes = labelled.shape
     _refuse_size(n_strata, n_classes, "pairs of predictions")
     same = cells[:, 0] == cells[:, 1]
     apart = np.flatnonzero(~same)
-    # In a disagreement A is right, or B, or, if it can be, neither.
+    # In a disagreement A is right, or B, or, if possible, neither.
     spread = np.eye(n_classes)[cells[apart]]
     if n_classes > 2:
         neither = (1.0 - spread.sum(axis=1, keepdims=True)) / (n_classes - 2)
@@ -366,35 +367,35 @@ def pool_weights(
 
 
 def judged_weights(outcomes: Outcomes, *, beside: bool = False) -> Stratified:
-    """Return the posterior of ``p(what the judge says) · p(what people say | what it says)``.
+    """Return the posterior of ``p(judge's label) · p(human label | judge's label)``.
 
-    Of right and wrong, and of two classes, the prior of every stratum has the mass of one item
-    and expects people to agree with the judge: on every model apart, or on the class, three
-    times out of four. Of more classes there are more strata than labels, and strata learn from
-    each other: see :func:`learned_patterns`.
+    For verdicts, and for two classes, the prior of every stratum has the mass of one item and
+    expects people to agree with the judge (on each model separately, or on the class) three times
+    out of four. With more classes there are more strata than labels, and strata share information:
+    see :func:`learned_patterns`.
 
     Parameters
     ----------
     outcomes
-        Items that a judge looked at, and people at some.
+        Items of which a judge rated all and people labelled some.
     beside
-        Whether every model is read off the judge's own verdicts too, after those of people.
+        Whether to add every model as rated by the judge alone, after the corrected ones.
     """
     judged, n_classes = outcomes.pool, outcomes.n_classes
     assert isinstance(judged, Judged)
     refuse_many(judged)
     strata, sizes = judged.strata, judged.counts.astype(np.float64)
     prior: FloatArray
-    if outcomes.kind == "correct":  # people may differ on every model apart
+    if outcomes.kind == "correct":  # people may differ from the judge on each model separately
         verdicts = np.array(list(product((0, 1), repeat=strata.shape[1] - 1)), dtype=np.int64)
         told = np.column_stack([np.ones(len(verdicts), dtype=np.int64), verdicts])
         cells = np.broadcast_to(told, (len(strata), *told.shape))
         agree = (verdicts == strata[:, None, 1:]).astype(np.float64)
         shares = np.where(agree > 0, _AGREE, 1.0 - _AGREE).prod(axis=2)
-        # Joint verdicts on more models are more strata, and not more that is known before.
+        # More models mean more strata, but not more prior knowledge.
         prior = shares * min(1.0, _MOST_MASS / len(verdicts))
     else:
-        _refuse_size(len(strata), n_classes, "combinations of what the judge and the models say,")
+        _refuse_size(len(strata), n_classes, "combinations of labels by the judge and the models,")
         cells = _of_classes(strata, n_classes)
         prior = np.where(cells[:, :, 0] == strata[:, :1], _AGREE, 1.0 - _AGREE)
     counts = np.zeros(cells.shape[:2])
@@ -409,7 +410,7 @@ def judged_weights(outcomes: Outcomes, *, beside: bool = False) -> Stratified:
         patterns = learned_patterns(strata, sizes, counts, common)
         prior = np.zeros_like(prior)
         if judged.chances is not None and judged.chances.expected is None:
-            # Strata of one or two labels cannot show what a label of theirs weighs on average.
+            # Strata with one or two labels cannot show the average weight of their labels.
             weighed = common
     return Stratified(
         cells,
@@ -426,8 +427,8 @@ def judged_weights(outcomes: Outcomes, *, beside: bool = False) -> Stratified:
 def _weighed(judged: Judged, cells: IntArray, *, by_pattern: bool) -> WeighedRows | None:
     """Return the labels with their weights; None unless their probabilities are known.
 
-    Weights are 1 on average over a stratum, or over those of the same pattern: of the design if
-    it is known, else of the labels.
+    Weights average 1 over a stratum, or over strata of the same pattern: by design if known, else
+    over the labels.
     """
     chances, strata = judged.chances, judged.strata
     if chances is None or not len(chances.cells):
@@ -448,7 +449,7 @@ def _weighed(judged: Judged, cells: IntArray, *, by_pattern: bool) -> WeighedRow
 
 
 def strata(outcomes: Outcomes) -> Stratified:
-    """Return the posterior of items that were chosen from a pool, or judged."""
+    """Return the posterior of items that were selected from a pool, or judged."""
     pool = outcomes.pool
     assert pool is not None
     if isinstance(pool, Judged):

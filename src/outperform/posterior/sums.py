@@ -1,4 +1,4 @@
-"""Sums of weights: per class, per group, or whole confusion matrices."""
+"""Sums of weights: per class, per group, or as full confusion matrices."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ if TYPE_CHECKING:
 
 _MOST_CONFUSION_CELLS = 1 << 14
 
-# From so many models on, adding up only what went wrong is faster, and with counts up to
-# this one nothing is lost when that is taken from the whole.
+# From this many models on, summing only the errors is faster, and up to this count subtracting them
+# from the total loses no precision.
 _MANY_MODELS = 3
 _LARGEST_COUNT = 2.0**32
 
-# Up to so many classes looking a ticket up is faster than working out what it means,
-# and the table of all tickets, which grows with the square, is small.
+# Up to this many classes looking up the class of a ticket is faster than computing it, and the
+# table of all tickets, which grows with the square, is small.
 _TABULATED = 256
 
 
 class Tally(Protocol):
-    """Adds up the weights of cells that occurred and of the prior's sticks."""
+    """Sums the weights of cells that occurred and of the prior's sticks."""
 
     def of_cells(self, gammas: FloatArray) -> FloatArray:
         """Return sums over the cells that occurred."""
@@ -53,17 +53,17 @@ class Tally(Protocol):
         """Add the prior's sticks to the sums."""
 
     def split(self, sums: FloatArray) -> list[Drawn]:
-        """Return what each model needs of the sums."""
+        """Return the sums needed for each model."""
 
 
 def _ticket_classes(n_classes: int) -> IntArray:
-    """Return the class that each ticket means, for each true class."""
+    """Return the class of each ticket, for each true class."""
     steps = np.maximum(np.arange(2 * (n_classes - 1)) - (n_classes - 2), 0)
     return (np.arange(n_classes)[:, None] + steps) % n_classes
 
 
 def ticket_classes(ticket: IntArray) -> IntArray:
-    """Return the class that each ticket ``(sticks, n_classes, n_draws)`` means.
+    """Return the class of each ticket ``(sticks, n_classes, n_draws)``.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def ticket_classes(ticket: IntArray) -> IntArray:
 
 
 def _read_tickets(ticket: IntArray, n_classes: int, *, scale: int, out: IntArray) -> None:
-    """Write ``scale`` times the class that each ticket ``(sticks, n_classes, n_draws)`` means."""
+    """Write ``scale`` times the class of each ticket ``(sticks, n_classes, n_draws)``."""
     if n_classes <= _TABULATED:
         classes = _ticket_classes(n_classes) * scale
         for truth in range(n_classes):
@@ -91,7 +91,7 @@ def _read_tickets(ticket: IntArray, n_classes: int, *, scale: int, out: IntArray
 
 
 class Margins:
-    """Adds weights up to hits, actual and predicted of each class and model."""
+    """Sums weights to hits, actual and predicted counts of each class and model."""
 
     def __init__(self, cells: IntArray, n_classes: int) -> None:
         from scipy.sparse import csr_array
@@ -135,7 +135,7 @@ class Margins:
             sums[start + n_classes : start + 2 * n_classes] += predicted.reshape(n_classes, length)
 
     def split(self, sums: FloatArray) -> list[Drawn]:
-        """Return what each model needs of the sums."""
+        """Return the sums needed for each model."""
         n_classes = self.n_classes
         actual = sums[:n_classes]
         return [
@@ -149,10 +149,10 @@ class Margins:
 
 
 class Errors(Margins):
-    """Adds up only what each model got wrong: missed and spurious weight of each class.
+    """Sums only the errors of each model: missed and spurious weight of each class.
 
-    Models that are ranked are right most of the time, so this takes a fraction of
-    the additions. ``hits = actual − missed`` and ``predicted = hits + spurious``.
+    Ranked models are right most of the time, so this takes a fraction of the additions. ``hits =
+    actual − missed`` and ``predicted = hits + spurious``.
     """
 
     def __init__(self, cells: IntArray, n_classes: int) -> None:
@@ -176,7 +176,7 @@ class Errors(Margins):
         sums[:n_classes] += masses.sum(axis=0)
         draws = np.arange(length)
         places = np.empty(masses.shape, dtype=np.int64)
-        # One look-up for all true classes: where the tickets of each begin in the whole table.
+        # A single look-up for all true classes: the offset of each class in the full table.
         known = _ticket_classes(n_classes).ravel() * length if n_classes <= _TABULATED else None
         firsts = (np.arange(n_classes) * 2 * (n_classes - 1))[:, None]
         for model, ticket in enumerate(tickets):
@@ -192,7 +192,7 @@ class Errors(Margins):
             sums[start + n_classes : start + 2 * n_classes] += spurious.reshape(n_classes, length)
 
     def split(self, sums: FloatArray) -> list[Drawn]:
-        """Return what each model needs of the sums."""
+        """Return the sums needed for each model."""
         n_classes = self.n_classes
         actual = sums[:n_classes]
         found: list[Drawn] = []
@@ -204,15 +204,15 @@ class Errors(Margins):
 
 
 class Confusions:
-    """Adds weights up to a full confusion matrix per model, scaled to sum to 1."""
+    """Sums weights to a full confusion matrix per model, scaled to sum to 1."""
 
     def __init__(self, cells: IntArray, n_classes: int) -> None:
         from scipy.sparse import csr_array
 
         if n_classes**2 > _MOST_CONFUSION_CELLS:
             raise ResourceError(
-                f"a function of the whole confusion matrix needs {n_classes**2:,} cells a draw; "
-                "use one of the named metrics, which need three numbers a class"
+                f"a function of the entire confusion matrix needs {n_classes**2:,} cells per "
+                "draw; use one of the named metrics, which need three numbers per class"
             )
         self.n_classes, self.n_models = n_classes, cells.shape[1] - 1
         self.ticket_classes = _ticket_classes(n_classes)
@@ -244,14 +244,14 @@ class Confusions:
             sums[model * n_classes**2 : (model + 1) * n_classes**2] += added.reshape(-1, length)
 
     def split(self, sums: FloatArray) -> list[Drawn]:
-        """Return what each model needs of the sums."""
+        """Return the sums needed for each model."""
         n_classes = self.n_classes
         stacked = sums.reshape(self.n_models, n_classes, n_classes, -1)
         return [matrix / matrix.sum(axis=(0, 1)) for matrix in stacked]
 
 
 class RowSums:
-    """Adds weights up to the sum of each true class, and multiplies what is in it."""
+    """Sums weights by true class, and multiplies the weights of each class by a factor."""
 
     def __init__(self, cells: IntArray, n_classes: int) -> None:
         from scipy.sparse import csr_array
@@ -274,7 +274,7 @@ class RowSums:
 def choose_tally(
     cells: IntArray, n_classes: int, needs: Needs, *, largest: float
 ) -> Margins | Confusions:
-    """Return the fastest way to add up to what is needed, given the largest shape of a cell."""
+    """Return the fastest tally for the required sums, given the largest shape of a cell."""
     if needs == "confusion":
         return Confusions(cells, n_classes)
     many = cells.shape[1] - 1 >= _MANY_MODELS and largest <= _LARGEST_COUNT
@@ -282,26 +282,26 @@ def choose_tally(
 
 
 class LinearWeights(TablesBase):
-    """Independent gammas, one for each unit, and what each unit holds.
+    """Independent gammas, one per unit, and the cells of each unit.
 
-    A unit is a cell, or a pattern of cells that were seen together: then the
-    sum of as many Exp(1) weights as groups show the pattern is Gamma(repeats).
+    A unit is a cell, or the pattern of cells of a group: then the sum of the Exp(1) weights of all
+    groups with the pattern is Gamma(repeats).
 
     Parameters
     ----------
     outcomes
         Paired outcomes of one model or several; their codes and classes.
     cells
-        The cells, ``(n_cells, 1 + n_models)``.
+        Cells, ``(n_cells, 1 + n_models)``.
     shapes
-        The gamma shape of each unit.
+        Gamma shape of each unit.
     held
-        How often each unit holds each cell, or how much weight of it,
-        ``(n_cells, n_units)``; None if the units are the cells.
+        Count or weight of each cell in each unit, ``(n_cells, n_units)``; None if the units are the
+        cells.
     """
 
     df: float | None = None
-    """How well the units know the spread of what is asked; None where they are many."""
+    """Degrees of freedom of the spread as estimated by the units; None if they are many."""
 
     def __init__(
         self,
@@ -325,7 +325,7 @@ class LinearWeights(TablesBase):
 
     @property
     def _spread(self) -> float:
-        """How many times the least weight that a unit brings the greatest is."""
+        """Ratio of the largest to the smallest weight of a unit."""
         if self.held is None or not self.held.nnz:
             return 1.0
         return float(self.held.data.max() / self.held.data.min())
@@ -344,7 +344,7 @@ class LinearWeights(TablesBase):
         return draw
 
     def widened(self, df: float | None) -> Self:
-        """Return the same weights of units that know the spread so well; None where well."""
+        """Return the same weights with these degrees of freedom; None if the units are many."""
         wider = copy(self)
         wider.df = df
         return wider
@@ -361,7 +361,7 @@ class LinearWeights(TablesBase):
         return draw
 
     def predictor(self) -> NewTable:
-        """Return a function that draws items from the cells, or whole groups."""
+        """Return a function that draws items from the cells, or entire groups."""
         if self.held is None:
             return cell_predictor(self)
         table = self.outcomes.tables[0]
@@ -373,7 +373,7 @@ class LinearWeights(TablesBase):
             weights = draw_gammas(generator, shapes)
             repeats = generator.multinomial(size, weights / weights.sum())
             drawn = replace(groups, repeats=repeats)
-            if groups.weighted:  # every item is in one group, whatever weight it has there
+            if groups.weighted:  # every item is in one group, whatever its weight
                 counts = np.zeros(len(table.cells), dtype=np.int64)
                 np.add.at(counts, groups.cell, repeats[groups.pattern])
             else:
@@ -383,7 +383,7 @@ class LinearWeights(TablesBase):
         return draw
 
     def tally(self, needs: Needs) -> Margins | Confusions:
-        """Return what adds the weights of cells up."""
+        """Return the tally that sums the weights of cells."""
         largest = float(self.shapes.max(initial=0.0)) * self._spread
         return choose_tally(self.cells, self.n_codes, needs, largest=largest)
 
@@ -400,14 +400,14 @@ class LinearWeights(TablesBase):
         return draw
 
     def of_classes(self, drawn: Drawn) -> Drawn:
-        """Leave "no span" out: it is no class."""
+        """Drop "no span", which is not a class."""
         if self.outcomes.kind != "spans" or not isinstance(drawn, Sums):
             return drawn
         return Sums(*(sums[: self.n_classes] for sums in drawn))
 
 
 class DirichletCells(LinearWeights):
-    """One Dirichlet over listed cells: sums of its cells have closed forms."""
+    """A single Dirichlet over listed cells: sums of its cells have closed forms."""
 
     def part_shape(self, model: int, part: str, positive: int | None) -> float | None:
         """Return the gamma shape of a part."""
@@ -444,15 +444,14 @@ class DirichletCells(LinearWeights):
 
 
 def held_by(outcomes: Outcomes, groups: Groups) -> csr_array:
-    """Return how often each pattern of groups holds each cell, ``(n_cells, n_patterns)``.
+    """Return the count of each cell in each group pattern, ``(n_cells, n_patterns)``.
 
-    An item of importance w is a group that holds its cell w times: its part of a draw is
-    w · Exp(1).
+    An item of importance w is a group with w items of its cell: its part of a draw is w · Exp(1).
     """
     from scipy.sparse import csr_array
 
     times = groups.times.astype(np.float64)
-    if groups.weighted:  # their scale means nothing, and so it cannot overflow
+    if groups.weighted:  # their scale is arbitrary, and scaling prevents overflow
         times = times / times.max(initial=np.finfo(np.float64).tiny)
     return csr_array(
         (times, (groups.cell, groups.pattern)),
@@ -461,9 +460,9 @@ def held_by(outcomes: Outcomes, groups: Groups) -> csr_array:
 
 
 class PairSums(NamedTuple):
-    """Weights of the cells of two models, added up by truth and answer."""
+    """Weights of the cells of two models, summed by true class and prediction."""
 
-    answers: FloatArray  # (n_draws, n_classes, 2 · n_classes), A's answers before B's
+    answers: FloatArray  # (n_draws, n_classes, 2 · n_classes), predictions of A before those of B
     hits: FloatArray  # (2, n_classes, n_draws)
     rows: FloatArray  # (n_classes, n_draws)
 
@@ -477,7 +476,7 @@ class PairSums(NamedTuple):
 
     @classmethod
     def of_cells(cls, cells: IntArray, values: FloatArray, *, n_classes: int) -> PairSums:
-        """Add up one value for each cell, as if they were one draw."""
+        """Sum one value per cell, as if they were a single draw."""
         answers = np.zeros((1, n_classes, 2 * n_classes))
         for model in range(2):
             np.add.at(answers[0], (cells[:, 0], model * n_classes + cells[:, 1 + model]), values)
@@ -504,22 +503,22 @@ class PairSums(NamedTuple):
 
 
 class PatternSums(NamedTuple):
-    """Weights of the cells of two models, added up by truth, answer and who is right.
+    """Weights of the cells of two models, summed by true class, prediction and pattern.
 
-    Patterns are 0 where neither is right, 1 where only B is, 2 where only A is, 3 where both are.
+    Patterns are 0 if neither is right, 1 if only B is, 2 if only A is, 3 if both are.
     """
 
-    wrong: FloatArray  # (2, n_draws, 2 · n_classes, n_classes): A's where B is right, else; B's
+    wrong: FloatArray  # (2, n_draws, 2 · n_classes, n_classes): A's if B is right, else; B's
     rows: FloatArray  # (4, n_classes, n_draws)
 
     @classmethod
     def empty(cls, n_draws: int, n_classes: int) -> PatternSums:
-        """Return sums of nothing."""
+        """Return empty sums."""
         wrong = np.zeros((2, n_draws, 2 * n_classes, n_classes))
         return cls(wrong, np.zeros((4, n_classes, n_draws)))
 
     def fill_row(self, row: int, answers: IntArray, gammas: Iterable[FloatArray]) -> None:
-        """Add gammas of a true class up, one after the other, with A's and B's answer of each."""
+        """Sum gammas of a true class one after the other, with the predictions of A and B."""
         size = self.rows.shape[1]
         sums = np.zeros((2, 2, size, self.rows.shape[2]))  # model, whether the other is wrong
         pairs: list[list[int]] = answers.tolist()

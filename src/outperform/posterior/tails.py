@@ -1,4 +1,4 @@
-"""How heavy the tail of what units move is: one unit's share, a Pareto shape, and skewness."""
+"""Tail of the influence of units: the largest share, a Pareto shape, and skewness."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ import numpy as np
 
 from outperform._typing import FloatArray
 
-# Of a tail of fewer values no shape is told.
+# Minimum number of tail values for estimating a shape.
 _LEAST_IN_TAIL = 5
-# Of the largest influence: values that differ by less are equal but for rounding.
+# Relative to the largest influence: smaller differences are due to rounding.
 _TIE = 1e-9
 
 
 def pareto_shape(excesses: FloatArray) -> float:
     """Return the shape k of a generalised Pareto distribution, by Zhang and Stephens (2009).
 
-    The moments of order 1/k and above are infinite; k = 0 is the exponential, and below it
-    the distribution has an end. The estimate is the posterior mean under a prior that adapts to
-    the data, and needs no iteration.
+    The moments of order 1/k and above are infinite; k = 0 is the exponential, and for k < 0 the
+    distribution is bounded. The estimate is the posterior mean under a prior that adapts to the
+    data, and needs no iteration.
 
     Parameters
     ----------
     excesses
-        By how much values exceed a threshold; above 0.
+        Excesses of values over a threshold; positive.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def pareto_shape(excesses: FloatArray) -> float:
     quartile = x[int(n / 4 + 0.5) - 1]
     b = 1 / x[-1] + (1 - np.sqrt(m / (np.arange(1, m + 1) - 0.5))) / (3 * quartile)
     k = np.log1p(-b[:, None] * x).mean(axis=1)
-    # Where b is 0, k is too, and the distribution is the exponential.
+    # If b is 0, so is k, and the distribution is the exponential.
     scale = np.divide(-b, k, out=np.full_like(b, 1 / x.mean()), where=k != 0)
     likelihood = n * (np.log(scale) - k - 1)
     weights = np.exp(likelihood - likelihood.max())
@@ -47,20 +47,21 @@ def pareto_shape(excesses: FloatArray) -> float:
 
 
 class Tail(NamedTuple):
-    """The largest share of one unit in a sum of squares, and how heavy and one-sided the tail is.
+    """Largest share of one unit in a sum of squares, and weight and asymmetry of the tail.
 
     Parameters
     ----------
     share
-        Of the sum of squared influences, by the unit that has most.
+        Share of the most influential unit in the sum of squared influences.
     k
-        Of a generalised Pareto distribution of the largest influences; NaN if they are too few.
+        Shape of a generalised Pareto distribution of the largest influences; NaN if there are too
+        few.
     skewness
-        ``|Σ u³| / (Σ u²)^1.5``, the skewness of the sum of what units add: 0 where large
-        influences have either sign, share^1.5 where one unit has nearly all.
+        ``|Σ u³| / (Σ u²)^1.5``, the skewness of the sum of influences: 0 if large influences have
+        both signs, share^1.5 if one unit dominates.
     balance
-        The sum of cubed influences on the one side over that on the other, the smaller one over
-        the larger: near 1 where both models have the same tail, near 0 where only one has.
+        Ratio of the smaller to the larger sum of cubed influences of either sign: near 1 if both
+        models have the same tail, near 0 if only one has.
     """
 
     share: float
@@ -70,9 +71,9 @@ class Tail(NamedTuple):
 
 
 def tail_of(moved: FloatArray, repeats: FloatArray) -> Tail:
-    """Return the tail of what units, each repeated so often, move.
+    """Return the tail of the influence of units with multiplicities.
 
-    The tail are the largest fifth of the values, of many 3√n of them.
+    The tail is the largest fifth of the values, or the largest 3√n of many.
 
     Examples
     --------
@@ -83,7 +84,7 @@ def tail_of(moved: FloatArray, repeats: FloatArray) -> Tail:
     most = float(np.abs(moved[repeats > 0]).max(initial=0.0))
     if most == 0:
         return Tail(0.0, np.nan, 0.0, 1.0)
-    moved = moved / most  # so that no cube is too small to be told from 0
+    moved = moved / most  # so that no cube underflows to 0
     size, times = np.abs(moved), np.rint(repeats).astype(np.int64)
     total = float(np.square(size) @ repeats)
     share = 1 / total

@@ -111,8 +111,7 @@ def deviance(a: float, b: float, x: FloatArray, y: FloatArray) -> FloatArray:
     a, b
         Positive shapes.
     x, y
-        Shares in (0, 1) that add up to 1, both given so that neither loses digits
-        next to 0.
+        Shares in (0, 1) that sum to 1; both are passed to keep full precision next to 0.
 
     Examples
     --------
@@ -143,7 +142,7 @@ def log_power(a: float, b: float, x: FloatArray, y: FloatArray) -> FloatArray:
 
 
 def rough_deviance(a: float, b: float, x: FloatArray, y: FloatArray) -> FloatArray:
-    """Return the deviance as the schoolbook has it, good enough to look for a peak with.
+    """Return the deviance by the textbook formula, accurate enough to find a peak.
 
     Examples
     --------
@@ -155,12 +154,12 @@ def rough_deviance(a: float, b: float, x: FloatArray, y: FloatArray) -> FloatArr
 
 
 def _log_share(part: FloatArray, rest: FloatArray) -> FloatArray:
-    # Next to 1 only the other share knows the distance, so the logarithm is taken there.
+    # Next to 1 only the other share has the digits of the distance, so its logarithm is used.
     return np.where(part > rest, np.log1p(-np.minimum(rest, 0.5)), np.log(part))
 
 
 def log_shape_share(part: float, rest: float) -> float:
-    """Return ``log[part / (part + rest)]`` without loss next to 0.
+    """Return ``log[part / (part + rest)]`` without loss of precision next to 0.
 
     Examples
     --------
@@ -222,7 +221,7 @@ def _scipy_tail(a: float, b: float, x: FloatArray, y: FloatArray) -> FloatArray:
     steep = x > y
     if b >= 1.0 or not steep.any():
         return tail
-    # next to 1 the density is so high that x has not the digits for it, but y has
+    # next to 1 the density is so high that x lacks the digits for it, but y has them
     other: FloatArray = betainc(b, a, y)
     tail = np.where(steep, 1.0 - other, tail)
     small = steep & (other > 0.9)
@@ -291,7 +290,7 @@ def _long_ratio(a: float, b: float, x: FloatArray, y: FloatArray) -> FloatArray:
 
 
 def _short_ratio(a: float, b: float, x: FloatArray, y: FloatArray) -> FloatArray:
-    """Integrate by the cumulants of a Bernoulli variable, which have nothing to cancel."""
+    """Integrate with the cumulants of a Bernoulli variable, which avoids cancellation."""
     reach = 1.1 * _first_reach(a, b, x, y)
     variance = x * y
     powers = -(a + b) * (variance[:, None] ** np.arange(1, 5))
@@ -300,7 +299,7 @@ def _short_ratio(a: float, b: float, x: FloatArray, y: FloatArray) -> FloatArray
     series[:, 1::2] = powers @ _EVEN
     series[:, 2::2] = (powers @ _ODD) * (x - y)[:, None]
     series *= reach[:, None] ** _POWERS
-    # einsum stays on one thread; for so small a product BLAS would wake all of them.
+    # einsum stays on one thread; for such a small product BLAS would wake all threads.
     exponent = np.einsum("ij,jk->ik", series, _NODE_POWERS)
     return np.asarray(np.exp(exponent) @ _WEIGHTS * reach)
 
@@ -308,15 +307,15 @@ def _short_ratio(a: float, b: float, x: FloatArray, y: FloatArray) -> FloatArray
 def beta_quantile(a: float, b: float, probability: float) -> tuple[float, float]:
     """Return ``x`` and ``1 - x`` for the lower-tail quantile of ``Beta(a, b)``.
 
-    Newton's method for the logarithm of the tail over the log odds, where that
-    logarithm is concave, so that the steps converge from any start.
+    Newton's method for the logarithm of the tail over the log odds. This logarithm is concave, so
+    the steps converge from any start.
 
     Parameters
     ----------
     a, b
         Positive shapes.
     probability
-        Between 0 and 1, both left out. For an upper tail exchange ``a`` and ``b``.
+        Strictly between 0 and 1. For an upper tail exchange ``a`` and ``b``.
 
     Examples
     --------
@@ -329,7 +328,7 @@ def beta_quantile(a: float, b: float, probability: float) -> tuple[float, float]
         return first_term, 1.0
     spread = 1.0 / math.sqrt(a) + 1.0 / math.sqrt(b) + 1.0 / a + 1.0 / b
     x, y = _start(a, b, probability)
-    z, low, high = 0.0, -math.inf, math.inf  # log odds, seen from the start
+    z, low, high = 0.0, -math.inf, math.inf  # log odds relative to the start
     enough = 1e-8 * min(1.0, math.sqrt(1.0 / a + 1.0 / b))  # Newton doubles the digits
     for _ in range(400):
         tail, slope = _tail_and_slope(a, b, x, y)
@@ -345,7 +344,7 @@ def beta_quantile(a: float, b: float, probability: float) -> tuple[float, float]
 
 
 def _inside(step: float, z: float, low: float, high: float, spread: float) -> float:
-    """Keep a Newton step inside the bracket, and within reason where there is none."""
+    """Keep a Newton step inside the bracket, or limit it if there is no bracket."""
     if low <= z + step <= high:
         return min(max(step, -10.0 * spread), 10.0 * spread)
     if math.isinf(low) or math.isinf(high):
@@ -363,10 +362,10 @@ def _tail_and_slope(a: float, b: float, x: float, y: float) -> tuple[float, floa
 
 
 def _first_term_quantile(a: float, b: float, log_probability: float) -> float:
-    """Return the quantile from ``x^a / (a B(a, b))``, which is all there is next to 0."""
+    """Return the quantile from ``x^a / (a B(a, b))``, the leading term next to 0."""
     if a >= 1.0:
         return 1.0
-    # log(a B(a, b)) by the peak, because log Gamma(a) has no digits left for tiny a
+    # log(a B(a, b)) from the peak, because log Gamma(a) has no digits left for tiny a
     log_beta = a * log_shape_share(a, b) + b * log_shape_share(b, a) - log_peak(a, b)
     exponent = (log_probability + math.log(a) + log_beta) / a
     return math.exp(max(exponent, -1e4)) if exponent < 0.0 else 1.0
@@ -378,8 +377,8 @@ def _start(a: float, b: float, probability: float) -> tuple[float, float]:
         x = float(betaincinv(a, b, probability))
         if _TINY < x < 1.0:
             return x, 1.0 - x
-    # beyond that betaincinv can be wrong in the first digit, so that a normal must do, bent
-    # by the skewness of the log odds where these are nearly normal
+    # beyond that betaincinv can be wrong in the first digit, so a normal is used, corrected for the
+    # skewness of the log odds if these are nearly normal
     width = math.sqrt(1.0 / max(a, 0.1) + 1.0 / max(b, 0.1))
     normal = float(ndtri(probability))
     step = normal * width

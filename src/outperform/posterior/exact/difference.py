@@ -24,17 +24,16 @@ from outperform.posterior.exact.quadrature import log_integral
 from outperform.posterior.exact.share import Share, many_counts
 from outperform.posterior.exact.tabulated import tabulate
 
-_NOTHING = 1e-30  # a difference smaller than this is zero for every purpose
+_NOTHING = 1e-30  # a smaller difference is treated as zero
 
 
 @dataclass(frozen=True, slots=True)
 class DirichletDifference:
     """``p1 - p2`` for ``(p1, p2, p3) ~ Dirichlet(a1, a2, a3)``.
 
-    This is paired recall, specificity or accuracy: ``p1`` is what only A gets right,
-    ``p2`` what only B gets right, ``p3`` the rest. ``p1 - p2 = S (2U - 1)`` with
-    ``S ~ Beta(a1 + a2, a3)`` and ``U ~ Beta(a1, a2)`` independent, so that
-    ``P(p1 > p2) = 1 - I_1/2(a1, a2)``, and the density at zero is
+    This is paired recall, specificity or accuracy: only A is right with ``p1``, only B with ``p2``,
+    both or neither with ``p3``. ``p1 - p2 = S (2U - 1)`` with ``S ~ Beta(a1 + a2, a3)`` and ``U ~
+    Beta(a1, a2)`` independent, so ``P(p1 > p2) = 1 - I_1/2(a1, a2)``, and the density at zero is
     ``Gamma(n) / (Gamma(a1) Gamma(a2) Gamma(a3)) 2^-(a1+a2-1) B(a1+a2-1, a3)``.
 
     Parameters
@@ -113,12 +112,12 @@ class DirichletDifference:
 
     @property
     def _split(self) -> Share:
-        """``U``: the part of the two shares that is the first."""
+        """``U``: the first share as a fraction of both."""
         return Share(self.a1, self.a2)
 
     @property
     def _sum(self) -> Share:
-        """``S``: the two shares together."""
+        """``S``: the sum of both shares."""
         return Share(self.a1 + self.a2, self.a3)
 
     def _tail(self, value: float, *, upper: bool) -> float:
@@ -209,18 +208,18 @@ class DirichletDifference:
 
 Part: TypeAlias = Share | WeightedShare | FlatFScore
 
-_ALMOST_ONE = 1.0 - 1e-13  # from here on the density is a power of what is left
-_SLOW = 0.55  # below this power the ends hold mass of their own
-_EMPTY = 1e-30  # a difference smaller than this is zero for every purpose
+_ALMOST_ONE = 1.0 - 1e-13  # from here on the density is a power of the remainder
+_SLOW = 0.55  # below this power the ends have non-negligible mass
+_EMPTY = 1e-30  # a smaller difference is treated as zero
 
 
 @dataclass(frozen=True, slots=True)
 class IndependentDifference:
     """``X - Y`` of two independent distributions on (0, 1): unpaired classifiers.
 
-    ``P(X - Y > d)`` is the mean of ``P(X > y + d)`` over ``Y``, or of ``P(Y < x - d)``
-    over ``X``; the narrower of the two is integrated over. The density at zero is the
-    integral of the product of both densities.
+    ``P(X - Y > d)`` is the mean of ``P(X > y + d)`` over ``Y``, or of ``P(Y < x - d)`` over ``X``;
+    the integral is over the narrower of the two. The density at zero is the integral of the product
+    of both densities.
 
     Parameters
     ----------
@@ -379,7 +378,7 @@ class IndependentDifference:
 
 
 def _greater(x: UnitInterval, y: UnitInterval) -> float:
-    """Integrate ``P(X > Y)`` apart below and above 1/2, so that both ends are pure powers."""
+    """Integrate ``P(X > Y)`` separately below and above 1/2, so both ends are pure powers."""
     (x_low, x_high), (y_low, y_high) = x.ends, y.ends
     below = log_expected(
         x,

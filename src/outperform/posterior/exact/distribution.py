@@ -1,4 +1,4 @@
-"""What exact distributions share: tails, and quantiles by root finding."""
+"""Common parts of exact distributions: tails, and quantiles by root finding."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from outperform.posterior.exact.quadrature import LogFunction, log_integral
 class UnitInterval(ABC):
     """A distribution on (0, 1) that can be evaluated at many points at once.
 
-    Points are given as ``x`` and ``y = 1 - x``, because next to 1 only ``y`` still has
-    all its digits.
+    Points are passed as ``x`` and ``y = 1 - x``, because next to 1 only ``y`` still has all its
+    digits.
     """
 
     __slots__ = ()
@@ -32,22 +32,22 @@ class UnitInterval(ABC):
     @property
     @abstractmethod
     def centre(self) -> float:
-        """About the mean, quickly."""
+        """Fast approximation of the mean."""
 
     @property
     @abstractmethod
     def spread(self) -> float:
-        """About the standard deviation, quickly."""
+        """Fast approximation of the standard deviation."""
 
     @property
     @abstractmethod
     def mean(self) -> float:
-        """The expected value."""
+        """Expected value."""
 
     @property
     @abstractmethod
     def sd(self) -> float:
-        """The standard deviation."""
+        """Standard deviation."""
 
     @abstractmethod
     def cdf(self, value: float) -> float:
@@ -71,24 +71,24 @@ class UnitInterval(ABC):
 
     @abstractmethod
     def guide_density(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        """Return about the log of the density, quickly."""
+        """Return a fast approximation of the log density."""
 
     @abstractmethod
     def guide_lower(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        """Return about the log of the probability below, quickly."""
+        """Return a fast approximation of the log probability below."""
 
     @abstractmethod
     def guide_upper(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        """Return about the log of the probability above, quickly."""
+        """Return a fast approximation of the log probability above."""
 
     @property
     def support(self) -> tuple[float, float]:
-        """The smallest and the largest possible value."""
+        """Smallest and largest possible value."""
         return 0.0, 1.0
 
 
 class PointWise(ABC):
-    """A distribution on (0, 1) every value of which costs an integral of its own."""
+    """A distribution on (0, 1) that needs an integral for every value."""
 
     __slots__ = ()
 
@@ -105,12 +105,12 @@ class PointWise(ABC):
     @property
     @abstractmethod
     def log_odds_spread(self) -> float:
-        """About the standard deviation of the log odds."""
+        """Approximate standard deviation of the log odds."""
 
     @property
     @abstractmethod
     def precision(self) -> float:
-        """Relative error that rounding alone can cause."""
+        """Relative error from rounding."""
 
     @abstractmethod
     def log_densities(self, x: FloatArray, y: FloatArray) -> FloatArray:
@@ -127,8 +127,8 @@ def positive(**values: float) -> None:
     for name, value in values.items():
         if not (math.isfinite(value) and value > 0.0):
             raise UsageError(
-                f"{name} must be a positive finite number, got {value!r}; "
-                "add prior mass to cells that were not seen"
+                f"{name} must be a positive finite number, got {value!r}; add prior mass to cells "
+                "that did not occur"
             )
 
 
@@ -138,7 +138,7 @@ def one_point(value: float) -> tuple[FloatArray, FloatArray]:
 
 
 def check_probability(probability: float) -> float:
-    """Return the probability, or say what it must be.
+    """Return the probability, checked to be between 0 and 1.
 
     Examples
     --------
@@ -169,21 +169,21 @@ def log_expected(
     Parameters
     ----------
     outer
-        The distribution that the mean is over.
+        Distribution over which the mean is taken.
     outer_place
-        Where its points lie, given the distances from the ends of the interval.
+        Its points, given the distances from the ends of the interval.
     inner
-        The log of a tail of another distribution.
+        Log of a tail of another distribution.
     guide
-        About the same, quickly.
+        Fast approximation of it.
     inner_place
-        Where that is evaluated.
+        Points at which it is evaluated.
     width
         Length of the interval.
     slopes
-        Powers of the whole at the two ends of the interval.
+        Powers of the integrand at the two ends of the interval.
     scale
-        The shortest relative distance from an end at which anything happens.
+        Shortest relative distance from an end at which the integrand changes.
     """
 
     def log_function(left: FloatArray, right: FloatArray) -> FloatArray:
@@ -200,20 +200,20 @@ def log_expected(
 def one_tail(
     direct: Callable[[float, bool], float], value: float, centre: float, *, upper: bool
 ) -> float:
-    """Return one tail from the side that is cheap to trust.
+    """Return one tail, computed from the smaller side.
 
-    The smaller tail is integrated for itself, the larger one is what is left.
+    The smaller tail is integrated; the larger one is its complement.
 
     Parameters
     ----------
     direct
         Integrates the upper (True) or the lower (False) tail at a value.
     value
-        Where the tail begins.
+        Start of the tail.
     centre
         About the mean.
     upper
-        Which tail is asked for.
+        Whether to return the upper tail.
     """
     if (value >= centre) == upper:
         return direct(value, upper)
@@ -222,7 +222,7 @@ def one_tail(
 
 
 def density(log_density: float) -> float:
-    """Return a density from its logarithm, infinite where a float cannot hold it.
+    """Return a density from its logarithm, infinite on overflow.
 
     Examples
     --------
@@ -233,18 +233,18 @@ def density(log_density: float) -> float:
 
 
 def plus_tail(log_part: float, closed: UnitInterval, x: float, y: float, *, upper: bool) -> float:
-    """Return ``exp(log_part)`` plus a tail, which is left out where it adds nothing.
+    """Return ``exp(log_part)`` plus a tail, skipped if it is negligible.
 
     Parameters
     ----------
     log_part
-        The log of what was integrated.
+        Log of the integrated part.
     closed
-        The distribution whose tail is added.
+        Distribution whose tail is added.
     x, y
-        Where the tail begins, and its distance to 1.
+        Start of the tail, and its distance to 1.
     upper
-        Which tail.
+        Whether to add the upper tail.
     """
     place = np.array([x]), np.array([y])
     with np.errstate(divide="ignore"):
@@ -255,13 +255,13 @@ def plus_tail(log_part: float, closed: UnitInterval, x: float, y: float, *, uppe
     return math.exp(log_part) + math.exp(float(log_tail[0]))
 
 
-_ENOUGH = 1e-8  # Newton doubles the digits, so that the step after this one changes nothing
+_ENOUGH = 1e-8  # Newton doubles the digits, so the next step changes nothing
 _COLLAPSED = 1e-14
-_LIMIT = 640.0  # closer to an end than exp(-640) is the end
+_LIMIT = 640.0  # points closer to an end than exp(-640) are the end
 
 
 class LogDensity(Distribution, Protocol):
-    """A distribution that gives the log of its density too."""
+    """A distribution that also provides its log density."""
 
     def log_pdf(self, value: float) -> float:
         """Return the log of the density at ``value``."""
@@ -276,7 +276,7 @@ def invert(distribution: LogDensity, probability: float) -> float:
     Parameters
     ----------
     distribution
-        Any distribution whose tails keep their relative accuracy.
+        Any distribution with relatively accurate tails.
     probability
         Between 0 and 1.
 

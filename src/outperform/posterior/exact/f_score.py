@@ -1,4 +1,4 @@
-"""The posterior of F-beta."""
+"""Posterior of F-beta."""
 
 from __future__ import annotations
 
@@ -55,20 +55,20 @@ class OddsProduct(PointWise):
 
     @property
     def centre(self) -> float:
-        """About the mean, quickly."""
+        """Fast approximation of the mean."""
         ratio = self.rate.mean * self.prevalence.b / self.prevalence.a
         return ratio / (1.0 + ratio)
 
     @property
     def log_odds_spread(self) -> float:
-        """About the standard deviation of the log odds."""
+        """Approximate standard deviation of the log odds."""
         rate, prevalence = self.rate, self.prevalence
         variance = rate.b / (rate.a + rate.b) / rate.a + 1.0 / prevalence.a + 1.0 / prevalence.b
         return math.sqrt(variance)
 
     @property
     def precision(self) -> float:
-        """Relative error that rounding alone can cause."""
+        """Relative error from rounding."""
         rate, prevalence = self.rate, self.prevalence
         return 1e-13 + 1e-15 * math.sqrt(rate.a + rate.b + prevalence.a + prevalence.b)
 
@@ -99,11 +99,10 @@ _Number = TypeVar("_Number", float, FloatArray)
 class FlatFScore(PointWise):
     """F-beta of ``tp = mu theta_pos``, ``fp = (1 - mu) theta_neg``, ``fn = mu (1 - theta_pos)``.
 
-    Prevalence ``mu`` and the two rates are independent Beta variables. Unless the
-    shapes of ``mu`` are the masses of the two rows, this is no ratio of gamma sums.
-    ``F > t`` is ``C < theta_pos ((1 + beta^2)/t - 1) - beta^2`` with
-    ``C = theta_neg (1 - mu)/mu``; the distribution of ``C`` is tabulated once, and one
-    integral over ``theta_pos`` or ``C`` does the rest.
+    Prevalence ``mu`` and the two rates are independent Beta variables. Unless the shapes of ``mu``
+    are the masses of the two rows, this is not a ratio of gamma sums. ``F > t`` is ``C < theta_pos
+    ((1 + beta^2)/t - 1) - beta^2`` with ``C = theta_neg (1 - mu)/mu``; the distribution of ``C`` is
+    tabulated once, and one integral over ``theta_pos`` or ``C`` does the rest.
 
     Parameters
     ----------
@@ -114,7 +113,7 @@ class FlatFScore(PointWise):
     prevalence
         Shapes of positives and negatives.
     beta
-        How many times as much recall counts as precision.
+        Weight of recall relative to precision.
 
     Examples
     --------
@@ -159,14 +158,14 @@ class FlatFScore(PointWise):
 
     @property
     def centre(self) -> float:
-        """About the mean, quickly."""
+        """Fast approximation of the mean."""
         recall, square = self._recall.mean, self.beta * self.beta
         ratio = self.prevalence[1] / self.prevalence[0] * self.neg[0] / sum(self.neg)
         return (1.0 + square) * recall / (recall + square + ratio)
 
     @property
     def log_odds_spread(self) -> float:
-        """About the standard deviation of the log odds."""
+        """Approximate standard deviation of the log odds."""
         tp, fn = self.pos
         p0, p1 = self.prevalence
         ratio = p1 / p0 * self.neg[0] / sum(self.neg)
@@ -177,7 +176,7 @@ class FlatFScore(PointWise):
 
     @property
     def precision(self) -> float:
-        """Relative error that rounding alone can cause."""
+        """Relative error from rounding."""
         return 2e-13 + 2e-15 * math.sqrt(sum(self.pos) + sum(self.neg) + sum(self.prevalence))
 
     def cdf(self, value: float) -> float:
@@ -200,7 +199,7 @@ class FlatFScore(PointWise):
         """Return the log of the density at ``value``."""
         if not 0.0 <= value <= 1.0:
             return -math.inf
-        # at an end the limit, taken where the density has long settled to it
+        # at an end the limit, evaluated where the density has converged to it
         x, y = np.array([max(value, 1e-300)]), np.array([max(1.0 - value, 1e-300)])
         return float(self.log_densities(x, y)[0])
 
@@ -218,7 +217,7 @@ class FlatFScore(PointWise):
         return tabulate(OddsProduct(Share(*self.neg), Share(*self.prevalence)))
 
     def _direct(self, value: float, upper: bool) -> float:
-        """Integrate over whichever of recall and ``C`` moves F less."""
+        """Integrate over recall or ``C``, whichever affects F less."""
         recall, ratio = self._recall, self._ratio
         weight = ratio.centre / (1.0 - ratio.centre)
         by_recall = recall.spread / recall.centre * (self.beta * self.beta + weight)
@@ -239,7 +238,7 @@ class FlatFScore(PointWise):
 
         slopes, scale = (ratio.ends[0], recall.b), np.minimum(x, y)
         rows = log_integrals(log_function, width[:, 0], slopes=slopes, scale=scale)
-        # the rest of dC/dF, beside the theta_pos above
+        # the rest of dC/dF, without the theta_pos above
         return rows + math.log(1.0 + self.beta * self.beta) - 2.0 * np.log(x)
 
     def _recall_interval(self, x: _Number, y: _Number) -> tuple[_Number, _Number, _Number]:
@@ -307,11 +306,11 @@ class WeightedShare(PointWise):
     Parameters
     ----------
     a
-        Shape of what counts for the share: count plus prior.
+        Shape of the part in favour: count plus prior.
     b1, w1
-        Shape and weight of the first kind of what counts against it.
+        Shape and weight of the first part against.
     b2, w2
-        Shape and weight of the second kind.
+        Shape and weight of the second part.
 
     Examples
     --------
@@ -353,19 +352,19 @@ class WeightedShare(PointWise):
 
     @property
     def centre(self) -> float:
-        """About the mean, quickly."""
+        """Fast approximation of the mean."""
         return self.a / (self.a + self.w1 * self.b1 + self.w2 * self.b2)
 
     @property
     def log_odds_spread(self) -> float:
-        """About the standard deviation of the log odds."""
+        """Approximate standard deviation of the log odds."""
         rest = self.w1 * self.b1 + self.w2 * self.b2
         squares = self.w1 * (self.w1 * self.b1 / rest) + self.w2 * (self.w2 * self.b2 / rest)
         return math.sqrt(1.0 / self.a + squares / rest)
 
     @property
     def precision(self) -> float:
-        """Relative error that rounding alone can cause."""
+        """Relative error from rounding."""
         return 1e-13 + 1e-15 * math.sqrt(self.a + self.b1 + self.b2)
 
     def cdf(self, value: float) -> float:
@@ -438,7 +437,7 @@ class WeightedShare(PointWise):
     def _place(
         self, x: FloatArray | float, y: FloatArray | float, left: FloatArray, right: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Where ``T / (T + N)`` must be for the share to be ``x``, given ``U``."""
+        """Value of ``T / (T + N)`` at which the share is ``x``, given ``U``."""
         weighted = (self.w1 * left + self.w2 * right) * x
         return weighted / (weighted + y), y / (weighted + y)
 
@@ -450,6 +449,5 @@ class WeightedShare(PointWise):
             return -math.inf if shape > 1.0 else math.inf
         if value == 0.0:
             return math.log(self.b1 * self.w1 + self.b2 * self.w2)
-        # the mean of 1/weight over the kinds, for which there is no shorter form than
-        # the density next to 1
+        # the mean of 1/weight over both parts, most simply computed from the density next to 1
         return float(self.log_densities(np.array([1.0]), np.array([1e-17]))[0])

@@ -22,9 +22,9 @@ _DROP = 43.0  # what is smaller than the peak by exp(-43) adds nothing
 _GRID = np.linspace(0.0, 1.0, 65)
 _AROUND = np.arange(-1, 2)
 _FIRST = 56
-_LONGEST = 0.5  # longest step, so that no part is overlooked however little it weighs
+_LONGEST = 0.5  # longest step, so that no part is missed, however small
 _LEVELS = 8
-_AGREEMENT = 1e-11  # of two rules; the finer one then is right to about the square of it
+_AGREEMENT = 1e-11  # of two rules; the error of the finer one is then about its square
 _REACHES = np.exp2(np.arange(-4, 150) / 3.0)
 
 
@@ -45,14 +45,13 @@ def log_integral(
     width
         Length of the interval.
     slopes
-        Powers ``s`` such that the function goes like ``distance^(s - 1)`` at the lower
-        and at the upper end; they matter below 1/2 only, where the ends hold mass that
-        no node reaches.
+        Powers ``s`` such that the function goes like ``distance^(s - 1)`` at the lower and at the
+        upper end; they matter only below 1/2, when the ends have mass that no node reaches.
     guide
-        A cheaper function with nearly the same peak, to look for the peak with.
+        A cheaper function with nearly the same peak, used to find the peak.
     scale
-        The shortest distance from an end, relative to the width, at which the function
-        still turns from one power into another.
+        Shortest distance from an end, relative to the width, at which the function still changes
+        from one power to another.
 
     Examples
     --------
@@ -80,7 +79,7 @@ def log_integrals(
     log_function, guide
         As in :func:`log_integral`, for distances with one row for each integral.
     width, scale
-        One number for each integral.
+        One number per integral.
     slopes
         The same for all of them.
 
@@ -92,7 +91,7 @@ def log_integrals(
     """
     column = width[:, None]
     farthest = (_EDGE - np.log(np.clip(scale, 1e-280, 1.0)))[:, None]
-    with np.errstate(all="ignore"):  # zeros and infinities at the ends are meant
+    with np.errstate(all="ignore"):  # zeros and infinities at the ends are intended
         low, high = _bracket(_on_the_line(guide or log_function, column), farthest)
         cut = (
             np.where(low <= -farthest, slopes[0], 0.0),
@@ -105,14 +104,14 @@ def _on_the_line(log_function: LogFunction, width: FloatArray) -> _OnTheLine:
     def log_density(z: FloatArray) -> FloatArray:
         left: FloatArray = expit(z) * width
         right: FloatArray = expit(-z) * width
-        # fmax takes the number where the other is not one
+        # fmax ignores NaN
         return np.fmax(log_function(left, right) + np.log(left * (right / width)), -np.inf)
 
     return log_density
 
 
 def _bracket(log_density: _OnTheLine, farthest: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Find where the function rises above and falls below what counts."""
+    """Find where the function rises above and falls below the negligible level."""
     peak, top, curvature = _peak(log_density, farthest)
     reach = np.sqrt(2.0 * _DROP / np.fmax(curvature, 1e-2))
     enough = int(np.searchsorted(_REACHES, 2.0 * float((farthest / reach).max()))) + 1
@@ -126,7 +125,7 @@ def _bracket(log_density: _OnTheLine, farthest: FloatArray) -> tuple[FloatArray,
 
 
 def _first_beyond(counts: AnyArray) -> AnyArray:
-    """Return the index after the last one that counts."""
+    """Return the index after the last non-negligible one."""
     n = counts.shape[1]
     after = np.where(counts.any(axis=1), n - np.argmax(counts[:, ::-1], axis=1), 0)
     return np.asarray(np.minimum(after, n - 1))
@@ -135,7 +134,7 @@ def _first_beyond(counts: AnyArray) -> AnyArray:
 def _peak(
     log_density: _OnTheLine, farthest: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Zoom in until the neighbours of the highest point are nearly as high as it is."""
+    """Zoom in until the neighbours of the highest point are nearly as high."""
     low, high = -farthest, farthest
     row = np.arange(len(low))[:, None]
     for _ in range(14):
@@ -160,7 +159,7 @@ def _trapezoid(
     high: FloatArray,
     cut: tuple[FloatArray, FloatArray],
 ) -> FloatArray:
-    """Sum over ever finer nodes; ``cut`` has the slopes of the ends that were cut off."""
+    """Sum over increasingly fine nodes; ``cut`` has the slopes of the ends that were cut off."""
     n = max(_FIRST, 2 * math.ceil(float((high - low).max()) / (2.0 * _LONGEST)))
     step = (high - low) / n
     values = log_density(low + step * np.arange(n + 1))
@@ -172,11 +171,11 @@ def _trapezoid(
     coarse = heights[:, ::2].sum(axis=1, keepdims=True) + _beyond(ends, cut, 2.0 * step)
     coarse, fine = 2.0 * step * coarse, step * (inner + _beyond(ends, cut, step))
     for level in range(_LEVELS):
-        # more than rounding cannot be asked for, so the demand drops with every level
+        # accuracy is limited by rounding, so the tolerance grows with every level
         if (np.abs(fine - coarse) <= _AGREEMENT * 10.0**level * fine).all():
             break
         halfway = log_density(low + step * (np.arange(n) + 0.5))
-        # a value far above all before it means that these had run out of range
+        # a value far above all previous ones means that those were out of range
         heights = np.exp(np.minimum(halfway - top, 700.0))
         inner = inner + heights.sum(axis=1, keepdims=True)
         step, n, coarse = step / 2.0, 2 * n, fine
@@ -199,9 +198,9 @@ def _beyond(
 def ratio_moments(a: float, rest: tuple[tuple[float, float], ...]) -> tuple[float, float]:
     """Return mean and sd of ``T / (T + Z)``, ``Z`` the sum of ``w R`` over ``rest``.
 
-    With ``M(s) = E exp(-s (T + Z))`` the mean is the integral of ``E_s[T] M(s)`` and the
-    variance that of ``s E_s[((1 - m) T - m Z)^2] M(s)``, where ``E_s`` has every gamma
-    shrunk by ``1 + w s``. All integrands are positive, so that nothing cancels.
+    With ``M(s) = E exp(-s (T + Z))`` the mean is the integral of ``E_s[T] M(s)`` and the variance
+    that of ``s E_s[((1 - m) T - m Z)^2] M(s)``, where ``E_s`` has every gamma shrunk by ``1 + w
+    s``. All integrands are positive, so nothing cancels.
 
     Parameters
     ----------
@@ -230,7 +229,7 @@ def ratio_moments(a: float, rest: tuple[tuple[float, float], ...]) -> tuple[floa
         s = left / right
         first, second = np.zeros_like(s), np.zeros_like(s)
         for (shape, weight), sign in zip(parts, signs, strict=True):
-            # times 1 + s, so that nothing underflows far out
+            # times 1 + s, which avoids underflow far out
             shrunk = sign * (1.0 + s) / (1.0 + weight * s)
             first += shape * shrunk
             second += shape * shrunk * shrunk

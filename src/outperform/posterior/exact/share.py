@@ -1,4 +1,4 @@
-"""The posterior of a share: recall, precision, accuracy, Jaccard, F1; and mixtures."""
+"""Posterior of a share: recall, precision, accuracy, Jaccard, F1; and mixtures."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ class Share(UnitInterval):
     Parameters
     ----------
     a
-        Shape of what counts for the share: count plus prior.
+        Shape of the part in favour: count plus prior.
     b
-        Shape of what counts against it.
+        Shape of the part against.
     weight
-        How much a unit of the latter counts.
+        Weight of the part against.
 
     Examples
     --------
@@ -72,12 +72,12 @@ class Share(UnitInterval):
 
     @property
     def centre(self) -> float:
-        """About the mean, quickly."""
+        """Fast approximation of the mean."""
         return self.a / (self.a + self.weight * self.b)
 
     @property
     def spread(self) -> float:
-        """About the standard deviation, quickly."""
+        """Fast approximation of the standard deviation."""
         centre = self.centre
         return centre * (1.0 - centre) * math.sqrt(1.0 / self.a + 1.0 / self.b)
 
@@ -147,17 +147,17 @@ class Share(UnitInterval):
             return np.log(upper_tail(self.a, self.b, *self._beta(x, y)))
 
     def guide_density(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        """Return about the log of the density, quickly."""
+        """Return a fast approximation of the log density."""
         return rough_deviance(self.a, self.b, *self._beta(x, y)) - np.log(x * y)
 
     def guide_lower(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        """Return about the log of the probability below, quickly."""
+        """Return a fast approximation of the log probability below."""
         share, rest = self._beta(x, y)
         below = self.b * share < self.a * rest
         return np.where(below, rough_deviance(self.a, self.b, share, rest), 0.0)
 
     def guide_upper(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        """Return about the log of the probability above, quickly."""
+        """Return a fast approximation of the log probability above."""
         share, rest = self._beta(x, y)
         above = self.b * share > self.a * rest
         return np.where(above, rough_deviance(self.a, self.b, share, rest), 0.0)
@@ -185,7 +185,7 @@ _EVEN = 2.0  # weights further from 1 skew the share too much
 
 
 class Nodes(NamedTuple):
-    """Points of the narrower share, their distance to 1, and their weights, which sum to 1."""
+    """Nodes of the narrower share, their distance to 1, and their weights, which sum to 1."""
 
     left: FloatArray
     right: FloatArray
@@ -193,7 +193,7 @@ class Nodes(NamedTuple):
 
 
 class ManyCounts(NamedTuple):
-    """The wider share, asked at the nodes of the narrower one."""
+    """The wider share, evaluated at the nodes of the narrower one."""
 
     nodes: Nodes
     wide: Share
@@ -202,7 +202,7 @@ class ManyCounts(NamedTuple):
     spread: float
 
     def reaches(self, value: float) -> bool:
-        """Say whether the nodes answer for this difference."""
+        """Return whether the nodes are accurate for this difference."""
         return abs(value) < _FAR and abs(value - self.centre) < _NEAR * self.spread
 
     def tail(self, value: float, *, upper: bool) -> float:
@@ -210,7 +210,7 @@ class ManyCounts(NamedTuple):
         above = upper == (self.sign > 0)
         inside, x, y = self._places(value)
         log_tail = self.wide.log_upper if above else self.wide.log_lower
-        # Places beyond 0 or 1 have all of the wide share on one side.
+        # Points beyond 0 or 1 have all of the wide share on one side.
         tails = np.where(x <= 0.0, float(above), float(not above))
         tails[inside] = np.exp(log_tail(x[inside], y[inside]))
         return float(self.nodes.weights @ tails)
@@ -228,7 +228,7 @@ class ManyCounts(NamedTuple):
 
 @lru_cache(maxsize=256)
 def many_counts(x: object, y: object) -> ManyCounts | None:
-    """Return the quick way to ``X - Y``, or None where counts are few.
+    """Return a fast evaluation of ``X - Y``, or None for small counts.
 
     Examples
     --------
@@ -259,14 +259,14 @@ def _nodes(share: Share) -> Nodes:
 
 @dataclass(frozen=True, slots=True)
 class Mixture:
-    """Distributions of one quantity, each holding with some probability.
+    """Mixture of distributions of one quantity.
 
     Parameters
     ----------
     parts
-        The distributions, all on the same support.
+        Distributions on the same support.
     shares
-        The probability of each; they sum to 1.
+        Probability of each; they sum to 1.
 
     Examples
     --------
@@ -281,7 +281,7 @@ class Mixture:
 
     def __post_init__(self) -> None:
         if len(self.parts) != len(self.shares) or abs(sum(self.shares) - 1.0) > 1e-9:
-            raise UsageError("every part of a mixture needs a share, and the shares sum to 1")
+            raise UsageError("every part of a mixture needs a share, and the shares must sum to 1")
 
     @property
     def support(self) -> tuple[float, float]:
@@ -318,7 +318,7 @@ class Mixture:
     def log_pdf(self, value: float) -> float:
         """Return the log of the density at ``value``."""
         logs = [part.log_pdf(value) for part in self.parts]
-        with np.errstate(divide="ignore"):  # a part may have no share
+        with np.errstate(divide="ignore"):  # a share may be 0
             return float(np.logaddexp.reduce(np.log(self.shares) + logs))
 
     def quantile(self, probability: float) -> float:

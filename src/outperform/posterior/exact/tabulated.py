@@ -19,23 +19,23 @@ _TO_SERIES = np.cos(np.arccos(_CHEBYSHEV)[:, None] * np.arange(_NODES)) * 2.0 / 
 _TO_SERIES[:, 0] /= 2.0
 _GAUSS, _GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(12)
 _DROP = 120.0  # the table ends where the density is exp(-120) of its peak
-_FARTHEST = 250.0  # beyond, a power law goes on
-_VISIBLE = 45.0  # below exp(-45) of the peak, digits are given up
+_FARTHEST = 250.0  # beyond, a power law continues
+_VISIBLE = 45.0  # below exp(-45) of the peak, fewer digits are needed
 _TAIL_PIECE = 2.5  # in standard deviations of the log odds
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Series:
-    """A function on the line as Chebyshev series over pieces, linear beyond them.
+    """A function of one variable as piecewise Chebyshev series, linear beyond.
 
     Parameters
     ----------
     edges
-        Where the pieces meet.
+        Boundaries of the pieces.
     coefficients
-        One row for each piece.
+        One row per piece.
     slopes
-        Of the function below the first and above the last piece.
+        Slopes below the first and above the last piece.
     """
 
     edges: FloatArray  # (n_pieces + 1,)
@@ -57,14 +57,14 @@ class Series:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table(UnitInterval):
-    """The logs of the density of the log odds and of both tails, quick to look up.
+    """Tabulated logs of the density of the log odds and of both tails.
 
     Parameters
     ----------
     source
-        What was tabulated.
+        The tabulated distribution.
     density, lower, upper
-        The three functions over the log odds.
+        Three functions of the log odds.
     """
 
     source: PointWise
@@ -79,12 +79,12 @@ class Table(UnitInterval):
 
     @property
     def centre(self) -> float:
-        """About the mean, quickly."""
+        """Fast approximation of the mean."""
         return self.source.centre
 
     @property
     def spread(self) -> float:
-        """About the standard deviation, quickly."""
+        """Fast approximation of the standard deviation."""
         return self.centre * (1.0 - self.centre) * self.source.log_odds_spread
 
     @property
@@ -140,13 +140,13 @@ class Table(UnitInterval):
 def tabulate(distribution: PointWise) -> Table:
     """Return the table of a distribution.
 
-    Only the density is integrated point by point; the tails are sums of integrals of
-    its series between neighbouring nodes.
+    Only the density is integrated at every point; the tails are sums of integrals of its series
+    between adjacent nodes.
 
     Parameters
     ----------
     distribution
-        Anything whose density costs an integral at every point.
+        Any distribution whose density needs an integral at every point.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def _tails(density: Series, distribution: PointWise) -> tuple[Series, Series]:
 
 
 def _end_masses(density: Series, distribution: PointWise) -> list[tuple[float, float]]:
-    """Return what lies beyond the table on each side, where the density is a power."""
+    """Return the mass beyond the table on each side, where the density is a power."""
     outermost = density(density.edges[[0, -1]])
     return [
         (math.exp(float(height)) / power, power)
@@ -201,16 +201,16 @@ def _series(values: FloatArray) -> FloatArray:
 def _pieces(
     distribution: PointWise, low: float, high: float, peak: float
 ) -> list[tuple[float, FloatArray]]:
-    """Halve a piece until its series has died away within the number of nodes.
+    """Halve a piece until its series has converged within the number of nodes.
 
-    Far out in the tails fewer digits do: there the density itself is so small
-    that nobody can see them, and its own table may end.
+    Far out in the tails fewer digits suffice: there the density is negligible, and its table may
+    end.
     """
     nodes = 0.5 * (low + high) + 0.5 * (high - low) * _CHEBYSHEV
     heights = _heights(distribution, nodes)
     series = _series(heights)
     hidden = min(max(peak - float(heights.max()) - _VISIBLE, 0.0), 700.0)
-    smooth = high - low <= 2.0 * min(distribution.log_odds_spread, 1.0)  # nothing is narrower
+    smooth = high - low <= 2.0 * min(distribution.log_odds_spread, 1.0)  # minimal width
     if smooth or float(np.abs(series[-2:]).max()) < distribution.precision * math.exp(hidden):
         return [(high, series)]
     middle = 0.5 * (low + high)
@@ -249,7 +249,7 @@ def _walk(distribution: PointWise, start: float, least: float, sign: float) -> f
 
 
 def _close_in(distribution: PointWise, inside: float, outside: float, least: float) -> float:
-    """Keep a steep end from falling out of the range of floats."""
+    """Keep a steep end within the range of floats."""
     for _ in range(60):
         places = np.linspace(inside, outside, 6)[1:]
         heights = _heights(distribution, places)

@@ -1,4 +1,4 @@
-"""The papers' graphical models in PyMC, to be used, copied and changed."""
+"""The papers' graphical models in PyMC, for use and as templates."""
 
 from outperform.posterior.pymc.models import (
     binary,

@@ -30,16 +30,16 @@ def binary(
     Parameters
     ----------
     tp, fn, fp, tn
-        How many items were found, missed, falsely called and rightly left alone.
+        Numbers of true positives, false negatives, false positives and true negatives.
     prevalence, recall, fall_out
-        The shapes of their Beta priors.
+        Shapes of their Beta priors.
     """
     pm = require("pymc", extra="pymc", purpose="a PyMC model")
     positives, negatives = tp + fn, fp + tn
     with pm.Model(coords={"classifier": ["A"], "truth": [0, 1], "prediction": [0, 1]}) as model:
         mu = pm.Beta("prevalence", *prevalence)
-        hit = pm.Beta("recall", *recall)  # P(called positive | positive)
-        alarm = pm.Beta("fall_out", *fall_out)  # P(called positive | negative)
+        hit = pm.Beta("recall", *recall)  # P(predicted positive | positive)
+        alarm = pm.Beta("fall_out", *fall_out)  # P(predicted positive | negative)
         pm.Binomial("positives", n=positives + negatives, p=mu, observed=positives)
         pm.Binomial("true_positives", n=positives, p=hit, observed=tp)
         pm.Binomial("false_positives", n=negatives, p=alarm, observed=fp)
@@ -61,12 +61,12 @@ def per_item(truth: IntArray, predicted: IntArray) -> Any:
     Parameters
     ----------
     truth, predicted
-        Of each item: 1 for the positive class, 0 for the rest.
+        Class of each item: 1 for the positive class, 0 for the rest.
     """
     pm = require("pymc", extra="pymc", purpose="a PyMC model")
     with pm.Model(coords={"classifier": ["A"], **_COORDS}) as model:
         mu = pm.Beta("prevalence", 1.0, 1.0)
-        rates = pm.Beta("rates", 1.0, 1.0, dims="truth")  # P(called positive | truth)
+        rates = pm.Beta("rates", 1.0, 1.0, dims="truth")  # P(predicted positive | truth)
         pm.Bernoulli("actual", p=mu, observed=truth)
         pm.Bernoulli("predicted", p=rates[truth], observed=predicted)
         classes = pm.math.stack([1 - mu, mu])
@@ -85,10 +85,10 @@ def per_item_paired(truth: IntArray, predicted_a: IntArray, predicted_b: IntArra
     Parameters
     ----------
     truth, predicted_a, predicted_b
-        Of each item: 1 for the positive class, 0 for the rest.
+        Class of each item: 1 for the positive class, 0 for the rest.
     """
     pm = require("pymc", extra="pymc", purpose="a PyMC model")
-    pairs = ["0, 0", "0, 1", "1, 0", "1, 1"]  # what A says, what B says
+    pairs = ["0, 0", "0, 1", "1, 0", "1, 1"]  # prediction of A, prediction of B
     said = 2 * predicted_a + predicted_b
     cells = np.bincount(4 * truth + said, minlength=8).reshape(2, 4)
     with pm.Model(coords={"classifier": ["A", "B"], "pair": pairs, **_COORDS}) as model:
@@ -121,13 +121,13 @@ def paired(
     Parameters
     ----------
     counts
-        How many items ``(truth, prediction of A, prediction of B)``.
+        Counts of items ``(truth, prediction of A, prediction of B)``.
     rows
-        Prior shapes of the same form, or one number.
+        Prior concentrations of the same shape, or one number.
     prevalence
-        Prior shapes of the classes, or one number.
+        Prior concentrations of the classes, or one number.
     classifiers, labels
-        Their names.
+        Names of classifiers and classes.
     """
     pm = require("pymc", extra="pymc", purpose="a PyMC model")
     n_classes = len(counts)
@@ -169,9 +169,9 @@ def paired_hierarchical(
     Parameters
     ----------
     counts
-        How many items ``(truth, prediction of A, prediction of B)``.
+        Counts of items ``(truth, prediction of A, prediction of B)``.
     classifiers, labels
-        Their names.
+        Names of classifiers and classes.
     """
     pm = require("pymc", extra="pymc", purpose="a PyMC model")
     n_classes = len(counts)
@@ -185,7 +185,9 @@ def paired_hierarchical(
             "prevalence", np.ones(n_classes), dims="truth", default_transform=sticks(totals)
         )
         eta = pm.Beta("eta", 1.0, 1.0, dims="classifier")[:, None, None]
-        omega = eta * right + (1 - eta) / (n_classes - 1) * (1 - right)  # (classifier, truth, said)
+        omega = eta * right + (1 - eta) / (n_classes - 1) * (
+            1 - right
+        )  # (classifier, truth, prediction)
         shapes = (omega[0][:, :, None] * omega[1][:, None, :]).reshape(cells.shape)
         theta = pm.Dirichlet(
             "rows", shapes, dims=("truth", "pair"), default_transform=sticks(cells, likely)
@@ -216,11 +218,11 @@ def unpaired(
     counts
         Confusion matrices ``(classifier, truth, prediction)``.
     rows
-        Prior shapes of the cells ``(truth, prediction)``, or one number.
+        Prior concentrations of the cells ``(truth, prediction)``, or one number.
     prevalence
-        Prior shapes of the classes, or one number.
+        Prior concentrations of the classes, or one number.
     classifiers, labels
-        Their names.
+        Names of classifiers and classes.
     """
     pm = require("pymc", extra="pymc", purpose="a PyMC model")
     n_classifiers, n_classes, _ = counts.shape
@@ -263,7 +265,7 @@ def hierarchical(
     counts
         Confusion matrices ``(classifier, truth, prediction)``.
     classifiers, labels
-        Their names.
+        Names of classifiers and classes.
     """
     pm = require("pymc", extra="pymc", purpose="a PyMC model")
     n_classifiers, n_classes, _ = counts.shape
@@ -295,7 +297,7 @@ def hierarchical(
     return model
 
 
-# Beyond a mass of 10⁷ the recalls are one, and the density is lost in its own rounding.
+# Beyond a mass of 10⁷ the recalls are equal, and the density is dominated by rounding.
 _HEAVIEST = 1 - 1e-7
 _LEAST_SPREAD = 0.05
 _MOST_POWER = 1.25
@@ -314,7 +316,7 @@ def learned(
     counts
         Confusion matrices ``(classifier, truth, prediction)``.
     classifiers, labels
-        Their names.
+        Names of classifiers and classes.
     """
     pm = require("pymc", extra="pymc", purpose="a PyMC model")
     n_classifiers, n_classes, _ = counts.shape
@@ -358,7 +360,7 @@ def learned(
 
 
 def _others(n_classes: int) -> FloatArray:
-    """Return which class each place in a row stands for that leaves its own class out."""
+    """Return the class of each position in a row that omits its own class."""
     every = np.eye(n_classes)
     return np.stack([np.delete(every, truth, axis=0) for truth in range(n_classes)])
 
@@ -379,11 +381,11 @@ def class_rates(
     counts
         Confusion matrices ``(classifier, truth, prediction)``.
     mean, sd
-        Of the normal prior: of the logit of a rate, or of a rate that is cut to (0, 1).
+        Parameters of the normal prior: for the logit of a rate, or for a rate truncated to (0, 1).
     kind
-        Which of the two.
+        Which of the two priors.
     classifiers, labels
-        Their names.
+        Names of classifiers and classes.
     """
     pm = require("pymc", extra="pymc", purpose="a PyMC model")
     if kind not in ("logit_normal", "truncated_normal"):
@@ -439,14 +441,14 @@ def multi_label(
     Parameters
     ----------
     counts
-        How many items ``(label, truth, prediction of A, prediction of B)``, or
-        ``(label, truth, prediction)`` for one classifier; the last axes are no and yes.
+        Counts of items ``(label, truth, prediction of A, prediction of B)``, or ``(label, truth,
+        prediction)`` for one classifier; the last axes are no and yes.
     rows
-        Prior shapes of the cells of one label, or one number.
+        Prior concentrations of the cells of one label, or one number.
     prevalence
-        Prior shapes of "has the label not" and "has it", or one number.
+        Prior concentrations of "does not have the label" and "has it", or one number.
     classifiers, labels
-        Their names.
+        Names of classifiers and classes.
     """
     pm = require("pymc", extra="pymc", purpose="a PyMC model")
     n_labels, n_classifiers = len(counts), counts.ndim - 2

@@ -1,4 +1,4 @@
-"""Samplers, chains and their diagnostics, and which model answers for which outcomes."""
+"""Samplers, chains and their diagnostics, and the choice of the PyMC model."""
 
 from __future__ import annotations
 
@@ -31,25 +31,24 @@ from outperform.posterior.rng import n_workers
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PyMC:
-    """The engine ``"pymc"`` with settings: how PyMC samples.
+    """Settings of the engine ``"pymc"``.
 
     Parameters
     ----------
     sampler
-        ``"nuts"``, PyMC's own; ``"nutpie"`` or ``"numpyro"``, the same algorithm in other
-        libraries; ``"metropolis"``, what the papers used.
+        ``"nuts"``, from PyMC; ``"nutpie"`` or ``"numpyro"``, the same algorithm in other libraries;
+        ``"metropolis"``, as in the papers.
     chains
-        How many chains; fewer than four say little about convergence.
+        Number of chains; fewer than four are not enough to check convergence.
     draws
-        Draws that each chain keeps; by default 2,000, and 12,500 of Metropolis. ``n_draws`` of
-        :func:`compare` counts those of all chains.
+        Draws kept per chain. Default: 2,000, or 12,500 for Metropolis. ``n_draws`` of
+        :func:`compare` is the total over all chains.
     tune
-        Draws that each chain throws away at its beginning; by default 1,000, and 10,000 of
-        Metropolis.
+        Initial draws discarded per chain. Default: 1,000, or 10,000 for Metropolis.
     target_accept
-        How careful the steps of NUTS are; nearer to 1 means smaller steps.
+        Target acceptance rate of NUTS; closer to 1 means smaller steps.
     progress
-        Whether to show a progress bar; by default on a terminal and in a notebook.
+        Whether to show a progress bar. Default: in a terminal and in a notebook.
 
     Examples
     --------
@@ -77,17 +76,17 @@ class PyMC:
 
     @property
     def draws_per_chain(self) -> int:
-        """How many draws each chain keeps."""
+        """Number of draws kept per chain."""
         return SAMPLERS[self.sampler]["draws"] if self.draws is None else self.draws
 
     @property
     def tune_per_chain(self) -> int:
-        """How many draws each chain throws away."""
+        """Number of draws discarded per chain."""
         return SAMPLERS[self.sampler]["tune"] if self.tune is None else self.tune
 
     @property
     def n_draws(self) -> int:
-        """How many draws all chains keep."""
+        """Total number of draws kept."""
         return self.chains * self.draws_per_chain
 
     def __str__(self) -> str:
@@ -107,7 +106,7 @@ def _check_whole(name: str, value: Any, *, least: int) -> None:
     if value is None:
         return
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise UsageError(f"{name} must be a whole number of at least {least}; got {value!r}")
+        raise UsageError(f"{name} must be an integer of at least {least}; got {value!r}")
 
 
 MOST_RHAT = 1.01
@@ -118,22 +117,22 @@ _TAILS = (0.05, 0.95)
 @written()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chain(Plain):
-    """ArviZ's diagnostics of one number's draws.
+    """ArviZ diagnostics of the draws of one quantity.
 
     Parameters
     ----------
     sampler
-        How it was sampled, in words.
+        Description of the sampler.
     n_draws
-        How many draws there are, of all chains.
+        Total number of draws of all chains.
     rhat
         Rank-normalised split R-hat (Vehtari et al. 2021).
     ess
-        The smaller one of the bulk and the tail effective sample size.
+        Smaller of the bulk and the tail effective sample size.
     mcse
-        The Monte Carlo error of the mean.
+        Monte Carlo error of the mean.
     divergences
-        How often NUTS lost its way; 0 for other samplers.
+        Number of divergent transitions of NUTS; 0 for other samplers.
 
     Examples
     --------
@@ -151,24 +150,24 @@ class Chain(Plain):
 
     @property
     def converged(self) -> bool:
-        """Whether nothing stands against its draws."""
+        """Whether the draws pass all checks."""
         return not self.faults
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """What stands against its draws, in words."""
+        """Descriptions of the failed checks."""
         found = []
         if not self.rhat <= MOST_RHAT:
             found.append(f"R-hat is {self.rhat:.3f}, above {MOST_RHAT}")
         if self.divergences:
             found.append(f"{self.divergences} draws diverged")
         if not self.ess >= FEWEST_EFFECTIVE:
-            found.append(f"the draws are worth {self.ess:.0f}, below {FEWEST_EFFECTIVE}")
+            found.append(f"the effective sample size is {self.ess:.0f}, below {FEWEST_EFFECTIVE}")
         return tuple(found)
 
     @property
     def n_effective(self) -> float:
-        """How many independent draws these are worth; never more than there are."""
+        """Effective number of independent draws, at most the number of draws."""
         return min(self.ess, float(self.n_draws))
 
 
@@ -178,13 +177,15 @@ def diagnose(draws: FloatArray, *, sampler: str, divergences: int) -> Chain:
     Parameters
     ----------
     draws
-        Of one number, one chain a row.
+        Draws of one quantity, one chain per row.
     sampler
-        How it was sampled, in words.
+        Description of the sampler.
     divergences
-        How often NUTS lost its way.
+        Number of divergent transitions of NUTS.
     """
-    if draws.min() == draws.max():  # such as a difference of equal classifiers: nothing to mix
+    if (
+        draws.min() == draws.max()
+    ):  # constant draws, such as a difference of equal classifiers, need no mixing
         return Chain(
             sampler=sampler,
             n_draws=draws.size,
@@ -206,7 +207,7 @@ def diagnose(draws: FloatArray, *, sampler: str, divergences: int) -> Chain:
 
 
 def count_divergences(trace: Any) -> int:
-    """Return how often NUTS lost its way after tuning; 0 for samplers that cannot say."""
+    """Return the number of divergences after tuning; 0 for samplers that do not report them."""
     stats = getattr(trace, "sample_stats", None)
     if stats is None or "diverging" not in stats:
         return 0
@@ -216,16 +217,16 @@ def count_divergences(trace: Any) -> int:
 def sample(
     model: Any, engine: PyMC, *, seed: np.random.SeedSequence, n_jobs: int | None = None
 ) -> Any:
-    """Return PyMC's trace: a ``DataTree``, or ``InferenceData`` of older versions.
+    """Return PyMC's trace: a ``DataTree``, or ``InferenceData`` in older versions.
 
     Parameters
     ----------
     model
         A PyMC model.
     engine
-        How to sample it.
+        Sampler settings.
     seed
-        Where the randomness comes from.
+        Seed of the draws.
     n_jobs
         Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
         Results do not depend on it.
@@ -238,10 +239,10 @@ def sample(
         "cores": min(n_workers(n_jobs), engine.chains),
         "random_seed": int(seed.generate_state(1)[0]),
         "progressbar": _shows(engine.progress),
-        "compute_convergence_checks": False,  # diagnose says it, as findings
+        "compute_convergence_checks": False,  # reported as findings by diagnose
     }
     with model, _quiet():
-        if engine.sampler != "nutpie":  # which finds its own
+        if engine.sampler != "nutpie":  # which chooses its own
             how["initvals"] = _start(model)
         if engine.sampler == "metropolis":
             return pm.sample(step=pm.Metropolis(), **how)
@@ -251,16 +252,16 @@ def sample(
 
 
 def _start(model: Any) -> dict[str, Any]:
-    """Return where the chains begin, each somewhere around it.
+    """Return the starting point of the chains, which each chain jitters.
 
-    PyMC would begin at the prior's means, where most cells of many classes never are.
+    PyMC would start at the prior means, far from the posterior for most cells with many classes.
     """
     transforms = {rv.name: model.rvs_to_transforms.get(rv) for rv in model.free_RVs}
     return {name: one.start for name, one in transforms.items() if hasattr(one, "start")}
 
 
 def _load(name: str) -> str:
-    """Return what PyMC calls a sampler, which must be installed."""
+    """Return PyMC's name of a sampler, checked to be installed."""
     if name == "nutpie":
         require("nutpie", extra="nutpie", purpose="sampler='nutpie'")
     if name == "numpyro":
@@ -276,7 +277,7 @@ def _shows(progress: bool | None) -> bool:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep PyMC's log and its libraries' warnings about themselves off the screen."""
+    """Silence PyMC's log and the internal warnings of its libraries."""
     log = logging.getLogger("pymc")
     level = log.level
     log.setLevel(logging.ERROR)
@@ -289,19 +290,19 @@ def _quiet() -> Iterator[None]:
 
 
 CONFUSION = "confusion"
-"""The variable that every model has: shares of items ``(classifier, truth, prediction)``."""
+"""Name of the variable with the shares of items ``(classifier, truth, prediction)``."""
 
 
 def confusions(posterior: Any, *, n_models: int, n_classes: int) -> list[Drawn]:
-    """Return what was drawn of each model, chains one after the other.
+    """Return the draws of each model, with chains concatenated.
 
     Parameters
     ----------
     posterior
         The group ``posterior`` of a trace.
     n_models, n_classes
-        What the variable ``confusion`` must hold: ``(classifier, truth, prediction)``, or
-        with a table of no and yes for each label ``(classifier, label, truth, prediction)``.
+        Expected shape of the variable ``confusion``: ``(classifier, truth, prediction)``, or with
+        one table of no and yes per label ``(classifier, label, truth, prediction)``.
     """
     if CONFUSION not in posterior:
         raise UsageError(
@@ -336,9 +337,9 @@ def model_of(outcomes: Outcomes, *, prior: PriorModel) -> Any:
     Parameters
     ----------
     outcomes
-        Of one or two models, paired or apart.
+        Outcomes of one or two models, paired or unpaired.
     prior
-        Any but the bootstrap.
+        Any prior except the bootstrap.
     """
     if outcomes.kind == "label_sets":
         return _model_of_labels(outcomes, prior)
@@ -369,16 +370,16 @@ def _whole(counts: AnyArray) -> AnyArray:
 def _check_size(n_cells: int) -> None:
     if n_cells > _MOST_CELLS:
         raise ResourceError(
-            f"a chain would walk through {n_cells:,} cells, more than {_MOST_CELLS:,}, for hours; "
-            f"use engine='direct', which draws independently, or {param('paired=', False)}"
+            f"a chain over {n_cells:,} cells (the limit is {_MOST_CELLS:,}) would take hours; use "
+            f"engine='direct', which draws independently, or {param('paired=', False)}"
         )
 
 
 def _model_of_labels(outcomes: Outcomes, prior: PriorModel) -> Any:
     if (prior.shapes is None and prior.name != "unit") or not outcomes.paired:
         raise UsageError(
-            "engine='pymc' has the priors 'uniform', 'jeffreys' and 'unit' of paired label sets; "
-            "use one of them, or engine='direct'"
+            "for paired label sets, engine='pymc' supports only the priors 'uniform', 'jeffreys' "
+            "and 'unit'; use one of them, or engine='direct'"
         )
     counts = _whole(np.stack([dense_counts(outcomes.binarize(one)) for one in outcomes.labels]))
     _check_size(counts.size)
@@ -408,12 +409,12 @@ def _flat_apart(counts: AnyArray, prior: Prior, names: dict[str, Any]) -> Any:
 
 
 def _learned(counts: AnyArray, prior: Prior | None, names: dict[str, Any]) -> Any:
-    if counts.shape[1] == 2:  # which cannot teach each other
+    if counts.shape[1] == 2:  # which cannot share information
         return unpaired(counts, rows=unit_rows(2), **names)
     return learned(counts, **names)
 
 
-# The prior on every cell has one builder, whatever its shapes.
+# All priors on every cell have the same builder, whatever their concentrations.
 Builder = Callable[[AnyArray, Any, dict[str, Any]], Any]
 
 _PAIRED: dict[str, Builder] = {

@@ -10,32 +10,32 @@ import numpy as np
 from outperform._typing import AnyArray
 from outperform.errors import require
 
-# What is below exp(-300) weighs nothing, and its inverse times a gradient must not overflow.
+# Weights below exp(-300) are negligible, and the inverse times a gradient must not overflow.
 _LOWEST = -300.0
-_LINEAR = 40.0  # from where on softplus(x) is x to the last digit
-_NEWTON = 12  # steps, of which a few suffice
+_LINEAR = 40.0  # from here on softplus(x) equals x to the last digit
+_NEWTON = 12  # maximum number of steps; a few suffice
 
 
 def sticks(counts: AnyArray, likely: AnyArray | float = 1.0) -> Any:
     """Return the transform, for ``default_transform=`` of ``pm.Dirichlet``.
 
-    Any numbers give the same posterior; good ones give it sooner.
+    The numbers do not affect the posterior, only the speed.
 
     Parameters
     ----------
     counts
-        How many items each cell holds, in the shape of the variable.
+        Number of items in each cell, in the shape of the variable.
     likely
-        About how many more the prior is worth.
+        Approximate equivalent number of items of the prior.
     """
     counts = np.asarray(counts, dtype=np.float64)
     return _transform()(counts, counts + likely)
 
 
 def _medians(weights: AnyArray) -> AnyArray:
-    """Return about what Dirichlet cells are half of the time, not below 10⁻³⁰⁰."""
+    """Return approximate medians of Dirichlet cells, at least 10⁻³⁰⁰."""
     weights = np.maximum(weights, 1e-3)
-    cells = weights * np.exp2(-1 / weights)  # the median of a Gamma number, nearly
+    cells = weights * np.exp2(-1 / weights)  # the approximate median of a gamma variable
     return np.asarray(cells / cells.sum(axis=-1, keepdims=True))
 
 
@@ -45,7 +45,7 @@ def _transform() -> Any:
     pt = require("pytensor.tensor", extra="pymc", purpose="a PyMC model")
 
     def softplus(value: Any) -> Any:
-        # JAX differentiates its own through exp(±value), which must stay finite.
+        # JAX differentiates softplus through exp(±value), which must stay finite.
         return pt.where(value > _LINEAR, value, pt.softplus(pt.clip(value, _LOWEST, _LINEAR)))
 
     class Sticks(pm.distributions.transforms.Transform):  # type: ignore[misc, name-defined]
@@ -63,7 +63,7 @@ def _transform() -> Any:
             logit = pt.log(cells[..., :-1]) - pt.log(left[..., 1:])
             place, scale, p, q = self._known(inputs)
             y = pt.where(logit < 0, p * logit, q * logit)
-            for _ in range(_NEWTON):  # what logit y gives has no closed form
+            for _ in range(_NEWTON):  # the inverse has no closed form
                 slope = pt.sigmoid(y) / q + pt.sigmoid(-y) / p
                 y = y - (pt.softplus(y) / q - pt.softplus(-y) / p - logit) / slope
             return (y - place) / scale
@@ -74,21 +74,21 @@ def _transform() -> Any:
             return pt.take_along_axis(cells, self.back, axis=-1)
 
         def log_jac_det(self, value: Any, *inputs: Any) -> Any:
-            # Cell k is what its own coordinate and those before it say: the matrix is
-            # triangular, and d log cell / d coordinate = (1 − v) · d logit / d coordinate.
+            # Cell k depends on its own and all previous coordinates, so the matrix is triangular,
+            # and d log cell / d coordinate = (1 − v) · d logit / d coordinate.
             (logs, rests), shapes = self._logarithms(value, inputs), self._shapes(inputs)
             place, scale, p, q = self._known(inputs)
             y = place + scale * value
             slopes = rests + pt.log(scale * (pt.sigmoid(y) / q + pt.sigmoid(-y) / p))
-            # The density of cells that backward cut off is Dirichlet's, had it seen them. A
-            # shape of 10⁻¹⁵ has logarithms of 10¹⁵: their product is taken before all else.
+            # The density of cells clipped by backward must still be that of the Dirichlet. A shape
+            # of 10⁻¹⁵ has logarithms of 10¹⁵, so their product is taken first.
             cut = shapes * logs - (shapes - 1) * _LOWEST
             bent = pt.where(logs > _LOWEST, logs, cut)
             last = bent[..., -1] - logs[..., -1]
             return (bent[..., :-1] + slopes).sum(axis=-1) + last
 
         def _shapes(self, inputs: tuple[Any, ...]) -> Any:
-            # JAX compiles only what it knows the shape of.
+            # JAX compiles only arrays of known shape.
             shapes = pt.specify_shape(inputs[-1], self.order.shape)
             return pt.take_along_axis(shapes, self.order, axis=-1)
 
@@ -114,25 +114,25 @@ def _transform() -> Any:
     return Sticks
 
 
-# The prior of how rates are spread over classes, as in the direct engine: location around the
-# log of the mean count, scale (half-Cauchy) and skew of a generalised gamma.
+# Prior of the spread of rates over classes, as in the direct engine: location around the log of the
+# mean count, scale (half-Cauchy) and skew of a generalised gamma.
 _LOCATIONS, _SCALES, _SKEWS = (-6.0, 3.0), (0.1, 3.5), (-4.0, 2.0)
-# Where the share of classes without items is integrated, in standard units.
+# Integration points for the share of classes without items, in standard units.
 _NODES = np.linspace(-32.0, 96.0, 1281)
 _NEAR_ZERO = 0.05
 
 
 def class_counts(totals: AnyArray, *, dims: tuple[str, str]) -> Any:
-    """Return the rate of each class, whose items are Poisson, inside a model.
+    """Return the Poisson rate of each class, inside a model context.
 
-    If every class has items, the list of classes is taken to be those that were seen.
+    If every class has items, the class list is assumed to contain only observed classes.
 
     Parameters
     ----------
     totals
         Items ``(classifier, truth)``.
     dims
-        The names of the axes.
+        Names of the axes.
     """
     pm = require("pymc", extra="pymc", purpose="a PyMC model")
     pt = require("pytensor.tensor", extra="pymc", purpose="a PyMC model")
@@ -142,7 +142,7 @@ def class_counts(totals: AnyArray, *, dims: tuple[str, str]) -> Any:
     angle = pm.Uniform("angle", *np.arctan(_SCALES), dims=dims[0])
     scale = pm.Deterministic("scale", pt.tan(angle), dims=dims[0])[:, None]  # half-Cauchy
     skew = pm.Uniform("skew", *_SKEWS, dims=dims[0])[:, None]
-    # About standard normal after the counts, whatever the scale.
+    # Approximately standard normal given the counts, whatever the scale.
     score = pm.Flat("scores", dims=dims)
     known = totals + scale**-2
     centre = (totals * np.log(np.maximum(totals, 0.5)) + location * scale**-2) / known
@@ -160,7 +160,7 @@ def class_counts(totals: AnyArray, *, dims: tuple[str, str]) -> Any:
 
 
 def _log_density(standard: Any, skew: Any) -> Any:
-    """Return Prentice's log density of standardised log rates; of skew 0 the normal one."""
+    """Return Prentice's log density of standardised log rates; for skew 0 the normal one."""
     pt = require("pytensor.tensor", extra="pymc", purpose="a PyMC model")
     small = pt.abs(skew) < _NEAR_ZERO
     shape = pt.where(small, 1.0, skew) ** -2
