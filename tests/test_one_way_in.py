@@ -385,3 +385,40 @@ def test_hints_name_what_exists():
     for name, _ in wrong_calls._ADVICE:
         assert hasattr(op, name)
     assert not set(wrong_calls._NAMES) & set(op.__all__)
+
+
+LONG = pd.DataFrame(
+    {
+        "model": ["old", "new"] * 40,
+        "question": np.repeat(np.arange(40), 2),
+        "correct": np.tile([1, 0, 1, 1, 0, 1, 1, 1], 10),
+    }
+)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda data: op.compare(data, "old", "new"),
+        lambda data: op.compare(data, "old", "new", truth="correct"),
+        lambda data: op.rank(data),
+        lambda data: op.rank(data, truth="correct"),
+        lambda data: op.read(data, correct="correct"),
+        lambda data: op.read(data),
+    ],
+)
+@pytest.mark.parametrize("kind", ["frame", "file"])
+def test_a_table_with_one_row_per_item_and_model_is_answered_with_the_arguments(
+    call, kind, tmp_path
+):
+    path = tmp_path / "long.csv"
+    LONG.to_csv(path, index=False)
+    with pytest.raises(UsageError) as caught:
+        call(LONG if kind == "frame" else path)
+    typed = "format='long', id='question', model='model', score='correct'"
+    assert "seems to have one row per item and model" in str(caught.value)
+    assert typed in str(caught.value)
+    data = op.read(path, format="long", id="question", model="model", score="correct")
+    assert (data.n, data.models) == (40, ("old", "new"))
+    # The rows of one model can be selected, and one model's predictions beside a model column.
+    assert op.read(path, correct="correct", where={"model": "old"}).n == 40
