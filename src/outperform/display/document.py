@@ -127,6 +127,8 @@ class Rows:
         Text directly below it, for example the number of rows not shown.
     indent
         Indent of the continuation lines of a note.
+    explain
+        Function of the keys of the columns that fit, which returns more notes.
     """
 
     table: Table
@@ -135,16 +137,17 @@ class Rows:
     labels: Sequence[str] = ()
     left: str = ""
     indent: int = 0
+    explain: Callable[[Collection[str]], Sequence[str]] | None = None
 
     def blocks(self, page: Page) -> list[list[Line]]:
         """Return the table, and its notes."""
         table = self.verbose if page.verbose and self.verbose is not None else self.table
         lines = page.table(table, first=self.first, labels=self.labels)
         lines += page.text(self.left) if self.left else []
-        return [
-            lines,
-            [line for note in table.notes for line in page.text(note, indent=self.indent)],
-        ]
+        notes = list(table.notes)
+        if self.explain is not None:
+            notes += self.explain(page.shown(table, first=self.first, labels=self.labels))
+        return [lines, [line for note in notes for line in page.text(note, indent=self.indent)]]
 
 
 class Note(NamedTuple):
