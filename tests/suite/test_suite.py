@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import html
+import re
+
 import numpy as np
 import pytest
 
@@ -552,3 +555,26 @@ def test_what_scores_alone_cannot_answer_is_refused():
             op.compare(suite, "A", "B", **asked)
     with pytest.raises(UsageError, match="unknown column 'set'"):
         op.Suite.from_scores(fold_table(5), by="set")
+
+
+def test_a_page_has_each_model_on_each_task(ranked, tmp_path):
+    """A cell has the mean, the interval and the decision that the ranking of the task has."""
+    page = op.write_report(ranked, tmp_path / "ranking.html").read_text(encoding="utf-8")
+    assert ">Each task</h2>" in page
+    grid = page.partition(">Each task</h2>")[2].partition("</table>")[0]
+    heads, *rows = grid.split("<tr>")[1:]
+    assert re.findall(r">([^<]+)</th>", heads) == ["task", *ranked.names]
+    assert len(rows) == len(ranked.tasks)
+    for (name, one), row in zip(ranked.tasks.items(), rows, strict=True):
+        first, *cells = re.findall(r"<t[hd].*?</t[hd]>", row)
+        assert re.sub("<[^>]+>", " ", first).split() == [name, "accuracy,", str(one.n), "items"]
+        assert ("<b>" in cells[ranked.names.index(one.leader.name)]) is True
+        for model, cell in zip(ranked.names, cells, strict=True):
+            raw, decision = one[model].raw, one[model].decision
+            mean, *symbol, low, _, high = re.sub("<[^>]+>", " ", cell).split()
+            expected = (raw.mean, raw.hdi.low, raw.hdi.high)
+            assert [float(mean), float(low), float(high)] == pytest.approx(expected, abs=0.0006)
+            assert symbol == ([] if decision is None else [html.escape(decision.symbol)])
+    assert "<summary>Each task</summary>" in ranked.to_html()
+    facts = ranked.to_dict()["tasks"][0]
+    assert facts["hdis"]["m0"]["low"] == ranked.tasks["t0"]["m0"].raw.hdi.low

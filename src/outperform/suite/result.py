@@ -78,6 +78,10 @@ class RankedTask(NamedTuple):
         The best model, and all models that could still be best.
     means, mcse, observed
         Unpooled posterior mean of each model, its Monte Carlo error, and the plug-in value.
+    hdis
+        Unpooled HDI of each model.
+    decisions
+        Decision on the difference of each model from the leader of the task; None for the leader.
     """
 
     task: str
@@ -89,6 +93,8 @@ class RankedTask(NamedTuple):
     means: Mapping[str, float]
     mcse: Mapping[str, float]
     observed: Mapping[str, float]
+    hdis: Mapping[str, Interval]
+    decisions: Mapping[str, Decision | None]
 
 
 @written(
@@ -438,6 +444,8 @@ class SuiteRanking(Tabular):
                 means={row.name: row.raw.mean for row in task.rows},
                 mcse={row.name: row.raw.mcse for row in task.rows},
                 observed={row.name: row.observed for row in task.rows},
+                hdis={row.name: row.raw.hdi for row in task.rows},
+                decisions={row.name: row.decision for row in task.rows},
             )
             for name, task in self.tasks.items()
         )

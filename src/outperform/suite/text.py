@@ -10,7 +10,8 @@ from typing import Any
 from outperform._typing import FloatArray
 from outperform.display import facts as read
 from outperform.display import numbers
-from outperform.display.document import Document, Note, Posterior, Rows, brief, legend
+from outperform.display.cards import GridCell
+from outperform.display.document import Document, Grid, Note, Posterior, Rows, brief, legend
 from outperform.display.facts import Facts
 from outperform.display.formats import (
     count_column,
@@ -338,6 +339,50 @@ def _leaders(facts: Facts) -> Table:
     return Table(columns, rows)
 
 
+def _grid(facts: Facts) -> Grid:
+    """Return the mean and HDI of each model on each task, with the decision against its leader."""
+    names = [row["name"] for row in facts["models"]]
+    decisions = [
+        (decision["symbol"], decision["words"])
+        for task in facts["tasks"]
+        for decision in task["decisions"].values()
+        if decision is not None
+    ]
+    hdi = f"{numbers.percent(facts['hdi_prob'])} HDI"
+    return Grid(
+        title="Each task",
+        heads=("task", *names),
+        rows=[
+            (
+                task["task"],
+                f"{task['metric']}, {counted(task['n'], 'items')}",
+                _grid_cells(task, names),
+            )
+            for task in facts["tasks"]
+        ],
+        notes=[
+            f"mean and {hdi} on the task, before pooling; bold: leader of the task; symbols: "
+            f"decision against it ({legend(decisions)})"
+        ],
+    )
+
+
+def _grid_cells(task: Mapping[str, Any], names: Sequence[str]) -> list[GridCell]:
+    """Return a cell for each model, all with the same number of decimals."""
+    hdis = [task["hdis"][name] for name in names]
+    # An interval is about four standard deviations wide.
+    places = max(numbers.decimals((hdi["high"] - hdi["low"]) / 4, least=2) for hdi in hdis)
+    return [
+        GridCell(
+            text=numbers.plain(task["means"][name], places),
+            detail=numbers.interval(hdi["low"], hdi["high"], places),
+            decision="" if decision is None else f"{decision['symbol']} {decision['words']}",
+            strong=decision is None,
+        )
+        for name, hdi, decision in zip(names, hdis, map(task["decisions"].get, names), strict=True)
+    ]
+
+
 def _against_leader(row: Facts) -> Span:
     """Return the interval of a model in the colour of its decision against the leader."""
     against = row["against_leader"]
@@ -375,6 +420,7 @@ def rank_document(facts: Facts) -> Document:
         spans=[_against_leader(row) for row in facts["models"]],
         zero=facts["scale"] == "rope",
         more=full,
+        grid=_grid(facts),
         findings=read.findings(facts),
         caption=caption,
         errors=_errors([row["mc_errors"] for row in facts["models"]], _OF_MODEL),
