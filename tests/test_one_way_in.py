@@ -348,6 +348,7 @@ def test_a_name_that_the_package_lacks_is_answered(name, hint):
 
 
 RANKING = op.rank(outcomes("a", "b"), **SETTINGS)
+SUITE = op.compare(op.Suite({"day": outcomes("a", "b")}, ropes=0.1), "a", "b", random_state=0)
 
 
 @pytest.mark.parametrize(
@@ -361,6 +362,7 @@ RANKING = op.rank(outcomes("a", "b"), **SETTINGS)
         (COMPARISON, "plott", ".plot"),
         (RANKING, "winner", ".names[0]"),
         (RANKING, "best", ".tied"),
+        (SUITE, "more_data", "op.plan(pilot=suite, a='bert', b='gpt')"),
     ],
 )
 def test_an_attribute_that_a_result_lacks_is_answered(result, name, hint):

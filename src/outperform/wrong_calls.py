@@ -245,6 +245,7 @@ _ATTRIBUTES = (
     ("low", "hdi", ".hdi.low"),
     ("model_a", "a", ".a"),
     ("model_b", "b", ".b"),
+    ("more_data", "new_tasks", "op.plan(pilot=suite, a='bert', b='gpt')"),
     ("notes", "findings", ".findings"),
     ("order", "names", ".names"),
     ("p", "p_better", ".p_better, .p_equivalent, .p_worse"),

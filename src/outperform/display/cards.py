@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from outperform.display.colours import with_colours
 from outperform.display.formats import LIMIT, Column
@@ -131,13 +131,7 @@ def table_html(
         element("tbody", *lines),
         class_="op-table",
     )
-    tall = " op-tall" if len(rows) > _SCROLLS else ""
-    box = element(
-        "div", table, class_=f"op-scroll{tall}", tabindex="0", role="region",
-        aria_label=for_text(label),
-    )  # fmt: skip
-    below = [element("p", true_minus(for_text(note)), class_="op-quiet") for note in notes]
-    return joined([box, *below])
+    return _scrolling(table, len(rows), notes=notes, label=label)
 
 
 _GATE_SYMBOLS = {"pass": "✓", "fail": "✗", "undecided": "?"}
@@ -161,6 +155,108 @@ def _cell(column: Column, value: object, *, first: bool) -> Html:
     if not isinstance(value, str) or _NUMERIC.fullmatch(text):
         text = true_minus(text)
     return element("td", text, class_=_side(column))
+
+
+class GridCell(NamedTuple):
+    """A cell of two lines: a number after a square in the colour of its decision, and a detail.
+
+    Parameters
+    ----------
+    text
+        The number.
+    detail
+        Text below it.
+    decision
+        Decision on it; empty if there is none.
+    strong
+        Whether it is bold.
+    """
+
+    text: str
+    detail: str
+    decision: str = ""
+    strong: bool = False
+
+    def html(self) -> Html:
+        """Return it as a cell of a table."""
+        text = true_minus(self.text)
+        symbol = f" {self.decision.partition(' ')[0]}" if self.decision else ""
+        square = element("span", class_=f"op-mark op-{tone(self.decision)}", aria_hidden="true")
+        return element(
+            "td",
+            square if self.decision else None,
+            element("b", text) if self.strong else text,
+            symbol or None,
+            element("br"),
+            element("span", true_minus(self.detail), class_="op-quiet"),
+            class_="op-r",
+            title=self.decision or None,
+        )
+
+
+def grid_html(
+    heads: Sequence[str],
+    rows: Sequence[tuple[str, str, Sequence[GridCell]]],
+    *,
+    notes: Sequence[str] = (),
+    label: str,
+) -> Html:
+    """Return a table of cells of two lines, which scrolls with its heading and first column fixed.
+
+    Parameters
+    ----------
+    heads
+        Heading of the first column, then of each other column.
+    rows
+        For each row its name, a detail below it, and its cells.
+    notes
+        Lines below the table.
+    label
+        Accessible name of the scrolling region.
+
+    Examples
+    --------
+    >>> rows = [("arc", "900 items", [GridCell("0.7", "0.6 to 0.8", "≪ worse")])]
+    >>> str(grid_html(["task", "gpt"], rows, label="Tasks")).count("op-worse")
+    1
+    """
+    first, *others = heads
+    columns = [element("th", for_text(first), scope="col")]
+    columns += [
+        element("th", for_text(name, limit=LIMIT), scope="col", class_="op-r") for name in others
+    ]
+    lines = [
+        element(
+            "tr",
+            element(
+                "th",
+                for_text(name, limit=LIMIT),
+                element("br"),
+                element("span", for_text(detail, limit=LIMIT), class_="op-quiet op-wrap"),
+                scope="row",
+            ),
+            *(cell.html() for cell in cells),
+        )
+        for name, detail, cells in rows
+    ]
+    table = element(
+        "table",
+        element("thead", element("tr", *columns)),
+        element("tbody", *lines),
+        class_="op-table",
+    )
+    return _scrolling(table, len(rows), notes=notes, label=label)
+
+
+def _scrolling(table: Html, n_rows: int, *, notes: Sequence[str], label: str) -> Html:
+    """Return a table in a box that scrolls, and the notes below it."""
+    tall = " op-tall" if n_rows > _SCROLLS else ""
+    box = element(
+        "div", table, class_=f"op-scroll{tall}", tabindex="0", role="region",
+        aria_label=for_text(label),
+    )  # fmt: skip
+    below = [element("p", true_minus(for_text(note)), class_="op-quiet") for note in notes]
+    return joined([box, *below])
 
 
 # Notebooks

@@ -424,7 +424,7 @@ class Ranking(Tabular):
         return latex_label("rank", self.metric)
 
     def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
-        """Draw the interval of each model, with those tied for best in a band.
+        """Draw the interval of each model, with those that could still be best in a band.
 
         Parameters
         ----------
