@@ -325,7 +325,7 @@ def test_a_wrong_call_is_a_type_error_too():
     with pytest.raises(TypeError) as raised:
         op.compare(TRUTH, A, B, seed=0)
     assert isinstance(raised.value, CallError)
-    assert raised.value.__suppress_context__
+    assert raised.value.__context__ is None
 
 
 @pytest.mark.parametrize(
@@ -375,18 +375,72 @@ def test_hints_name_what_exists():
     """Every attribute and parameter in a hint is one that results and functions have."""
     from outperform import wrong_calls
 
-    kinds = [op.Comparison, *(getattr(op.results, name) for name in op.results.__all__)]
+    kinds = [
+        op.Comparison,
+        op.Outcomes,
+        *(getattr(op.results, name) for name in op.results.__all__),
+    ]
     for guess, needed, _ in wrong_calls._ATTRIBUTES:
         assert any(
             hasattr(kind, needed) or needed in getattr(kind, "__dataclass_fields__", ())
             for kind in kinds
         ), (guess, needed)
-    owners = (op, op.Outcomes, op.Scores, op.nhst)
+    owners = (op, op.Outcomes, op.Scores, op.nhst, op.Comparison)
     for name in wrong_calls._CALLS:
         assert any(hasattr(owner, name) for owner in owners)
     for name, _ in wrong_calls._ADVICE:
         assert hasattr(op, name)
     assert not set(wrong_calls._NAMES) & set(op.__all__)
+
+
+OUTCOMES = outcomes("a", "b")
+COMPARISON = op.compare(OUTCOMES, "a", "b", **SETTINGS)
+SUITE = op.Suite({"x": OUTCOMES, "y": OUTCOMES})
+
+
+@pytest.mark.parametrize(
+    ("call", "typed"),
+    [
+        (lambda: COMPARISON["mean"], "type .mean"),
+        (lambda: COMPARISON[0], "type dir(result)"),
+        (lambda: float(COMPARISON), "type result.mean"),
+        (lambda: COMPARISON.plot(kind="forest"), "Parameters: ax, size"),
+        (lambda: COMPARISON.to_html("page.html"), "type op.write_report(result, 'report.html')"),
+        (lambda: op.rank(FRAME, "a", "b", truth="label"), "type op.rank(frame, ['a', 'b']"),
+        (lambda: op.compare(FRAME, ["a", "b"], truth="label"), "type compare(data, 'a', 'b', ...)"),
+        (lambda: op.compare(A == TRUTH, B == TRUTH), "op.Outcomes.from_correct({'a': a, 'b': b})"),
+        (lambda: op.compare_slices(FRAME, "a", "b", "label", "country"), "by='country')"),
+        (lambda: op.gate(TRUTH, A, B, min_diff=-0.02), "type rope=0.02"),
+        (lambda: op.Outcomes(), "type op.Outcomes.from_labels("),
+        (lambda: op.Suite(x=OUTCOMES), "type op.Suite({'arc': outcomes_1, 'mmlu': outcomes_2})"),
+        (lambda: op.estimate(TRUTH, A, pos_label="1", metric="recall"), "pass 1"),
+    ],
+)
+def test_a_wrong_call_names_the_line_to_type(call, typed):
+    with pytest.raises(UsageError) as caught:
+        call()
+    assert typed in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "typed"),
+    [
+        (op.metrics, "f1", "type op.estimate(y_true, pred, metric='f1')"),
+        (op.metrics, "log_loss", "metric='log_loss')"),
+        (op, "judge", "type op.Outcomes.from_judged("),
+        (op.Outcomes, "from_predictions", "type op.Outcomes.from_labels("),
+        (op.Outcomes, "from_csv", "type op.read(frame, truth='label')"),
+        (op.Scores, "from_frame", "type op.read_scores(frame, truth='label')"),
+        (OUTCOMES, "compare", "type op.compare(data, 'a', 'b')"),
+        (SUITE, "rank", "type op.rank(data)"),
+        (COMPARISON, "savefig", "type .plot().figure.savefig('figure.png')"),
+    ],
+)
+def test_a_wrong_attribute_names_what_to_type(owner, name, typed):
+    assert not hasattr(owner, name)
+    with pytest.raises(AttributeError) as caught:
+        getattr(owner, name)
+    assert typed in str(caught.value)
 
 
 LONG = pd.DataFrame(
