@@ -8,8 +8,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from outperform import wrong_calls
 from outperform.display.colours import with_colours
 from outperform.display.formats import LIMIT, Column, display_width
 from outperform.display.numbers import for_text, true_minus
@@ -21,7 +23,7 @@ from outperform.display.pictures import (
     spans_html,
     tone,
 )
-from outperform.wrong_calls import unknown_attribute
+from outperform.errors import CallError
 
 
 @cache
@@ -270,20 +272,31 @@ def _scrolling(table: Html, n_rows: int, *, notes: Sequence[str], label: str) ->
 # Notebooks
 
 
-class Notebook(ABC):
+class Notebook(wrong_calls.Answering, ABC):
     """Notebook output in every format, from which each kind of document takes what it can show."""
 
     __slots__ = ()
 
-    if not TYPE_CHECKING:  # else every misspelled attribute would pass the type checker
+    if not TYPE_CHECKING:
 
-        def __getattr__(self, name: str) -> object:
-            """Answer a wrong guess with the attribute to type."""
-            if name.startswith("_"):
-                raise AttributeError(name)
-            if hasattr(type(self), name):  # a property that raised the error itself
-                return object.__getattribute__(self, name)
-            raise AttributeError(unknown_attribute(self, name))
+        def __init_subclass__(cls, **kwargs: object) -> None:
+            """Answer wrong calls of every public method with the call to type."""
+            super().__init_subclass__(**kwargs)
+            for name, value in list(vars(cls).items()):
+                is_method = isinstance(value, FunctionType) and not name.startswith("_")
+                # With slots, a dataclass is made twice.
+                if is_method and not hasattr(value, "__wrapped__"):
+                    setattr(cls, name, wrong_calls.explained(value))
+
+        def __getitem__(self, name: object) -> object:
+            """Answer a key with the attribute to type."""
+            if name in dir(self):
+                raise CallError(f"numbers of a result are attributes: type .{name}")
+            raise CallError("numbers of a result are attributes, such as .mean; type dir(result)")
+
+        def __float__(self) -> float:
+            """Answer with the number to type."""
+            raise CallError("a result is not a number; type result.mean or result.observed")
 
     @abstractmethod
     def to_html(self) -> str:
