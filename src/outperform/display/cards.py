@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from outperform import wrong_calls
 from outperform.display.colours import with_colours
-from outperform.display.formats import LIMIT, Column
+from outperform.display.formats import LIMIT, Column, display_width
 from outperform.display.numbers import for_text, true_minus
 from outperform.display.pictures import (
     Html,
@@ -74,6 +74,7 @@ def mark(decision: str) -> Html:
 
 
 _SCROLLS = 12  # a table with more rows scrolls
+_LONG = 16  # longer names have several lines
 
 
 def table_html(
@@ -146,10 +147,16 @@ def _side(column: Column) -> str | None:
     return "op-r" if column.align == "right" else None
 
 
+def _name_class(text: str, *others: str | None) -> str | None:
+    """Return the classes of a name, which has several lines if it is long."""
+    long = "op-long" if display_width(text) > _LONG else None
+    return " ".join(filter(None, (*others, long))) or None
+
+
 def _cell(column: Column, value: object, *, first: bool) -> Html:
     text = for_text(column.show(value), limit=LIMIT)
     if first:
-        return element("th", text, scope="row", class_=_side(column))
+        return element("th", text, scope="row", class_=_name_class(text, _side(column)))
     if column.key == "decision" and isinstance(value, str):
         return element("td", mark(for_text(value)))
     if column.key == "status":  # without a colour, as colours represent decisions
@@ -236,6 +243,7 @@ def grid_html(
                 element("br"),
                 element("span", for_text(detail, limit=LIMIT), class_="op-quiet op-wrap"),
                 scope="row",
+                class_=_name_class(max(name, detail, key=display_width)),
             ),
             *(cell.html() for cell in cells),
         )

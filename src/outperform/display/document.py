@@ -239,7 +239,7 @@ class Document:
         The table of a card.
     spans, zero, leads
         One interval per row of that table, whether these are differences, and the number of
-        columns before them.
+        columns with names. The HDI and its picture follow them.
     more
         The table with all its columns, which a card folds.
     grid
@@ -408,12 +408,13 @@ class Document:
             caption = element("figcaption", self.picture.axis) if self.picture.axis else None
             parts.append(element("figure", self.picture.html(), caption, class_="op-figure"))
         if self.table is not None:
-            table, n_hidden = self.table, len(self.table) - MOST_ROWS
+            table, leads = _interval_first(self.table, self.leads)
+            n_hidden = len(table) - MOST_ROWS
             more = (f"and {n_hidden:,} more rows",) if n_hidden > 0 else ()
             parts.append(
                 table_html(
                     table.columns, table.rows[:MOST_ROWS], notes=(*more, *table.notes),
-                    spans=self.spans, zero=self.zero, leads=self.leads,
+                    spans=self.spans, zero=self.zero, leads=leads,
                     label=table.title or self.headline,
                 )
             )  # fmt: skip
@@ -450,6 +451,17 @@ class Document:
         """Return the LaTeX table of a paper, or the table of all rows from ``rows``."""
         table = (self.paper or rows)()
         return captioned(table, caption).to_latex(label=label)
+
+
+def _interval_first(table: Table, leads: int) -> tuple[Table, int]:
+    """Return a table with its HDI next to the names, and the number of columns up to it.
+
+    On a narrow screen these are the columns that can be seen without scrolling.
+    """
+    if "hdi" not in table.keys:
+        return table, leads
+    others = [key for key in table.keys if key != "hdi"]
+    return table.only([*others[:leads], "hdi", *others[leads:]]), leads + 1
 
 
 def _note_lines(notes: Iterable[Note], page: Page) -> list[Line]:
