@@ -348,6 +348,7 @@ class Scores(ByKeyword):
         return found
 
     @classmethod
+    @explained
     def from_judged(
         cls,
         judged: ModelsLike,
