@@ -21,7 +21,7 @@ from outperform.inference.spec import LabelSpec, counted
 from outperform.results.compared import Compared, verb_of
 
 _PROB = 0.95
-_FEW_TEST_SETS = 200  # a share of 95% of them has a standard error of 1.5%
+_FEW_TEST_SETS = 200  # with this many, a share of 95% has a standard error of 1.5%
 _OF_ONE_CLASS = ("precision", "recall", "f1")
 _DEPENDENCE = {
     "typical": "typical dependence",
@@ -131,7 +131,7 @@ class ExpectedCoverage(Plain):
     there, here
         Mean traits of the setting's test sets, and the traits of this test set.
     difference, level
-        Coverage of the intervals of A − B, and of those of a single model.
+        Coverage of the intervals for A − B, and of those for a single model.
     outside
         Traits of this test set that no setting has: ``"many classes"``, ``"few items"``,
         ``"many items"`` or ``"uneven classes"``.
@@ -279,7 +279,7 @@ def expected_coverage(comparison: Compared) -> ExpectedCoverage:
 def _near(
     lines: Sequence[_Line], n_classes: int, n: int, evenness: float
 ) -> tuple[list[_Line], tuple[str, ...]]:
-    """Return the nearest settings, which differ only in dependence, and the traits none has."""
+    """Return the nearest settings, which differ only in dependence, and traits that none has."""
     classes = sorted({line["classes"] for line in lines})
     items = sorted({line["items"] for line in lines})
     outside = []

@@ -29,13 +29,13 @@ from outperform.results.details import RunDetails, ScoreDetails
 Kind: TypeAlias = Literal["roc", "precision_recall", "calibration", "net_benefit"]
 
 _DRAWS = 4_000
-_STREAM = 1 << 30  # beyond the blocks of draws
+_STREAM = 1 << 30  # not used by any block of draws
 _BINS = 10
-# Weight of a pseudo-item, in items. Half an item gives a share without data Jeffreys' prior; one
-# item covers no better, and pulls the means twice as far.
+# Weight of a pseudo-item, in items. Half an item gives a share without data Jeffreys' prior. A
+# whole item does not improve coverage and shifts the means twice as far.
 _PSEUDO = 0.5
 _MOST_ROWS = 12
-_LONGEST = 12  # longest name in a table of 80 columns
+_LONGEST = 12  # longest name that fits a table 80 characters wide
 _SCREEN_COLUMNS = {"x", "a", "b", "difference", "difference_lower", "difference_upper"}
 # With fewer items above a threshold, the net benefit depends on a handful of items.
 _MIN_ITEMS_ABOVE = 10
@@ -58,7 +58,7 @@ _AXES = {
 
 @written()
 class Band(NamedTuple):
-    """A curve on a grid, with a band that contains all of it with a given probability.
+    """A curve on a grid, with a band that contains the entire curve with a given probability.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class Band(NamedTuple):
 )
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Curve(Tabular):
-    """A curve of A and of B from the same weights of items, and their difference.
+    """The curves of A and B from the same item weights, and their difference.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ class Curve(Tabular):
 
 
 def curve(comparison: Compared, kind: Kind) -> Curve:
-    """Draw the curves of both models from the weights of items."""
+    """Draw the curves of both models from the item weights."""
     if kind not in get_args(Kind):
         raise UsageError(unknown_name("curve", kind, get_args(Kind)))
     spec = comparison.spec
@@ -287,7 +287,7 @@ def _weights(spec: ScoreSpec, units: FloatArray) -> FloatArray:
     pick = spec.units.picker(np.arange(spec.view.n_rows))
     added: FloatArray = units[:, spec.units.n :]
     weights = spec.view.weights
-    if weights is not None:  # on any scale: this is the weight of an effective item
+    if weights is not None:  # weights have any scale; this is the weight of one effective item
         added = added * (weights @ weights / weights.sum())
     return np.concatenate([pick(units), added], axis=1)
 
@@ -321,7 +321,7 @@ def _draw(
 
 
 def _banded(values: FloatArray, observed: FloatArray, prob: float) -> Band:
-    """Return the mean, and order statistics that contain an entire curve with a probability.
+    """Return the mean, and order statistics that contain an entire curve with probability ``prob``.
 
     The band is the k-th smallest and the k-th largest value at every point, with the largest k for
     which a further draw, such as the truth, would lie inside everywhere with this probability.
@@ -353,7 +353,7 @@ class _Steps(NamedTuple):
     """
 
     order: tuple[IntArray, IntArray]
-    corners: tuple[IntArray, IntArray]  # numbers of items passed per class, from 0 on
+    corners: tuple[IntArray, IntArray]  # cumulative number of items per class, starting at 0
 
     @classmethod
     def of(cls, positive: BoolArray, score: FloatArray) -> _Steps:
@@ -372,7 +372,7 @@ class _Steps(NamedTuple):
         return cls((order[is_positive], order[~is_positive]), (hits, false))
 
     def passed(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the shares of positives and negatives at or above each corner, from 0 on."""
+        """Return the shares of positives and negatives at or above each corner, starting at 0."""
         shares = []
         for order, corner in zip(self.order, self.corners, strict=True):
             total: FloatArray = np.cumsum(weights[:, order], axis=1)
@@ -427,7 +427,7 @@ def _precision_recall(spec: ScoreSpec, scores: list[FloatArray]) -> _Reader:
 
 
 def _calibration(spec: ScoreSpec, scores: list[FloatArray]) -> _Reader:
-    """Read the share of positives in bins of equal width, each with its upper edge included."""
+    """Read the share of positives in bins of equal width, each including its upper edge."""
     inside: list[BoolArray] = [
         np.clip(np.ceil(score * _BINS).astype(int), 1, _BINS)[:, None] == np.arange(1, _BINS + 1)
         for score in scores
@@ -448,7 +448,7 @@ def _calibration(spec: ScoreSpec, scores: list[FloatArray]) -> _Reader:
 
 
 def _net_benefit(spec: ScoreSpec, scores: list[FloatArray]) -> _Reader:
-    """Read hits minus false positives at the odds of the threshold, as shares of all items."""
+    """Read hits minus false positives weighted by the threshold's odds, as shares of all items."""
     counts = items_of(spec.view)
     above = [score[:, None] >= _GRID for score in scores]
     many = np.all([counts @ passed >= _MIN_ITEMS_ABOVE for passed in above], axis=0)

@@ -48,7 +48,7 @@ class Storage:
         return cls(dict(options))
 
     def hide(self, text: str) -> str:
-        """Return a text with secret values masked."""
+        """Return text with secret values masked."""
         secrets = [
             str(value)
             for name, value in self.options.items()
@@ -86,7 +86,7 @@ def local_path(source: Any) -> Any:
 URL = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
 STORES = ("s3", "gs", "abfs", "abfss")
 """The schemes of object store addresses."""
-OPTIONS_BEHIND = re.compile(r"\?[^/]*=.*", re.DOTALL)  # the ? of a glob pattern precedes no =
+OPTIONS_BEHIND = re.compile(r"\?[^/]*=.*", re.DOTALL)  # in a glob pattern, no = follows the ?
 _ADDRESS = re.compile(rf"\b{URL.pattern}[^\s'\"]+", re.IGNORECASE)
 _SCHEME = re.compile(r"(?:[a-z][a-z0-9+.-]+:/+)?", re.IGNORECASE)
 _LOGIN = re.compile(r"(?![a-z]:\\).*:.*@", re.IGNORECASE | re.DOTALL)  # but not a Windows drive
@@ -98,7 +98,7 @@ _SHORT = 4  # characters; a shorter secret is masked only as a separate word
 def masked(address: str) -> str:
     """Return an address that shows only its user, host, port and database.
 
-    If its parts are ambiguous, it shows less. Anything but an address, such as the name of a file,
+    If its parts are ambiguous, it shows less. Anything that is not an address, such as a file name,
     is returned unchanged.
 
     Examples
@@ -153,7 +153,7 @@ def secrets_in(address: str) -> list[str]:
 
 
 def without_secrets(text: str, address: str) -> str:
-    """Return a text with the secrets of an address masked.
+    """Return text with the secrets of an address masked.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def without_secrets(text: str, address: str) -> str:
 
 
 def mask_addresses(text: str) -> str:
-    """Return a text whose addresses have no password and no options.
+    """Return text with the passwords and options of its addresses removed.
 
     Examples
     --------
@@ -214,7 +214,7 @@ _MOST_NAMED = 4  # files in the display name of a source
 
 
 def called(source: object) -> str:
-    """Return the display name of a source; of many files, only the first and the last."""
+    """Return the display name of a source; for many files, only the first and the last."""
     if isinstance(source, Mapping):
         return called(list(source.values()))
     if isinstance(source, (list, tuple)):

@@ -1,4 +1,4 @@
-"""Compressed files: their kind by the first bytes, and a limit on their unpacked size."""
+"""Compressed files: detection from the first bytes, and a limit on their unpacked size."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MAGIC = (
     (b"ORC", "ORC"),
     (b"%PDF", "PDF"),
 )
-# Data do not compress beyond these limits, and without limits a small file could keep a machine
+# Real data do not compress beyond these limits. Without limits, a small file could keep a machine
 # busy for hours.
 _MOST = 1 << 30  # unpacked bytes that any file may have
 _MOST_AT_ONCE = 1 << 28  # unpacked bytes that any file may have if it is read into memory
@@ -121,7 +121,7 @@ def _open_zstd(path: str) -> BinaryIO:
     try:
         return cast(BinaryIO, import_module("compression.zstd").open(path, "rb"))
     except ModuleNotFoundError:  # before Python 3.14
-        arrow = require("pyarrow", extra="all", purpose="reading .zst files")
+        arrow = require("pyarrow", extra="arrow", purpose="reading .zst files")
         return io.BufferedReader(arrow.input_stream(path, compression="zstd"))
 
 

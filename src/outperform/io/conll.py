@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from outperform.errors import DataError, UsageError, param
 
-# No other blanks, because a no-break or an ideographic space may be a token.
+# Other blanks do not count, because a no-break or an ideographic space may be a token.
 _BLANKS = re.compile(r"[ \t]+")
 _MARK = "\ufeff"
 _BOUNDARY = "-DOCSTART-"
@@ -45,8 +45,8 @@ def read_conll(
     Sentences end at blank lines and at ``-DOCSTART-`` lines. A line that begins with ``# `` is a
     comment if it has fewer columns than the rows, so the token ``#`` remains a token. A file with
     ten tab-separated columns, the first a number in every row, is read as CoNLL-U: the rows of
-    multiword tokens (``3-4``) and of empty nodes (``5.1``) are skipped, because the sentence
-    already contains their words or never does.
+    multiword tokens (``3-4``) and of empty nodes (``5.1``) are skipped, because their words are
+    already in the sentence or never occur in it.
 
     Parameters
     ----------

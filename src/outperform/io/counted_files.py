@@ -31,7 +31,7 @@ _HEAD = 200  # bytes that contain the format of a file of outcomes
 
 
 def holds_outcomes(source: object, storage: Storage | None = None) -> bool:
-    """Return whether a source is a file of counted outcomes, or a folder or list of them."""
+    """Return whether a source is a file of counted outcomes, or a folder or list of such files."""
     if isinstance(source, (list, tuple)):
         return bool(source) and all(holds_outcomes(part, storage) for part in source)
     if is_remote(source):

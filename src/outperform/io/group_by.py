@@ -90,7 +90,7 @@ class TableQuery:
     weight: str | None = None  # weight of each of these items
     by: tuple[str, ...] = ()
     groups: str | None = None
-    named: bool = True  # whether the models were named, instead of using all other columns
+    named: bool = True  # whether the models were named; otherwise they are all other columns
     on_null: OnNull = "raise"
     missing: MissingTexts = UNDECLARED
     text_file: bool = False  # whether the table is CSV or TSV, in which all values are text
@@ -120,7 +120,7 @@ class TableQuery:
 
 Fault = Literal["missing", "strange"]
 First = Callable[[str, Fault], str]
-"""Function that locates the first values of a column with a fault."""
+"""Function that locates the first faulty values of a column."""
 # pandas writes booleans as 1.0 and 0.0 if values are missing.
 SAYS_RIGHT = {**RIGHT_WORDS, "1": True, "1.0": True, "0": False, "0.0": False}
 _DECIMAL = re.compile(r"[-+]?(?:[0-9]+[.,]?[0-9]*|[.,][0-9]+)(?:[eE][-+]?[0-9]+)?")
@@ -161,7 +161,7 @@ def refuse_scores(
     *,
     name_of_truth: str | None = None,
 ) -> None:
-    """Raise an error for columns of fractional numbers, unless the true classes are such too.
+    """Raise an error for columns of fractional numbers, unless the true classes are fractional too.
 
     ``name_of_truth`` is the name of the truth, if it is one of the columns.
     """

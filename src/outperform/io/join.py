@@ -52,7 +52,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Join:
-    """How to join tables: the columns of the id, and of labels or of right or wrong."""
+    """How to join tables: the id columns, and those of labels or of right or wrong."""
 
     id: str
     label: str

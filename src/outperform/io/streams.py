@@ -18,9 +18,9 @@ from outperform.io.formats import Dialect
 from outperform.io.paths import File
 from outperform.io.remote import METADATA, files_of, is_remote, storage_of, told
 
-_AT_ONCE = 8  # footers, each of which spends most of its time in transit
+_AT_ONCE = 8  # footers; fetching one is mostly waiting for the network
 _KINDS = {"parquet": "Parquet", "delta": "a Delta table", "iceberg": "an Iceberg table"}
-# pyarrow's options of S3, by the names of other libraries.
+# pyarrow's S3 options, by the names that other libraries use.
 _DELTA = {
     "access_key": "AWS_ACCESS_KEY_ID",
     "secret_key": "AWS_SECRET_ACCESS_KEY",
@@ -196,7 +196,7 @@ def _number(name: str) -> int:
 
 
 def _renamed(address: str, storage: Storage, names: Mapping[str, str]) -> dict[str, str]:
-    """Return options by another library's names; options without another name keep theirs."""
+    """Return options under another library's names; options without another name keep theirs."""
     options = dict(storage_of(address, storage).options)
     scheme = options.pop("scheme", None)
     url = options.get("endpoint_override")

@@ -61,7 +61,7 @@ class Row(NamedTuple):
     task
         Task or benchmark of the item.
     epoch
-        Number of the answer to the item, from 1, if a model answers repeatedly.
+        Number of the answer to the item, from 1, if a model answers more than once.
     question
         Question, in each form that the log contains. Logs of several models must agree on it;
         otherwise they raise an error.
@@ -119,7 +119,7 @@ class LogFormat:
     start
         Pattern for the first 200 bytes of a file that shows the format without ``format=``.
     right, grade
-        Names of the tool's score for right and wrong and of its score for grades, the defaults of
+        Names of the tool's score for right and wrong and of its score for grades: the defaults of
         ``score=``.
     prefixes
         Prefixes to remove from the name in ``score=``.
@@ -250,7 +250,7 @@ class LogFormat:
 
 
 def _selection(rows: Sequence[Row], where: Where) -> Callable[[Row], bool]:
-    """Return a function that selects rows; a column that no row has raises an error."""
+    """Return a function that selects rows; a column missing from every row raises an error."""
 
     def value_of(row: Row, column: str) -> str:
         return str(row.task if column == "task" else field_of(row.about, column))
@@ -270,7 +270,7 @@ def _selection(rows: Sequence[Row], where: Where) -> Callable[[Row], bool]:
 
 
 def _texts(rows: Sequence[Mapping[str, object]]) -> dict[str, list[str | None]]:
-    """Return the fields of rows as columns of text, without empty columns."""
+    """Return the fields of all rows as text columns, without empty columns."""
     columns = {
         name: [as_text(row.get(name)) for row in rows]
         for name in dict.fromkeys(name for row in rows for name in row)
@@ -475,7 +475,7 @@ def check_total(
 
 
 def model_name(path: Path, named: object) -> str:
-    """Return the name of the model in a log, or else the name of the file.
+    """Return the name of the model in a log, or the file name if there is none.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ def _read(path: Path) -> Log:
         entry_scores = scores.setdefault(key, {})
         for stat in get_typed(entry, "stats", list, at=at):
             metric = get_typed(stat, "name.name", str, at=at)
-            if metric in entry_scores:  # an instance has several entries, each of other metrics
+            if metric in entry_scores:  # an instance has several entries with different metrics
                 raise DataError(f"{at}: {metric!r} of {key[0]!r} occurs twice")
             entry_scores[metric] = _mean(stat, f"{at}, {metric!r}")
             splits[key] = get_optional(stat, "name.split", str, at=at) or "none"
@@ -81,7 +81,7 @@ def _mean(stat: object, at: str) -> float | None:
 
 
 def _instances(path: Path) -> dict[tuple[str, str], dict[str, object]]:
-    """Return the instances by id and perturbation, if the run has stored them."""
+    """Return the instances by id and perturbation, if the run stored them."""
     if not path.is_file():
         return {}
     at = os.fspath(path)

@@ -21,7 +21,7 @@ from outperform.io.logs.format import (
 )
 from outperform.io.logs.samples import as_text, field_of
 
-_ERROR = 2  # reason of a failure: not an assertion, but an error of the provider
+_ERROR = 2  # failure reason: a provider error, not an assertion
 _MAX_LABEL = 40  # characters of a prompt's label in the name of a model
 
 

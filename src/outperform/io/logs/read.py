@@ -181,8 +181,8 @@ class Loaded(NamedTuple):
     """The samples of all logs, and the requested scores."""
 
     samples: list[Samples]
-    called: Score  # as the logs name what the caller passed
-    score: str | None  # one for all tasks, perhaps the default of the format
+    called: Score  # the score passed by the caller, as the logs name it
+    score: str | None  # the same for all tasks, perhaps the default of the format
     findings: tuple[Finding, ...]
 
 
