@@ -60,7 +60,7 @@ def distinct_records(columns: Sequence[AnyArray]) -> Distinct:
 
 
 def _packed(rows: AnyArray) -> FloatArray:
-    """Return rows that are equal if these are, without most zeros: other entries and columns."""
+    """Return rows that are equal if these are, as nonzero entries and their columns."""
     row, column = np.nonzero(rows)
     n_used = np.bincount(row, minlength=len(rows))
     width = int(n_used.max(initial=0))

@@ -11,7 +11,7 @@ from importlib import import_module
 from types import ModuleType
 
 Spelling = Callable[[str, tuple[object, ...]], str]
-"""Function from a parameter and some of its values to the text to type."""
+"""Function that turns a parameter and some of its values into the text to type."""
 
 _SPELLING: ContextVar[Spelling | None] = ContextVar("spelling", default=None)
 

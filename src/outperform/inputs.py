@@ -30,7 +30,7 @@ def is_source(value: object) -> bool:
     >>> is_source("preds.parquet"), is_source(["spam", "ham"])
     (True, False)
     """
-    # A lazy frame of polars would resolve its schema to answer hasattr(value, "columns").
+    # A lazy polars frame would resolve its schema to answer hasattr(value, "columns").
     named = ("collect_schema", "columns", "column_names")
     return is_file(value) or any(hasattr(value, name) for name in named)
 
@@ -61,15 +61,15 @@ def read_models(
     sample_weight: Any,
     missing: MissingTexts = UNDECLARED,
 ) -> Data:
-    """Return the data of models: selected, read by the names of columns, or made of arrays.
+    """Return the data of models: selected, read by column names, or built from arrays.
 
     Parameters
     ----------
     y_true
         Outcomes or scores, a frame or file, or true labels.
     models
-        By display name: a model's name, the name of its column, or its answers. None stands for
-        all models of ``y_true``.
+        By display name: a model's name, the name of its column, or its answers. None means all
+        models of ``y_true``.
     verb
         Function that the user called, for messages.
     truth

@@ -14,7 +14,7 @@ import pytest
 from outperform.errors import DataError, UsageError
 from outperform.testing import Undecided, check_undecided, let_through
 
-if TYPE_CHECKING:  # so the start of pytest does not load numpy
+if TYPE_CHECKING:  # so starting pytest does not load numpy
     from outperform._typing import Label, LabelsLike
     from outperform.data.missing import MissingTexts
     from outperform.data.outcomes import Outcomes
@@ -179,7 +179,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def _gates(terminalreporter: pytest.TerminalReporter) -> Iterator[tuple[str, str, str]]:
-    """Yield test, status and sentence from reports, which workers of xdist also send."""
+    """Yield test, status and sentence from reports, which xdist workers also send."""
     reports = (report for group in terminalreporter.stats.values() for report in group)
     for report in reports:
         # Every test has a report of its teardown, which has all properties.
@@ -337,7 +337,7 @@ def _check_truth(
 
 
 def _like(values: list[Any], known: Sequence[Any]) -> list[Any]:
-    """Return labels of a text file, which are text, in the types of the test's labels."""
+    """Return labels of a text file, which are text, converted to the types of the test's labels."""
     by_text = {str(label): label for label in known}
     integers = all(isinstance(x, int) or hasattr(x, "__index__") for x in by_text.values())
     return [

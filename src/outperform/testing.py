@@ -184,10 +184,10 @@ def check_metric(
     metric
         The metric, its name, or a function.
     y_true
-        What is true of each item, None if the metric needs no truth, or :class:`Outcomes` or
+        True value of each item, None if the metric needs no truth, or :class:`Outcomes` or
         :class:`Scores`.
     prediction
-        What one model answered. With outcomes or scores leave it out; all their models are tried.
+        One model's answers. Omit it with outcomes or scores; all their models are tried.
     pos_label
         As for :func:`compare`.
 

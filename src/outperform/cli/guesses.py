@@ -15,7 +15,7 @@ from outperform.errors import OutperformError
 
 _PAIRS = (("--a", "--b"), ("--candidate", "--baseline"))
 _ONE = ("--model", "--model")
-# Options whose value can be a list with commas.
+# Options whose value can be a comma-separated list.
 _LISTS = {
     "--accuracies", "--labels", "--metrics", "--priors", "--rope", "--ropes", "--sizes",
     "--theta-neg", "--theta-pos",
@@ -150,7 +150,7 @@ class Line:
                 yield Token(name, None)
 
     def renamed(self, old: str, new: str, value: str | None = None) -> list[str]:
-        """Return the words with another name of an option, and perhaps another value."""
+        """Return the words with another name for an option, and perhaps another value."""
         names = {"--output": ("--output", "-o")}.get(old, (old,))
         return words_of(
             Token(new, value or token.value) if token.option in names else token
@@ -187,7 +187,7 @@ class Line:
         return ""
 
     def _similar(self, guess: str) -> str:
-        """Return the option that a guess begins, continues or misspells, or has a word of."""
+        """Return the option that a guess abbreviates, extends, misspells or shares a word with."""
         names = {name[2:]: name for name in sorted(self.known) if name.startswith("--")}
         longer = [name for name in names if name.startswith(guess)]
         shorter = [name for name in names if guess.startswith(f"{name}-")]
@@ -287,7 +287,7 @@ class Line:
         return joined
 
     def _with_stray(self, before: Token, stray: str) -> list[Token]:
-        """Return a token and the word behind it, which may be a part of its value."""
+        """Return a token and the word after it, which may be part of its value."""
         if before.option in _LISTS:
             return [Token(before.option, f"{before.value},{stray}")]
         if before.option == "--where" and "=" not in (before.value or ""):
@@ -368,7 +368,7 @@ def _without_sign(token: Token) -> Token:
 
 
 def _mass(text: str, *, complement: bool) -> str:
-    """Return the mass of an interval, from its complement or in per cent too.
+    """Return the mass of an interval, also if typed as its complement or as a percentage.
 
     Examples
     --------
@@ -408,7 +408,7 @@ def _for_models(command: str, tokens: list[Token]) -> list[str]:
 
 
 def columns_of(source: str) -> tuple[str, ...]:
-    """Return the columns of a file; none if it is no file or cannot be read."""
+    """Return the columns of a file; none if it is not a file or cannot be read."""
     from outperform.io.request import column_names
 
     if not is_file(source):

@@ -537,7 +537,7 @@ def _check_columns(source: str, models: Sequence[str | None], reading: Ungrouped
 def columns_there(source: str, reading: Ungrouped) -> str:
     """Return a sentence with the columns of a file, if they are known before it is read.
 
-    A table with one row per item and model is answered with the options to read it.
+    For a table with one row per item and model, it gives the options to read it.
     """
     from outperform.io.columnar import listed
     from outperform.io.request import LOOKS_LONG, column_names, long_layout
@@ -579,7 +579,7 @@ def rope_of(text: str | None) -> Any:
 
 
 def _meant_rope(text: str) -> str:
-    """Return the ROPE that a wrong text probably means; empty if that is unclear.
+    """Return the ROPE that an invalid text probably means; empty if that is unclear.
 
     Examples
     --------

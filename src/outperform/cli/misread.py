@@ -303,7 +303,7 @@ def _refuse_columns(line: Line, sources: Sequence[str]) -> None:
 
 
 def _is_list(token: Token, columns: Sequence[str]) -> bool:
-    """Return whether the value of an option lists columns with commas."""
+    """Return whether the value of an option is a comma-separated list of columns."""
     return token.value not in columns and {*columns}.issuperset((token.value or "").split(","))
 
 

@@ -153,7 +153,7 @@ class Rows:
 
 
 class Grid(NamedTuple):
-    """A table of cells of two lines, for cards and pages.
+    """A table of two-line cells, for cards and pages.
 
     Parameters
     ----------
@@ -269,7 +269,7 @@ class Document:
     signatures
         The signatures of its parts, if they have separate ones.
     terms
-        Terms that a screen suggests to look up.
+        Terms that a screen suggests looking up.
     passage
         Beginning of a passage in Markdown: the answer in full, and a table of the numbers. Without
         it, Markdown is the table of all rows.
@@ -487,7 +487,7 @@ def brief(
     keys
         Columns to show; ``"hdi"`` is the column with both ends.
     places, of
-        Number of decimals, and the keys of the columns that have it.
+        Number of decimals, and the keys of the columns that use it.
     hdi
         Heading of the interval. If empty, its ends have separate columns.
     headings

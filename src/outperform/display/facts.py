@@ -98,8 +98,8 @@ def rope_text(facts: Facts) -> str:
 def digits(facts: Facts, *, least: int = numbers.DIGITS) -> int:
     """Return how many decimals the result needs: at least ``least`` unless the sd exceeds one unit.
 
-    The standard deviation needs two figures, and an end of the HDI must look different
-    from an end of the ROPE if it is.
+    The standard deviation needs two figures, and an HDI end that differs from a ROPE end must also
+    look different.
 
     Examples
     --------
@@ -329,7 +329,7 @@ def folds(facts: Facts) -> str:
 
 
 def design(facts: Facts) -> str:
-    """Return the folds of a blocked cross-validation and the worth of a count.
+    """Return the folds of a blocked cross-validation and the weight of each count.
 
     Examples
     --------
@@ -395,7 +395,7 @@ def bayes_test(facts: Facts) -> str:
 
 
 def unpaired(facts: Facts) -> str:
-    """Return the result of the same data without pairing.
+    """Return the result for the same data without pairing.
 
     Examples
     --------
@@ -443,6 +443,6 @@ def _worth(facts: Facts) -> str:
 
 
 def _pool(facts: Facts) -> str:
-    """Return the pool from which the items were chosen by their predictions."""
+    """Return the pool from which the items were chosen by the models' predictions."""
     pool = facts.get("n_pool")
     return "" if pool is None else f" chosen from a pool of {numbers.count(pool)}"

@@ -31,9 +31,9 @@ _STYLE = Path(__file__).with_name("outperform.mplstyle")
 NAME_LIMIT, SHORT_NAME = 18, 12
 _NARROW, _LONG_NAME = 250.0, 30  # points, and the maximum length of row names in wider axes
 _LINE = 44  # characters per line
-_USUAL = 8.33  # the usual size of small text in points, to which marks are in proportion
+_USUAL = 8.33  # the usual size of small text in points; marks are scaled in proportion
 _HEADING = 36.0  # the height of a title above rows, in points
-_MARGIN = 0.11  # inches at either side of a new figure, as in the style file
+_MARGIN = 0.11  # inches on either side of a new figure, as in the style file
 _WIDE = 0.6  # the average width of a character as a share of its size, rounded up
 
 BAND, QUIET, FAINT = 0.1, 0.72, 0.55  # the opacity of the ROPE, small text and lines
@@ -68,7 +68,7 @@ def canvas(
     height: float,
     size: FigureSize = "text",
 ) -> Iterator[Axes]:
-    """Provide axes, new ones if None, with the style set while drawing.
+    """Provide axes (new ones if None) with the style set while drawing.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def family(ax: Axes) -> list[str]:
 
 
 def name(label: object, *, limit: int = NAME_LIMIT) -> str:
-    """Return a label as short harmless text that does not reverse text next to it.
+    """Return a label as short, harmless text that does not reverse adjacent text.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def name(label: object, *, limit: int = NAME_LIMIT) -> str:
 
 
 def names(labels: Iterable[object], *, limit: int = NAME_LIMIT) -> list[str]:
-    """Return short labels that stay distinct and do not reverse text next to them.
+    """Return short labels that stay distinct and do not reverse adjacent text.
 
     Examples
     --------

@@ -39,7 +39,7 @@ def draw_forest(
     ax: Axes | None = None,
     size: FigureSize = "text",
 ) -> Axes:
-    """Draw one interval per row, in the order given and the colour of its decision, on the ROPE.
+    """Draw one interval per row, in the given order and the colour of its decision, over the ROPE.
 
     If rows have different ROPEs, each row shows its own.
 
@@ -109,7 +109,7 @@ def draw_ranking(
     ax: Axes | None = None,
     size: FigureSize = "text",
 ) -> Axes:
-    """Draw the interval of each model in the order given, in the colour of its decision.
+    """Draw the interval of each model in the given order and the colour of its decision.
 
     The decision is against the leader. Models that could still be best are in a band.
 
@@ -184,7 +184,7 @@ def _ranking_key(models: Sequence[Mapping[str, Any]], pooled: bool) -> str:
 
 
 def _counts(names: tuple[object, object], rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return how many rows have which decision."""
+    """Return the number of rows with each decision."""
     counts = Counter(row["decision"]["name"] for row in rows)
     a, b = figure_style.brief(names, limit=figure_style.SHORT_NAME)
     parts = [f"{word} in {counts[key]}" for key, word in _WORDS.items() if counts[key]]
@@ -221,7 +221,7 @@ _LEAST_POINTS = 4.0
 _ROOMY = 1.6  # the width of a panel in inches
 _APART = 0.09  # inches between the sentence and the panels
 _LEFT = 0.11  # inches before the sentence
-_FEW = 4  # zeros are written too if there are at most so many classes
+_FEW = 4  # zeros are written too if there are at most this many classes
 _NAME = 20
 _CENTRED: dict[str, Any] = {"loc": "center", "fontweight": "normal", **figure_style.SMALL}
 _HEAD: dict[str, Any] = {"fontsize": "medium", "fontweight": "bold", **figure_style.LITERAL}
@@ -432,7 +432,7 @@ def _number(value: float, *, signed: bool) -> str:
 
 
 def _number_size(ax: Axes, texts: Sequence[Sequence[str]]) -> float | None:
-    """Return the size in which the longest number fits its cell; None if it is unreadable."""
+    """Return the font size at which the longest number fits its cell; None if it is unreadable."""
     size = _fitting(ax, (text for row in texts for text in row), len(texts))
     return size if size >= _LEAST_POINTS else None
 

@@ -20,7 +20,7 @@ from outperform.display.sentences import (
 from outperform.errors import UsageError
 
 NAME_LIMIT = 30
-_MOST = 2 / 3  # if a source has at least this share of the variance, reduce that one first
+_MOST = 2 / 3  # if a source causes at least this share of the variance, reduce it first
 
 
 def run_details(facts: Facts) -> list[tuple[str, str]]:
@@ -48,7 +48,7 @@ def run_details(facts: Facts) -> list[tuple[str, str]]:
 
 
 def run_sentences(facts: Facts) -> str:
-    """Return what a paragraph says about the runs.
+    """Return the sentences about the runs in a paragraph.
 
     Examples
     --------

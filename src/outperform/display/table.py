@@ -136,9 +136,8 @@ class Table(Notebook):
     def to_latex(self, *, label: str | None = None) -> str:
         """Return the table for LaTeX with the booktabs package.
 
-        With a title it becomes a table environment, in a font size that fits the width
-        of a page. A table that is too wide even so is turned on its side, with the
-        rotating package.
+        With a title it becomes a table environment, in a font size that fits the width of a page. A
+        table that is still too wide is rotated, with the rotating package.
 
         Parameters
         ----------

@@ -1,9 +1,9 @@
 """A gate over the tasks of a suite: a requirement on each task, and one result.
 
 The gate passes if every binding task passes. A task that is truly worse by its margin passes with
-probability at most half of ``1 − hdi_prob``, and all must pass, so many tasks make a wrong pass no
+probability at most half of ``1 − hdi_prob``. All must pass, so many tasks do not make a wrong pass
 more probable. Each task can fail the gate, so a failure must be shown at a level that is stricter
-by the number of tasks. A wrong failure is then no more probable than with one task.
+by a factor of the number of tasks. A wrong failure is then no more probable than with one task.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def rules_of(suite: Suite, policy: PolicyLike | None, default: Require) -> dict[
 
 
 def read_policy(path: str | os.PathLike[str]) -> dict[str, object]:
-    """Read a policy from a TOML file with only a table ``[tasks]``."""
+    """Read a policy from a TOML file that contains only a ``[tasks]`` table."""
     try:
         contents = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -119,7 +119,7 @@ def gate_suite(
 
 
 def _withholding(suite: Suite) -> Suite:
-    """Return the suite with those findings made serious that are serious in a gate."""
+    """Return the suite, with findings raised to serious if they are serious in a gate."""
     if isinstance(suite, ScoreSuite):  # it has no items, so no labels
         return suite
     tasks = {

@@ -147,9 +147,9 @@ class Check(Plain):
 
     @property
     def needed(self) -> Needed | None:
-        """About how many more items would decide, as a range; None if it is decided.
+        """Approximate number of further items needed to decide, as a range; None if decided.
 
-        None too if the rest of a pool cannot decide it.
+        It is also None if the rest of a pool cannot decide it.
         """
         return items_to_judge(self.comparison, require=self.require)
 
@@ -195,7 +195,7 @@ class Check(Plain):
 @written("names=main.names status=status.value require checks findings", kind="gate")
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Gate(Plain, Notebook):
-    """Decision whether the candidate can replace the baseline, with its checks.
+    """Decision on whether the candidate can replace the baseline, with its checks.
 
     Parameters
     ----------
@@ -242,8 +242,8 @@ class Gate(Plain, Notebook):
     def can_allow(self) -> bool:
         """Whether the gate is undecided only because evidence is scarce, so it can be allowed.
 
-        False if another serious finding makes a check undecided: something is wrong with the
-        data, there are none, or other draws might show that the candidate is worse.
+        False if another serious finding makes a check undecided: something is wrong with the data,
+        there are no data, or other draws might show that the candidate is worse.
         """
         binding = (check for check in self.checks if not check.advisory)
         wrong = [
@@ -286,7 +286,7 @@ class Gate(Plain, Notebook):
 
 
 def settled(comparison: Comparison, require: Require, n_jobs: int | None) -> Comparison:
-    """Draw more until no end of the HDI is too close to the deciding edge, up to a limit."""
+    """Draw more until neither end of the HDI is too close to the deciding edge, up to a limit."""
     n_draws = comparison.draws.size
     most = max(n_draws, min(_MOST_TIMES * n_draws, _MOST_DRAWS))
     _check_edge(comparison, require)

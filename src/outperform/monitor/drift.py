@@ -19,7 +19,7 @@ It is the smaller bound if both parts are large. All of them bound the same prob
 smallest is used.
 
 At each look the cuts between older and newer batches lie near either end, at distances that grow by
-about half each time. The budget is divided equally among statistics, sides and cuts of a look, and
+about 50% each time. The budget is divided equally among statistics, sides and cuts of a look, and
 among looks as 1 / ((j + 1)(j + 2) 2^j) with j = floor(log2 look). These add up to 1 over all looks,
 so by the union bound an unchanged folder ever raises an alarm with probability at most BUDGET.
 """
@@ -67,7 +67,7 @@ class Statistic:
     repeats
         Number of units of the kind in its batch.
     owner
-        Index of the batch of the kind.
+        Index of the kind's batch.
     stratum
         True class of each kind if class shares do not matter: then the newer items are a random
         subset of each class.
@@ -240,7 +240,7 @@ def log_bound(statistic: Statistic, cut: int) -> float:
     stratum = (
         np.zeros(len(values), dtype=np.int64) if statistic.stratum is None else statistic.stratum
     )
-    # Units with the same value are one kind, in whatever batch.
+    # Units with the same value are one kind, whichever batch they are in.
     first, which = distinct_rows((values + 3 * stratum)[:, None])
     kinds, strata = values[first], stratum[first]
     counts = np.stack([_sums(which, statistic.repeats * part) for part in (~newer, newer)])
@@ -334,9 +334,9 @@ def _bound_given_number(values: FloatArray, counts: FloatArray) -> float:
 def statistics_of(spec: Spec, batches: Sequence[Outcomes | Scores]) -> list[Statistic]:
     """Return the statistics to test: metric of each model, their difference, class shares.
 
-    The contribution of an item to a metric is the derivative by the item's count, at all items so
-    far. If that is expensive, a related statistic replaces it: F1 over all labels for spans and
-    label sets, the rank for ranking metrics, the error of a probability.
+    The contribution of an item to a metric is the derivative with respect to the item's count,
+    evaluated on all items so far. If that is expensive, a related statistic replaces it: F1 over
+    all labels for spans and label sets, the rank for ranking metrics, the error of a probability.
 
     Parameters
     ----------
@@ -453,7 +453,7 @@ def _label_statistics(spec: LabelSpec, batches: Sequence[Outcomes]) -> list[Stat
 
 
 def _slopes(spec: LabelSpec, stack: _Stack, column: int) -> FloatArray:
-    """Return the contribution of an item of each cell to a model's metric or a related one."""
+    """Return, for each cell, what an item contributes to a model's metric or a related one."""
     total = spec.data
     cells = stack.cells[:, [0, 1 + column]]
     first, which = distinct_rows(cells)
@@ -588,7 +588,7 @@ def _columns(
     truth: IntArray | None,
     counts: FloatArray,
 ) -> list[FloatArray]:
-    """Return the values of each row to which a metric is related."""
+    """Return the values of each row that a metric is related to."""
     values = np.concatenate([batch.values[model] for batch in rows])
     if truth is None:
         if rows[0].columns == TARGETS:
@@ -606,7 +606,7 @@ def _columns(
 
 
 def _losses(values: FloatArray, truth: IntArray, *, positive: int | None) -> list[FloatArray]:
-    """Return squared error of each row's probabilities, and log probability of the true class."""
+    """Return each row's squared error of probabilities, and log probability of the true class."""
     if values.ndim == 1:
         is_positive = truth == (1 if positive is None else positive)
         of_truth = np.where(is_positive, values, 1 - values)

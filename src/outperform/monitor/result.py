@@ -168,7 +168,7 @@ class Look(Summary, Plain):
     bayes_factor
         Bayes factor of the interval null, if there is one.
     status
-        Status of a gate: may A replace B?
+        Status of a gate: can A replace B?
     holds
         Whether the look meets the stopping rule.
     """

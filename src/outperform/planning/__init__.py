@@ -1,1 +1,1 @@
-"""PLANNING: how many items, in which world, for which decision."""
+"""PLANNING: how many items, in which scenario, for which decision."""

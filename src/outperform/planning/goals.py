@@ -1,4 +1,4 @@
-"""Goals, the probability by normal theory that more items reach them, and what a scenario has."""
+"""Goals, the probability by normal theory that more items reach them, and the scenario protocol."""
 
 from __future__ import annotations
 
@@ -199,16 +199,16 @@ class Outlook:
     """Current posterior of A − B, and the prediction of its interval with more items.
 
     The mean of A − B takes the data at face value: it assumes that all differences were equally
-    probable before. Models that are compared usually differ little, so the true difference is
-    probably smaller than the observed one, and more so if the data were chosen because they
-    look good. The data cannot show by how much. So there are two predictions: one at face value,
-    and the least probability over all scatters τ of true differences N(0, τ²) that the data do
-    not rule out. τ is used for predicting only; the predicted interval ignores it.
+    probable a priori. Models that are compared usually differ little, so the true difference is
+    probably smaller than the observed one, and more so if the data were chosen because they look
+    good. The data cannot show by how much. So there are two predictions: one at face value, and the
+    least probability over all scatters τ of true differences N(0, τ²) that the data do not rule
+    out. τ is used only for prediction; the predicted interval ignores it.
 
     Parameters
     ----------
     n
-        Number of items behind the posterior, including the prior's worth.
+        Number of items behind the posterior, including the number that the prior is worth.
     mean, sd
         Mean and sd of A − B.
     below, above
@@ -218,7 +218,7 @@ class Outlook:
         without them. In a ``"certain"`` scenario the mean is the true difference and the sd is
         that of n items.
     stays
-        Share of the variance that no number of items removes.
+        Share of the variance that remains however many items are added.
 
     Examples
     --------
@@ -339,7 +339,7 @@ class Outlook:
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the mean of the future interval's middle, the width factor and the middle's sd.
 
-        The items measure θ, the true difference plus the error that stays. Given the data and a
+        The items measure θ, the true difference plus the error that remains. Given the data and a
         scatter, θ is normal with mean κ·mean and variance κ·s², κ = (τ² + stays) / (τ² + 1) in
         units of the sd, and m future items measure it with variance s²·n/m.
         """
@@ -398,7 +398,7 @@ class World(Protocol):
 def first_size(
     curve: Callable[[FloatArray], FloatArray], target: float, *, max_items: int
 ) -> int | None:
-    """Return the smallest number of items at which a curve reaches a target; None if none.
+    """Return the smallest number of items at which a curve reaches a target; None if there is none.
 
     Parameters
     ----------

@@ -77,7 +77,7 @@ def plan_headline(facts: Facts) -> str:
 
 
 def is_range(facts: Facts) -> bool:
-    """Whether the safe number of items exceeds that at face value by more than its error."""
+    """Whether the safe number of items exceeds the number at face value by more than its error."""
     least, n = facts["least"], facts["n"]
     if least is None or n is None:
         return bool(least != n)
@@ -440,7 +440,7 @@ def proposal_headline(facts: Facts) -> str:
 
 
 def proposal_table(facts: Facts) -> Table:
-    """Return one row per stratum, those with most to label first.
+    """Return one row per stratum, those with the most items to label first.
 
     Examples
     --------
@@ -478,7 +478,7 @@ def proposal_table(facts: Facts) -> Table:
 
 
 def proposal_document(facts: Facts) -> Document:
-    """Return the document of a proposal: headline and strata, those with most to label first."""
+    """Return the document of a proposal: headline and strata, most items to label first."""
     table = proposal_table(facts)
     more = ""
     if left := _ordered(facts)[_MOST_ROWS:]:
@@ -495,5 +495,5 @@ def proposal_document(facts: Facts) -> Document:
 
 
 def _ordered(facts: Facts) -> list[Facts]:
-    """Return the strata, those with most to label first."""
+    """Return the strata, those with the most items to label first."""
     return sorted(facts["strata"], key=lambda stratum: -stratum["n_proposed"])

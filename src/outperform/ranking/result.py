@@ -108,7 +108,7 @@ class RankedModel:
     p_practically_best
         Probability that the model is not worse than the best of a draw by more than the ROPE.
     decision
-        Decision on its difference to the leader, before pooling, as from :func:`compare`; None
+        Decision on its difference from the leader, before pooling, as from :func:`compare`; None
         for the leader.
     tied
         Whether it could still be best: it is the leader, or it is not worse than the leader both
@@ -190,8 +190,8 @@ class RankedModel:
 class Ranking(Tabular):
     """Joint posterior of many models in a metric, with ranks, ties and decisions.
 
-    The models are in the order of their regret, which is the order of their means. The first is
-    the leader. Everything with one value per model is in this order.
+    The models are ordered by regret, which is also the order of their means. The first is the
+    leader. Everything with one value per model is in this order.
 
     Parameters
     ----------
@@ -276,9 +276,9 @@ class Ranking(Tabular):
         """Names of the models that could still be best: the leader, and all not ruled out.
 
         A model is ruled out if its decision against the leader is worse (≪) and the HDI of its
-        pooled difference to the leader lies entirely on the worse side of the ROPE too. The first
-        condition alone would rule out too many models, as the leader was chosen on the same data.
-        The second alone would be a decision that the data of the two models do not support.
+        pooled difference from the leader also lies entirely on the worse side of the ROPE. The
+        first condition alone would rule out too many models, as the leader was chosen on the same
+        data. The second alone would be a decision that the data of the two models do not support.
         """
         return tuple(row.name for row in self.rows if row.tied)
 
@@ -425,7 +425,7 @@ class Ranking(Tabular):
         return latex_label("rank", self.metric)
 
     def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
-        """Draw the interval of each model, with those that could still be best in a band.
+        """Draw the interval of each model, with a band behind those that could still be best.
 
         Parameters
         ----------
@@ -470,7 +470,7 @@ class Ranking(Tabular):
         return plot_decisions(self.to_dict(), title=self._title(), ax=ax, size=size)
 
     def plot_differences(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
-        """Draw the difference of every other model to the leader, with its decision.
+        """Draw the difference of each other model from the leader, with its decision.
 
         Parameters
         ----------
@@ -503,7 +503,7 @@ class Ranking(Tabular):
         return f"Ranking({ranking_headline(facts)})"
 
 
-_POOLING_STREAM = 1 << 31  # beyond the blocks of draws
+_POOLING_STREAM = 1 << 31  # not used by any block of draws
 
 
 def joint_draws(spec: Spec, sampling: Sampling) -> tuple[FloatArray, FloatArray]:
@@ -605,7 +605,7 @@ def _of_the_order(pooled: FloatArray, pairs: Matrix) -> Iterator[Finding]:
 
 
 def _of_the_first_two(spec: Spec, order: Sequence[int], pairs: Matrix) -> Iterator[Finding]:
-    """Yield a finding about the effect of repeated ids on the difference of the two best."""
+    """Yield a finding about the effect of repeated ids on the difference between the two best."""
     pair = pairs[0][1]
     if pair is not None:
         yield from repeated_findings(spec, pair.sd, models=order[:2])

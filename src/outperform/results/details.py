@@ -43,7 +43,7 @@ class FoldDetails:
 
     @property
     def worth(self) -> float:
-        """Number of items that one counted item is worth, as folds overlap."""
+        """Number of items that one counted item is worth, because folds overlap."""
         return self.correlation.worth(self.folds.m)
 
     @property
@@ -54,7 +54,7 @@ class FoldDetails:
 
 @written()
 class VarianceFrom(NamedTuple):
-    """Shares of the test set and the runs in the variance of the difference.
+    """Shares of the variance of the difference that come from the test set and from the runs.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ class RunDetails:
         Draws of the metric of every run, from the same weights, and of the means over all
         possible runs.
     variance_from
-        Shares of the test set and the runs in the variance.
+        Shares of the variance that come from the test set and from the runs.
     pooled
         Result of pooling the runs.
     """
@@ -228,8 +228,8 @@ class NextDataset(NamedTuple):
     mcse_p
         Largest of their Monte Carlo errors.
     likeliest
-        Probability of each of these three to be the most probable one on data sets like these,
-        as baycomp reports it.
+        Probability that each of these three is the most probable one on data sets like these, as
+        reported by baycomp.
     hdi
         Highest density interval of the difference on it.
     """

@@ -57,7 +57,7 @@ class Estimate(Summary, Tabular):
     spec
         Data, metric and prior.
     observed
-        Plug-in value, equal to scikit-learn's; with other class proportions, the value at these.
+        Plug-in value, equal to scikit-learn's unless other class proportions are set.
     draws
         Draws of the metric, independent unless they come from a chain.
     distribution
@@ -72,7 +72,7 @@ class Estimate(Summary, Tabular):
         Additional fields of folds (:class:`FoldDetails`) or training runs (:class:`ModelRuns`);
         None for any other estimate.
     seed
-        Seed of the draws; None for a model of a comparison, which has the seed.
+        Seed of the draws; None for a model in a comparison, where the comparison has the seed.
     """
 
     name: str
@@ -162,7 +162,7 @@ class Estimate(Summary, Tabular):
         return self._at_each("pdf", t)
 
     def cdf(self, t: ArrayLike) -> FloatArray:
-        """Return the posterior probability of at most each value, if there is a closed form.
+        """Return the cumulative posterior probability at each value, if there is a closed form.
 
         Parameters
         ----------

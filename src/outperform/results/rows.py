@@ -97,7 +97,7 @@ def compact_table(full: Table, keys: Iterable[str] | None = None) -> Table:
 
 
 def _headline(what: str, comparisons: Sequence[Compared]) -> str:
-    """Return how many comparisons have which decision."""
+    """Return the number of comparisons with each decision."""
     first = comparisons[0]
     a, b = (for_text(name, limit=30) for name in first.names)
     counts = Counter(comparison.decision for comparison in comparisons)
@@ -156,7 +156,7 @@ def _span(comparison: Compared) -> Span:
 
 
 def _flag_notes(what: str, full: Table, table: Table) -> tuple[str, ...]:
-    """Return each finding about single rows as a sentence, with the rows."""
+    """Return each finding about single rows as a sentence, with the rows it concerns."""
     notes = []
     for name in filter(lambda flag: _is_shown(flag, table), _FLAGS):
         keys = [

@@ -30,9 +30,9 @@ from outperform.inference.summary import summarize
 from outperform.results.base import Tabular
 from outperform.results.compared import Compared, verb_of
 
-# At most so many tables are checked to rule out that fewer labels are enough.
+# At most this many tables are checked to rule out that fewer labels are enough.
 _MOST_TABLES = 100
-# Of more changes than this, only those that make a model right are tried.
+# If there are more possible changes than this, only those that make a model right are tried.
 _MOST_MOVES = 2_000
 _IN_BULK = 8  # after k changes, k / 8 are made at once
 _ROUNDING = 1e-12
@@ -162,7 +162,7 @@ Cell = tuple[int, ...]  # codes of the truth and of both predictions
 
 
 class _Move(NamedTuple):
-    """Items that move from a cell to another, and the effect of each on the difference."""
+    """Items that move from one cell to another, and the effect of each on the difference."""
 
     start: Cell
     stop: Cell
@@ -227,8 +227,8 @@ class _Search:
     def path(self, sign: float) -> Iterator[_Move]:
         """Yield moves up or down, each the one with the largest effect on the difference.
 
-        No label is changed twice. After many changes, several are made at a time, as their effects
-        hardly depend on each other.
+        No label is changed twice. After many changes, several are made at a time, because their
+        effects barely depend on each other.
         """
         left, moves = dict(self.counts), list[_Move]()
         while ranked := self._ranked(moves, left, sign):
@@ -257,7 +257,7 @@ class _Search:
         return [_Move(tried[k][0], tried[k][1], 1, float(effects[k])) for k in steep]
 
     def _tried(self, cell: Cell) -> list[Cell]:
-        """Return the ends to try: all if there are few, or else those that make a model right."""
+        """Return the ends to try: all if there are few, otherwise those that make a model right."""
         ends = self.ends(cell)
         if self.correct or len(self.counts) * len(self.classes) <= _MOST_MOVES:
             return ends
@@ -322,7 +322,7 @@ def _length(moves: Sequence[_Move]) -> int:
 
 
 def _along(search: _Search, sign: float) -> list[_Move] | None:
-    """Return the fewest moves of a path that change the decision; None if all do not.
+    """Return the fewest moves of a path that change the decision; None if no number does.
 
     The interval moves about as far as the observed difference, which gives a starting point.
     """
@@ -438,7 +438,7 @@ def _cost(gained: tuple[int, int]) -> int:
 
 
 def _states(kinds: _Kinds, most: int) -> Iterator[tuple[int, int]]:
-    """Yield the possible changes of both counts with at most so many labels."""
+    """Yield the possible changes of both counts with at most the given number of labels."""
     for a in range(-most, most + 1):
         for b in range(-most, most + 1):
             lost = [max(-a, 0), max(-b, 0)]

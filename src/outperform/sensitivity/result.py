@@ -251,7 +251,7 @@ def _reasons(facts: Facts) -> list[str]:
     return lines
 
 
-# The units that a prior weighs are more than an assumption before the data.
+# A prior that weighs other units changes more than the assumption before the data.
 _UNDONE = {
     "groups_ignored": "it weighs groups, and this comparison weighs items",
     "independent_spans": "it weighs sentences or documents, and this comparison weighs spans",
@@ -284,9 +284,9 @@ def dependence_findings(
 ) -> Iterator[Finding]:
     """Yield ``decision_depends_on_prior`` if another prior leads to another decision.
 
-    It is a warning if that is a proper prior that pulls no more than the comparison's, and a note
-    if it is only priors that pull, or the bootstrap, which has no prior. Differences that may come
-    from the draws do not count.
+    It is a warning if at least one such prior is proper and pulls no more than the comparison's. It
+    is a note if all of them pull, or are the bootstrap, which has no prior. Differences that may
+    come from the draws do not count.
 
     Parameters
     ----------
