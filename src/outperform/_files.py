@@ -275,7 +275,7 @@ def _refuse_constant(name: str) -> object:
 
 
 def checksum(data: Mapping[str, object]) -> str:
-    """Return the SHA-256 of plain values, independent of the order of keys and of spaces.
+    """Return the SHA-256 of plain values, independent of key order and whitespace.
 
     Examples
     --------

@@ -585,7 +585,7 @@ def _by_id(name: str, values: Any, items: _AllItems) -> Mapping[Any, object]:
 
 
 def _natural(name: str | int) -> tuple[object, ...]:
-    """Return a sort key that puts q2 before q10, and numbers before texts."""
+    """Return a sort key that puts q2 before q10, and numbers before text."""
     if isinstance(name, int):
         return (0, name)
     parts = re.split(r"(\d+)", name)

@@ -151,7 +151,8 @@ class Comparison(Summary, Tabular):
     a, b
         Posterior of each classifier's metric.
     observed
-        Plug-in difference, equal to scikit-learn's unless other class proportions are set.
+        Plug-in difference, equal to scikit-learn's unless class proportions or label errors are
+        set.
     rope
         Region of practical equivalence.
     decision

@@ -511,7 +511,7 @@ def brief(
 
 
 def legend(decisions: Iterable[tuple[str, str]]) -> str:
-    """Return the meanings of decision symbols, each once, in their order.
+    """Return the meanings of decision symbols, each once, in order.
 
     Examples
     --------

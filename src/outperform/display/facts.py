@@ -240,7 +240,7 @@ def label_errors(facts: Facts) -> str:
 
 
 def prevalence(facts: Facts) -> str:
-    """Return the class proportions that replace those of the data, or how many there are.
+    """Return the class proportions that replace those of the data, or their number.
 
     Examples
     --------

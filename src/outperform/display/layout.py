@@ -333,7 +333,7 @@ def joined_hdi(
     table
         The table.
     heading
-        Heading of the column; that of the low ends if empty.
+        Heading of the column; if empty, the heading of the low ends.
     low, high
         Keys of the two columns.
     key
@@ -373,7 +373,7 @@ def _shortest(widths: Mapping[str, int], labels: Sequence[str]) -> dict[str, int
 
 
 def _words(text: str, room: int) -> list[str]:
-    """Split a text at spaces, keep its indent, and break words that are longer than a line."""
+    """Split text at spaces, keep its indent, and break words that are longer than a line."""
     words: list[str] = []
     for word in text.split(" "):
         aside = _ASIDE.fullmatch(word) and words and words[-1].strip()
@@ -559,7 +559,7 @@ def _shares(cells: Cells, facts: Facts) -> Line:
 
 
 def _placed(spans: Sequence[Span], centres: Sequence[int], width: int) -> Line:
-    """Return texts as close to their centres as they can be without touching."""
+    """Return texts as close to their centres as possible without touching."""
     starts, room = [], -_GAP
     for span, centre in zip(spans, centres, strict=True):
         starts.append(max(room + _GAP, centre - len(span.text) // 2))

@@ -84,7 +84,7 @@ def percent(share: float) -> str:
 
 
 def decimals(spread: float | None, *, least: int = DIGITS) -> int:
-    """Return how many decimals suit values that vary by ``spread``.
+    """Return the number of decimals that suits values that vary by ``spread``.
 
     Two figures of the standard deviation, and no fewer than ``least`` unless it
     exceeds one unit.

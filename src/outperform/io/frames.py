@@ -395,7 +395,7 @@ def refuse_repeated(frame: Frame, id: str, where: Where) -> int:
 
 
 def _summed(plan: LazyFrame[Any], frame: Frame, name: str) -> Expr:
-    """Return the sum of the counts, after checking that all are whole numbers."""
+    """Return the sum of the counts, after checking that all are integers."""
     import narwhals.stable.v2 as nw
 
     family = frame.column(name).family

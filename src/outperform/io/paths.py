@@ -52,7 +52,7 @@ class Found(NamedTuple):
 def files_in(
     folder: str, *, endings: Collection[str] | None, packings: Collection[str]
 ) -> list[Found]:
-    """Return the files of a folder and its subfolders, in the order of their names.
+    """Return the files of a folder and its subfolders, sorted by name.
 
     Names that begin with a dot or an underscore are skipped, because by convention they are not
     data. With ``endings``, every file must have one of these, perhaps followed by that of a
@@ -212,7 +212,7 @@ def find_files(source: object, dialect: Dialect, *, folder: str) -> list[File]:
 
 
 def stem(source: object) -> str:
-    """Return the name of a file without its folder and endings, as a model's name.
+    """Return the name of a file without its folder and endings, for use as a model's name.
 
     Examples
     --------

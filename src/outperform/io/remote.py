@@ -164,7 +164,7 @@ class RemoteFile:
 
 
 def files_of(address: str, storage_options: Mapping[str, Option] | None = None) -> list[RemoteFile]:
-    """Return the files of an address, in the order of their paths.
+    """Return the files of an address, sorted by path.
 
     Parameters
     ----------

@@ -80,7 +80,7 @@ def outlook_of(comparison: Compared, *, stays: float = 0.0) -> Outlook:
 
 
 def items_needed(comparison: Compared, goal: Goal, *, target: float = TARGET) -> Needed | None:
-    """Return approximately how many more items reach a goal, by normal theory.
+    """Return approximately how many more items are needed for a goal, by normal theory.
 
     None if theory has no answer: if a serious finding withholds the decision, if more items alone
     do not decide (folds, training runs), or if labelling more of a pool does not help.
@@ -109,7 +109,7 @@ def items_needed(comparison: Compared, goal: Goal, *, target: float = TARGET) ->
 
 
 def needed_by(outlook: Outlook, goal: Goal, *, target: float = TARGET, max_items: int) -> Needed:
-    """Return approximately how many more items reach a goal, at face value and safely.
+    """Return approximately how many more items are needed for a goal, at face value and safely.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def needed_by(outlook: Outlook, goal: Goal, *, target: float = TARGET, max_items
 
 
 def needed_to_decide(comparison: Compared) -> Needed | None:
-    """Return approximately how many more items would decide a comparison.
+    """Return approximately how many more items are needed to decide a comparison.
 
     None if it is decided already, or theory has no answer.
 

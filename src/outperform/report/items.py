@@ -11,7 +11,7 @@ from outperform.display.pictures import Html, element
 from outperform.findings import counted as n_of
 
 MOST = 500
-_LONGEST = 400  # characters of a text
+_LONGEST = 400  # maximum number of characters of a text
 
 
 def named_items(comparison: Comparison) -> ItemTable | None:

@@ -183,7 +183,7 @@ def _around(sentence: str, rope: str) -> tuple[str, str]:
 
 
 def _pool(texts: Iterable[object]) -> tuple[list[Any], list[int]]:
-    """Return the distinct texts in the order of their first use, and the index of each text."""
+    """Return the distinct texts in order of first use, and the index of each text."""
     indices: dict[Any, int] = {}
     used = [indices.setdefault(text, len(indices)) for text in texts]
     return list(indices), used

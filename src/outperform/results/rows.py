@@ -114,7 +114,7 @@ def _headline(what: str, comparisons: Sequence[Compared]) -> str:
 def document(what: str, full: Table, comparisons: Sequence[Compared]) -> Document:
     """Return the counts of decisions, and a row per comparison with its interval.
 
-    On a card, classes come in the order of the difference.
+    On a card, classes are sorted by the difference.
     """
     order = list(range(len(full)))
     if what == "class":

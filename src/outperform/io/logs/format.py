@@ -55,7 +55,7 @@ class Row(NamedTuple):
     model
         Name of the model.
     id
-        Id of the item within its task: a text or an integer.
+        Id of the item within its task: a string or an integer.
     scores
         Values of the scores by name: a number, True or False, or None if the score is missing.
     task
@@ -92,7 +92,7 @@ class Log(NamedTuple):
     rows
         Answers of one or several models.
     when
-        Time of writing, as a sortable text, for ``latest=``.
+        Time of writing, as sortable text, for ``latest=``.
     """
 
     rows: list[Row]
@@ -143,7 +143,7 @@ class LogFormat:
             raise UsageError(f"the format {self.name!r} needs read=, a function that reads a file")
 
     def is_log(self, path: Path) -> bool:
-        """Return whether the name of a file is that of a log."""
+        """Return whether a file name is that of a log."""
         return any(
             fnmatchcase(path.name, f"{pattern}{packing}")
             for pattern in self.files

@@ -257,7 +257,7 @@ def pair(
 def _shared_groups(
     name: str, tasks: Sequence[str], group_of: Sequence[object]
 ) -> tuple[Finding, ...]:
-    """Report names of groups that occur in several tasks, as a different group in each."""
+    """Report group names that occur in several tasks, where they mean different groups."""
     known: dict[object, set[str]] = {}
     for task, group in zip(tasks, group_of, strict=True):
         known.setdefault(group, set()).add(task)
