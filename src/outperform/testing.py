@@ -174,9 +174,9 @@ def check_metric(
 ) -> None:
     """Raise AssertionError unless a metric obeys the laws of a metric on these data.
 
-    The laws: draws computed together equal draws computed one at a time, the scale of weights and
-    the order of rows do not matter, equal rows can be merged unless ``merge`` is ``"never"``, and
-    no name or alias is that of a built-in metric. What the metric returns is checked as in any
+    The laws: draws computed in one batch equal draws computed one at a time, the scale of weights
+    and the order of rows do not matter, equal rows can be merged unless ``merge`` is ``"never"``,
+    and no name or alias is that of a built-in metric. What the metric returns is checked as in any
     comparison.
 
     Parameters

@@ -90,7 +90,7 @@ class _Command(_Bare, TyperCommand):
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help without the options that few people need."""
         self._name_plug_ins()
-        # The command itself stays as it is: others may ask for it in the same process.
+        # The command itself is not changed, because other callers in this process may use it.
         short = copy(self)
         short.params = [_shortened(param) for param in self.params]
         TyperCommand.format_help(short, ctx, formatter)

@@ -38,7 +38,7 @@ class Advice(NamedTuple):
 
 
 class Guesses(NamedTuple):
-    """The known guesses: what each of them means."""
+    """Known guesses: what each of them means."""
 
     commands: Mapping[str, str]
     options: Mapping[str, str]
@@ -100,7 +100,7 @@ def words_of(tokens: Iterable[Token]) -> list[str]:
 
 
 class Line:
-    """The words after a command, divided into options with values and other words.
+    """Words after a command, divided into options with values and other words.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ class Line:
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        """The columns of the first file."""
+        """Columns of the first file."""
         sources = [token.value or "" for token in self.tokens if not token.option]
         return columns_of(sources[0]) if sources else ()
 

@@ -95,7 +95,7 @@ class Agreement(NamedTuple):
 @written("names metric which n right observed decision room rows=_plain_rows", kind="items")
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class ItemTable(Tabular):
-    """The items behind a comparison, the most influential first.
+    """Items behind a comparison, the most influential first.
 
     Parameters
     ----------

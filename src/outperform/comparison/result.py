@@ -345,7 +345,7 @@ class Comparison(Summary, Tabular):
 
     @property
     def accepted(self) -> str:
-        """The more probable of ``"H0"`` and ``"H1"`` in the Bayes test of folds."""
+        """Hypothesis that the Bayes test of folds accepts: the more probable one."""
         return "H1" if self.p_h1 > self.p_h0 else "H0"
 
     def _refuse_without_folds(self, name: str) -> None:

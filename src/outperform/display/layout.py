@@ -413,7 +413,7 @@ def _as_wide(text: str, width: int) -> str:
 
 
 class Cells(NamedTuple):
-    """The columns of a picture: their edges, the share of the posterior in each, and their sides.
+    """Columns of a picture: their edges, the share of the posterior in each, and their sides.
 
     If cells are narrow compared with the ROPE, its edges are edges of cells, so the cells of a
     side contain its probability.

@@ -287,7 +287,7 @@ def _path(folder: Path, number: int) -> Path:
 
 
 class History:
-    """The batches of two models in a folder, each read once.
+    """Batches of two models in a folder, each read once.
 
     Parameters
     ----------

@@ -205,7 +205,7 @@ class Naming(NamedTuple):
 
     @property
     def noun(self) -> str:
-        """The noun for answers in messages."""
+        """Noun for answers in messages."""
         return "samples" if self.repeated else "items"
 
 

@@ -31,7 +31,7 @@ class Item(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Samples:
-    """The samples of one model in one log or table, as columns of equal length.
+    """Samples of one model in one log or table, as columns of equal length.
 
     Parameters
     ----------
