@@ -92,7 +92,7 @@ class ReadingTwo(Reading):
     ] = None
 
     def with_people(self, outcomes: Outcomes) -> Outcomes:
-        """Return the judge's ratings together with the human labels, if there are any."""
+        """Return the judge's ratings combined with the human labels, if there are any."""
         from outperform.data.missing import MissingTexts
         from outperform.io.join import join_people
 

@@ -357,7 +357,7 @@ def joined_hdi(
 
 
 def with_places(table: Table, keys: Sequence[str], places: int) -> Table:
-    """Return a table with another number of decimals in some columns."""
+    """Return a table with a different number of decimals in some columns."""
     columns = tuple(
         replace(column, write=partial(column.write.func, digits=places))
         if column.key in keys and isinstance(column.write, partial)

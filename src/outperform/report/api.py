@@ -368,12 +368,12 @@ def write_report(
 ) -> Path:
     """Write results to a self-contained HTML page, and return its path.
 
-    A comparison shows the decision, the posterior with a slider for the ROPE, all numbers, the
-    classes, where the predictions differ, the findings and the method. If the items have ids, it
-    also lists those that only one model got right, with a search box. Any other result shows what
-    a notebook shows. The page works offline and on a phone, can be printed, and shows the same
-    result without scripts. For each width, the slider shows what :meth:`Comparison.with_rope`
-    returns.
+    The page of a comparison shows the decision, the posterior with a slider for the ROPE, all
+    numbers, the classes, where the predictions differ, the findings and the method. If the items
+    have ids, it also lists those that only one model got right, with a search box. The page of any
+    other result shows what a notebook shows. The page works offline and on a phone, can be printed,
+    and shows the same result without scripts. For each width, the slider shows what
+    :meth:`Comparison.with_rope` returns.
 
     Parameters
     ----------
