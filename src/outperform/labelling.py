@@ -264,7 +264,7 @@ def propose(
     names
         Display names of A and B.
     random_state
-        None, an integer, a SeedSequence, a Generator or a RandomState.
+        None, a whole number, a SeedSequence, a Generator or a RandomState.
 
     Examples
     --------

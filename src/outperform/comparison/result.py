@@ -713,7 +713,7 @@ class Comparison(Summary, Tabular):
         n_draws
             Number of posterior draws per simulation.
         random_state
-            None, an integer, a SeedSequence, a Generator or a RandomState.
+            None, a whole number, a SeedSequence, a Generator or a RandomState.
         n_jobs
             Number of parallel jobs. None means 1 and -1 means all available cores, as in
             scikit-learn. Results do not depend on it.

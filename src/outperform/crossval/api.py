@@ -42,11 +42,11 @@ from outperform.wrong_calls import explained
 def stability_findings(
     spec: LabelSpec, folds: Folds, correlation: Correlation
 ) -> tuple[Finding, ...]:
-    """Return ``unstable_learner`` if repetitions differ more than the correlation implies."""
+    """Return ``unstable_learner`` if repetitions differ by more than the correlation implies."""
     if folds.m < 2:
         return (finding("stability_unchecked"),)
     spread = spread_of_repetitions(folds.repetition_counts(spec))
-    # A correlation under which counts are worth less allows for more spread.
+    # A correlation that makes counts worth less allows for more spread.
     limit = Correlation().worth(folds.m) / correlation.worth(folds.m)
     if spread <= limit:
         return ()
@@ -60,9 +60,9 @@ def stability_findings(
 
 
 def spread_of_repetitions(counts: FloatArray) -> float:
-    """Return D of one model or of the difference of two; the formula implies D = 1.
+    """Return D for one model or for the difference of two; the formula implies D = 1.
 
-    ``counts  # (n_models, n_classes, 3, m)`` are tp, fp and fn.
+    ``counts # (n_models, n_classes, 3, m)`` contains tp, fp and fn.
 
     Examples
     --------
@@ -141,11 +141,11 @@ def compare_cv_counts(
 ) -> Comparison:
     """Compare two models from the fold counts of m×2 blocked cross-validation.
 
-    Every item is tested once in each of m repetitions, so the summed counts are worth ``w`` times
-    as many independent ones. For each model, precision and recall are then Beta distributed and F1
-    is ``2 / (2 + X)`` with ``X`` beta-prime. The difference comes from quadrature, without draws,
-    and the decision from the HDI and the ROPE. The paper's probabilities are ``p_h0`` and ``p_h1``
-    (H₁: B is better).
+    Every item is tested once in each of m repetitions, so the summed counts are worth only ``w``
+    times as much as independent counts. For each model, precision and recall are then Beta
+    distributed, and F1 is ``2 / (2 + X)`` with ``X`` beta-prime. The difference is computed by
+    quadrature, without draws, and the decision from the HDI and the ROPE. The paper's probabilities
+    are ``p_h0`` and ``p_h1`` (H₁: B is better).
 
     Parameters
     ----------
@@ -164,10 +164,9 @@ def compare_cv_counts(
         Probability mass of the HDI.
     prior
         λ, the prior count of true positives, false positives and false negatives: a number,
-        ``"uniform"`` (1, the default) or ``"jeffreys"`` (one half); or ``"unit"`` or
-        ``"bootstrap"``.
+        ``"uniform"`` (1, the default), ``"jeffreys"`` (one half), ``"unit"`` or ``"bootstrap"``.
     n_draws
-        Number of draws to store with the exact numbers.
+        Number of draws to store along with the exact numbers.
     random_state
         None, a whole number, a SeedSequence, a Generator or a RandomState.
     names
@@ -221,7 +220,7 @@ def compare_counts(
     n_jobs: int | None,
     findings: tuple[Finding, ...] = (),
 ) -> Comparison:
-    """Compare two models, unpaired, from tp, fp and fn of each fold, ``(3, 2m)``."""
+    """Compare two models, unpaired, from each fold's tp, fp and fn, ``(3, 2m)``."""
     folds = folds_of_counts(np.stack(list(counted.values())))
     plain = answer_spec(
         _ask(counted, metric, prior, correlation, folds, findings),
@@ -264,10 +263,9 @@ def estimate_cv_counts(
         Probability mass of both intervals, ``hdi`` and the equal-tailed ``eti``.
     prior
         λ, the prior count of true positives, false positives and false negatives: a number,
-        ``"uniform"`` (1, the default) or ``"jeffreys"`` (one half); or ``"unit"`` or
-        ``"bootstrap"``.
+        ``"uniform"`` (1, the default), ``"jeffreys"`` (one half), ``"unit"`` or ``"bootstrap"``.
     n_draws
-        Number of draws to store with the exact numbers.
+        Number of draws to store along with the exact numbers.
     random_state
         None, a whole number, a SeedSequence, a Generator or a RandomState.
     name
@@ -323,7 +321,7 @@ def _ask(
         paired=False,
         counting=correlation.counting(folds.m),
     )
-    # It is unknown whether fold counts are of items or of spans.
+    # It is not known whether fold counts count items or spans.
     others = tuple(finding for finding in spec.findings if finding.name != "independent_spans")
     return replace(spec, findings=findings + others)
 
@@ -343,7 +341,7 @@ def compare_score_suite(suite: ScoreSuite, a: object, b: object, **kwargs: Any) 
         {
             key: task.values[suite.models.index(model)]
             for key, task in suite.tasks.items()
-            if isinstance(task, Scores)  # as all are
+            if isinstance(task, Scores)  # which is true of all tasks
         }
         for model in (a, b)
     )

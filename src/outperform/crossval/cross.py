@@ -103,18 +103,19 @@ def cross_compare(
     Clones of both are trained and tested on the same folds. For a metric of labels these are m×2
     blocked folds: the predictions of both models for the same items form one paired table. Every
     item is counted m times, so the table is scaled by w. ``details.unpaired`` contains the paper's
-    comparison of the same folds.
+    comparison on the same folds.
 
     For a metric of scores, such as ROC AUC, log loss or RMSE, each fold gives one value per model.
-    These are compared as by :func:`compare_cv_scores`, which allows for the overlap of folds.
+    These values are compared as in :func:`compare_cv_scores`, which allows for the overlap of
+    folds.
 
     All arguments are checked before training starts.
 
     Parameters
     ----------
     estimator_a, estimator_b
-        Objects with ``fit`` and ``predict``, or for metrics of scores ``decision_function`` or
-        ``predict_proba``. They are cloned and not changed.
+        Objects with ``fit`` and ``predict`` or, for metrics of scores, ``decision_function`` or
+        ``predict_proba``. They are cloned and left unchanged.
     X
         Items: an array, a frame or a list.
     y
@@ -147,11 +148,11 @@ def cross_compare(
     pos_label
         Positive class of a binary metric.
     names
-        Display names of A and B. Default: their classes (for a pipeline, that of its last step), or
-        ``"A"`` and ``"B"`` if these are the same.
+        Display names of A and B. Default: the names of their classes (for a pipeline, of its last
+        step), or ``"A"`` and ``"B"`` if these are the same.
     groups
-        Group of each item. A group stays in one half, and each group, not each item, is one
-        independent unit. For a metric of scores the splitter must keep groups together.
+        Group of each item. A group is never split between halves, and each group, not each item, is
+        one independent unit. For a metric of scores, the splitter must keep groups together.
 
     Examples
     --------
@@ -256,7 +257,7 @@ class _ScoredFolds:
 
     @cached_property
     def truth(self) -> tuple[IntArray, tuple[Label, ...]] | None:
-        """The code of each item's class, and the classes; None if the truth is not a class."""
+        """Code of each item's class, and the classes; None if the truth is not a class."""
         if self.metric.reads == "statistics":
             self._refuse_texts()
             return None
@@ -277,11 +278,11 @@ class _ScoredFolds:
 
     @cached_property
     def overall(self) -> ScoreSpec:
-        """The spec of all items."""
+        """Spec of all items."""
         return self._ask_knowing(np.arange(size_of(self.y, "y")))
 
     def rehearse(self, rope: RopeLike | None) -> Rope:
-        """Compare two perfect models, to find errors before hours of training."""
+        """Compare two perfect models to find errors before hours of training."""
         region = Rope.from_param(rope, bounds=self.overall.metric.bounds)
         for fold, (train, test) in enumerate(self.splits, start=1):
             if self.truth is not None:
@@ -387,11 +388,11 @@ def _rehearse(
     kwargs: dict[str, object],
     seed: np.random.SeedSequence,
 ) -> None:
-    """Compare two perfect models, to find errors before hours of training."""
+    """Compare two perfect models to find errors before hours of training."""
     spec, _ = _ask(outcomes, rope, kwargs)
     if kwargs["prior"] is None:
         return
-    # An array prior is checked against the table when it is used, unpaired too.
+    # An array prior is checked against the table when it is used, including unpaired.
     engine.draw_view(spec, spec.view, Sampling(1, seed))
     if _folds(spec, outcomes).triples(spec) is None:
         alone, _ = _ask(outcomes, rope, {**kwargs, "paired": False})
@@ -446,7 +447,7 @@ def _tolerance(groups: ColumnLike | None, cv: object) -> float | None:
     if groups is None:
         return None
     if isinstance(cv, BlockedTwoFold):
-        return float("inf")  # its halves are as equal as the groups allow
+        return float("inf")  # halves are as equal as the groups allow
     codes, _ = group_codes(groups, len(groups))  # type: ignore[arg-type]
     return float(np.bincount(codes).max())
 
@@ -476,7 +477,7 @@ def _count(
 
 
 def _unindexed(values: object) -> Any:
-    """Drop the pandas index, because predictions are in the order of the rows."""
+    """Drop the pandas index because predictions are in the order of the rows."""
     return values.reset_index(drop=True) if hasattr(values, "reset_index") else values
 
 
@@ -499,7 +500,7 @@ class CrossDetails(FoldDetails):
     Parameters
     ----------
     unpaired
-        The paper's comparison of the same folds, as if each model had its own items.
+        The paper's comparison on the same folds, which treats each model as having its own items.
     outcomes
         Outcomes of each fold.
     """
@@ -544,7 +545,7 @@ def beside_unpaired(
     correlation: Correlation,
     outcomes: tuple[Outcomes, ...],
 ) -> Comparison:
-    """Add the paper's unpaired comparison of the same folds to the paired one."""
+    """Add the paper's unpaired comparison on the same folds to the paired one."""
     details = CrossDetails(
         folds=folds,
         correlation=correlation,

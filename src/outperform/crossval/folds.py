@@ -22,7 +22,7 @@ COUNTS = ("tp_fp_fn", "gold_predicted_correct")
 
 
 def read_folds(rows: object, *, counts: str, name: str) -> AnyArray:
-    """Return tp, fp and fn of each fold, ``(3, 2m)``; wrong rows raise an error."""
+    """Return tp, fp and fn of each fold, ``(3, 2m)``; invalid rows raise an error."""
     if counts not in COUNTS:
         raise UsageError(unknown_name("counts", counts, COUNTS))
     table = as_counts(rows, name=f"folds of {name}")
@@ -97,13 +97,13 @@ def repeated_rows(counts: AnyArray, name: str) -> tuple[Finding, ...]:
 
 
 def folds_of_counts(counts: AnyArray) -> Folds:
-    """Return the folds of tp, fp and fn, ``(n_models, 3, 2m)``."""
+    """Return the folds with counts tp, fp and fn, ``(n_models, 3, 2m)``."""
     tp, fp, fn = np.moveaxis(counts, 1, 0)[:, :, None, :]
     return Folds(hits=tp, actual=tp + fn, predicted=tp + fp)
 
 
 def folds_of_outcomes(outcomes: list[Outcomes]) -> Folds:
-    """Return the folds of outcomes that share their models and classes."""
+    """Return the folds of outcomes that have the same models and classes."""
     sums = [
         [fold_outcomes.margins(model) for fold_outcomes in outcomes] for model in outcomes[0].models
     ]  # (n_models, 2m)
@@ -120,9 +120,9 @@ def folds_of_outcomes(outcomes: list[Outcomes]) -> Folds:
 def blocks(m: int, n: int) -> IntArray:
     """Return the signs ``(n_blocks, m)`` of a blocked design: +1 if a block is in the half.
 
-    Each column has as many +1 as −1, and any two columns have each pair of signs ``n_blocks / 4``
-    times, so two training halves share a quarter of the blocks. If several numbers of blocks are
-    possible, one that divides ``n`` makes the blocks equal.
+    Each column has as many +1 as −1, and each pair of signs occurs ``n_blocks / 4`` times in any
+    two columns, so two training halves share a quarter of the blocks. If several numbers of blocks
+    are possible, one that divides ``n`` makes the blocks equal.
 
     Examples
     --------
@@ -142,8 +142,9 @@ def blocks(m: int, n: int) -> IntArray:
 def n_blocks(m: int, n: int) -> int:
     """Return the number of blocks for ``m`` repetitions on ``n`` units.
 
-    This is the smallest order above ``m`` that divides ``n``, unless it is much larger than the
-    smallest order: with more blocks, each block has fewer items of each class.
+    This is the smallest order above ``m`` that divides ``n``. If that is much larger than the
+    smallest order, the latter is used, because with more blocks each block has fewer items of each
+    class.
 
     Examples
     --------
@@ -156,7 +157,7 @@ def n_blocks(m: int, n: int) -> int:
 
 @cache
 def _is_order(order: int) -> bool:
-    """Whether one of the constructions gives a Hadamard matrix of this order."""
+    """Return whether one of the constructions gives a Hadamard matrix of this order."""
     if order in (1, 2):
         return True
     if order % 4:
@@ -204,7 +205,7 @@ Mask = NDArray[np.bool_]
 
 
 class _Design(NamedTuple):
-    """A kind of cross-validation, and how to get its folds."""
+    """A kind of cross-validation and how to get its folds."""
 
     name: str
     fix: str
@@ -216,7 +217,7 @@ _RANDOM = _Design(
     "make the folds with cv=5, a shuffled or stratified splitter of scikit-learn, or "
     "op.BlockedTwoFold",
 )
-FEWEST_FOLDS = 4  # with fewer the posterior has no standard deviation
+FEWEST_FOLDS = 4  # with fewer, the posterior has no standard deviation
 # Limit of the ratio of the largest training set to the smallest.
 _MOST_UNEQUAL = 2
 
@@ -224,10 +225,10 @@ _MOST_UNEQUAL = 2
 def share_tested(
     splits: Sequence[tuple[object, object]], n: int, groups: ColumnLike | None = None
 ) -> float:
-    """Return the share of its items that a fold tests; folds that cannot be corrected raise.
+    """Return the share of items that a fold tests; folds that cannot be corrected raise an error.
 
-    The correction of Nadeau and Bengio is for folds that differ by chance: their training sets
-    have about the same size, and two test sets share no items, or as many as by chance.
+    Nadeau and Bengio's correction is for folds that differ by chance: their training sets have
+    about the same size, and two test sets share no items or as many as expected by chance.
 
     Parameters
     ----------
@@ -273,7 +274,7 @@ def _check_chance(train: Mask, test: Mask) -> None:
     learnt: IntArray = train.sum(axis=1)
     tested: IntArray = test.sum(axis=1)
     smallest, least, most = int(tested.min()), int(learnt.min()), int(learnt.max())
-    if smallest < 2:  # many metrics of a single item are different or undefined
+    if smallest < 2:  # many metrics differ or are undefined for a single item
         came = f"fold {int(tested.argmin()) + 1} tests {smallest}"
         _refuse("two test items or more in every fold", came, _RANDOM)
     last: IntArray = train.shape[1] - 1 - train[:, ::-1].argmax(axis=1)
@@ -283,7 +284,7 @@ def _check_chance(train: Mask, test: Mask) -> None:
     if most > _MOST_UNEQUAL * least:
         _refuse("training sets of similar size", f"these have {least} to {most} items", _RANDOM)
     times: FloatArray = test.sum(axis=0, dtype=np.float64)
-    # The mean share of a test set that another fold tests too.
+    # The mean share of a test set that another fold also tests.
     common = float(times @ (times - 1)) / (len(test) - 1) / float(times.sum())
     if common > (1 + float(tested.mean()) / float((tested + learnt).mean())) / 2:
         came = f"two of these have {common:.0%} of them in common"
@@ -293,7 +294,7 @@ def _check_chance(train: Mask, test: Mask) -> None:
 def check_blocked(
     splits: Sequence[tuple[object, object]], n: int, *, tolerance: float | None = None
 ) -> int:
-    """Return the number of repetitions; folds without a blocked design raise an error.
+    """Return the number of repetitions; raise an error if the folds have no blocked design.
 
     Folds come in pairs ``(S, T)``, ``(T, S)`` of two halves, and any two training halves share a
     quarter of the items.

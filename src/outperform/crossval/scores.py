@@ -59,10 +59,10 @@ from outperform.results.estimate import Estimate
 from outperform.wrong_calls import explained
 
 FoldsLike: TypeAlias = "ColumnLike | ModelsLike | Sequence[ColumnLike] | AnyArray"
-"""Scores: a vector of folds, a row per data set, or a mapping from data set names."""
+"""Scores: a vector with one per fold, one row per data set, or a mapping from data set names."""
 
 _METRICS = ("mean", "mean_cost")
-# Folds also show the uncertainty of each score; without them more data sets are needed.
+# Folds also show the uncertainty of each score; without folds, more data sets are needed.
 _FEW_DATASETS, _FEW_SCORES = 5, 10
 _MIDDLE = (0.025, 0.975)
 _NEXT_STREAM = 2**31 + 2
@@ -109,24 +109,24 @@ def compare_cv_scores(
 ) -> Comparison:
     r"""Compare two models by their scores, per fold or per data set, without predictions.
 
-    On one data set the folds of a cross-validation share training items, so their scores have a
+    On one data set, the folds of a cross-validation share training items, so their scores have a
     correlation of :math:`\rho`, the share of the items that a fold tests. The mean difference then
-    has Nadeau and Bengio's correlated t with :math:`n - 1` degrees of freedom and squared scale
-    :math:`(1/n + \rho / (1 - \rho))\, s^2`, a closed form.
+    has Nadeau and Bengio's correlated t distribution with :math:`n - 1` degrees of freedom and
+    squared scale :math:`(1/n + \rho / (1 - \rho))\, s^2`, a closed form.
 
-    On several data sets the difference on each comes from a Student t around :math:`\delta_0`, the
-    mean over data sets like these, which the comparison is about. ``details.datasets`` has the
-    partially pooled difference on each data set, and ``details.next_dataset`` the prediction for
-    another one.
+    On several data sets, each difference comes from a Student t distribution around
+    :math:`\delta_0`, the mean over data sets like these. The result is about this mean.
+    ``details.datasets`` contains the partially pooled difference on each data set, and
+    ``details.next_dataset`` the prediction for another data set.
 
-    With one score per data set the differences get random weights, as in the Bayesian signed-rank
-    test, and the comparison is about their pseudo-median. Its distance from the observed one is
-    widened to that of Student's t.
+    With one score per data set, the differences get random weights, as in the Bayesian signed-rank
+    test, and the result is about their pseudo-median. Its deviations from the observed
+    pseudo-median are widened to match those of Student's t.
 
-    State where the numbers come from: the folds of a cross-validation with ``folds``, ``runs`` or
-    ``test_share``, data sets with their names or ``datasets``. Scores of several seeds on one test
-    set raise an error, because they do not show the effect of other items. :func:`compare_runs`
-    takes the predictions of each seed.
+    State where the numbers come from: for the folds of a cross-validation, pass ``folds``, ``runs``
+    or ``test_share``; for data sets, pass their names or ``datasets``. Scores of several seeds on
+    one test set raise an error, because they do not show the effect of other items; pass the
+    predictions of each seed to :func:`compare_runs` instead.
 
     If you have the predictions, use :func:`compare` or :func:`cross_compare`: predictions contain
     more information than fold means.
@@ -134,21 +134,22 @@ def compare_cv_scores(
     Parameters
     ----------
     a, b
-        Scores of A and of B in the same folds. One data set: a vector. Several: a mapping by
-        name, a frame with one column per data set, or an array with one row per data set and
-        ``datasets``. Numbers of folds may differ. Series are aligned by index. One score per data
-        set: a mapping from names to numbers, or a vector and ``datasets``.
+        Scores of A and of B in the same folds. For one data set, pass a vector. For several, pass a
+        mapping by name, a frame with one column per data set, or an array with one row per data set
+        and ``datasets``; data sets may have different numbers of folds. For one score per data set,
+        pass a mapping from names to numbers, or a vector and ``datasets``. Series are aligned by
+        index.
     folds
         Number of folds of the cross-validation. If it was repeated, pass the scores of all
         repetitions in one vector.
     runs
-        Number of repetitions of the cross-validation, instead of ``folds``; 1 if not repeated.
+        Number of repetitions of the cross-validation, in place of ``folds``; 1 if not repeated.
     test_share
-        Share of the items that a fold tests, if it is not one over the number of folds: 0.2 for
-        repeated splits of 80% and 20%.
+        Share of the items that a fold tests, if it is not one over the number of folds; for
+        example, 0.2 for repeated 80/20 splits.
     datasets
-        Names of the data sets or their number, if a and b are not mappings: each row of an array,
-        or each number of a vector, is then a data set.
+        Names or number of the data sets if a and b are not mappings. Each row of an array, or each
+        number of a vector, is then a data set.
     metric
         ``"mean"``, or ``"mean_cost"`` if lower scores are better.
     rope
@@ -156,8 +157,8 @@ def compare_cv_scores(
     hdi_prob
         Probability mass of the HDI.
     n_draws
-        Number of draws. Default: 20,000. The numbers of a single data set do not depend on it.
-        Folds of several data sets get up to 160,000, until their chains converge.
+        Number of draws. Default: 20,000. Results for a single data set do not depend on it. With
+        folds of several data sets, up to 160,000 draws are made until the chains converge.
     random_state
         None, a whole number, a SeedSequence, a Generator or a RandomState.
     names
@@ -193,7 +194,7 @@ def compare_cv_scores(
 
 
 class _Design(NamedTuple):
-    """The caller's statement of how the scores were made."""
+    """The caller's statement of how the scores were obtained."""
 
     folds: int | None
     runs: int | None
@@ -272,7 +273,7 @@ class _Design(NamedTuple):
 
 
 def _check_stated(design: _Design, n: int, *, several: bool) -> None:
-    """Raise an error if the arguments do not state how the scores were made."""
+    """Raise an error if the arguments do not state how the scores were obtained."""
     if design.has_folds:
         return
     alone = "" if several else ", datasets=[names] for one score per data set"
@@ -453,7 +454,7 @@ def summarize_scores(
     seed: np.random.SeedSequence,
     findings: tuple[Finding, ...],
 ) -> Comparison:
-    """Summarize draws and closed forms as a comparison."""
+    """Summarise draws and closed forms as a comparison."""
     better, folds = spec.metric.greater_is_better, drawn.folds
     exact: Distribution | None = None
     chain: Chain | None = None
@@ -558,7 +559,7 @@ def _differences(
 
 
 def _three(below: float, inside: float, above: float, better: bool) -> tuple[float, float, float]:
-    """Return worse, equivalent and better."""
+    """Return the masses as worse, equivalent and better."""
     return (below, inside, above) if better else (above, inside, below)
 
 
@@ -572,7 +573,7 @@ def _next(
         shares = [(float(mass.mean()), mean_error(float(mass.std()), mass.size)) for mass in masses]
         points, weights = drawn.ranks.next_points(), drawn.ranks.own
         chosen = (weights.cumsum(axis=1) < rng.random((len(weights), 1))).sum(axis=1)
-        last = weights.shape[1] - 1  # by rounding, sums of weights may end below 1
+        last = weights.shape[1] - 1  # because of rounding, sums of weights may end below 1
         deltas = points[np.arange(len(weights)), np.minimum(chosen, last)]
     elif drawn.hierarchy is not None:
         masses = drawn.hierarchy.next_masses(rope.low, rope.high)

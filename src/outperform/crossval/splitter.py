@@ -29,21 +29,21 @@ if TYPE_CHECKING:
     from sklearn.utils.metadata_routing import MetadataRequest
 
 
-# Weights of size, class counts and balance when whole groups move.
+# Weights of size, class counts and balance if entire groups are moved.
 _IMPORTANCE = (4.0, 2.0, 1.0)
 _POOL = 300
 _MOST_SWAPS = 1_000
 _CHUNK = 1 << 20
-# With rounding, equal costs are equal on every machine, and so are the folds of a seed.
+# Costs are rounded so that equal costs are equal on every machine, and so are a seed's folds.
 _DIGITS = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Units:
-    """Units to assign to blocks: items, or whole groups of items.
+    """Units to assign to blocks: items, or entire groups of items.
 
-    Blocks must agree in ``strata`` to within one unit, and in ``features`` as well as possible.
-    Items have the same size, so they can only be exchanged; groups can also be moved.
+    Blocks must agree in ``strata`` to within one unit, and in ``features`` as closely as possible.
+    Items all have the same size, so they can only be exchanged; groups can also be moved.
     """
 
     strata: IntArray  # (n_units,)
@@ -52,12 +52,12 @@ class Units:
 
 
 def item_units(classes: IntArray, balance: SparseFloats) -> Units:
-    """Return single items as units; their classes are strata, their balance features."""
+    """Return single items as units; their classes are the strata and their balance the features."""
     return Units(strata=classes, features=_scaled(balance), movable=False)
 
 
 def group_units(groups: IntArray, classes: IntArray, balance: SparseFloats) -> Units:
-    """Return whole groups as units; features are their sizes, class counts and total balance."""
+    """Return entire groups as units; features are their sizes, class counts and total balance."""
     from scipy import sparse
 
     n, every = len(groups), np.ones(len(groups))
@@ -76,8 +76,8 @@ def assign(units: Units, n_blocks: int, generator: np.random.Generator) -> IntAr
 
     Identical items form a run. Each run is dealt to all blocks in turn as long as it fills a round.
     The remaining items are dealt in rounds, the largest first, to the blocks that have least of
-    their features. Groups are dealt one at a time. Finally, units are exchanged while this makes
-    the blocks more alike.
+    their features. Groups are dealt one at a time. Finally, units are exchanged as long as this
+    makes the blocks more alike.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def _scaled(matrix: object) -> SparseFloats:
 
 
 def _runs(units: Units, generator: np.random.Generator) -> tuple[IntArray, IntArray]:
-    """Return the units in dealing order, and the run number of each.
+    """Return the units in dealing order, and each unit's run number.
 
     A run has one stratum and equal features, as identified by a random projection. Within a run
     the order is random.
@@ -152,7 +152,7 @@ def _deal(
     for start, bring in _rounds(features, width):
         here = strata[start : start + width]
         cost = (bring @ sums.T).round(_DIGITS)
-        if width > 1:  # first complete the stratum that the last round began
+        if width > 1:  # first complete the stratum that the last round started
             cost += np.outer(here == stratum, received) * (1 + np.ptp(cost) * width)
         blocks = generator.permutation(n_blocks)  # ties are broken at random
         blocks = blocks[linear_sum_assignment(cost[:, blocks])[1]]
@@ -176,13 +176,13 @@ def _rounds(features: SparseFloats, width: int) -> Iterator[tuple[int, FloatArra
 def _settle(
     units: Units, alike: IntArray, block_of: IntArray, n_blocks: int, generator: np.random.Generator
 ) -> None:
-    """Exchange units between blocks as long as the sums of squares over the blocks decrease."""
-    # One of several identical items in a block represents them all.
+    """Exchange units between blocks as long as the blocks' sums of squares decrease."""
+    # One of several identical items in a block represents all of them.
     kind = np.arange(len(block_of)) if units.movable else alike * n_blocks + block_of
     pool = generator.permutation(np.unique(kind, return_index=True)[1])[:_POOL]
     rows = units.features[pool].toarray()
     strata, where = units.strata[pool], block_of[pool]
-    if units.movable:  # a move is an exchange with an empty unit
+    if units.movable:  # a move is treated as an exchange with an empty unit
         rows = np.vstack([rows, np.zeros((n_blocks, rows.shape[1]))])
         strata = np.concatenate([strata, np.zeros(n_blocks, dtype=np.int64)])
         where = np.concatenate([where, np.arange(n_blocks)])
@@ -204,10 +204,10 @@ def _settle(
 
 
 def _changes(towards: FloatArray, inner: FloatArray, where: IntArray) -> FloatArray:
-    """Return half the change of the sums of squares for each exchange of two units.
+    """Return half the change in the sums of squares for each exchange of two units.
 
-    Moving ``x``, the difference of the two, from block ``a`` to ``b`` adds
-    ``2 x·(sum_b − sum_a) + 2 |x|²``.
+    Moving ``x``, the difference between the two, from block ``a`` to ``b`` adds ``2 x·(sum_b −
+    sum_a) + 2 |x|²``.
     """
     gain = towards[:, where] - towards[np.arange(len(where)), where][:, None]
     squares = np.diag(inner)
@@ -225,7 +225,7 @@ def _block_sums(features: object, block_of: IntArray, n_blocks: int) -> FloatArr
 
 
 class SplitterParameters(TypedDict, total=False):
-    """The parameters of a splitter, by name."""
+    """Parameters of a splitter, by name."""
 
     m: int
     stratify: bool
@@ -240,31 +240,31 @@ class BlockedTwoFold:
     """Repeated two-fold cross-validation in which any two training halves share ``n / 4`` items.
 
     The data are divided into similar blocks. Each repetition takes half of the blocks as ``S`` and
-    the others as ``T``, according to the columns of a two-level orthogonal array, and yields the
-    folds ``(S, T)`` and ``(T, S)`` as pairs of training and test indices. With ``m = 3`` there are
-    four blocks, and the halves are B1 B2, B1 B3 and B2 B3. Use it wherever scikit-learn takes
-    ``cv=``.
+    the other half as ``T``, according to the columns of a two-level orthogonal array, and yields
+    the folds ``(S, T)`` and ``(T, S)`` as pairs of training and test indices. With ``m = 3`` there
+    are four blocks, and the halves are B1 B2, B1 B3 and B2 B3. Use the splitter wherever
+    scikit-learn accepts ``cv=``.
 
     Parameters
     ----------
     m
         Number of repetitions; there are ``2 m`` folds.
     stratify
-        Whether every block has the same number of items of each class of ``y``, to within one.
-        This needs one label per item. If ``y`` has tag sequences or several columns, it has no
-        effect; pass ``balance`` instead.
+        Whether every block must have the same number of items of each class of ``y``, to within
+        one. This needs one label per item. It has no effect if ``y`` has tag sequences or several
+        columns; pass ``balance`` instead.
     balance
         Further counts to balance between blocks: a non-negative matrix ``(n_items, n_units)``,
         such as the number of entities of each type per sentence. An array, a sparse matrix or a
         frame.
     random_state
-        None, a whole number, a SeedSequence, a Generator or a RandomState. With None each call
-        makes new folds, with a whole number the same folds.
+        None, a whole number, a SeedSequence, a Generator or a RandomState. With None, each call
+        makes new folds; with a whole number, always the same folds.
 
     Notes
     -----
-    With ``groups``, groups are never split. Sizes, class counts and balance then agree only as well
-    as the groups allow.
+    If ``groups`` is passed, groups are never split. Sizes, class counts and balance then agree only
+    as closely as the groups allow.
 
     References
     ----------
@@ -287,7 +287,7 @@ class BlockedTwoFold:
         balance: MatrixLike | ColumnLike | None = None,
         random_state: Seed = None,
     ) -> None:
-        # Stored unchanged, because scikit-learn's clone checks that.
+        # Parameters are stored unchanged because scikit-learn's clone checks this.
         self.m = m
         self.stratify = stratify
         self.balance = balance
@@ -309,7 +309,7 @@ class BlockedTwoFold:
         y
             One label per item, to stratify on; other values are ignored.
         groups
-            Group of each item; a group stays in one half.
+            Group of each item. A group is never split between halves.
         """
         n = _length(X)
         classes = self._classes(y, n)
@@ -426,7 +426,7 @@ def _folds(signs: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
     for column in signs.T:
         first, second = np.flatnonzero(column > 0), np.flatnonzero(column < 0)
         yield first, second
-        # Copies, so that sorting one fold in place does not change another.
+        # Copies are yielded so that sorting one fold in place does not change another.
         yield second.copy(), first.copy()
 
 
@@ -463,7 +463,7 @@ def _column(values: object, n: int, *, name: str) -> Column:
 
 
 def _read_balance(balance: MatrixLike | ColumnLike | None, n: int) -> SparseFloats:
-    """Return the balance as a sparse matrix, with no columns if it is None."""
+    """Return the balance as a sparse matrix, which has no columns if the balance is None."""
     from scipy import sparse
 
     empty: SparseFloats = sparse.csr_array((n, 0))

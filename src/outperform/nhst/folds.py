@@ -1,4 +1,4 @@
-"""Tests on the differences from cross-validation, one per fold."""
+"""Tests on cross-validation differences, one per fold."""
 
 from __future__ import annotations
 

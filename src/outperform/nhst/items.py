@@ -1,4 +1,4 @@
-"""Tests on items and on classes, and the result of every test."""
+"""Tests on items and on classes, and the result class of all tests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from outperform.wrong_calls import explained
 
 
 def as_count(value: int, name: str) -> int:
-    """Return a whole number of items as a Python integer.
+    """Return a number of items as a Python integer.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def as_finite(values: ArrayLike, name: str) -> FloatArray:
     """
     try:
         array = np.asarray(unmasked(values))
-        # Text that looks like numbers is an error in the caller's data, not a score.
+        # Text that looks like a number is an error in the caller's data, not a score.
         if array.dtype.kind not in "iufO":
             raise TypeError(f"got dtype {array.dtype}")
         if array.dtype.kind == "O":  # a missing time would become a large number
@@ -88,9 +88,9 @@ def as_finite(values: ArrayLike, name: str) -> FloatArray:
 def fair_coin_cdf(heads: int, n: int) -> float:
     """Return P(X <= heads) for X ~ Binomial(n, 1/2).
 
-    The incomplete beta function accepts counts of any size, whereas ``scipy.special.bdtr``
-    has n in 32 bits. Its complement ``betaincc`` is accurate; ``betainc`` itself is off
-    by 2e-5 at 10^12 items before scipy 1.17.
+    The incomplete beta function accepts counts of any size, whereas ``scipy.special.bdtr`` stores n
+    in 32 bits. Its complement ``betaincc`` is accurate; ``betainc`` itself is off by 2e-5 at 10^12
+    items before scipy 1.17.
 
     Examples
     --------
@@ -152,13 +152,13 @@ class TestResult:
     name
         Display name of the test.
     statistic
-        Test statistic; in the t-tests, positive if A is ahead; in the sign tests and McNemar's
-        test, the number of wins of A.
+        Test statistic. In the t-tests, positive if A is ahead; in the sign tests and McNemar's
+        test, the number of A's wins.
     p_value
         Probability of a statistic at least as extreme if A and B were equal.
     n
-        Number of observations: items, items on which exactly one model is right, classes without
-        ties, or folds.
+        Number of observations: items, items on which exactly one model is right, classes that are
+        not ties, or folds.
     degrees_of_freedom
         Empty, one number (t) or two numbers (F).
 
@@ -216,10 +216,10 @@ def sign_test(a_only: int, b_only: int) -> TestResult:
 def mcnemar(a_only: int, b_only: int, *, mid_p: bool = False) -> TestResult:
     r"""Run McNemar's exact test of equal accuracy on the same items.
 
-    The exact p-value is that of the sign test. The mid-p-value counts results
-    exactly as extreme as the data by half: with :math:`F` the distribution
-    function of Binomial(n, 1/2) and :math:`k` the smaller count,
-    :math:`F(k) + F(k-1)`, or :math:`1 - P(X = k)/2` for equal counts.
+    The exact p-value is that of the sign test. The mid-p-value gives half weight to results exactly
+    as extreme as the data: with :math:`F` the distribution function of Binomial(n, 1/2) and
+    :math:`k` the smaller count, it is :math:`F(k) + F(k-1)`, or :math:`1 - P(X = k)/2` for equal
+    counts.
 
     Parameters
     ----------
@@ -268,8 +268,8 @@ def welch_test(n: int, correct_a: int, correct_b: int) -> TestResult:
         t = \frac{\hat p{}_A - \hat p{}_B}{\sqrt{(s_A^2 + s_B^2) / n}}, \qquad
         \nu = (n - 1) \frac{(s_A^2 + s_B^2)^2}{s_A^4 + s_B^4}.
 
-    It ignores the pairing of the items, so it is less sensitive than the
-    sign test. The papers report it.
+    The test ignores the pairing of the items, so it is less sensitive than the sign test. It is
+    included because the papers report it.
 
     Parameters
     ----------
@@ -340,7 +340,7 @@ def _checked_correct(value: int, n: int, name: str) -> int:
 
 
 def sign_test_over_classes(scores_a: ArrayLike, scores_b: ArrayLike) -> TestResult:
-    """Run a sign test on the classes that A wins and those that B wins (S-test).
+    """Run a sign test on the classes won by A and those won by B (S-test).
 
     Parameters
     ----------
@@ -374,7 +374,7 @@ def sign_test_over_classes(scores_a: ArrayLike, scores_b: ArrayLike) -> TestResu
 
 
 def paired_t_over_classes(scores_a: ArrayLike, scores_b: ArrayLike) -> TestResult:
-    r"""Run a paired t-test on the scores of the classes (T-test).
+    r"""Run a paired t-test on class scores (T-test).
 
     With :math:`d` the differences A − B in :math:`M` classes and :math:`s_d` their
     standard deviation, :math:`t = \bar d \sqrt M / s_d` with :math:`M - 1` degrees

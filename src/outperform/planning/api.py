@@ -423,7 +423,7 @@ def plan(
     n_draws
         Number of draws per test set.
     random_state
-        None, an integer, a SeedSequence, a Generator or a RandomState.
+        None, a whole number, a SeedSequence, a Generator or a RandomState.
     n_jobs
         Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
         Results do not depend on it.

@@ -178,7 +178,7 @@ def power(
     n_draws
         Number of draws per data set. Default: 4,000, or 1,000 with outcomes of a pilot.
     random_state
-        None, an integer, a SeedSequence, a Generator or a RandomState.
+        None, a whole number, a SeedSequence, a Generator or a RandomState.
     n_jobs
         Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
         Results do not depend on it.

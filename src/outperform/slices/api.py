@@ -74,7 +74,7 @@ _MOST_NAMED = 10
 def slice_findings(
     spec: Spec, rows: Sequence[SliceRow], rope: Rope, n_draws: int
 ) -> Iterator[Finding]:
-    """Yield findings about the ROPE, the table of all items, and the slices."""
+    """Yield findings about the ROPE, the table of all items and the slices."""
     yield from rope_findings(rope)
     yield from table_findings(spec)
     if len(rows) < FEW_SLICES:
@@ -92,7 +92,7 @@ def slice_findings(
 
 
 _DRAWS = 4_000
-_MOST_POOLED = 300  # the covariance of all slices is inverted at every spread of the grid
+_MOST_POOLED = 300  # the covariance of all slices is inverted for every spread on the grid
 
 
 class _Settings(TypedDict):
@@ -134,8 +134,8 @@ def compare_slices(
     Parameters
     ----------
     y_true
-        A file, a frame or a database, as for :func:`read`; or true labels; or :class:`Outcomes`
-        with slices, or :class:`Scores`.
+        A file, a frame or a database, as for :func:`read`; true labels; :class:`Outcomes` with
+        slices; or :class:`Scores`.
     a, b
         Names of the models or of their columns, or their predicted labels or scores. The
         difference is A − B.
@@ -152,8 +152,9 @@ def compare_slices(
     hdi_prob
         Probability mass of the HDI.
     prior
-        ``"unit"``, ``"uniform"``, ``"jeffreys"``, an array or a :class:`Prior`, in addition to the
-        information from the other slices. Default: uniform for two classes and unit for more.
+        ``"unit"``, ``"uniform"``, ``"jeffreys"``, an array or a :class:`Prior`. It is used in
+        addition to the information from the other slices. Default: uniform for two classes and unit
+        for more.
     n_draws
         Number of posterior draws per slice and overall. Default: 4,000 and 20,000.
     random_state
@@ -242,7 +243,7 @@ def _read(
         data = selected(y_true, [a, b], verb="compare_slices")
         return (data, _columns(by)) if isinstance(data, Scores) else (_with_slices(data), {})
     if not of_scores:
-        # Errors in the parameters are raised before the rows are counted, which may take long.
+        # Invalid parameters raise an error before the rows are counted, which may take a long time.
         metrics.check_name(metric, metrics.names)
     if isinstance(a, str) and isinstance(b, str):
         if a == b:
@@ -349,7 +350,7 @@ def _scores_of_columns(
 
 
 def _complete(column: Any, name: str) -> list[Any]:
-    """Return the values of a column that defines slices, none of which may be missing."""
+    """Return the values of a column that defines slices; missing values raise an error."""
     values = list(unmasked(column))
     empty = [row for row, value in enumerate(values) if is_missing(value)]
     if empty:
@@ -400,8 +401,8 @@ def _answer_scores(
 def _rows_of_parts(spec: Spec, parts: Parts, **settings: Unpack[_Settings]) -> tuple[SliceRow, ...]:
     """Draw every slice separately, and pool the differences.
 
-    This is for items that are grouped, or have scores instead of labels: the slices are pooled by
-    their draws, in which a group is one unit, and not by counts of items.
+    This is used if items are grouped, or have scores rather than labels. The slices are pooled by
+    their draws, in which a group is one unit, and not by item counts.
     """
     n_draws, seed = settings["n_draws"], settings["seed"]
     rope, prob = settings["rope"], settings["prob"]
@@ -550,7 +551,7 @@ def _concluded(
 
 
 def _slices_of(spec: LabelSpec) -> Slices:
-    # A view of some types of spans has no slices.
+    # A view of only some span types has no slices.
     slices = spec.view.slices if spec.view.slices is not None else spec.data.slices
     if slices is None:
         raise UsageError("slices are compared item by item; these outcomes have no shared items")

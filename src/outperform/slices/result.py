@@ -1,4 +1,4 @@
-"""``SliceComparison``: the slices, most concerning first, as texts and tables."""
+"""``SliceComparison``: the slices, most concerning first, as text and tables."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def slices_table(facts: Facts, rows: Sequence[Facts]) -> Table:
 
 
 def _key_names(by: Sequence[str]) -> list[str]:
-    """Return names for the columns of the slices that differ from the other columns."""
+    """Return names for the slice columns that differ from the names of the other columns."""
     return [f"by_{name}" if name in _OWN else name for name in by]
 
 
@@ -125,7 +125,7 @@ def _caption(facts: Facts, *, limit: int | None = None) -> str:
 
 
 def slices_headline(facts: Facts, *, limit: int | None = None) -> str:
-    """Return the number of slices with each decision, and of expected false alarms.
+    """Return the number of slices with each decision, and the expected number of false alarms.
 
     Examples
     --------
@@ -171,7 +171,7 @@ def slices_document(facts: Facts, rows: Sequence[Facts], *, top: int | None) -> 
     rows
         Facts of the most concerning slices, enough for every format.
     top
-        Number of slices on a screen; all if None.
+        Number of slices to show on a screen; all if None.
     """
     keys, hdi = _key_names(facts["by"]), f"{numbers.percent(facts['hdi_prob'])} HDI"
     on_screen, on_card = rows[:top], rows[:MOST_ROWS]
@@ -239,8 +239,8 @@ WITHOUT_ROWS = (
 class SliceComparison(Tabular):
     """A − B in every slice, the most concerning first.
 
-    The rows are sorted by the probability that A is worse than B by more than the ROPE, and then by
-    the mean, the worst first.
+    The rows are sorted by the probability that A is worse than B by more than the ROPE, then by the
+    mean, worst first.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ class SliceComparison(Tabular):
     rows
         The slices.
     whole
-        Overall comparison, on all items.
+        Overall comparison on all items.
     n_draws
         Number of draws per slice.
     findings
@@ -335,8 +335,8 @@ class SliceComparison(Tabular):
     def expected_false_alarms(self) -> float:
         """Expected number of wrong decisions among the slices flagged as better or worse.
 
-        This is the sum of ``1 − P(decision)`` over the flagged slices, each with the prior that
-        is learned from the other slices.
+        This is the sum of ``1 − P(decision)`` over the flagged slices, each computed with the prior
+        learned from the other slices.
         """
         return float(sum(row.p_wrong for row in self.rows))
 
@@ -367,7 +367,7 @@ class SliceComparison(Tabular):
         return slices_document(self._facts(), self._row_facts(most), top=top)
 
     def _facts(self) -> Json:
-        """Return everything but the rows, which may be very many."""
+        """Return everything except the rows, of which there may be very many."""
         return to_json(self, WITHOUT_ROWS)
 
     def _row_facts(self, top: int | None) -> list[Json]:

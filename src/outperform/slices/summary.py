@@ -65,23 +65,23 @@ class SliceRow(Summary):
     hdi
         Highest density interval.
     p_worse, p_equivalent, p_better
-        Probabilities that A is worse than B by more than the ROPE, that the difference lies in
+        Probabilities that A is worse than B by more than the ROPE, that the difference is inside
         the ROPE, and that A is better by more than the ROPE.
     p_greater
         Probability that A − B is above zero.
     decision
-        The decision; firm only if the slice's unpooled data decide or lean the same way, and never
-        ≈ if its unpooled interval excludes the pooled mean.
+        The decision. It is firm only if the unpooled decision is the same or leans the same way,
+        and never ≈ if the unpooled interval excludes the pooled mean.
     unpooled_hdi
-        HDI from the slice's own data, without the other slices.
+        HDI based only on the slice's own data.
     unpooled_decision
-        Decision from the slice's own data.
+        Decision based only on the slice's own data.
     p_wrong
-        Probability that a decision of better or worse is wrong, with the prior that is learned
-        from the other slices; 0 without such a decision.
+        Probability that a decision of better or worse is wrong, with the prior learned from the
+        other slices; 0 for other decisions.
     p_like_overall
-        Probability that the models behave in this slice as they do overall, with the prior that
-        is learned from the other slices.
+        Probability that the models behave in this slice as they do overall, with the prior learned
+        from the other slices.
     coarse
         Whether another set of draws could change the decision.
     """
@@ -108,7 +108,7 @@ class SliceRow(Summary):
     def mc_errors(self) -> dict[str, float]:
         """Monte Carlo standard errors of the mean, the sd and each probability.
 
-        They treat the draws as independent; stratified draws have slightly smaller errors.
+        The draws are treated as independent; stratified draws have slightly smaller errors.
         """
         probabilities = {
             name: probability_error(getattr(self, name), self.n_draws)
@@ -125,8 +125,8 @@ class SliceRow(Summary):
     def disagrees(self) -> bool:
         """Whether the slice's own data disagree with the pooled result.
 
-        They do if they would be flagged as better or worse but the slice is not, and if their
-        interval excludes the pooled mean.
+        They disagree if they alone would be flagged as better or worse but the slice is not, and if
+        their interval excludes the pooled mean.
         """
         hidden = self.unpooled_decision in _FLAGGED and self.unpooled_decision is not self.decision
         return hidden or self.mean not in self.unpooled_hdi
@@ -163,7 +163,7 @@ def draw_numbers(
     n_jobs: int | None,
     only: IntArray | None = None,
 ) -> Numbers:
-    """Draw every slice, or only some, and return the numbers without the draws."""
+    """Draw all or some of the slices, and return the numbers without the draws."""
     slices = np.arange(posterior.n_slices) if only is None else only
     length = posterior.block_length(n_draws) if only is None else 1
     blocks: dict[int, Numbers] = {}
@@ -176,7 +176,7 @@ def draw_numbers(
     draw = partial(_draw_blocks, posterior, spec, length=length, n_jobs=n_jobs)
     if len(pieces) == 1:
         draw(conclude, slices, n_draws, seed)
-    else:  # pieces of the draws are stored until the last of them
+    else:  # pieces of the draws are stored until the last one is complete
         step = length * max(1, _WAITING // (length * n_draws))
         stops = np.cumsum([0, *pieces]).tolist()
         for first in range(0, len(slices), step):
@@ -260,7 +260,7 @@ def draw_slices(
     seed: SeedSequence,
     n_jobs: int | None,
 ) -> SliceNumbers:
-    """Draw every slice pooled and unpooled, and flagged slices by the prior from the others."""
+    """Draw every slice pooled and unpooled, and flagged slices with the prior from the others."""
 
     def draw(
         of: SlicesPosterior, stream: int, n: int = n_draws, only: IntArray | None = None
@@ -320,7 +320,8 @@ def _value(model_sums: ModelSums, sums: FloatArray) -> FloatArray:
     if spec.measured.average not in ("macro", "weighted") or spec.choices.labels is not None:
         observed: FloatArray = PlugIn(sums, model_sums.evaluate).observed[0]
         return observed
-    # A slice has no observed value for a missing class, so slices are grouped by their classes.
+    # A slice has no observed value for a missing class, so slices with the same classes are
+    # grouped.
     occurs = sums[:n_classes].T > 0
     first, which = distinct_rows(occurs)
     values = np.empty(len(occurs))
@@ -344,8 +345,8 @@ def summarize_rows(
 ) -> tuple[SliceRow, ...]:
     """Return one row per slice, the most concerning first.
 
-    They are sorted by the probability that A is worse than B by more than the ROPE, then by the
-    mean, the worst first, then in the original order.
+    Rows are sorted by the probability that A is worse than B by more than the ROPE, then by the
+    mean (worst first), then by the original order.
     """
     numbers, unpooled, p_wrong = drawn
     better = spec.metric.greater_is_better
@@ -394,7 +395,7 @@ def summarize_rows(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Parts:
-    """Slices that are drawn separately: their keys, data, items and units.
+    """Slices that are drawn separately, with their keys, data, items and units.
 
     A unit is an item, or a group of items with one weight.
     """
@@ -439,20 +440,20 @@ def pool_differences(
     seed: SeedSequence,
     together: bool = False,
 ) -> PooledSlices:
-    """Pool and summarize draws of A − B in slices ``(n_slices, n_draws)``.
+    """Pool and summarise draws of A − B in slices ``(n_slices, n_draws)``.
 
     Parameters
     ----------
     own
-        Unpooled draws, from the data of each slice.
+        Unpooled draws, based on the data of each slice.
     n
-        Number of items, or groups of items, per slice.
+        Number of items or groups in each slice.
     rope, prob
         The ROPE, and the mass of the HDI.
     seed
         Seed of the pooling.
     together
-        Whether a group may lie in several slices, so the draws of slices are joint.
+        Whether a group may be in several slices, so the draws are joint across slices.
     """
     pooled, p_like_overall = pool_normal(own, n, seed, together=together)
     numbers, alone = (Numbers.of(np.sort(each, axis=1), rope, prob) for each in (pooled, own))
@@ -472,7 +473,7 @@ def count_decisions(rows: tuple[SliceRow, ...]) -> dict[Decision, int]:
 
 
 def _near_an_edge(ends: Ends, rope: Rope) -> AnyArray:
-    """Return the few slices whose HDI may be close to an edge, to check them exactly."""
+    """Return a mask of the few slices whose HDI may be close to an edge, for an exact check."""
     near = np.zeros(len(ends.low), dtype=bool)
     for end, error in ((ends.low, ends.mcse_low), (ends.high, ends.mcse_high)):
         for edge in (rope.low, rope.high):
