@@ -12,7 +12,7 @@ from outperform._typing import AnyArray
 def unmasked(values: Any) -> Any:
     """Return a masked array with None for masked values, and anything else unchanged.
 
-    NumPy drops the mask when an array is converted, and would count the values under it.
+    NumPy drops the mask when an array is converted, so masked values would count as values.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Wrong calls and names, answered with the call to type.
+"""Wrong calls and names, with the correct call for each.
 
-Newcomers guess: the names of other libraries, the arguments of another function, one model more.
-Each table here maps a frequent guess to the line that does what was meant.
+New users try names from other libraries, arguments of other functions, or an additional model. Each
+table here maps a common guess to the line that does what was meant.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from outperform.errors import CallError
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# The call of each function as a newcomer needs it first.
+# The basic call of each function, for new users.
 _CALLS = {
     "compare": "compare(y_true, pred_a, pred_b) or compare(frame, 'a', 'b', truth='label')",
     "estimate": "estimate(y_true, pred) or estimate(frame, 'model', truth='label')",
@@ -46,7 +46,7 @@ _CALLS = {
     "write_report": "write_report(comparison, 'report.html')",
 }
 
-# Keywords of other libraries and of other functions of this package: what to type instead.
+# Keywords of other libraries and of other functions in this package, with replacements.
 _KEYWORDS = {
     "alpha": "hdi_prob=0.95",
     "average": "metric='f1_macro' (or 'f1_micro', 'f1_weighted')",
@@ -114,7 +114,7 @@ _KEYWORDS = {
     "world": "scenario={'accuracies': (0.90, 0.86)}",
 }
 
-# Arguments that go by position.
+# Arguments that are passed by position.
 _BY_POSITION = {
     "candidate_model",
     "data",
@@ -155,7 +155,7 @@ _OF_READ = {
     "where",
 }
 
-# Keywords that another function has.
+# Keywords that belong to another function.
 _ADVICE: dict[tuple[str, str], str] = {
     ("compare", "predictions"): "op.rank(y_true, {'bert': pred_1, 'gpt': pred_2})",
     ("compare_cv_scores", "cv"): "folds=10",
@@ -179,7 +179,7 @@ _ADVICE: dict[tuple[str, str], str] = {
     ("write_report", "force"): "overwrite=True",
 }
 
-# Names that people look for in the package.
+# Names that users look for in the package.
 _NAMES = {
     "ab_test": "op.compare(y_true, pred_a, pred_b)",
     "accuracy": "metric='accuracy'",
@@ -222,7 +222,7 @@ _NAMES = {
     "ttest": "op.compare_cv_scores(scores_a, scores_b, folds=10); for p-values, op.nhst",
 }
 
-# Attributes that people look for in a result, the attribute that does it, and what to type.
+# Attributes that users look for in a result, with the right attribute and the code to type.
 _ATTRIBUTES = (
     ("best", "tied", ".names[0] leads; .tied has all models that may be the best"),
     ("better", "decision", ".decision"),
@@ -289,7 +289,7 @@ _ATTRIBUTES = (
 
 
 def usage(name: str) -> str:
-    """Return the call of a function as a newcomer needs it first.
+    """Return the basic call of a function, for new users.
 
     Examples
     --------
@@ -300,7 +300,7 @@ def usage(name: str) -> str:
 
 
 def explained(function: Callable[P, R]) -> Callable[P, R]:
-    """Return the function with a wrong call answered by the call to type.
+    """Wrap a function so that a wrong call raises an error with the correct call.
 
     Examples
     --------
@@ -367,7 +367,7 @@ def _too_many(name: str, args: tuple[Any, ...], positional: list[str], call: str
     extra = args[len(positional)]
     labels = [value for value in args[1:] if isinstance(value, str)]
     if hasattr(first, "columns") and len(labels) == len(args) - 1 and len(labels) > 2:
-        # Newcomers put the truth first or last.
+        # New users pass the truth first or last.
         last = labels[-1].lower() in _TRUTHS and labels[0].lower() not in _TRUTHS
         *models, truth = labels if last else [*labels[1:], labels[0]]
         if name != "rank" and len(models) == 2:
@@ -387,14 +387,14 @@ def _too_many(name: str, args: tuple[Any, ...], positional: list[str], call: str
         number = {"compare": "two models", "estimate": "one model"}.get(name, "named models")
         return f"{name} takes {number}; for more, type op.rank(y_true, {{{named}}})"
     most = ", ".join(positional) or "no argument"
-    return f"{name} takes {most} by position, and all others by keyword; type {call}"
+    return f"{name} takes {most} by position and all others by keyword; type {call}"
 
 
 def _unknown_keyword(name: str, word: str, parameters: list[str], call: str) -> str:
     if word in _OF_READ and name in _OF_MODELS:
         return (
             f"{name} has no parameter {word!r}; read the data first, data = op.read(source, "
-            f"truth='label', {word}=...), and pass what it returns: {name}(data, ...)"
+            f"truth='label', {word}=...), and pass the result: {name}(data, ...)"
         )
     advice = _ADVICE.get((name, word)) or _KEYWORDS.get(word.lower())
     if advice is not None:
@@ -433,14 +433,14 @@ def _missing(
 
 
 class ByKeyword:
-    """Base of classes that are built with keywords only, or by their own functions."""
+    """Base of classes that are created with keywords only, or by class methods."""
 
     __slots__ = ()
 
     if not TYPE_CHECKING:
 
         def __new__(cls, *args: object, **kwargs: object) -> object:
-            """Answer arguments by position with the call to type."""
+            """Raise an error with the correct call for positional arguments."""
             if args:
                 raise CallError(
                     f"{cls.__name__} takes no argument by position; type {usage(cls.__name__)}"

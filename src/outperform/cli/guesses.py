@@ -1,4 +1,4 @@
-"""The known wrong guesses on the command line, ``guesses.toml``, and the line to type instead."""
+"""Common mistakes on the command line (``guesses.toml``), and the corrected commands."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from outperform.errors import OutperformError
 
 _PAIRS = (("--a", "--b"), ("--candidate", "--baseline"))
 _ONE = ("--model", "--model")
-# Options whose value can be a list with commas.
+# Options whose value can be a comma-separated list.
 _LISTS = {
     "--accuracies", "--labels", "--metrics", "--priors", "--rope", "--ropes", "--sizes",
     "--theta-neg", "--theta-pos",
@@ -24,21 +24,21 @@ _COMPLEMENTS = ("alpha", "significance", "significance-level")
 
 
 class Parameter(Protocol):
-    """An option or argument of typer."""
+    """typer option or argument."""
 
     opts: list[str]
     param_type_name: str
 
 
 class Advice(NamedTuple):
-    """What to do about an option that no other option replaces."""
+    """Advice on an option that no other option replaces."""
 
     reason: str
     drop: bool
 
 
 class Guesses(NamedTuple):
-    """The known guesses: what each of them means."""
+    """Known guesses, and their meanings."""
 
     commands: Mapping[str, str]
     options: Mapping[str, str]
@@ -76,7 +76,7 @@ _ANY = "*"
 
 
 def plain(option: str) -> str:
-    """Return an option without the hyphens in front, in the usual spelling.
+    """Return an option without leading hyphens, in the usual spelling.
 
     Examples
     --------
@@ -87,27 +87,27 @@ def plain(option: str) -> str:
 
 
 class Token(NamedTuple):
-    """An option with its value, or a flag with None; a word without option has the option ''."""
+    """Option with its value, or flag with None; words without an option have the option ''."""
 
     option: str
     value: str | None
 
 
 def words_of(tokens: Iterable[Token]) -> list[str]:
-    """Return tokens as words."""
+    """Return tokens as command-line words."""
     pairs = ((token.option or None, token.value) for token in tokens)
     return [word for pair in pairs for word in pair if word is not None]
 
 
 class Line:
-    """The words after a command, divided into options with values and other words.
+    """Words after a command, divided into options with values and other words.
 
     Parameters
     ----------
     command
         Name of the command.
     params
-        Its options and arguments.
+        Options and arguments of the command.
     words
         Words after the command.
     """
@@ -150,7 +150,7 @@ class Line:
                 yield Token(name, None)
 
     def renamed(self, old: str, new: str, value: str | None = None) -> list[str]:
-        """Return the words with another name of an option, and perhaps another value."""
+        """Return the words with an option renamed and, if needed, another value."""
         names = {"--output": ("--output", "-o")}.get(old, (old,))
         return words_of(
             Token(new, value or token.value) if token.option in names else token
@@ -158,7 +158,7 @@ class Line:
         )
 
     def meant(self, option: str) -> str:
-        """Return the known option that an unknown one probably means, perhaps with its value."""
+        """Return the option that an unknown option probably means, with its value if known."""
         guess, known = plain(option), guesses()
         if (self.command, guess) in known.advice:
             return ""
@@ -172,7 +172,7 @@ class Line:
         return self._similar(guess) if len(guess) > 2 else ""
 
     def _listed(self, guess: str) -> str:
-        """Return what a guess means by the table of known guesses."""
+        """Return the meaning of a guess from the table of known guesses."""
         known = guesses()
         if f"--{guess}" in self.known:
             return f"--{guess}"
@@ -187,7 +187,7 @@ class Line:
         return ""
 
     def _similar(self, guess: str) -> str:
-        """Return the option that a guess begins, continues or misspells, or has a word of."""
+        """Return the option that a guess abbreviates, extends, misspells or shares a word with."""
         names = {name[2:]: name for name in sorted(self.known) if name.startswith("--")}
         longer = [name for name in names if name.startswith(guess)]
         shorter = [name for name in names if guess.startswith(f"{name}-")]
@@ -202,12 +202,12 @@ class Line:
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        """The columns of the first file."""
+        """Columns of the first file."""
         sources = [token.value or "" for token in self.tokens if not token.option]
         return columns_of(sources[0]) if sources else ()
 
     def hint(self, option: str) -> str:
-        """Return what to do about an unknown option."""
+        """Return advice on an unknown option."""
         guess, meant = plain(option), self.meant(option)
         if meant == _FILE:
             return "files need no option"
@@ -217,14 +217,14 @@ class Line:
         return f"did you mean {meant}?" if meant else advice.reason if advice else ""
 
     def is_clear(self, token: Token) -> bool:
-        """Return whether a token is known, or an unknown option means a known one or nothing."""
+        """Return whether a token is known, or an unknown option can be replaced or dropped."""
         option, advice = token.option, _advice(self.command, plain(token.option))
         is_known = not option or option in self.known or bool(self.meant(option))
         return is_known or (advice is not None and advice.drop)
 
     def corrected(self) -> list[str] | None:
-        """Return the command and words with known options; None if an option means none."""
-        if self.command == "explain":  # its words need no options
+        """Return the command and words with known options; None if an option has no equivalent."""
+        if self.command == "explain":  # the words of this command need no options
             words = [token.value for token in self.tokens if token.value]
             return [self.command, *(words or ["metrics"])]
         if not all(map(self.is_clear, self.tokens)):
@@ -240,7 +240,7 @@ class Line:
         return _for_models(command, tokens)
 
     def _replaced(self, token: Token, meant: str) -> list[Token]:
-        """Return what to type instead of an unknown option with its value."""
+        """Return the replacement for an unknown option and its value."""
         guess, value = plain(token.option), token.value
         option, _, fixed = meant.partition(" ")
         if option == _FILE:
@@ -260,7 +260,7 @@ class Line:
         return [Token(option, value or self.metavars.get(option) or "VALUE")]
 
     def joined(self, tokens: Sequence[Token]) -> list[Token]:
-        """Return the tokens with models in their places, and lists joined."""
+        """Return the tokens with models assigned to options, and lists joined."""
         joined: list[Token] = []
         used = {token.option for token in tokens}
         free = [option for option in self.pair if option not in used or option in self.repeated]
@@ -286,7 +286,7 @@ class Line:
         return joined
 
     def _with_stray(self, before: Token, stray: str) -> list[Token]:
-        """Return a token and the word behind it, which may be a part of its value."""
+        """Return a token and the word after it, which may be part of its value."""
         if before.option in _LISTS:
             return [Token(before.option, f"{before.value},{stray}")]
         if before.option == "--where" and "=" not in (before.value or ""):
@@ -300,7 +300,7 @@ class Line:
         return [before, Token("", stray)]
 
 
-_NEXT = "\0"  # marks the name of a model that has no option yet
+_NEXT = "\0"  # marks a model name that has no option yet
 _FILE = "FILE"  # instead of an option
 _AVERAGE = "--average"
 _AVERAGES = ("average", "averaging")
@@ -311,7 +311,7 @@ _NUMBERED = re.compile(
 
 
 def model_of(guess: str) -> str:
-    """Return which model an option means: the first, the second or the next; or '' if none.
+    """Return which model an option means: the first, second or next; '' if none.
 
     Examples
     --------
@@ -325,7 +325,7 @@ def model_of(guess: str) -> str:
 
 
 def _averaged(average: Token, metric: str | None) -> Token:
-    """Return the metric with an average: macro, micro or weighted, but nothing for binary."""
+    """Return the metric with an average: macro, micro or weighted; binary adds nothing."""
     name = (metric or "f1").partition("_")[0]
     suffix = "" if average.value in (None, "binary") else f"_{average.value}"
     return Token("--metric", f"{name}{suffix}")
@@ -347,7 +347,7 @@ def _takes_value(name: str, following: str) -> bool:
 
 
 def is_stray(word: str) -> bool:
-    """Return whether a word without option is not a source of data: no file, no address."""
+    """Return whether a word without an option is neither a file nor an address."""
     return not re.search(r"[/\\*?:]|\.[A-Za-z]+$|^-?$", word) and not Path(word).exists()
 
 
@@ -360,7 +360,7 @@ def is_file(word: str) -> bool:
 
 
 def _mass(text: str, *, complement: bool) -> str:
-    """Return the mass of an interval, from its complement or in per cent too.
+    """Return the mass of an interval; also accepts its complement or a percentage.
 
     Examples
     --------
@@ -400,7 +400,7 @@ def _for_models(command: str, tokens: list[Token]) -> list[str]:
 
 
 def columns_of(source: str) -> tuple[str, ...]:
-    """Return the columns of a file; none if it is no file or cannot be read."""
+    """Return the columns of a file; empty if it is not a file or cannot be read."""
     from outperform.io.request import column_names
 
     if not is_file(source):

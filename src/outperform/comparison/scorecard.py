@@ -78,10 +78,9 @@ def scorecard(
     groups: ColumnLike | None = None,
     sample_weight: ColumnLike | None = None,
 ) -> ComparisonTable:
-    """Compare two classifiers in several metrics from one set of draws.
+    """Compare two models in several metrics, using one set of draws.
 
-    Metrics of the same table under the same prior share every draw, and so do all metrics of the
-    same scores.
+    Metrics of the same table and prior share every draw, as do all metrics of the same scores.
 
     Parameters
     ----------
@@ -89,19 +88,18 @@ def scorecard(
         True labels, or :class:`Outcomes`, or :class:`Scores`; None for graded answers. Or a frame
         or file, with ``truth``.
     a, b
-        Predicted labels of A and of B, or the names of two models in the outcomes, or of two
-        columns in the frame. For metrics of scores, their scores.
+        Predicted labels of A and B, or the names of two models in the outcomes, or of two columns
+        in the frame. For score metrics, the models' scores.
     metrics
         The metrics, each as for :func:`compare`. Default for labels: accuracy, macro-F1 and
-        Matthews' correlation; for label sets, micro-F1, macro-F1 and the mean F1 of items; for
-        spans, precision, recall and F1; if only right or wrong is known, accuracy. Scores have
-        no default.
+        Matthews' correlation; for label sets, micro-F1, macro-F1 and the mean F1 per item; for
+        spans, precision, recall and F1; for right/wrong data, accuracy. Scores have no default.
     truth
         Column of the true labels, if ``y_true`` is a frame or file. Groups and weights are then
         names of columns too.
     rope
-        Region of practical equivalence of every metric, or a mapping from metric names; metrics
-        that are not in the mapping have the default.
+        Region of practical equivalence of every metric, or a mapping from metric names; other
+        metrics use the default.
     hdi_prob
         Probability mass of the HDI.
     prior
@@ -183,7 +181,7 @@ _DEFAULT_METRICS: dict[Kind, tuple[str, ...]] = {
 
 
 def default_metrics(data: Data) -> tuple[str, ...]:
-    """Return the metrics of a scorecard of these data if none were chosen."""
+    """Return the default metrics of a scorecard for these data."""
     if isinstance(data, Scores):
         raise UsageError(
             f"scores have no default metrics; name them with "
@@ -205,10 +203,10 @@ def _ropes(
 
 
 def _in_one_order(specs: Sequence[Spec]) -> list[Spec]:
-    """Return specs whose views of scores have the same items in the same order.
+    """Return specs whose score views have the same items in the same order.
 
-    Some metrics sort the rows or merge equal ones, and others need the original rows; a weight
-    must belong to the same item in all of them.
+    Some metrics sort the rows or merge equal rows, and others need the original rows. A weight must
+    belong to the same item in all of them.
     """
     score_specs = [spec for spec in specs if isinstance(spec, ScoreSpec)]
     alike = len({adds_up(spec.metric, spec.data) for spec in score_specs}) < 2

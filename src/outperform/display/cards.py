@@ -1,4 +1,4 @@
-"""The parts of notebooks and pages: tables, findings, folds, and definitions of terms."""
+"""Parts of notebooks and pages: tables, findings, collapsible sections, term definitions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def glossary() -> Mapping[str, Mapping[str, Any]]:
 
 @cache
 def findings_explained() -> Mapping[str, str]:
-    """Return the meaning of every finding and what to do, by name."""
+    """Return the meaning of every finding and the recommended action, by name."""
     text = files("outperform.display").joinpath("explained.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
 
@@ -62,7 +62,7 @@ def explained(text: str) -> Html:
 
 
 def mark(decision: str) -> Html:
-    """Return a decision in a few words after a square in its colour."""
+    """Return a decision in a few words, after a coloured square."""
     brief = decision.removesuffix(", not decided")
     square = element("span", class_=f"op-mark op-{tone(decision)}", aria_hidden="true")
     return element("span", square, brief, title=None if brief == decision else decision)
@@ -71,7 +71,7 @@ def mark(decision: str) -> Html:
 # Tables
 
 
-_SCROLLS = 12  # a table with more rows scrolls
+_SCROLLS = 12  # tables with more rows scroll
 
 
 def table_html(
@@ -85,7 +85,7 @@ def table_html(
     leads: int = 1,
     label: str = "table",
 ) -> Html:
-    """Return rows as a table that scrolls with its heading and first column fixed.
+    """Return rows as a scrolling table with a fixed heading and first column.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ _NUMERIC = re.compile(r"[-+<>]?[\d.,]+( to [-+]?[\d.,]+)?")
 
 
 def _side(column: Column) -> str | None:
-    if column.key == "hdi":  # it may need two lines on a narrow screen
+    if column.key == "hdi":  # the text may need two lines on a narrow screen
         return "op-r op-hdi"
     return "op-r" if column.align == "right" else None
 
@@ -156,7 +156,7 @@ def _cell(column: Column, value: object, *, first: bool) -> Html:
         return element("th", text, scope="row", class_=_side(column))
     if column.key == "decision" and isinstance(value, str):
         return element("td", mark(for_text(value)))
-    if column.key == "status":  # without a colour, as colours represent decisions
+    if column.key == "status":  # without a colour, because colours represent decisions
         return element("td", f"{_GATE_SYMBOLS[text]} {text}")
     if not isinstance(value, str) or _NUMERIC.fullmatch(text):
         text = true_minus(text)
@@ -167,27 +167,27 @@ def _cell(column: Column, value: object, *, first: bool) -> Html:
 
 
 class Notebook(ABC):
-    """Notebook output in every format, from which each kind of document takes what it can show."""
+    """Mixin with notebook output in every format."""
 
     __slots__ = ()
 
-    if not TYPE_CHECKING:  # else every misspelled attribute would pass the type checker
+    if not TYPE_CHECKING:  # otherwise every misspelled attribute would pass the type checker
 
         def __getattr__(self, name: str) -> object:
-            """Answer a wrong guess with the attribute to type."""
+            """Raise an error that suggests the right attribute."""
             if name.startswith("_"):
                 raise AttributeError(name)
-            if hasattr(type(self), name):  # a property that raised the error itself
+            if hasattr(type(self), name):  # a property raised the error itself
                 return object.__getattribute__(self, name)
             raise AttributeError(unknown_attribute(self, name))
 
     @abstractmethod
     def to_html(self) -> str:
-        """Return the result as HTML, as a notebook shows it."""
+        """Return the result as HTML, for notebooks."""
 
     @abstractmethod
     def to_markdown(self) -> str:
-        """Return the result in Markdown."""
+        """Return the result as Markdown."""
 
     @abstractmethod
     def to_latex(self) -> str:
@@ -205,7 +205,7 @@ class Notebook(ABC):
             "text/markdown": self.to_markdown,
             "text/latex": self.to_latex,
         }
-        # To IPython, an empty list also means no condition.
+        # IPython treats an empty list like no condition.
         requested = set(include or writers) - set(exclude or ())
         return {kind: write() for kind, write in writers.items() if kind in requested}
 
@@ -214,8 +214,8 @@ class Notebook(ABC):
 
 
 def fragment(*content: str | None) -> Html:
-    """Return content as one element with its style, in the colours of the page."""
-    # MathJax in notebooks would otherwise typeset text between dollar signs in a label.
+    """Return content as one styled element that uses the colours of the page."""
+    # Otherwise MathJax in notebooks would typeset text between dollar signs in a label.
     return element(
         "div",
         element("style", Html(style())),
@@ -250,7 +250,7 @@ def shares_html(shares: tuple[str, str, str]) -> Html:
 
 
 def folded(summary: str, *content: str | None, opened: bool = False) -> Html:
-    """Return content under a summary line that opens it."""
+    """Return content under a summary line that expands it."""
     return element("details", element("summary", summary), *content, class_="op-fold", open=opened)
 
 
@@ -261,7 +261,7 @@ def finding_item(level: str, message: str, name: str) -> Html:
 
 
 def folded_findings(findings: Sequence[tuple[str, str, str]]) -> Html | None:
-    """Return all findings, with each note folded into one line."""
+    """Return all findings, with each note collapsed to one line."""
     if not findings:
         return None
     lines = [

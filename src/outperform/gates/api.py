@@ -1,4 +1,4 @@
-"""``gate``: one comparison, and one per guard."""
+"""``gate``: one comparison for the main metric and one per guard."""
 
 from __future__ import annotations
 
@@ -102,9 +102,9 @@ def gate(
 ) -> Gate:
     """Decide whether a candidate can replace a baseline.
 
-    The difference is candidate − baseline. The gate passes if the whole HDI lies
-    above the lower edge of the ROPE, fails if it lies entirely below, and is undecided
-    otherwise. For a metric where lower is better, the sides and edges are reversed.
+    The difference is candidate − baseline. The gate passes if the whole HDI lies above the lower
+    edge of the ROPE, fails if the whole HDI lies below that edge, and is undecided otherwise. If
+    lower values of the metric are better, the sides and edges are reversed.
 
     Parameters
     ----------
@@ -119,17 +119,19 @@ def gate(
     metric
         As for :func:`compare`.
     rope
-        Region of practical equivalence: a candidate inside it is not worse. Default: ±0.01.
+        Region of practical equivalence: a candidate whose difference lies in it is not worse.
+        Default: ±0.01.
     require
-        ``"not_worse"``, or ``"better"``, which passes only if the whole HDI lies above the ROPE
-        and fails if no part of it does.
+        ``"not_worse"`` or ``"better"``. ``"better"`` passes only if the whole HDI lies above the
+        ROPE, and fails if no part of it does.
     guards
         Additional metrics that must not get worse: :class:`Guard`, or tuples of metric, class
         (or None) and ROPE. Each is a separate comparison.
     policy
-        Requirement on each task of a suite: a mapping, or a TOML file with a table ``[tasks]``.
-        ``"not_worse"`` or ``"better"``, as for ``require``, which applies to all other tasks; a
-        number, by how much the candidate may be worse; or ``"advisory"``, shown but never decisive.
+        Requirement on each task of a suite: a mapping, or a TOML file with a table ``[tasks]``. A
+        value is ``"not_worse"`` or ``"better"``, as for ``require``, a number (the margin by which
+        the candidate may be worse), or ``"advisory"`` (shown, but never decisive). Other tasks use
+        ``require``.
     hdi_prob
         Probability mass of the HDI, 0.5 or more. A candidate that is worse by exactly the ROPE's
         half-width passes with probability ``(1 - hdi_prob) / 2``.
@@ -138,12 +140,12 @@ def gate(
     paired
         Whether to compare the models item by item. Ignored if the data are unpaired.
     n_draws
-        Number of draws to begin with. Default: 20,000. If an end of the HDI is too close to the
-        deciding edge, more are drawn, up to 16 times as many or a million. If it is still too
-        close then, the gate is undecided.
+        Initial number of draws. Default: 20,000. If an end of the HDI is too close to the deciding
+        edge, the number is increased, up to 16 times as many or a million. If the end is still too
+        close, the gate is undecided.
     random_state
         An integer, a SeedSequence, a Generator, a RandomState, or None for a new seed each time.
-        Every check starts from it. The default is fixed, so the same data give the same result.
+        Every check uses the same seed. The default is fixed, so the same data give the same result.
     n_jobs
         Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
         Results do not depend on it.
@@ -152,8 +154,8 @@ def gate(
     pos_label
         Positive class of binary metrics, and of guards without a class.
     na_values, empty_is_label
-        For arrays, frames and files: texts that mean a missing value, and whether the empty text
-        is a label, as for :meth:`Outcomes.from_labels`. If labels look missing and are not
+        For arrays, frames and files: strings that mark a missing value, and whether the empty
+        string is a label, as for :meth:`Outcomes.from_labels`. If labels look missing and are not
         declared, the gate is undecided.
     never_true
         Classes that models may predict but that are intentionally never true, such as
@@ -184,8 +186,8 @@ def gate(
     missing = MissingTexts.from_param(na_values, empty_is_label)
     if isinstance(y_true, (Suite, Outcomes, Scores)) and missing != UNDECLARED:
         raise UsageError(
-            f"{param('na_values=')} and {param('empty_is_label=')} apply only to label arrays; "
-            "these outcomes are counted already, so pass them to op.read or Outcomes.from_labels"
+            f"{param('na_values=')} and {param('empty_is_label=')} apply only to label arrays, "
+            "but these outcomes are already counted; pass them to op.read or Outcomes.from_labels"
         )
     if isinstance(y_true, Suite):
         refuse_truth(truth, "gate")
@@ -254,10 +256,10 @@ def _check_unique(guards: Sequence[Guard]) -> None:
     keys: set[tuple[metrics.Metric, str]] = set()
     for guard in guards:
         metric = metrics.get(guard.metric)
-        # As text, because 1 and "1" are different classes but True and 1 are the same.
+        # Compared as text, because 1 and "1" are different classes but True and 1 are the same.
         label = int(guard.label) if isinstance(guard.label, bool) else guard.label
         key = metric, repr(label)
         if key in keys:
             of_class = "" if guard.label is None else f" of class {guard.label!r}"
-            raise UsageError(f"the gate asks for {metric.name!r}{of_class} twice; remove one")
+            raise UsageError(f"the gate has {metric.name!r}{of_class} twice; remove one")
         keys.add(key)

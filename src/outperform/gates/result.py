@@ -37,7 +37,8 @@ from outperform.metrics.metric import MetricLike
 from outperform.planning.more_data import Needed
 
 _MOST_TIMES, _MOST_DRAWS = 16, 1_000_000
-# These findings show only that evidence is scarce. Other serious ones show that something is wrong.
+# These findings show only that there is not enough evidence. Other serious findings show that
+# something is wrong.
 _SCARCE_EVIDENCE = ("few_disagreements",)
 
 GuardLike: TypeAlias = "Guard | tuple[MetricLike, Label | None, RopeLike | None]"
@@ -125,8 +126,8 @@ class Check(Plain):
     advisory
         Whether the check is only shown and never decides.
     n_checks
-        Number of tasks that can fail the gate. A failure must be shown at a level that is
-        stricter by this factor, so many tasks do not cause many wrong failures.
+        Number of tasks that can fail the gate. The level required for a failure is stricter by this
+        factor, so additional tasks do not cause more wrong failures.
     """
 
     comparison: Comparison
@@ -147,15 +148,15 @@ class Check(Plain):
 
     @property
     def needed(self) -> Needed | None:
-        """About how many more items would decide, as a range; None if it is decided.
+        """Approximate range of additional items that would decide the check; None if decided.
 
-        None too if the rest of a pool cannot decide it.
+        Also None if the rest of a pool cannot decide it.
         """
         return items_to_judge(self.comparison, require=self.require)
 
     @property
     def more_items(self) -> int | None:
-        """Number of further items that would decide in any case; 0 if decided, None if unknown."""
+        """Safe number of additional items; 0 if decided, None if unknown."""
         if self.status is not GateStatus.UNDECIDED:
             return 0
         return None if self.needed is None else self.needed.n
@@ -177,7 +178,7 @@ class Check(Plain):
 
     @property
     def near_edge(self) -> bool:
-        """Whether other draws might move the interval across that edge."""
+        """Whether other draws could move the interval across that edge."""
         return claim_of(self.comparison, self.require).near_edge is not None
 
     @property
@@ -188,14 +189,14 @@ class Check(Plain):
 
     @property
     def withheld(self) -> tuple[str, ...]:
-        """Names of serious findings; with any, the check is undecided."""
+        """Names of serious findings; if there are any, the check is undecided."""
         return serious(self.findings)
 
 
 @written("names=main.names status=status.value require checks findings", kind="gate")
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Gate(Plain, Notebook):
-    """Decision whether the candidate can replace the baseline, with its checks.
+    """Result of a gate, with its checks: whether the candidate can replace the baseline.
 
     Parameters
     ----------
@@ -206,7 +207,7 @@ class Gate(Plain, Notebook):
     checks: tuple[Check, ...]
 
     def __bool__(self) -> bool:
-        """Raise an error: an undecided gate is neither true nor false."""
+        """Raise an error, because an undecided gate is neither true nor false."""
         raise CallError("a gate is passed, failed or undecided; type gate.passed or gate.status")
 
     @property
@@ -221,12 +222,12 @@ class Gate(Plain, Notebook):
 
     @property
     def guards(self) -> tuple[Comparison, ...]:
-        """Comparisons of the guards, in their order."""
+        """Comparisons of the guards, in the order of the guards."""
         return tuple(check.comparison for check in self.checks[1:])
 
     @property
     def status(self) -> GateStatus:
-        """Fail if any binding check fails, else undecided if any is, else pass."""
+        """Fail if any binding check fails; undecided if any other is undecided; otherwise pass."""
         statuses = [check.status for check in self.checks if not check.advisory]
         for status in (GateStatus.FAIL, GateStatus.UNDECIDED):
             if status in statuses:
@@ -240,10 +241,10 @@ class Gate(Plain, Notebook):
 
     @property
     def can_allow(self) -> bool:
-        """Whether the gate is undecided only because evidence is scarce, so it can be allowed.
+        """Whether the gate is undecided only for lack of evidence, so it can be allowed.
 
-        False if another serious finding makes a check undecided: something is wrong with the
-        data, there are none, or other draws might show that the candidate is worse.
+        False if another serious finding makes a check undecided: there are no data, something is
+        wrong with them, or other draws could show that the candidate is worse.
         """
         binding = (check for check in self.checks if not check.advisory)
         wrong = [
@@ -272,7 +273,7 @@ class Gate(Plain, Notebook):
         return gate_document(self.to_dict())
 
     def to_html(self) -> str:
-        """Return the result as HTML, as a notebook shows it."""
+        """Return the result as HTML, for notebooks."""
         return self._document().html()
 
     def __str__(self) -> str:
@@ -286,7 +287,7 @@ class Gate(Plain, Notebook):
 
 
 def settled(comparison: Comparison, require: Require, n_jobs: int | None) -> Comparison:
-    """Draw more until no end of the HDI is too close to the deciding edge, up to a limit."""
+    """Increase the draws, up to a limit, until no HDI end is too close to the deciding edge."""
     n_draws = comparison.draws.size
     most = max(n_draws, min(_MOST_TIMES * n_draws, _MOST_DRAWS))
     _check_edge(comparison, require)
@@ -311,6 +312,6 @@ def _check_edge(comparison: Comparison, require: Require) -> None:
     if bounds is not None and abs(edge) >= bounds[1] - bounds[0]:
         raise UsageError(
             f"{param('rope')} is too wide: no difference in {comparison.metric} can lie beyond "
-            f"{edge:+g}, so every model would get the same result; give it in the metric's units, "
+            f"{edge:+g}, so every model would get the same result; set it in the metric's units, "
             "e.g. 0.01"
         )

@@ -23,7 +23,7 @@ from outperform.errors import (
 )
 from outperform.io.addresses import OPTIONS_BEHIND, STORES, URL, Option, Storage, masked
 
-_AT_ONCE = 8  # requests, each of which spends most of its time in transit
+_AT_ONCE = 8  # number of parallel requests; latency dominates each request
 _KINDS = {
     "s3": "S3FileSystem",
     "gs": "GcsFileSystem",
@@ -31,10 +31,11 @@ _KINDS = {
     "abfss": "AzureFileSystem",
 }
 LAKES = {"delta": "a Delta table", "iceberg": "an Iceberg table"}
-DELTA_LOG, METADATA = "_delta_log", ".metadata.json"  # marks of a Delta, of an Iceberg table
+# folders that mark a Delta table and an Iceberg table
+DELTA_LOG, METADATA = "_delta_log", ".metadata.json"
 _REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
-# The variables with a private store's endpoint, in the order in which S3 tools check them; the
-# last two are those of other table readers.
+# Environment variables with a private store's endpoint, in the order in which S3 tools check them.
+# The last two are used by other table readers.
 _ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT", "AWS_S3_ENDPOINT")
 _S3_NAMES = {
     "access_key": ("aws_access_key_id", "key", "access_key_id", "s3.access-key-id"),
@@ -66,7 +67,7 @@ _KNOWN = {
 }  # fmt: skip
 
 
-# The parts of pyarrow in use here, which has no type annotations.
+# Parts of pyarrow that are used here; pyarrow has no type annotations.
 
 
 class _Type(Protocol):
@@ -86,7 +87,7 @@ class _Stream(Protocol):
 
 
 class FileSystem(Protocol):
-    """File system of pyarrow, with the methods in use here."""
+    """pyarrow file system, with the methods used here."""
 
     get_file_info: Callable[[object], object]
     open_input_file: Callable[[str], BinaryIO]
@@ -103,7 +104,7 @@ class Place:
     storage: Storage = field(repr=False)
 
     def at(self, path: str) -> Place:
-        """Return another path of the same file system."""
+        """Return another path in the same file system."""
         return Place(
             address=f"{_head(self)}{path.partition('/')[2]}",
             path=path,
@@ -113,14 +114,14 @@ class Place:
 
 
 def _head(place: Place) -> str:
-    """Return the part of an address up to the name of its bucket or container."""
+    """Return the part of an address up to the bucket or container name."""
     scheme, _, rest = place.address.partition("://")
     return f"{scheme}://{rest.partition('/')[0]}/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoteFile:
-    """One file of a store.
+    """File in an object store.
 
     Attributes
     ----------
@@ -164,17 +165,17 @@ class RemoteFile:
 
 
 def files_of(address: str, storage_options: Mapping[str, Option] | None = None) -> list[RemoteFile]:
-    """Return the files of an address, in the order of their paths.
+    """Return the files of an address, sorted by path.
 
     Parameters
     ----------
     address
         File, folder or pattern: ``"s3://bucket/preds/"``, ``"gs://bucket/preds-*.parquet"``,
-        ``"abfs://container@account.dfs.core.windows.net/preds/"``. A folder stands for all files
-        in it and its subfolders, except names that begin with a dot or an underscore.
+        ``"abfs://container@account.dfs.core.windows.net/preds/"``. A folder includes all files in
+        it and its subfolders, except names that begin with a dot or an underscore.
     storage_options
         Options of pyarrow's file system, e.g. ``access_key``, ``secret_key``, ``region`` and
-        ``endpoint_override`` of S3. Default: the machine's settings.
+        ``endpoint_override`` for S3. Default: the machine's settings.
     """
     return _found_at(reached(address, Storage.of(storage_options)))
 
@@ -196,7 +197,7 @@ def is_remote(source: object) -> bool:
 def storage_of(address: str, storage: Storage | None) -> Storage:
     """Return the options for an address, by pyarrow's names; for S3, with the machine's endpoint.
 
-    pyarrow does not look for that endpoint, and would ask Amazon for a private store's bucket.
+    pyarrow ignores that endpoint, and would look for a private store's bucket at Amazon.
     """
     storage = storage or Storage()
     if not address.lower().startswith("s3://"):
@@ -239,7 +240,7 @@ def _profile_endpoint() -> str | None:
     try:
         config.read(os.path.expanduser(path), encoding="utf-8")
     except (Error, UnicodeDecodeError, OSError):
-        return None  # pyarrow reports the fault if it needs the file
+        return None  # pyarrow reports the error if it needs the file
     profile = next(
         (config[section] for section in (f"profile {name}", name) if section in config), None
     )
@@ -313,7 +314,7 @@ def _system(
 
 @contextmanager
 def told(address: str, storage: Storage) -> Iterator[None]:
-    """Turn an exception from a store into a message without credentials."""
+    """Convert a store exception to a message without credentials."""
     fault: OutperformError
     name = masked(address)
     try:
@@ -323,7 +324,7 @@ def told(address: str, storage: Storage) -> Iterator[None]:
         fault = type(error)(storage.hide(str(error)))
     except FileNotFoundError:
         fault = UsageError(f"no file {name!r}")
-    except Exception as error:  # OSError, mostly; pyarrow has others
+    except Exception as error:  # mostly OSError, but pyarrow also raises other types
         line = storage.hide(str(error).strip().partition("\n")[0] or type(error).__name__)
         hint = (
             f"; check the credentials in {param('storage_options=')}"
@@ -331,11 +332,11 @@ def told(address: str, storage: Storage) -> Iterator[None]:
             else ""
         )
         fault = DataError(f"{name} cannot be read: {line}{hint}")
-    raise fault  # outside the handler, so that the traceback hides the store's message
+    raise fault  # outside the handler, so the traceback does not show the store's message
 
 
 def found_at(place: Place) -> list[RemoteFile]:
-    """Return the files of a path or pattern; one inside a Delta or Iceberg table is an error."""
+    """Return the files of a path or pattern; files of Delta or Iceberg tables raise an error."""
     _refuse_inside_lake_there(place)
     return _found_at(place)
 
@@ -369,7 +370,7 @@ def _refuse_no_bucket(place: Place) -> None:
 
 
 def lake_here(path: str) -> str | None:
-    """Return the kind of a path that is a Delta or Iceberg table, or None."""
+    """Return the kind of table if a path is a Delta or Iceberg table, otherwise None."""
     if "\0" in path:
         return None  # opening the file raises an error
     if path.endswith(METADATA):
@@ -381,7 +382,7 @@ def lake_here(path: str) -> str | None:
 
 
 def lake_at(place: Place) -> str | None:
-    """Return the kind of a store's folder that is a Delta or Iceberg table, or None."""
+    """Return the kind of table if a store folder is a Delta or Iceberg table, otherwise None."""
     if place.path.endswith(METADATA):
         return "iceberg"
     if has_magic(place.path):
@@ -426,7 +427,7 @@ def _matching(place: Place) -> list[RemoteFile]:
     parts = place.path.split("/")
     first = next(number for number, part in enumerate(parts) if has_magic(part))
     if not first:
-        raise UsageError(f"the name of a bucket must not be a pattern; got {masked(place.address)}")
+        raise UsageError(f"a bucket name must not be a pattern; got {masked(place.address)}")
     base = "/".join(parts[:first])
     files = []
     for info in _listed(place, base):
@@ -441,7 +442,7 @@ def _matching(place: Place) -> list[RemoteFile]:
 
 
 def _matched(names: Sequence[str], pattern: Sequence[str]) -> int:
-    """Return the number of names of a path, perhaps a folder's, that a pattern matches; 0 if none.
+    """Return the length of the path prefix (possibly a folder) that a pattern matches, or 0.
 
     Examples
     --------
@@ -490,7 +491,7 @@ def _file(place: Place, info: _Info, below: str) -> RemoteFile:
 
 
 def refuse_changed(files: Sequence[RemoteFile]) -> None:
-    """Raise an error if files were written to while they were read."""
+    """Raise an error if files changed while they were read."""
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         for file, now in zip(files, pool.map(_current_state, files), strict=True):
             if now != (file.size, file.modified):

@@ -1,4 +1,4 @@
-"""Tables that pyarrow streams in place: Parquet in a store, Delta and Iceberg tables."""
+"""Tables streamed in place by pyarrow: Parquet in a store, Delta and Iceberg tables."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from outperform.io.formats import Dialect
 from outperform.io.paths import File
 from outperform.io.remote import METADATA, files_of, is_remote, storage_of, told
 
-_AT_ONCE = 8  # footers, each of which spends most of its time in transit
+_AT_ONCE = 8  # number of footers read in parallel; latency dominates each one
 _KINDS = {"parquet": "Parquet", "delta": "a Delta table", "iceberg": "an Iceberg table"}
-# pyarrow's options of S3, by the names of other libraries.
+# pyarrow's S3 options, by the names used in other libraries.
 _DELTA = {
     "access_key": "AWS_ACCESS_KEY_ID",
     "secret_key": "AWS_SECRET_ACCESS_KEY",
@@ -59,7 +59,7 @@ class _Opened:
 
 
 def scan_stream(file: File, wanted: Sequence[str], dialect: Dialect, engine: Engine) -> Scan:
-    """Read names and types from the footer, and let the engine request batches."""
+    """Read names and types from the footer; the engine requests the batches."""
     (scan,) = scan_streams([file], wanted, dialect, engine)
     return scan
 
@@ -78,7 +78,7 @@ def scan_streams(
 def rescue_stream(
     file: File, wanted: Sequence[str], dialect: Dialect, engine: Engine, fault: str
 ) -> Scan:
-    """Raise an error if this file is damaged or can no longer be reached."""
+    """Raise an error if this file is damaged or no longer accessible."""
     opened = _opened(file, dialect.storage)
     scan = _scan(file, opened, dialect, engine)
     refuse_broken(file, opened.schema, opened.read, scan, _KINDS[file.kind])
@@ -122,7 +122,7 @@ def _batches(
 
 
 def _delta(file: File, storage: Storage) -> _Opened:
-    """Open a table at its current version, whose log lists the valid files."""
+    """Open a table at its current version; the log lists the valid files."""
     deltalake = require("deltalake", extra="lake", purpose="reading Delta tables")
     table = deltalake.DeltaTable(file.name, storage_options=_renamed(file.name, storage, _DELTA))
     rows = table.to_pyarrow_dataset()
@@ -161,7 +161,7 @@ def _iceberg(file: File, storage: Storage) -> _Opened:
 
 
 def _metadata_of(source: str, storage: Storage) -> str:
-    """Return the newest metadata of a table without a catalogue, by the number in its name."""
+    """Return the newest metadata of a table without a catalogue, based on the file name."""
     if source.endswith(METADATA):
         return source
     if is_remote(source):
@@ -196,7 +196,7 @@ def _number(name: str) -> int:
 
 
 def _renamed(address: str, storage: Storage, names: Mapping[str, str]) -> dict[str, str]:
-    """Return options by another library's names; options without another name keep theirs."""
+    """Rename options from another library's names; other options are unchanged."""
     options = dict(storage_of(address, storage).options)
     scheme = options.pop("scheme", None)
     url = options.get("endpoint_override")

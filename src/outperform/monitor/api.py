@@ -50,7 +50,7 @@ from outperform.results.base import Tabular
 from outperform.wrong_calls import explained, usage
 
 _SHOWN = 3
-_FEW_DRAWS = 100  # for comparisons of which only the observed values are used
+_FEW_DRAWS = 100  # Enough for comparisons of which only the observed values are used.
 
 
 def _value(value: float, *, sign: bool) -> str:
@@ -148,7 +148,7 @@ class _CompareKwargs(OfTwo, total=False):
     kind="monitor",
 )
 class Monitor(Tabular):
-    """A comparison of two models that is repeated whenever labels arrive.
+    """Comparison of two models that is repeated whenever labels arrive.
 
     All state is in a folder: one file of counted outcomes or scores per batch, and the order of
     arrival. Any number of processes can add batches, each with a unique key; a batch added twice
@@ -264,10 +264,11 @@ class Monitor(Tabular):
         self._history = History(self.folder, (a, b))
         self._looks = []
         self._unanswered: dict[str, str] = {}
-        self._made = 0  # number of batches with a look, answered or not
-        self._stored: dict[int, Comparison] = {}  # at the stop and at the last look
-        self._classes: list[int | None] = []  # at the first and at the last look
-        self._differing: list[Finding | None] = []  # how batches differ, one entry per look
+        self._made = 0  # Number of batches with a look, whether or not the look has a result.
+        self._stored: dict[int, Comparison] = {}  # At the stop and at the last look.
+        self._classes: list[int | None] = []  # At the first and at the last look.
+        # Differences between batches, one entry per look.
+        self._differing: list[Finding | None] = []
 
     # Input
     @overload
@@ -337,8 +338,8 @@ class Monitor(Tabular):
             )
         elif outcomes.pool is not None:
             raise UsageError(
-                "a monitor adds up batches, and labels of one pool do not add up; pass all labels "
-                "to Outcomes.from_pool and call compare"
+                "a monitor sums batches, but labels from one pool cannot be summed; pass all "
+                "labels to Outcomes.from_pool and call compare"
             )
         outcomes.select([self.a, self.b])
         name = check_key(key)
@@ -369,7 +370,7 @@ class Monitor(Tabular):
 
     @property
     def outcomes(self) -> Seen:
-        """The sum of all batches; before the first, this raises a DataError."""
+        """The sum of all batches; raises a DataError before the first one."""
         return self._sum(self.n_batches)
 
     @property
@@ -379,12 +380,12 @@ class Monitor(Tabular):
         return tuple(self._looks)
 
     def _look(self) -> None:
-        """Make the looks at batches that arrived since the last call."""
+        """Add a look for every batch that arrived since the last call."""
         for number in range(self._made + 1, self.n_batches + 1):
             key = self._history.batches[number - 1].key
             try:
                 comparison = self._compare(number)
-            except DataError as error:  # for example a single class; the next batch may help
+            except DataError as error:  # for example, only one class so far
                 self._unanswered[key] = str(error)
             else:
                 self._note(comparison, number, key)
@@ -400,19 +401,19 @@ class Monitor(Tabular):
 
     @property
     def n_batches(self) -> int:
-        """Number of batches that count."""
+        """Number of counted batches."""
         self._history.refresh()
         return len(self._history.batches)
 
     @property
     def latest(self) -> Comparison:
-        """The comparison on all items so far; before the first, this raises a DataError."""
+        """The comparison on all items so far; raises a DataError before the first batch."""
         number = self.n_batches
         return self._stored[number] if number in self._stored else self._compare(number)
 
     @property
     def stopped(self) -> Look | None:
-        """The first look that met the stopping rule, whatever came later; None if none did."""
+        """The first look that met the stopping rule, even if later looks do not, or None."""
         return next((look for look in self.looks if look.holds), None)
 
     def at(self, number: int) -> Comparison:
@@ -436,7 +437,7 @@ class Monitor(Tabular):
 
     def _findings(self) -> tuple[Finding, ...]:
         ends = (self._classes[0], self._classes[-1]) if self._classes else (None, None)
-        # A duplicate that came after the reported look is still a finding about the folder.
+        # A duplicate that arrived after the reported look is still a finding about the folder.
         noticed = () if self._history.total is None else self._history.total.findings
         reported = self._shown().findings if self._looks else ()
         return (
@@ -449,7 +450,7 @@ class Monitor(Tabular):
         )
 
     def _since(self, reported: Sequence[Finding]) -> list[Finding]:
-        """Return findings about differences between batches that came after the reported look."""
+        """Return findings about differences between batches that arose after the reported look."""
         last = [*self._differing[-1:], self._versions_finding(self._made)]
         known = {(finding.name, finding.level) for finding in reported}
         findings = [finding for finding in last if finding is not None]
@@ -458,7 +459,7 @@ class Monitor(Tabular):
     def _compare(self, number: int) -> Comparison:
         """Compare on the first batches, after comparing newer batches with older ones."""
         data = self._sum(number)
-        while len(self._differing) < number - 1:  # looks that were skipped
+        while len(self._differing) < number - 1:  # Include looks that were skipped.
             self._check(len(self._differing) + 1)
         kwargs = self._kwargs.copy()
         kwargs["random_state"] = child(self._seed, number)
@@ -482,7 +483,7 @@ class Monitor(Tabular):
         if number > 1 and (last is None or last.level != "serious"):
             batches = [batch.outcomes for batch in self._history.batches[:number]]
             if answer is None:
-                with suppress(DataError):  # without a decision there is nothing to withhold
+                with suppress(DataError):  # Without a decision there is nothing to withhold.
                     answer = self._ask(self._sum(number), self._few_draws())
             if answer is not None:
                 change = find_change(statistics_of(answer.spec, batches), number)
@@ -510,7 +511,7 @@ class Monitor(Tabular):
         return compare(data, self.a, self.b, **kwargs)
 
     def _change_finding(self, change: Change, overall: Comparison) -> Finding:
-        """Return the finding about batches that differ: in what, and by how much."""
+        """Return the finding about batches that differ, with the changed statistics."""
         cut, number = change.cut, change.look
         parts = [self._history.between(0, cut), self._history.between(cut, number)]
         before, since = (self._plain_values(part) for part in parts)
@@ -564,7 +565,7 @@ class Monitor(Tabular):
         return finding("version_changed", changes=clauses(changes)) if changes else None
 
     def _with_classes(self, outcomes: Outcomes) -> Outcomes:
-        """Add the classes in ``labels`` and ``pos_label``, even if they have not occurred yet."""
+        """Add the classes in ``labels`` and ``pos_label`` that have not occurred yet."""
         labels, positive = self._kwargs["labels"], self._kwargs["pos_label"]
         named = [*(() if labels is None else labels), *(() if positive is None else [positive])]
         return outcomes.with_labels(named) if named and outcomes.kind != "correct" else outcomes
@@ -586,7 +587,7 @@ class Monitor(Tabular):
         return missing + "".join(reasons)
 
     def _shown(self) -> Comparison:
-        """Return the comparison to report: at the stop, or else the latest."""
+        """Return the comparison to report: the one at the stop, or otherwise the latest."""
         look = next((look for look in self._looks if look.holds), self._looks[-1])
         return self._stored[look.number]
 
@@ -614,7 +615,7 @@ class Monitor(Tabular):
 
     def to_dict(self) -> Json:
         """Return all looks, and the comparison to report, as plain values."""
-        self._look()  # once: a batch that arrives meanwhile must not be in one part only
+        self._look()  # Read once, so a batch that arrives meanwhile is in all parts or in none.
         return to_json(self)
 
     def table(self) -> Table:

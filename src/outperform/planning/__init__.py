@@ -1,1 +1,1 @@
-"""PLANNING: how many items, in which world, for which decision."""
+"""PLANNING: sample size and power for a decision, under an assumed scenario."""

@@ -17,8 +17,8 @@ from outperform.planning.goals import Goal, Outlook, World, first_size, grid_of_
 from outperform.posterior.rng import child
 
 LARGEST = 1_000_000_000
-# How far theory may be off, as sds of shift and tilt: by almost anything, or, if few test sets
-# are simulated, by some five percentage points.
+# Prior sds of shift and tilt, the error of the theory. The first allows almost any error; the
+# second, for few simulated test sets, allows about five percentage points.
 DOUBT = np.array([1.0, 0.5])
 LITTLE_DOUBT = np.array([0.2, 0.2])
 # The sd of the weights, in units of the score.
@@ -27,23 +27,23 @@ _FLATTEST = -0.8
 _LEAST_WEIGHT = 1e-6
 _MOST_STEPS = 50
 _SURE = 1e-9
-# The slope of the curve is taken over one of these factors of n: a wider one if the curve is flat
-# between jumps.
+# Factors of n over which the slope of the curve is measured. If the curve is flat between jumps, a
+# wider factor is used.
 _SECANTS = (1.05, 2.0, 8.0)
-# The simulation error of n, as a share of it, at which the search ends.
+# The search ends at this simulation error of n, as a share of n.
 PRECISION = 0.02
-# With a pilot, whose range from face value to the safe number is wider than that.
+# The limit with a pilot, where the range from the face-value number to the safe number is wider.
 PRECISION_OF_RANGE = 0.1
 _COARSE = (0.25, 0.5, 1.0, 2.0)
 _FINE = (0.8, 1.25)
-# No size is tried that is more than this factor beyond all earlier ones.
+# Each new size is at most this factor larger than all earlier sizes.
 _LEAP = 8
 _SHARE_OF_COARSE = 0.04
 _SHARE_OF_FINE = 0.06
-# Shares below this, or as close to 1, show only that the size lies elsewhere.
+# Shares below this value, or equally close to 1, show only that the size lies elsewhere.
 _RARE = 0.02
-# Theory is contradicted if it explains a simulated test set worse than the observed share by more
-# than this (in log-likelihood); then its n is multiplied by one of these factors.
+# Theory is contradicted if its mean log-likelihood is lower than that of the observed shares by
+# more than this. Then its n is multiplied by one of these factors.
 _CONTRADICTED = 0.1
 _MOVES = np.exp(np.linspace(-12, 12, 241))
 
@@ -55,7 +55,7 @@ class Point:
     n: int
     simulated: int
     reached: int
-    width: float  # the mean width of the intervals
+    width: float  # Mean width of the intervals.
 
     @property
     def share(self) -> float:
@@ -133,7 +133,7 @@ def fit(
     *,
     doubt: FloatArray = DOUBT,
 ) -> Curve:
-    """Correct normal theory by simulations.
+    """Correct normal theory with simulations.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def fit(
     points
         Simulated test sets by size.
     doubt
-        Prior sds of shift and tilt: how far theory may be off.
+        Prior sds of shift and tilt, the error of the theory.
     """
     sizes = np.array([point.n for point in points], dtype=np.float64)
     outlook = _moved(outlook, goal, points)
@@ -170,14 +170,14 @@ def fit(
 
 
 def _moved(outlook: Outlook, goal: Goal, points: Sequence[Point]) -> Outlook:
-    """Return theory unchanged, or with another n if the simulations contradict it.
+    """Return the theory unchanged, or with a different n if the simulations contradict it.
 
-    Twice the n of an outlook means that every item carries half the information.
+    Doubling the n of an outlook means that every item carries half the information.
     """
     if _surprise(outlook, goal, points) <= _CONTRADICTED:
         return outlook
     near = [replace(outlook, n=outlook.n * factor) for factor in _MOVES]
-    # Among equally good moves the shortest wins: each step of a tenth costs a little.
+    # A small penalty per step of a tenth makes the shortest of equally good moves win.
     costs = [
         _surprise(moved, goal, points) + 1e-4 * abs(index - _MOVES.size // 2)
         for index, moved in enumerate(near)
@@ -249,7 +249,7 @@ class Search:
         seed: np.random.SeedSequence,
         progress: Progress | None = None,
     ) -> tuple[Curve, list[Point]]:
-        """Simulate, first coarsely around the size predicted by theory, then close to the target.
+        """Simulate coarsely around the size that theory predicts, then close to the target.
 
         Parameters
         ----------
@@ -299,7 +299,7 @@ class Search:
         return list(dict.fromkeys(sizes))
 
     def size(self, curve: Curve) -> int | None:
-        """Return the number of items at which a curve reaches the target; None if none does."""
+        """Return the number of items at which a curve reaches the target, or None."""
         return first_size(curve.at, self.target, max_items=self.max_items)
 
     def safe_size(self, curve: Curve) -> int | None:
@@ -307,7 +307,7 @@ class Search:
         return first_size(curve.least_at, self.target, max_items=self.max_items)
 
     def _best(self, curve: Curve) -> int:
-        """Return the first size at which a curve is almost as high as anywhere."""
+        """Return the smallest size at which a curve almost reaches its maximum."""
         sizes = grid_of_sizes(self.max_items)
         probabilities = curve.at(sizes)
         return int(sizes[np.flatnonzero(probabilities >= probabilities.max() - 0.01)[0]])
@@ -333,7 +333,7 @@ class Search:
 
 
 def _rounded(size: float) -> int:
-    """Return the nearest of sizes a fifth apart, so that almost equal sizes coincide."""
+    """Round a size to a grid with steps of a fifth, so almost equal sizes coincide."""
     return round(math.pow(2, round(4 * math.log2(max(size, 1.0))) / 4))
 
 

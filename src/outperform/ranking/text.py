@@ -54,7 +54,7 @@ _PLACES = ("observed", "raw_mean", "mean", "sd", "hdi_low", "hdi_high")
 
 
 def ranking_table(facts: Facts) -> Table:
-    """Return one row per model, the leader first.
+    """Return one row per model, starting with the leader.
 
     Examples
     --------
@@ -167,17 +167,17 @@ def is_pooled(facts: Facts) -> bool:
 
 
 def _pooling(facts: Facts) -> str:
-    """Return which numbers are pooled; an empty text if none are."""
+    """Return a note on which numbers are pooled; empty if none are."""
     if not is_pooled(facts):
         return ""
     return (
-        "raw: the mean before pooling; decisions are those of compare, before pooling; mean, HDI, "
-        "P(best) and regret are pooled by the estimated spread of the models' true values"
+        "raw: mean before pooling; decisions: as in compare, before pooling; mean, HDI, P(best) "
+        "and regret: partially pooled, using the estimated spread of the models' true values"
     )
 
 
 def _could_be_best(facts: Facts) -> str:
-    """Return why a model can be worse than the leader but not ruled out."""
+    """Return a note on why a model can be worse than the leader but not ruled out."""
     if not any(map(_worse_yet_tied, facts["models"])):
         return ""
     return (
@@ -290,8 +290,8 @@ def ranking_paragraph(facts: Facts) -> str:
         *([tied_sentence(facts)] if len(facts["tied"]) < len(facts["models"]) else []),
         f"All numbers come from one joint posterior ({', '.join(read.method(facts))})"
         + (
-            ", pooled by the estimated spread of the models' true values, except for the "
-            "decisions on pairs."
+            ", partially pooled using the estimated spread of the models' true values, except for "
+            "the decisions on pairs."
             if _pooling(facts)
             else "."
         ),
@@ -305,7 +305,7 @@ def _equivalent(model: Mapping[str, Any]) -> bool:
 
 
 def _worse_yet_tied(model: Mapping[str, Any]) -> bool:
-    """Return whether a model is worse than the leader before pooling, but not after it."""
+    """Return whether a model is worse than the leader before pooling but not after pooling."""
     decision = model.get("decision")
     return bool(model["tied"] and decision is not None and decision["name"] == "WORSE")
 
@@ -319,9 +319,9 @@ def ranking_document(facts: Facts, *, top: int | None = None) -> Document:
     Parameters
     ----------
     facts
-        Facts of a ranking.
+        The ranking as a dictionary.
     top
-        Number of models on a screen, the best first; all if None.
+        Number of models on a screen, starting with the best; all if None.
     """
     full, caption = ranking_table(facts), _caption(facts)
     explanations = [*filter(None, [_pooling(facts), _could_be_best(facts)])]
@@ -382,7 +382,7 @@ def ranking_page(facts: Facts) -> Table:
 
 
 def _matrix(facts: Facts) -> Table:
-    """Return the decisions on row − column, with models numbered by their places."""
+    """Return the decisions on row − column, with models numbered by rank."""
     names = [for_text(name) for name in facts["names"]]
     places = [str(place) for place in range(1, len(names) + 1)]
     columns = (

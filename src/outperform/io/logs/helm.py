@@ -1,4 +1,4 @@
-"""HELM: the run_spec.json, per_instance_stats.json and scenario_state.json of a run's folder."""
+"""HELM: run_spec.json, per_instance_stats.json and scenario_state.json in a run folder."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ def _read(path: Path) -> Log:
         entry_scores = scores.setdefault(key, {})
         for stat in get_typed(entry, "stats", list, at=at):
             metric = get_typed(stat, "name.name", str, at=at)
-            if metric in entry_scores:  # an instance has several entries, each of other metrics
+            # an instance has several entries, each with different metrics
+            if metric in entry_scores:
                 raise DataError(f"{at}: {metric!r} of {key[0]!r} occurs twice")
             entry_scores[metric] = _mean(stat, f"{at}, {metric!r}")
             splits[key] = get_optional(stat, "name.split", str, at=at) or "none"
@@ -72,7 +73,7 @@ def _read(path: Path) -> Log:
 def _mean(stat: object, at: str) -> float | None:
     """Return the mean of a statistic; its sum divided by its count must be the same."""
     count = get_typed(stat, "count", int, at=at)
-    get_typed(stat, "count", float, at=at)  # an integer may be too large for a float
+    get_typed(stat, "count", float, at=at)  # an integer can be too large for a float
     if not count:
         return None
     mean, total = (get_typed(stat, key, float, at=at) for key in ("mean", "sum"))
@@ -81,7 +82,7 @@ def _mean(stat: object, at: str) -> float | None:
 
 
 def _instances(path: Path) -> dict[tuple[str, str], dict[str, object]]:
-    """Return the instances by id and perturbation, if the run has stored them."""
+    """Return the instances by id and perturbation, if the run stored them."""
     if not path.is_file():
         return {}
     at = os.fspath(path)
