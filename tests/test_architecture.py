@@ -355,7 +355,11 @@ def _is_reexport(node: ast.stmt, *, top: bool) -> bool:
         return names in ({"__all__"}, {"TYPE_CHECKING"}) or (
             top and all(name.startswith("_") for name in names)
         )
-    return top and isinstance(node, ast.FunctionDef) and node.name in ("__getattr__", "__dir__")
+    if not isinstance(node, ast.FunctionDef) or node.name not in ("__getattr__", "__dir__"):
+        return False
+    # What only raises an error defines nothing: it answers a wrong guess.
+    _, *body = node.body
+    return top or (len(body) == 1 and isinstance(body[0], ast.Raise))
 
 
 def init_faults(package: Path) -> list[str]:

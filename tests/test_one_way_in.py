@@ -325,7 +325,7 @@ def test_a_wrong_call_is_a_type_error_too():
     with pytest.raises(TypeError) as raised:
         op.compare(TRUTH, A, B, seed=0)
     assert isinstance(raised.value, CallError)
-    assert raised.value.__suppress_context__
+    assert raised.value.__context__ is None
 
 
 @pytest.mark.parametrize(
@@ -348,6 +348,7 @@ def test_a_name_that_the_package_lacks_is_answered(name, hint):
 
 
 RANKING = op.rank(outcomes("a", "b"), **SETTINGS)
+SUITE = op.compare(op.Suite({"day": outcomes("a", "b")}, ropes=0.1), "a", "b", random_state=0)
 
 
 @pytest.mark.parametrize(
@@ -361,6 +362,7 @@ RANKING = op.rank(outcomes("a", "b"), **SETTINGS)
         (COMPARISON, "plott", ".plot"),
         (RANKING, "winner", ".names[0]"),
         (RANKING, "best", ".tied"),
+        (SUITE, "more_data", "op.plan(pilot=suite, a='bert', b='gpt')"),
     ],
 )
 def test_an_attribute_that_a_result_lacks_is_answered(result, name, hint):
@@ -373,15 +375,106 @@ def test_hints_name_what_exists():
     """Every attribute and parameter in a hint is one that results and functions have."""
     from outperform import wrong_calls
 
-    kinds = [op.Comparison, *(getattr(op.results, name) for name in op.results.__all__)]
+    kinds = [
+        op.Comparison,
+        op.Outcomes,
+        *(getattr(op.results, name) for name in op.results.__all__),
+    ]
     for guess, needed, _ in wrong_calls._ATTRIBUTES:
         assert any(
             hasattr(kind, needed) or needed in getattr(kind, "__dataclass_fields__", ())
             for kind in kinds
         ), (guess, needed)
-    owners = (op, op.Outcomes, op.Scores, op.nhst)
+    owners = (op, op.Outcomes, op.Scores, op.nhst, op.Comparison)
     for name in wrong_calls._CALLS:
         assert any(hasattr(owner, name) for owner in owners)
     for name, _ in wrong_calls._ADVICE:
         assert hasattr(op, name)
     assert not set(wrong_calls._NAMES) & set(op.__all__)
+
+
+OUTCOMES = outcomes("a", "b")
+COMPARISON = op.compare(OUTCOMES, "a", "b", **SETTINGS)
+SUITE = op.Suite({"x": OUTCOMES, "y": OUTCOMES})
+
+
+@pytest.mark.parametrize(
+    ("call", "typed"),
+    [
+        (lambda: COMPARISON["mean"], "type .mean"),
+        (lambda: COMPARISON[0], "type dir(result)"),
+        (lambda: float(COMPARISON), "type result.mean"),
+        (lambda: COMPARISON.plot(kind="forest"), "Parameters: ax, size"),
+        (lambda: COMPARISON.to_html("page.html"), "type op.write_report(result, 'report.html')"),
+        (lambda: op.rank(FRAME, "a", "b", truth="label"), "type op.rank(frame, ['a', 'b']"),
+        (lambda: op.compare(FRAME, ["a", "b"], truth="label"), "type compare(data, 'a', 'b', ...)"),
+        (lambda: op.compare(A == TRUTH, B == TRUTH), "op.Outcomes.from_correct({'a': a, 'b': b})"),
+        (lambda: op.compare_slices(FRAME, "a", "b", "label", "country"), "by='country')"),
+        (lambda: op.gate(TRUTH, A, B, min_diff=-0.02), "type rope=0.02"),
+        (lambda: op.Outcomes(), "type op.Outcomes.from_labels("),
+        (lambda: op.Suite(x=OUTCOMES), "type op.Suite({'arc': outcomes_1, 'mmlu': outcomes_2})"),
+        (lambda: op.estimate(TRUTH, A, pos_label="1", metric="recall"), "pass 1"),
+    ],
+)
+def test_a_wrong_call_names_the_line_to_type(call, typed):
+    with pytest.raises(UsageError) as caught:
+        call()
+    assert typed in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "typed"),
+    [
+        (op.metrics, "f1", "type op.estimate(y_true, pred, metric='f1')"),
+        (op.metrics, "log_loss", "metric='log_loss')"),
+        (op, "judge", "type op.Outcomes.from_judged("),
+        (op.Outcomes, "from_predictions", "type op.Outcomes.from_labels("),
+        (op.Outcomes, "from_csv", "type op.read(frame, truth='label')"),
+        (op.Scores, "from_frame", "type op.read_scores(frame, truth='label')"),
+        (OUTCOMES, "compare", "type op.compare(data, 'a', 'b')"),
+        (SUITE, "rank", "type op.rank(data)"),
+        (COMPARISON, "savefig", "type .plot().figure.savefig('figure.png')"),
+    ],
+)
+def test_a_wrong_attribute_names_what_to_type(owner, name, typed):
+    assert not hasattr(owner, name)
+    with pytest.raises(AttributeError) as caught:
+        getattr(owner, name)
+    assert typed in str(caught.value)
+
+
+LONG = pd.DataFrame(
+    {
+        "model": ["old", "new"] * 40,
+        "question": np.repeat(np.arange(40), 2),
+        "correct": np.tile([1, 0, 1, 1, 0, 1, 1, 1], 10),
+    }
+)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda data: op.compare(data, "old", "new"),
+        lambda data: op.compare(data, "old", "new", truth="correct"),
+        lambda data: op.rank(data),
+        lambda data: op.rank(data, truth="correct"),
+        lambda data: op.read(data, correct="correct"),
+        lambda data: op.read(data),
+    ],
+)
+@pytest.mark.parametrize("kind", ["frame", "file"])
+def test_a_table_with_one_row_per_item_and_model_is_answered_with_the_arguments(
+    call, kind, tmp_path
+):
+    path = tmp_path / "long.csv"
+    LONG.to_csv(path, index=False)
+    with pytest.raises(UsageError) as caught:
+        call(LONG if kind == "frame" else path)
+    typed = "format='long', id='question', model='model', score='correct'"
+    assert "seems to have one row per item and model" in str(caught.value)
+    assert typed in str(caught.value)
+    data = op.read(path, format="long", id="question", model="model", score="correct")
+    assert (data.n, data.models) == (40, ("old", "new"))
+    # The rows of one model can be selected, and one model's predictions beside a model column.
+    assert op.read(path, correct="correct", where={"model": "old"}).n == 40

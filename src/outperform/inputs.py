@@ -18,6 +18,7 @@ from outperform.inference.spec import Data, data_of, refuse_counted, selected
 from outperform.io.frames import fetch_columns, known_frame
 from outperform.io.group_by import or_label
 from outperform.io.read import numbers_of, read, read_rows
+from outperform.io.request import LOOKS_LONG, column_names, long_layout
 from outperform.metrics.metric import MetricLike
 
 
@@ -125,7 +126,7 @@ def _read_columns(
     if metric is None or not metrics.is_of_scores(metric):
         metrics.check_name(metric, metrics.names)
         if truth is None:
-            raise _without_truth(verb, models)
+            raise _without_truth(source, verb, models)
         return read(
             source,
             truth=truth,
@@ -166,12 +167,18 @@ def _refuse_repeated(models: Sequence[str]) -> None:
         raise UsageError(f"the models must differ; got {', '.join(map(repr, models))}")
 
 
-def _without_truth(verb: str, models: Sequence[str] | None) -> UsageError:
+def _without_truth(source: Any, verb: str, models: Sequence[str] | None) -> UsageError:
     named = ", ".join(map(repr, ["bert", "gpt"] if models is None else models))
+    layout = long_layout(column_names(source) or ())
+    if layout is not None:
+        name = repr(str(source)) if isinstance(source, (str, os.PathLike)) else "data"
+        read_first = f"data = op.read({name}, {layout})"
+        call = f"{verb}(data{'' if models is None else ', ' + named})"
+        return UsageError(f"this table {LOOKS_LONG}: type {read_first}, then {call}")
     return UsageError(
         f"a frame or file needs the column of the true labels: {verb}(data, {named}, "
         f"truth='label'). If the columns record whether a model was right, read them first: "
-        f"op.read(data, correct=[{named}])"
+        f"op.read(data, correct=[{named}]). If they contain scores or grades, pass metric='mean'"
     )
 
 

@@ -42,7 +42,9 @@ _CALLS = {
     "Monitor": "Monitor('runs/', 'new', 'old', rope=0.01)",
     "Outcomes": "op.Outcomes.from_labels(y_true, {'bert': pred_1, 'gpt': pred_2})",
     "Scores": "op.Scores.from_arrays(y_true, {'bert': scores_1, 'gpt': scores_2})",
+    "Suite": "op.Suite({'arc': outcomes_1, 'mmlu': outcomes_2})",
     "Rope": "rope=0.01 or rope=(-0.02, 0.01) in the call, or op.Rope(low=-0.02, high=0.01)",
+    "to_html": "op.write_report(result, 'report.html')",
     "write_report": "write_report(comparison, 'report.html')",
 }
 
@@ -71,10 +73,14 @@ _KEYWORDS = {
     "label_column": "truth='label'",
     "level": "hdi_prob=0.95",
     "margin": "rope=0.01",
+    "max_drop": "rope=0.02",
+    "max_loss": "rope=0.02",
     "max_n": "max_items=100_000",
     "method": "prior='bootstrap', or op.nhst.mcnemar for a test",
     "metric": "metrics=['f1', 'recall']",
     "metrics": "metric='f1', or op.scorecard(..., metrics=[...]) for several",
+    "min_diff": "rope=0.02",
+    "min_effect": "rope=0.02",
     "model_names": "names=('bert', 'gpt')",
     "models": "the models by name, {'bert': pred_1, 'gpt': pred_2}, or op.rank for several",
     "n_boot": "prior='bootstrap', n_draws=20_000",
@@ -204,6 +210,8 @@ _NAMES = {
     "from_labels": "op.Outcomes.from_labels(y_true, {'bert': pred_1, 'gpt': pred_2})",
     "gates": "op.gate(y_true, pred_new, pred_old)",
     "hdi": "op.estimate(y_true, pred).hdi",
+    "judge": "op.Outcomes.from_judged({'a': verdicts_a, 'b': verdicts_b}, human={...})",
+    "judges": "op.Outcomes.from_judged({'a': verdicts_a, 'b': verdicts_b}, human={...})",
     "leaderboard": "op.rank(y_true, {'bert': pred_1, 'gpt': pred_2})",
     "load": "op.read('preds.csv', truth='label')",
     "load_news20": "op.datasets.load_news20()",
@@ -245,6 +253,7 @@ _ATTRIBUTES = (
     ("low", "hdi", ".hdi.low"),
     ("model_a", "a", ".a"),
     ("model_b", "b", ".b"),
+    ("more_data", "new_tasks", "op.plan(pilot=suite, a='bert', b='gpt')"),
     ("notes", "findings", ".findings"),
     ("order", "names", ".names"),
     ("p", "p_better", ".p_better, .p_equivalent, .p_worse"),
@@ -274,6 +283,19 @@ _ATTRIBUTES = (
     ("trace", "draws", ".draws"),
     ("p_best", "rows", "[row.p_best for row in ranking.rows]"),
     ("p_values", "p_better", ".p_better, .p_equivalent, .p_worse; for a test, op.nhst.mcnemar"),
+    ("compare", "models", "op.compare(data, 'a', 'b')"),
+    ("estimate", "models", "op.estimate(data, 'a')"),
+    ("gate", "models", "op.gate(data, 'new', 'old')"),
+    ("rank", "models", "op.rank(data)"),
+    ("scorecard", "models", "op.scorecard(data, 'a', 'b')"),
+    ("f1", "models", "op.estimate(data, 'a', metric='f1')"),
+    ("accuracy", "models", "op.estimate(data, 'a', metric='accuracy')"),
+    ("report", "to_html", "op.write_report(result, 'report.html')"),
+    ("with_rope", "rope", "the call again with rope=0.02"),
+    ("explain", "findings", ".findings; print(result) explains them"),
+    ("more_data", "weights", "op.plan(pilot=suite, a='a', b='b')"),
+    ("print", "to_html", "print(result)"),
+    ("savefig", "plot", ".plot().figure.savefig('figure.png')"),
     ("exit_code", "status", ".status; the command outperform gate exits with 0, 1 or 4"),
     ("accuracy", "observed", ".observed or .mean"),
     ("auc", "observed", ".observed or .mean"),
@@ -313,20 +335,25 @@ def explained(function: Callable[P, R]) -> Callable[P, R]:
     Traceback (most recent call last):
     outperform.errors.CallError: estimate has no parameter 'seed'; type random_state=0
     """
-    signature = inspect.signature(function)
-    owner, _, name = function.__qualname__.rpartition(".")
-    # Callers pass neither self nor cls, and a constructor has the name of its class.
-    skipped = 1 if next(iter(signature.parameters)) in ("self", "cls") else 0
-    name = owner if name == "__init__" else name
 
     @functools.wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
-            signature.bind(*args, **kwargs)
+            return function(*args, **kwargs)
         except TypeError:
-            typed = signature.replace(parameters=list(signature.parameters.values())[skipped:])
-            raise CallError(_explain(name, typed, args[skipped:], kwargs)) from None
-        return function(*args, **kwargs)
+            signature = inspect.signature(function)
+            try:
+                signature.bind(*args, **kwargs)
+            except TypeError:
+                pass
+            else:
+                raise  # the call was right
+        owner, _, name = function.__qualname__.rpartition(".")
+        # Callers pass neither self nor cls, and a constructor has the name of its class.
+        skipped = 1 if next(iter(signature.parameters), "") in ("self", "cls") else 0
+        name = owner if name == "__init__" else name
+        typed = signature.replace(parameters=list(signature.parameters.values())[skipped:])
+        raise CallError(_explain(name, typed, args[skipped:], kwargs))
 
     return checked
 
@@ -334,15 +361,15 @@ def explained(function: Callable[P, R]) -> Callable[P, R]:
 def _explain(
     name: str, signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> str:
-    call = usage(name)
     parameters = signature.parameters
+    call = usage(name) if parameters or name in _CALLS else f"{name}()"
     positional = [
         parameter.name
         for parameter in parameters.values()
         if parameter.kind is parameter.POSITIONAL_OR_KEYWORD
     ]
     if len(args) > len(positional):
-        return _too_many(name, args, positional, call)
+        return _too_many(name, args, positional, list(parameters), call)
     kinds = {word: parameter.kind for word, parameter in parameters.items()}
     keywords = [
         word for word, kind in kinds.items() if kind is not inspect.Parameter.VAR_POSITIONAL
@@ -357,7 +384,9 @@ def _explain(
     return _missing(name, signature, args, kwargs, call)
 
 
-def _too_many(name: str, args: tuple[Any, ...], positional: list[str], call: str) -> str:
+def _too_many(
+    name: str, args: tuple[Any, ...], positional: list[str], parameters: list[str], call: str
+) -> str:
     first = args[0]
     if name == "compare" and hasattr(first, "predict") and hasattr(args[1], "predict"):
         return (
@@ -366,6 +395,11 @@ def _too_many(name: str, args: tuple[Any, ...], positional: list[str], call: str
         )
     extra = args[len(positional)]
     labels = [value for value in args[1:] if isinstance(value, str)]
+    if hasattr(first, "columns") and len(labels) == len(args) - 1:
+        if name == "rank" and len(labels) == 2:
+            return f"type op.rank(frame, {labels}, truth='label')"
+        if name == "compare_slices":
+            return f"type {call.partition(' or ')[0]}"
     if hasattr(first, "columns") and len(labels) == len(args) - 1 and len(labels) > 2:
         # New users pass the truth first or last.
         last = labels[-1].lower() in _TRUTHS and labels[0].lower() not in _TRUTHS
@@ -387,7 +421,8 @@ def _too_many(name: str, args: tuple[Any, ...], positional: list[str], call: str
         number = {"compare": "two models", "estimate": "one model"}.get(name, "named models")
         return f"{name} takes {number}; for more, type op.rank(y_true, {{{named}}})"
     most = ", ".join(positional) or "no argument"
-    return f"{name} takes {most} by position and all others by keyword; type {call}"
+    others = ", and all others by keyword" if len(parameters) > len(positional) else ""
+    return f"{name} takes {most} by position{others}; type {call}"
 
 
 def _unknown_keyword(name: str, word: str, parameters: list[str], call: str) -> str:
@@ -423,29 +458,74 @@ def _missing(
     ]
     missing = [word for word in required if word not in bound]
     if name == "compare" and len(args) == 2:
-        if isinstance(args[1], Mapping):
+        if isinstance(args[1], Mapping) or hasattr(args[1], "columns"):
             return "compare takes two models; for models by name, type op.rank(y_true, models)"
+        if isinstance(args[1], list) and len(args[1]) == 2 and isinstance(args[1][0], str):
+            a, b = args[1]
+            return f"compare takes models by position: type compare(data, {a!r}, {b!r}, ...)"
         return (
-            f"compare needs the true labels and two models: type {call}; for one model, "
-            "op.estimate(y_true, pred); for scores of folds, op.compare_cv_scores(a, b)"
+            f"compare needs the true labels and two models: type {call}. For one model, type "
+            "op.estimate(y_true, pred); for grades, compare(None, grades_a, grades_b, "
+            "metric='mean'); for right or wrong, op.Outcomes.from_correct({'a': a, 'b': b}); for "
+            "fold scores, op.compare_cv_scores(a, b)"
         )
     return f"{name} needs {' and '.join(missing)}: type {call}"
 
 
-class ByKeyword:
-    """Base of classes that are created with keywords only, or by class methods."""
+class Answering:
+    """Base of classes that answer a wrong guess of an attribute with the one to type."""
 
     __slots__ = ()
 
+    if not TYPE_CHECKING:  # else every misspelled attribute would pass the type checker
+
+        def __getattr__(self, name: str) -> object:
+            """Answer a wrong guess with the attribute to type."""
+            if name.startswith("_"):
+                raise AttributeError(name)
+            if hasattr(type(self), name):  # a property that raised the error itself
+                return object.__getattribute__(self, name)
+            raise AttributeError(unknown_attribute(self, name))
+
+
+# Tables, which are read by a function of the package.
+_TABLES = {"csv", "dataframe", "df", "file", "frame", "pandas", "parquet", "polars", "table"}
+
+
+class _AnsweringType(type):
+    """Type of classes that answer a wrong guess of a constructor with the known ones."""
+
     if not TYPE_CHECKING:
 
-        def __new__(cls, *args: object, **kwargs: object) -> object:
-            """Raise an error with the correct call for positional arguments."""
-            if args:
-                raise CallError(
-                    f"{cls.__name__} takes no argument by position; type {usage(cls.__name__)}"
-                )
-            return super().__new__(cls)
+        def __call__(cls, *args: object, **kwargs: object) -> object:
+            """Answer a call without keywords with the call to type."""
+            if args or not kwargs:
+                raise CallError(f"{cls.__name__} takes keywords only; type {usage(cls.__name__)}")
+            return super().__call__(**kwargs)
+
+        @property
+        def __signature__(cls) -> inspect.Signature:
+            """Parameters of the constructor, which the method above would hide from help()."""
+            signature = inspect.signature(cls.__init__)
+            return signature.replace(parameters=list(signature.parameters.values())[1:])
+
+        def __getattr__(cls, name: str) -> object:
+            if name.startswith("_"):
+                raise AttributeError(name)
+            message = f"{cls.__name__} has no attribute {name!r}"
+            known = [attribute for attribute in dir(cls) if attribute.startswith("from_")]
+            if not name.startswith("from_") or not known:
+                raise AttributeError(message)
+            of_table = name.removeprefix("from_") in _TABLES
+            reader = "op.read" if cls.__name__ == "Outcomes" else "op.read_scores"
+            call = f"{reader}(frame, truth='label')" if of_table else usage(cls.__name__)
+            raise AttributeError(f"{message}; type {call}. Constructors: {', '.join(known)}")
+
+
+class ByKeyword(Answering, metaclass=_AnsweringType):
+    """Base of classes that are created with keywords only, or by class methods."""
+
+    __slots__ = ()
 
 
 def unknown_export(module: str, name: str, known: Iterable[str]) -> str:
@@ -458,6 +538,20 @@ def unknown_export(module: str, name: str, known: Iterable[str]) -> str:
     close = get_close_matches(name.lower(), by_lower, n=1)
     prefix = module.replace("outperform", "op", 1)
     return f"{message}; did you mean {prefix}.{by_lower[close[0]]}?" if close else message
+
+
+def unknown_metric(name: str, metrics: Iterable[str], known: Iterable[str]) -> str:
+    """Return the message for a metric that is looked for as a function of the package.
+
+    Examples
+    --------
+    >>> unknown_metric("f1", ["accuracy", "f1"], ["get"])
+    "outperform.metrics has no attribute 'f1'; type op.estimate(y_true, pred, metric='f1')"
+    """
+    if name in metrics and not name.startswith("_"):
+        message = f"outperform.metrics has no attribute {name!r}"
+        return f"{message}; type op.estimate(y_true, pred, metric={name!r})"
+    return unknown_export("outperform.metrics", name, known)
 
 
 def unknown_attribute(result: object, name: str) -> str:

@@ -150,6 +150,7 @@ LINES = {
     f"{COMPARED} --rope -0.01 0.01": f"{COMPARED} --rope -0.01,0.01",
     f"{COMPARED} --rope-width 0.01": f"{COMPARED} --rope 0.01",
     f"{GATED} --max-drop 0.01": f"{GATED} --rope 0.01",
+    f"{GATED} --min-diff -0.02": f"{GATED} --rope 0.02",
     f"{COMPARED} --ci": f"{COMPARED} --hdi-prob 0.95",
     f"{COMPARED} --ci 0.9": f"{COMPARED} --hdi-prob 0.9",
     f"{COMPARED} --equivalence-bounds -0.01 0.01": f"{COMPARED} --rope -0.01,0.01",

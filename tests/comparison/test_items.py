@@ -354,7 +354,7 @@ def test_folds_and_wrong_arguments_are_refused():
     c = op.compare([1, 0, 1], [1, 0, 0], [0, 1, 1], n_draws=100)
     with pytest.raises(UsageError, match="flips"):
         c.item_table(which="flip")
-    with pytest.raises(UsageError, match="an integer"):
+    with pytest.raises(UsageError, match="a whole number"):
         c.item_table(top=-1)
 
 

@@ -40,7 +40,7 @@ def test_verdicts_of_people_need_ids_that_are_known_and_differ():
 
 def test_scores_take_their_fields_by_name_only():
     seen = op.Scores.from_arrays([0, 1], {"a": [0.2, 0.7]})
-    with pytest.raises(TypeError, match="takes 1 positional argument"):
+    with pytest.raises(TypeError, match="takes keywords only"):
         op.Scores(seen.models, seen.labels)
 
 

@@ -214,7 +214,7 @@ def test_an_empty_value_is_missing(tmp_path):
 
 @pytest.mark.parametrize(
     ("value", "hint"),
-    [("maybe", "truth="), ("0.5", "op.read_scores"), ("2", "op.read_scores"), ("yes", "truth=")],
+    [("maybe", "truth="), ("0.5", "op.read_scores"), ("2", "op.read_scores"), ("spam", "truth=")],
 )
 def test_what_is_neither_right_nor_wrong_is_refused_with_its_place(tmp_path, value, hint):
     path = tmp_path / "wide.csv"
@@ -222,7 +222,7 @@ def test_what_is_neither_right_nor_wrong_is_refused_with_its_place(tmp_path, val
     with pytest.raises(DataError) as caught:
         op.read(path, correct=["a", "b"])
     told = str(caught.value)
-    assert "column 'b' must contain true and false, or 1 and 0" in told
+    assert "column 'b' must contain true and false, 1 and 0, or pass and fail" in told
     assert f"in 1 of 3 rows, the first in line 4 of {path}, e.g. '{value}'" in told
     assert hint in told
     frame = pd.DataFrame({"a": ["true", "false"], "b": ["1", value]})
@@ -232,6 +232,17 @@ def test_what_is_neither_right_nor_wrong_is_refused_with_its_place(tmp_path, val
         (tmp_path / f"{name}.csv").write_text(f"id,ok\n1,true\n2,{value}\n")
     with pytest.raises(DataError, match=r"in 1 of 2 rows of .*x\.csv, such as the ids '2', e\.g\."):
         op.read([tmp_path / "x.csv", tmp_path / "y.csv"], id="id", correct="ok")
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"), [("pass", "FAIL"), ("Passed", "failed"), ("correct", "incorrect")]
+)
+def test_words_for_right_and_wrong_are_read(tmp_path, right, wrong):
+    path = tmp_path / "wide.csv"
+    path.write_text(f"a,b\n{right},{wrong}\n{wrong},{wrong}\n{right},{right}\n")
+    words = op.read(path, correct=["a", "b"])
+    path.write_text("a,b\n1,0\n0,0\n1,1\n")
+    assert words == op.read(path, correct=["a", "b"])
 
 
 def test_grades_are_no_right_or_wrong(tmp_path):

@@ -365,7 +365,9 @@ def test_names_that_differ_in_case_are_two_files_anywhere():
 def test_two_files_that_would_have_one_name_are_refused(tmp_path):
     for number, name in enumerate("xy"):
         day(tmp_path / name / "a.csv", number)
-    with pytest.raises(UsageError, match=r"x/a\.csv and .*y/a\.csv would both become the partition"):
+    with pytest.raises(
+        UsageError, match=r"x/a\.csv and .*y/a\.csv would both become the partition"
+    ):
         update(tmp_path / "out", tmp_path / "x" / "a.csv", tmp_path / "y" / "a.csv")
     assert update(tmp_path / "out", tmp_path / "?" / "a.csv") == ["x/a.csv", "y/a.csv"]
     with pytest.raises(UsageError, match=r"a\.csv occurs 2 times"):

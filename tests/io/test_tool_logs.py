@@ -169,7 +169,9 @@ def test_prompts_are_models_where_there_are_several():
 
 
 def test_perturbations_of_helm_are_read_one_at_a_time():
-    with pytest.raises(UsageError, match=r"several values of perturbation, 'lowercase', 'none'; select one"):
+    with pytest.raises(
+        UsageError, match=r"several values of perturbation, 'lowercase', 'none'; select one"
+    ):
         read("helm", "helm/perturbed")
     for one in ("none", "lowercase"):
         seen = read("helm", "helm/perturbed", where={"perturbation": one})

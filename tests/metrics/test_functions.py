@@ -141,7 +141,7 @@ def test_not_a_number_is_refused_with_advice(draws):
     )
     with pytest.raises(UsageError, match=message):
         metrics.from_function(lost).evaluate(draws)
-    with pytest.raises(UsageError, match="NaN for 300 of 300; decide in the function what 0/0 is"):
+    with pytest.raises(UsageError, match="NaN for 300 of 300; define 0/0 in the function"):
         metrics.from_function(lambda c: c[0, 0] * np.nan, vectorized=True).evaluate(draws)
 
 

@@ -100,7 +100,7 @@ def test_balanced_accuracy_is_the_mean_recall_of_the_chosen_classes(classes):
 @each("name", ["accuracy", "matthews_corrcoef", "cohen_kappa"])
 @each("classes", [[1], [0, 1]])
 def test_a_score_of_the_whole_table_takes_no_choice_of_classes(name, classes):
-    with pytest.raises(UsageError, match=f"{name} reads the whole table"):
+    with pytest.raises(UsageError, match=f"{name} uses the entire table"):
         metrics.get(name).evaluate(MARGINS, classes)
 
 

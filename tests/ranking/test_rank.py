@@ -15,6 +15,7 @@ from outperform.data.views import count_of
 from outperform.decision.hdi import narrowest
 from outperform.decision.ranks import losses, rank_probabilities
 from outperform.errors import ResourceError, UsageError
+from outperform.findings import listed
 from tests.lazily import lazily
 from tests.loops import each
 
@@ -237,7 +238,11 @@ def test_a_model_that_is_worse_may_still_be_best():
     name, ranking = found[0]
     assert "worse, but could still be best:" in repr(ranking)
     assert name in ranking.tied
-    assert "worse than the leader (≪) could still be best if" in " ".join(ranking.text().split())
+    behind = [row.name for row in ranking.rows if row.tied and row.decision is op.Decision.WORSE]
+    verb = "is" if len(behind) == 1 else "are"
+    named = f"{listed(behind)} {verb} worse than the leader (≪) but could still be best"
+    assert named in " ".join(ranking.text().split())
+    assert named.partition(" (≪)")[0] in ranking.to_latex()
     assert "before and after pooling" in ranking.report()
 
 

@@ -432,6 +432,52 @@ def test_a_narrow_screen_has_room_for_its_numbers(show, others, report):
     assert first.evaluate("one => one.scrollWidth <= one.clientWidth")
 
 
+def test_a_narrow_screen_shows_names_and_intervals_first(show, others):
+    """No name is cut, and its HDI can be read without scrolling, on at most two lines."""
+    long = "a-model-with-a-very-long-name-of-its-own"
+    renamed = op.Outcomes.from_correct(
+        {long: [1] * 300 + [0] * 100, f"{long}-2": [1] * 250 + [0] * 150, "c": [0, 1] * 200}
+    )
+    ranked = op.rank(renamed, metric="accuracy", rope=0.05, **QUICK)
+    content = "".join(one._repr_html_() for one in (*others.values(), ranked))
+    page, _ = show(host(content), width=390)
+    tables = page.evaluate(
+        """() => [...document.querySelectorAll(".op-card > .op-scroll")].map((box) => ({
+          right: box.getBoundingClientRect().right,
+          names: [...box.querySelectorAll("th[scope=row]")]
+            .map((one) => [one.scrollWidth, one.clientWidth]),
+          intervals: [...box.querySelectorAll("td.op-hdi")]
+            .map((one) => one.getBoundingClientRect())
+            .map((one) => [one.right, one.height]),
+        }))"""
+    )
+    assert sum(bool(table["intervals"]) for table in tables) >= 8
+    for table in tables:
+        assert all(wide <= room for wide, room in table["names"])
+        assert all(right <= table["right"] for right, _ in table["intervals"])
+        assert all(height < 70 for _, height in table["intervals"])
+
+
+STRUCK = """
+() => [...document.querySelectorAll("svg.op-density")].flatMap((svg) => {
+  const texts = [...svg.querySelectorAll("text")].map((one) => one.getBoundingClientRect());
+  const lines = [...svg.querySelectorAll("line.op-zero")].map((one) => one.getBoundingClientRect());
+  return texts.flatMap((text) => lines.filter((line) =>
+    line.left < text.right && line.right > text.left
+      && line.top < text.bottom - 3 && line.bottom > text.top + 3).map((line) => [text, line]));
+})
+"""
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_line_strikes_a_number(show, width):
+    """The number at an end of the interval may lie over zero, where the line has a gap."""
+    near = states()["across the lower edge"]
+    page, _ = show(host(cards() + near._repr_html_()), width=width)
+    assert page.locator("svg.op-density").count() > 2
+    assert page.evaluate(STRUCK) == []
+
+
 def test_a_table_that_goes_on_has_a_shadow_until_its_end(show, others):
     page, before = show(host(others["classes"]._repr_html_()), width=390)
     box = page.locator(".op-scroll").first

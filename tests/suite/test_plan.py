@@ -69,3 +69,17 @@ def test_what_is_refused():
     graded = op.Suite({"notes": scores}, metrics="mean", ropes=0.5)
     with pytest.raises(UsageError, match="score tasks cannot be planned"):
         op.plan(pilot=graded, a="a", b="b")
+
+
+@pytest.mark.parametrize("target", [0.8, 0.9])
+def test_the_headline_has_the_target(target):
+    found = op.plan(
+        pilot=pilot(200),
+        a="a",
+        b="b",
+        target=target,
+        n_simulations=100,
+        n_draws=500,
+        random_state=0,
+    )
+    assert f"(target: {target:.0%})" in repr(found)

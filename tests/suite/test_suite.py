@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import html
+import re
+
 import numpy as np
 import pytest
 
 import outperform as op
-from outperform.display.layout import Page
+from outperform.display.colours import LIGHT
+from outperform.display.layout import Page, plain
 from outperform.errors import UsageError
 from outperform.inference.spec import make_spec
 from outperform.inference.suite import average, contrast_draws, questions
@@ -410,6 +414,65 @@ def contrasts(values: np.ndarray) -> tuple[np.ndarray, int]:
     return pull - pull.mean(axis=1, keepdims=True), freedom
 
 
+@pytest.fixture(scope="module")
+def close():
+    """A ranking in which models that are worse than the leader could still be best."""
+    tasks = {}
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        ease = rng.normal(size=150) + rng.normal(size=(10, 150))
+        right = ease / np.sqrt(2) < stats.norm.ppf([0.8] * 9 + [0.86])[:, None]
+        tasks[f"t{seed}"] = op.Outcomes.from_correct(
+            {f"m{place}": row for place, row in enumerate(right)}
+        )
+    many = op.Suite(tasks, metrics="accuracy", ropes=0.01)
+    return op.rank(many, random_state=1, n_draws=2_000)
+
+
+def test_a_model_worse_than_the_leader_is_so_in_text_figure_and_page(close):
+    behind = [row.name for row in close if row.tied and row.decision is op.Decision.WORSE]
+    assert behind
+    named = f"worse, but could still be best: {', '.join(behind[:-1])} and {behind[-1]}"
+    assert named in repr(close)
+    assert f"{behind[-1]} are worse than the leader (≪) but could" in " ".join(str(close).split())
+    worse = [row.decision is op.Decision.WORSE for row in close]
+    bars = [line for line in close.plot().lines if line.get_marker() == "|"]
+    assert [line.get_color() == LIGHT["worse"] for line in bars] == worse
+    assert [span.tone == "worse" for span in close._document().spans] == worse
+    title = close.plot().get_title(loc="left")
+    assert named in " ".join(title.split())
+
+
+def test_a_ranking_on_a_screen_shows_observed_and_says_what_is_pooled(close, ranked):
+    lines = str(ranked).splitlines()
+    header = next(line for line in lines if line.startswith("model"))
+    assert header.split()[:3] == ["model", "observed", "mean"]
+    assert max(map(len, lines)) <= 80
+    text = " ".join(str(close).split())
+    assert "mean, HDI and P(best) are pooled by the estimated spread" in text
+    assert "new tasks: P(best) on tasks like these" in text
+    narrow = " ".join(plain(close._document().lines(Page(width=30))).split())
+    assert "new tasks:" not in narrow
+    assert "P(best) are pooled" not in narrow
+    assert "pooled" in close.to_markdown()
+
+
+def test_only_columns_that_are_shown_are_explained(compared):
+    pooled = "pooled mean: shrunk toward the other tasks"
+    for width in (80, 120):
+        text = plain(compared._document().lines(Page(width=width)))
+        shown = "pooled mean" in next(line for line in text.splitlines() if "observed" in line)
+        assert shown is (width == 120)
+        assert (pooled in text) is shown
+    assert pooled in compared.to_markdown()
+
+
+def test_every_symbol_of_a_suite_is_explained(compared):
+    text = " ".join(str(compared).split())
+    for row in (compared, compared.new_tasks, *compared.tasks.values()):
+        assert f"{row.decision.symbol} {row.decision.words}" in text
+
+
 def test_two_models_elsewhere_have_the_t_of_their_differences():
     rng = np.random.default_rng(0)
     values = rng.normal(size=(6, 2))
@@ -492,3 +555,26 @@ def test_what_scores_alone_cannot_answer_is_refused():
             op.compare(suite, "A", "B", **asked)
     with pytest.raises(UsageError, match="unknown column 'set'"):
         op.Suite.from_scores(fold_table(5), by="set")
+
+
+def test_a_page_has_each_model_on_each_task(ranked, tmp_path):
+    """A cell has the mean, the interval and the decision that the ranking of the task has."""
+    page = op.write_report(ranked, tmp_path / "ranking.html").read_text(encoding="utf-8")
+    assert ">Each task</h2>" in page
+    grid = page.partition(">Each task</h2>")[2].partition("</table>")[0]
+    heads, *rows = grid.split("<tr>")[1:]
+    assert re.findall(r">([^<]+)</th>", heads) == ["task", *ranked.names]
+    assert len(rows) == len(ranked.tasks)
+    for (name, one), row in zip(ranked.tasks.items(), rows, strict=True):
+        first, *cells = re.findall(r"<t[hd].*?</t[hd]>", row)
+        assert re.sub("<[^>]+>", " ", first).split() == [name, "accuracy,", str(one.n), "items"]
+        assert ("<b>" in cells[ranked.names.index(one.leader.name)]) is True
+        for model, cell in zip(ranked.names, cells, strict=True):
+            raw, decision = one[model].raw, one[model].decision
+            mean, *symbol, low, _, high = re.sub("<[^>]+>", " ", cell).split()
+            expected = (raw.mean, raw.hdi.low, raw.hdi.high)
+            assert [float(mean), float(low), float(high)] == pytest.approx(expected, abs=0.0006)
+            assert symbol == ([] if decision is None else [html.escape(decision.symbol)])
+    assert "<summary>Each task</summary>" in ranked.to_html()
+    facts = ranked.to_dict()["tasks"][0]
+    assert facts["hdis"]["m0"]["low"] == ranked.tasks["t0"]["m0"].raw.hdi.low

@@ -236,7 +236,8 @@ class Line:
                 tokens.append(token)
             elif meant:
                 tokens += self._replaced(token, meant)
-        command, tokens = _for_metrics(self.command, self.joined(tokens))
+        unsigned = [_without_sign(token) for token in self.joined(tokens)]
+        command, tokens = _for_metrics(self.command, unsigned)
         return _for_models(command, tokens)
 
     def _replaced(self, token: Token, meant: str) -> list[Token]:
@@ -357,6 +358,13 @@ def is_file(word: str) -> bool:
         return Path(word).is_file()
     except (OSError, ValueError):
         return False
+
+
+def _without_sign(token: Token) -> Token:
+    """Return the half-width of a ROPE that was typed as the largest loss, with its sign."""
+    value = token.value or ""
+    is_loss = token.option == "--rope" and "," not in value
+    return Token(token.option, value.removeprefix("-")) if is_loss else token
 
 
 def _mass(text: str, *, complement: bool) -> str:

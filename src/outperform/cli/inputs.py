@@ -524,7 +524,10 @@ def _check_columns(source: str, models: Sequence[str | None], reading: Ungrouped
     names, options = [reading.truth, *models], ["--truth", *_options(models)]
     missing = [option for option, name in zip(options, names, strict=False) if name is None]
     if missing:
-        hint = "; or --correct for each model, if the columns record right or wrong"
+        hint = (
+            "; or --correct for each model, if the columns record right or wrong; or --a and --b "
+            "with --metric mean, if they contain grades"
+        )
         what = "the name of a column" if len(missing) == 1 else "the names of columns"
         raise UsageError(
             f"pass {', '.join(missing)}, {what}"
@@ -535,12 +538,21 @@ def _check_columns(source: str, models: Sequence[str | None], reading: Ungrouped
 
 
 def columns_there(source: str, reading: Ungrouped) -> str:
-    """Return a sentence that lists the columns of a file, if known before reading it."""
+    """Return a sentence that lists the columns of a file, if known before reading it.
+
+    For a table with one row per item and model, an error shows the options to read it.
+    """
     from outperform.io.columnar import listed
-    from outperform.io.request import column_names
+    from outperform.io.request import LOOKS_LONG, column_names, long_layout
 
     names = column_names(source, **reading.dialect())
-    return "" if names is None else f". Columns of {source}: {listed(names)}"
+    if names is None:
+        return ""
+    layout = long_layout(names)
+    there = f". Columns of {source}: {listed(names)}"
+    if layout is not None:
+        raise UsageError(f"{source} {LOOKS_LONG}: pass {layout}{there}")
+    return there
 
 
 def needed_columns(models: Sequence[str | None]) -> list[str]:

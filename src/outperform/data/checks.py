@@ -212,4 +212,10 @@ def code_of(data: Classes, label: Label) -> int:
         if known == label:
             return code
     noun = {"spans": "type", "label_sets": "label"}.get(data.kind, "class")
+    twin = next((known for known in data.labels if str(known) == str(label)), None)
+    if twin is not None:
+        raise UsageError(
+            f"unknown {noun} {label!r}; the {noun} {twin!r} is of type {type(twin).__name__}: pass "
+            f"{twin!r}"
+        )
     raise UsageError(unknown_name(noun, label, [str(known) for known in data.labels]))

@@ -8,10 +8,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from outperform import wrong_calls
 from outperform.display.colours import with_colours
-from outperform.display.formats import LIMIT, Column
+from outperform.display.formats import LIMIT, Column, display_width
 from outperform.display.numbers import for_text, true_minus
 from outperform.display.pictures import (
     Html,
@@ -21,7 +23,7 @@ from outperform.display.pictures import (
     spans_html,
     tone,
 )
-from outperform.wrong_calls import unknown_attribute
+from outperform.errors import CallError
 
 
 @cache
@@ -72,6 +74,7 @@ def mark(decision: str) -> Html:
 
 
 _SCROLLS = 12  # tables with more rows scroll
+_LONG = 16  # longer names have several lines
 
 
 def table_html(
@@ -131,13 +134,7 @@ def table_html(
         element("tbody", *lines),
         class_="op-table",
     )
-    tall = " op-tall" if len(rows) > _SCROLLS else ""
-    box = element(
-        "div", table, class_=f"op-scroll{tall}", tabindex="0", role="region",
-        aria_label=for_text(label),
-    )  # fmt: skip
-    below = [element("p", true_minus(for_text(note)), class_="op-quiet") for note in notes]
-    return joined([box, *below])
+    return _scrolling(table, len(rows), notes=notes, label=label)
 
 
 _GATE_SYMBOLS = {"pass": "✓", "fail": "✗", "undecided": "?"}
@@ -150,10 +147,16 @@ def _side(column: Column) -> str | None:
     return "op-r" if column.align == "right" else None
 
 
+def _name_class(text: str, *others: str | None) -> str | None:
+    """Return the classes of a name, which has several lines if it is long."""
+    long = "op-long" if display_width(text) > _LONG else None
+    return " ".join(filter(None, (*others, long))) or None
+
+
 def _cell(column: Column, value: object, *, first: bool) -> Html:
     text = for_text(column.show(value), limit=LIMIT)
     if first:
-        return element("th", text, scope="row", class_=_side(column))
+        return element("th", text, scope="row", class_=_name_class(text, _side(column)))
     if column.key == "decision" and isinstance(value, str):
         return element("td", mark(for_text(value)))
     if column.key == "status":  # without a colour, because colours represent decisions
@@ -163,23 +166,137 @@ def _cell(column: Column, value: object, *, first: bool) -> Html:
     return element("td", text, class_=_side(column))
 
 
+class GridCell(NamedTuple):
+    """A cell of two lines: a number after a square in the colour of its decision, and a detail.
+
+    Parameters
+    ----------
+    text
+        The number.
+    detail
+        Text below it.
+    decision
+        Decision on it; empty if there is none.
+    strong
+        Whether it is bold.
+    """
+
+    text: str
+    detail: str
+    decision: str = ""
+    strong: bool = False
+
+    def html(self) -> Html:
+        """Return it as a cell of a table."""
+        text = true_minus(self.text)
+        symbol = f" {self.decision.partition(' ')[0]}" if self.decision else ""
+        square = element("span", class_=f"op-mark op-{tone(self.decision)}", aria_hidden="true")
+        return element(
+            "td",
+            square if self.decision else None,
+            element("b", text) if self.strong else text,
+            symbol or None,
+            element("br"),
+            element("span", true_minus(self.detail), class_="op-quiet"),
+            class_="op-r",
+            title=self.decision or None,
+        )
+
+
+def grid_html(
+    heads: Sequence[str],
+    rows: Sequence[tuple[str, str, Sequence[GridCell]]],
+    *,
+    notes: Sequence[str] = (),
+    label: str,
+) -> Html:
+    """Return a table of cells of two lines, which scrolls with its heading and first column fixed.
+
+    Parameters
+    ----------
+    heads
+        Heading of the first column, then of each other column.
+    rows
+        For each row its name, a detail below it, and its cells.
+    notes
+        Lines below the table.
+    label
+        Accessible name of the scrolling region.
+
+    Examples
+    --------
+    >>> rows = [("arc", "900 items", [GridCell("0.7", "0.6 to 0.8", "≪ worse")])]
+    >>> str(grid_html(["task", "gpt"], rows, label="Tasks")).count("op-worse")
+    1
+    """
+    first, *others = heads
+    columns = [element("th", for_text(first), scope="col")]
+    columns += [
+        element("th", for_text(name, limit=LIMIT), scope="col", class_="op-r") for name in others
+    ]
+    lines = [
+        element(
+            "tr",
+            element(
+                "th",
+                for_text(name, limit=LIMIT),
+                element("br"),
+                element("span", for_text(detail, limit=LIMIT), class_="op-quiet op-wrap"),
+                scope="row",
+                class_=_name_class(max(name, detail, key=display_width)),
+            ),
+            *(cell.html() for cell in cells),
+        )
+        for name, detail, cells in rows
+    ]
+    table = element(
+        "table",
+        element("thead", element("tr", *columns)),
+        element("tbody", *lines),
+        class_="op-table",
+    )
+    return _scrolling(table, len(rows), notes=notes, label=label)
+
+
+def _scrolling(table: Html, n_rows: int, *, notes: Sequence[str], label: str) -> Html:
+    """Return a table in a box that scrolls, and the notes below it."""
+    tall = " op-tall" if n_rows > _SCROLLS else ""
+    box = element(
+        "div", table, class_=f"op-scroll{tall}", tabindex="0", role="region",
+        aria_label=for_text(label),
+    )  # fmt: skip
+    below = [element("p", true_minus(for_text(note)), class_="op-quiet") for note in notes]
+    return joined([box, *below])
+
+
 # Notebooks
 
 
-class Notebook(ABC):
+class Notebook(wrong_calls.Answering, ABC):
     """Mixin with notebook output in every format."""
 
     __slots__ = ()
 
-    if not TYPE_CHECKING:  # otherwise every misspelled attribute would pass the type checker
+    if not TYPE_CHECKING:
 
-        def __getattr__(self, name: str) -> object:
-            """Raise an error that suggests the right attribute."""
-            if name.startswith("_"):
-                raise AttributeError(name)
-            if hasattr(type(self), name):  # a property raised the error itself
-                return object.__getattribute__(self, name)
-            raise AttributeError(unknown_attribute(self, name))
+        def __init_subclass__(cls, **kwargs: object) -> None:
+            """Wrap public methods, so a wrong call raises an error with the correct call."""
+            super().__init_subclass__(**kwargs)
+            for name, value in list(vars(cls).items()):
+                is_method = isinstance(value, FunctionType) and not name.startswith("_")
+                # With slots, a dataclass is made twice.
+                if is_method and not hasattr(value, "__wrapped__"):
+                    setattr(cls, name, wrong_calls.explained(value))
+
+        def __getitem__(self, name: object) -> object:
+            """Raise an error that suggests the attribute for a key."""
+            if name in dir(self):
+                raise CallError(f"numbers of a result are attributes: type .{name}")
+            raise CallError("numbers of a result are attributes, such as .mean; type dir(result)")
+
+        def __float__(self) -> float:
+            """Raise an error that suggests the number to use."""
+            raise CallError("a result is not a number; type result.mean or result.observed")
 
     @abstractmethod
     def to_html(self) -> str:

@@ -10,11 +10,13 @@ from numpy.typing import ArrayLike
 
 from outperform._typing import Distribution, FloatArray
 from outperform.display.cards import (
+    GridCell,
     details_html,
     finding_item,
     folded,
     folded_findings,
     fragment,
+    grid_html,
     shares_html,
     table_html,
 )
@@ -127,6 +129,8 @@ class Rows:
         Text directly below the table, for example the number of rows not shown.
     indent
         Indent of the continuation lines of a note.
+    explain
+        Function of the keys of the columns that fit, which returns more notes.
     """
 
     table: Table
@@ -135,16 +139,46 @@ class Rows:
     labels: Sequence[str] = ()
     left: str = ""
     indent: int = 0
+    explain: Callable[[Collection[str]], Sequence[str]] | None = None
 
     def blocks(self, page: Page) -> list[list[Line]]:
         """Return the table, and its notes."""
         table = self.verbose if page.verbose and self.verbose is not None else self.table
         lines = page.table(table, first=self.first, labels=self.labels)
         lines += page.text(self.left) if self.left else []
-        return [
-            lines,
-            [line for note in table.notes for line in page.text(note, indent=self.indent)],
-        ]
+        notes = list(table.notes)
+        if self.explain is not None:
+            notes += self.explain(page.shown(table, first=self.first, labels=self.labels))
+        return [lines, [line for note in notes for line in page.text(note, indent=self.indent)]]
+
+
+class Grid(NamedTuple):
+    """A table of cells of two lines, for cards and pages.
+
+    Parameters
+    ----------
+    title
+        Title in a few words.
+    heads
+        Heading of the first column, then of each other column.
+    rows
+        For each row its name, a detail below it, and its cells.
+    notes
+        Lines below it.
+    """
+
+    title: str
+    heads: Sequence[str]
+    rows: Sequence[tuple[str, str, Sequence[GridCell]]]
+    notes: Sequence[str] = ()
+
+    def html(self) -> Html:
+        """Return it as a table."""
+        n_hidden = len(self.rows) - MOST_ROWS
+        more = (f"and {n_hidden:,} more rows",) if n_hidden > 0 else ()
+        return grid_html(
+            self.heads, self.rows[:MOST_ROWS], notes=(*more, *self.notes), label=self.title
+        )
 
 
 class Note(NamedTuple):
@@ -204,10 +238,12 @@ class Document:
     table
         The table of a card.
     spans, zero, leads
-        One interval per row of that table, whether the intervals are differences, and the number of
-        columns before them.
+        One interval per row of that table, whether these are differences, and the number of
+        columns with names. The HDI and its picture follow them.
     more
         The table with all columns, which a card shows collapsed.
+    grid
+        A further table, which a card folds and a page shows under a heading.
     notes
         Sentences below the tables, and details.
     findings
@@ -258,6 +294,7 @@ class Document:
     zero: bool = True
     leads: int = 1
     more: Table | None = None
+    grid: Grid | None = None
     notes: Sequence[Note] = ()
     findings: Sequence[tuple[str, str, str]] = ()
     quiet: Collection[str] = ()
@@ -321,6 +358,7 @@ class Document:
         return fragment(
             element("p", true_minus(self.headline), class_=f"op-head op-{self.tone or OPEN}"),
             *self.html_parts(),
+            None if self.grid is None else folded(self.grid.title, self.grid.html()),
             folded_findings(self.loud),
             folded("Details", details_html(details)) if details else None,
             element("p", self.method, class_="op-quiet") if self.method else None,
@@ -333,6 +371,7 @@ class Document:
         parts = [
             element("div", words, class_=f"decision op-{self.tone or OPEN}"),
             *self.html_parts(),
+            *([] if self.grid is None else [element(level, self.grid.title), self.grid.html()]),
             element(level, "Findings"),
             element("ul", *(finding_item(*finding) for finding in self.loud), class_="op-findings")
             if self.loud
@@ -369,12 +408,13 @@ class Document:
             caption = element("figcaption", self.picture.axis) if self.picture.axis else None
             parts.append(element("figure", self.picture.html(), caption, class_="op-figure"))
         if self.table is not None:
-            table, n_hidden = self.table, len(self.table) - MOST_ROWS
+            table, leads = _interval_first(self.table, self.leads)
+            n_hidden = len(table) - MOST_ROWS
             more = (f"and {n_hidden:,} more rows",) if n_hidden > 0 else ()
             parts.append(
                 table_html(
                     table.columns, table.rows[:MOST_ROWS], notes=(*more, *table.notes),
-                    spans=self.spans, zero=self.zero, leads=self.leads,
+                    spans=self.spans, zero=self.zero, leads=leads,
                     label=table.title or self.headline,
                 )
             )  # fmt: skip
@@ -411,6 +451,17 @@ class Document:
         """Return the LaTeX table of a paper, or the table of all rows from ``rows``."""
         table = (self.paper or rows)()
         return captioned(table, caption).to_latex(label=label)
+
+
+def _interval_first(table: Table, leads: int) -> tuple[Table, int]:
+    """Return a table with its HDI next to the names, and the number of columns up to it.
+
+    On a narrow screen these are the columns that can be seen without scrolling.
+    """
+    if "hdi" not in table.keys:
+        return table, leads
+    others = [key for key in table.keys if key != "hdi"]
+    return table.only([*others[:leads], "hdi", *others[leads:]]), leads + 1
 
 
 def _note_lines(notes: Iterable[Note], page: Page) -> list[Line]:

@@ -109,14 +109,15 @@ def draw_ranking(
     ax: Axes | None = None,
     size: FigureSize = "text",
 ) -> Axes:
-    """Draw each model's interval, in the given order, with a band behind those tied for best.
+    """Draw the interval of each model in the order given, in the colour of its decision.
 
-    Models that are not tied are worse than the leader and have the colour of worse.
+    The decision is against the leader. Models that could still be best are in a band.
 
     Parameters
     ----------
     models
-        For each model ``name``, ``mean``, ``observed``, ``hdi`` and ``tied`` as in its facts.
+        For each model ``name``, ``mean``, ``observed``, ``hdi`` and ``tied`` as in its facts, and
+        ``decision``, which is None for the leader.
     metric
         Metric name.
     greater_is_better
@@ -133,7 +134,8 @@ def draw_ranking(
     Examples
     --------
     >>> hdi = {"low": 0.7, "high": 0.9, "prob": 0.95}
-    >>> models = [{"name": "gpt", "mean": 0.8, "observed": 0.81, "hdi": hdi, "tied": True}]
+    >>> models = [{"name": "gpt", "mean": 0.8, "observed": 0.81, "hdi": hdi, "tied": True,
+    ...            "decision": None}]
     >>> from matplotlib.figure import Figure
     >>> ax = draw_ranking(models, metric="F1", greater_is_better=True, ax=Figure().subplots())
     >>> [text.get_text() for text in ax.get_yticklabels()], ax.get_xlabel()
@@ -146,8 +148,7 @@ def draw_ranking(
         for k, model in enumerate(models):
             if model["tied"]:
                 ax.axhspan(k - 0.5, k + 0.5, fc=ink, alpha=figure_style.BAND, lw=0, zorder=0)
-            tone = OPEN if model["tied"] else "worse"
-            draw_interval(ax, model, k, width=min(2.8, points / 3), decided=tone)
+            draw_interval(ax, model, k, width=min(2.8, points / 3), decided=_against_leader(model))
         names = figure_style.name_rows(ax, (model["name"] for model in models), points)
         for name, model in zip(names, models, strict=True):
             name.set_fontweight("bold" if model["tied"] else "normal")
@@ -161,12 +162,22 @@ def draw_ranking(
     return ax
 
 
+def _against_leader(model: Mapping[str, Any]) -> str:
+    """Return the colour of the decision against the leader, or of the ink for the leader."""
+    return OPEN if model["decision"] is None else row_tone(model)
+
+
+_COLOURS = {"worse": "orange", "equivalent": "grey", "better": "blue"}
+_MEANINGS = {"worse": "worse", "equivalent": "practically equivalent", "better": "better"}
+
+
 def _ranking_key(models: Sequence[Mapping[str, Any]], pooled: bool) -> str:
-    n_tied = sum(model["tied"] for model in models)
+    tones = {_against_leader(model) for model in models}
+    could_be_best = sum(model["tied"] for model in models) > 1
     parts = [
         KEY.format(hdi=f"{numbers.percent(models[0]['hdi']['prob'])} HDI"),
-        f"shaded: {'tied for best' if n_tied > 1 else 'best'}",
-        *(["orange: worse"] if n_tied < len(models) else []),
+        f"shaded: {'could still be best' if could_be_best else 'best'}",
+        *(f"{_COLOURS[tone]}: {_MEANINGS[tone]}" for tone in _COLOURS if tone in tones),
         *(["partially pooled"] if pooled else []),
     ]
     return "; ".join(parts)

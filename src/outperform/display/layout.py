@@ -149,16 +149,11 @@ class Page:
         class              b
         cccccccc…cccccccc  yyyyyyyyy
         """
-        important = [key for key in first if key in table.keys]
-        order = [*important, *(key for key in table.keys if key not in important)]
         cells = {column.key: self._cells(column, table.rows) for column in table.columns}
-        widths = {key: max(map(self._wide, column)) for key, column in cells.items()}
-        for key in labels:
-            widths[key] = min(widths[key], _LONGEST_LABEL)
-        least = {k: min(w, _SHORTEST_LABEL) if k in labels else w for k, w in widths.items()}
-        ends = accumulate(least[key] + _GAP for key in order)
-        fitting = {key for key, end in zip(order, ends, strict=True) if end - _GAP <= self.width}
-        visible = [c for c in table.columns if c.key in fitting] or list(table.columns[:1])
+        widths = self._widths(cells, labels)
+        least = _shortest(widths, labels)
+        fitting = self._fitting(table, least, first)
+        visible = [column for column in table.columns if column.key in fitting]
         spare = self.width - sum(least[c.key] + _GAP for c in visible) + _GAP
         for key in (c.key for c in visible if c.key in labels):
             more = min(spare, widths[key] - least[key])
@@ -174,6 +169,30 @@ class Page:
             for row in range(len(table) + 1)
         ]
         return [_spaced(line) for line in lines]
+
+    def shown(
+        self, table: Table, *, first: Sequence[str] = (), labels: Sequence[str] = ()
+    ) -> tuple[str, ...]:
+        """Return the keys of the columns that :meth:`table` shows."""
+        cells = {column.key: self._cells(column, table.rows) for column in table.columns}
+        least = _shortest(self._widths(cells, labels), labels)
+        fitting = self._fitting(table, least, first)
+        return tuple(key for key in table.keys if key in fitting)
+
+    def _widths(self, cells: Mapping[str, Sequence[str]], labels: Sequence[str]) -> dict[str, int]:
+        """Return the width of each column."""
+        widths = {key: max(map(self._wide, column)) for key, column in cells.items()}
+        return {k: min(w, _LONGEST_LABEL) if k in labels else w for k, w in widths.items()}
+
+    def _fitting(
+        self, table: Table, least: Mapping[str, int], first: Sequence[str]
+    ) -> frozenset[str]:
+        """Return the columns that fit, the important ones first; at least one."""
+        important = [key for key in first if key in table.keys]
+        order = [*important, *(key for key in table.keys if key not in important)]
+        ends = accumulate(least[key] + _GAP for key in order)
+        fitting = [key for key, end in zip(order, ends, strict=True) if end - _GAP <= self.width]
+        return frozenset(fitting or table.keys[:1])
 
     def _tail(self, labels: Sequence[str], width: int) -> int:
         """Return the length of label endings to keep, so that shortened labels stay distinct."""
@@ -346,6 +365,11 @@ def with_places(table: Table, keys: Sequence[str], places: int) -> Table:
         for column in table.columns
     )
     return replace(table, columns=columns)
+
+
+def _shortest(widths: Mapping[str, int], labels: Sequence[str]) -> dict[str, int]:
+    """Return the least width of each column; labels can be cut."""
+    return {k: min(w, _SHORTEST_LABEL) if k in labels else w for k, w in widths.items()}
 
 
 def _words(text: str, room: int) -> list[str]:

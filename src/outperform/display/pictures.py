@@ -155,15 +155,28 @@ _CHARACTER = 7.5  # maximum width of a character, in pixels
 
 
 def _ticks_in(domain: tuple[float, float], *, most: int, pixels: float) -> list[tuple[float, str]]:
-    """Return as many round values as fit next to each other, at least two."""
-    ticks = _ticks(domain, most=most)
-    for fewer in range(most - 1, 1, -1):
-        step = domain[1] - domain[0] if len(ticks) < 2 else ticks[1][0] - ticks[0][0]
-        longest = max((len(text) for _, text in ticks), default=0)
-        if pixels * step / (domain[1] - domain[0]) >= _CHARACTER * longest + 6:
-            break
-        ticks = _ticks(domain, most=fewer)
-    return ticks
+    """Return as many round values as fit side by side and are not cut, two if possible.
+
+    Examples
+    --------
+    >>> _ticks_in((-0.008, 0.056), most=4, pixels=110)
+    [(0.0, '0.00'), (0.04, '0.04')]
+    """
+    known = []
+    for n in range(most, 1, -1):
+        ticks = [tick for tick in _ticks(domain, most=n) if 8 < place(tick[0], domain) < 92]
+        known += [ticks, ticks[:: max(len(ticks) - 1, 1)]]
+    fitting = [ticks for ticks in known if ticks and _fit(ticks, domain, pixels)]
+    return next((ticks for ticks in fitting if len(ticks) > 1), fitting[0] if fitting else [])
+
+
+def _fit(ticks: Sequence[tuple[float, str]], domain: tuple[float, float], pixels: float) -> bool:
+    """Return whether the texts of evenly spaced values do not touch."""
+    if len(ticks) < 2:
+        return True
+    step = ticks[1][0] - ticks[0][0]
+    longest = max(len(text) for _, text in ticks)
+    return pixels * step / (domain[1] - domain[0]) >= _CHARACTER * longest + 6
 
 
 def _line(
@@ -249,7 +262,9 @@ def density(outline: object, facts: Facts, *, label: str) -> Html:
         zones = [_zone(hill, *part) for part in zip(edges, edges[1:], names, strict=False)]
         behind = [
             _band(left, right, _AXIS),
-            _line(_at(0, domain), _at(0, domain), 0, _AXIS, "zero"),
+            # It leaves room for the numbers at the ends of the interval.
+            _line(_at(0, domain), _at(0, domain), 0, _BAR - 8, "zero"),
+            _line(_at(0, domain), _at(0, domain), _BAR + 8, _AXIS, "zero"),
         ]
     low, high = _ends(facts)
     axis = [_line("0%", "100%", _AXIS, _AXIS, "axis")]
@@ -465,7 +480,6 @@ def spans_html(spans: Sequence[Span], *, zero: bool) -> tuple[Html, list[Html]]:
     ticks = [
         _write(_at(value, domain), 12, text)
         for value, text in _ticks_in(domain, most=4, pixels=_NARROW)
-        if 8 < place(value, domain) < 92  # otherwise its text would be cut off
     ]
     axis = element("svg", *ticks, width="100%", height=16, aria_hidden="true")
     return axis, [_row(interval, domain, zero=zero) for interval in spans]

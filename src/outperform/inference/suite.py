@@ -24,13 +24,14 @@ from outperform.findings import quoted
 from outperform.inference.spec import Data, Spec, rope_for
 from outperform.inference.summary import Summary
 from outperform.metrics.metric import MetricLike
+from outperform.wrong_calls import Answering, explained
 
 Scale = Literal["metric", "rope"]
 Weighting = Literal["equal", "size"]
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False, eq=False)
-class Suite:
+class Suite(Answering):
     """A set of tasks on which the same models were evaluated.
 
     Each task has its own items, metric, size and ROPE. :func:`compare`, :func:`rank` and
@@ -73,6 +74,7 @@ class Suite:
     weights: Mapping[str, float]
     scale: Scale | None
 
+    @explained
     def __init__(
         self,
         tasks: Mapping[str, Data] | Outcomes,

@@ -121,8 +121,13 @@ class TableQuery:
 Fault = Literal["missing", "strange"]
 First = Callable[[str, Fault], str]
 """Function that locates the first invalid values of a column."""
+RIGHT_WORDS = {
+    **dict.fromkeys(("true", "yes", "right", "correct", "pass", "passed"), True),
+    **dict.fromkeys(("false", "no", "wrong", "incorrect", "fail", "failed"), False),
+}
+"""Words for right and wrong, in lower case."""
 # pandas writes booleans as 1.0 and 0.0 if values are missing.
-SAYS_RIGHT = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
+SAYS_RIGHT = {**RIGHT_WORDS, "1": True, "1.0": True, "0": False, "0.0": False}
 _DECIMAL = re.compile(r"[-+]?(?:[0-9]+[.,]?[0-9]*|[.,][0-9]+)(?:[eE][-+]?[0-9]+)?")
 
 
@@ -271,8 +276,8 @@ def _not_right(name: str, value: object, where: str) -> str:
         )
     )
     return (
-        f"column {name!r} must contain true and false, or 1 and 0, for right and wrong; got other "
-        f"values {where}, e.g. {str(value)[:60]!r}; {hint}"
+        f"column {name!r} must contain true and false, 1 and 0, or pass and fail, for right and "
+        f"wrong; got other values {where}, e.g. {str(value)[:60]!r}; {hint}"
     )
 
 
@@ -289,7 +294,7 @@ def _right(value: object) -> bool | None:
 
     Examples
     --------
-    >>> [_right(value) for value in (True, 0, 1.0, "TRUE", "false", "1", "")]
+    >>> [_right(value) for value in (True, 0, 1.0, "TRUE", "fail", "1", "")]
     [True, False, True, True, False, True, None]
     """
     if value is None or value == "":

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, get_args
 from outperform.data.missing import MissingTexts
 from outperform.data.outcomes import Outcomes
 from outperform.data.views import with_source
-from outperform.errors import UsageError, param, unknown_name
+from outperform.errors import UsageError, either, param, unknown_name
 from outperform.io.addresses import STORES, Option, Storage, called
 from outperform.io.catalogue import LOGS, SOURCES
 from outperform.io.columnar import listed
@@ -161,6 +161,22 @@ class Request:
             return dict(named)
         return {name: name for name in ([named] if isinstance(named, str) else named or ())}
 
+    def _refuse_long(self, table: Table | Frame) -> None:
+        """Raise an error if rows of several models would be read as rows of one model."""
+        layout = long_layout(table.names)
+        if layout is None:
+            return
+        columns = list(self.columns_by_model.values())
+        model = next(name for name in table.names if name.lower() in _MODEL_COLUMNS)
+        is_pooled = self.correct is not None and len(columns) == 1 and model not in self.wanted
+        of_scores = self.truth is not None and self.truth.lower() in _SCORE_COLUMNS
+        if is_pooled or (of_scores and (not columns or {*columns} - {*table.names})):
+            selected = either(f"where={{{model!r}: 'bert'}}", f"--where {model}=bert")
+            raise UsageError(
+                f"{table.name} {LOOKS_LONG}: pass {layout}. To read the rows of one model: "
+                f"{selected}"
+            )
+
     @property
     def wanted(self) -> list[str]:
         """Requested columns of one table."""
@@ -173,6 +189,7 @@ class Request:
         """Return the roles of the columns of one table."""
         if self.correct is None:
             check_names(self.models, self.truth, table)
+        self._refuse_long(table)
         for name in self.wanted:
             table.column(name)
         models = self.columns_by_model
@@ -244,12 +261,50 @@ def check_names(models: Any, truth: str | None, table: Table | Frame) -> None:
 def _no_truth(table: Table | Frame) -> str:
     """Return the message for a missing truth, with the columns of the table."""
     names = list(table.names)
+    layout = long_layout(names)
+    if layout is not None:
+        return f"{table.name} {LOOKS_LONG}: pass {layout}. Columns: {listed(names)}"
     guess = next((name for name in names if name.lower() in ("label", *GOLD)), "label")
     return (
         f"pass the column of the true labels, e.g. {param('truth=', guess)}; if the models' "
         f"columns record right or wrong, pass them as {param('correct=')} instead. Columns of "
         f"{table.name}: {listed(names)}"
     )
+
+
+# Usual column names of a table with one row per item and model, the most usual first.
+_MODEL_COLUMNS = ("model", "model_name", "model_id", "system", "candidate", "variant")
+_SCORE_COLUMNS = (
+    *("correct", "is_correct", "score", "grade", "rating", "passed", "pass", "success", "right"),
+    *("acc", "exact_match", "outcome", "result", "verdict"),
+)
+_ITEM_COLUMNS = (
+    *("id", "item_id", "item", "question_id", "question", "doc_id", "sample_id", "sample"),
+    *("example_id", "example", "prompt_id", "prompt", "case_id", "case", "test_case", "instance"),
+)
+
+LOOKS_LONG = "seems to have one row per item and model"
+
+
+def long_layout(names: Sequence[str]) -> str | None:
+    """Return the arguments for a table that seems to have one row per item and model, else None.
+
+    Examples
+    --------
+    >>> long_layout(["model", "question", "correct"])
+    "format='long', id='question', model='model', score='correct'"
+    >>> long_layout(["label", "bert", "gpt"])
+    """
+    by_name = {name.lower(): name for name in names}
+    model, score, item = (
+        next((by_name[name] for name in usual if name in by_name), None)
+        for usual in (_MODEL_COLUMNS, _SCORE_COLUMNS, _ITEM_COLUMNS)
+    )
+    if model is None or score is None:
+        return None
+    columns = {"id": item or "the item's id", "model": model, "score": score}
+    typed = [param("format=", LONG), *(param(f"{name}=", columns[name]) for name in columns)]
+    return either(", ", " ").join(typed)
 
 
 def check_format(name: str | None) -> None:
@@ -475,7 +530,7 @@ def _read_files(source: object, request: Request) -> Outcomes:
 
 def _as_long(names: str) -> str:
     """Return the message for a model column without ``format="long"``; otherwise empty text."""
-    if param("model=") not in names:
+    if param("model=") not in names and param("score=") not in names:
         return ""
     return (
         f"{names} can be used with a table with one row per item and model; if this is one, pass "

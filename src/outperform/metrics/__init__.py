@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from outperform import wrong_calls
 from outperform.metrics.catalogue import (
     brier_part,
     cohen_kappa,
@@ -66,3 +67,8 @@ __all__ = [
     "statistics",
     "utility",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Answer a wrong guess with what to type."""
+    raise AttributeError(wrong_calls.unknown_metric(name, (*names(), *score_names()), __all__))

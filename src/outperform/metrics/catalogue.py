@@ -395,7 +395,7 @@ PARTS = {
 
 
 def ece(*, bins: int = BINS, debiased: bool = False) -> Metric:
-    """Return the expected calibration error: the mean over bins of |frequency − probability|.
+    """Return the expected calibration error: the mean over bins of ``|frequency − probability|``.
 
     Bins have equal width and include their upper end, as in scikit-learn's ``calibration_curve``.
     With two classes the probability of the positive class is used; with several, that of the most

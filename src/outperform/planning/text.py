@@ -29,7 +29,7 @@ _NAME = 30
 
 
 def plan_headline(facts: Facts) -> str:
-    """Return the result of a plan on one line.
+    """Return the result of a plan on one line, with the target.
 
     Examples
     --------
@@ -40,39 +40,40 @@ def plan_headline(facts: Facts) -> str:
     >>> print(plan_headline(facts))
     1,834 ± 31 items: ≫ with a probability of 80%.
     >>> print(plan_headline(facts | {"n": 5210, "n_error": 120}))
-    1,834 ± 31 to 5,210 ± 120 items: probably ≫.
+    1,834 ± 31 to 5,210 ± 120 items: probably ≫ (target: 80%).
     >>> print(plan_headline(facts | {"n": None, "reached": 0.34, "highest": 0.91}))
-    At least 1,834 ± 31 items: even 1,000,000 reach ≫ with a probability of 34% to 91%.
+    At least 1,834 ± 31 items: even 1,000,000 reach ≫ with a probability of 34% to 91% (target: 80%).
     >>> print(plan_headline(facts | {"n": None, "least": None, "highest": 0.634}))
-    Not reachable: the probability of ≫ is at most 63% with up to 1,000,000 items.
-    """
+    Not reachable: the probability of ≫ is at most 63% with up to 1,000,000 items (target: 80%).
+    """  # noqa: E501
     goal = _goal(facts)
     more = " more" if facts["seen"] else ""
     max_items = f"{numbers.count(facts['max_items'])}"
-    low, high = _percent(facts["reached"]), _percent(facts["highest"])
+    low, high, target = (_percent(facts[key]) for key in ("reached", "highest", "target"))
     least, n = (_with_error(facts, key) for key in ("least", "n"))
     if n is None and least is not None:
         return (
             f"At least {least}{more} items: even {max_items} reach {_outcome(facts)} with a "
-            f"probability of {low} to {high}."
+            f"probability of {low} to {high} (target: {target})."
         )
     if n is None and facts["highest"] >= facts["target"]:
         return (
             f"Even {max_items}{more} items may not be enough: {_outcome(facts)} with a probability "
-            f"of {low} to {high}."
+            f"of {low} to {high} (target: {target})."
         )
     if n is None:
         return (
             f"Not reachable: the probability of {_outcome(facts)} is at most {high} with up to "
-            f"{max_items}{more} items."
+            f"{max_items}{more} items (target: {target})."
         )
     if facts["n"] == 0:
         return f"No more items are needed: {goal} already."
     if is_range(facts) and least is not None:
-        return f"{least} to {n}{more} items: probably {goal}."
+        return f"{least} to {n}{more} items: probably {goal} (target: {target})."
     if facts["items"] != "certain":
-        return f"{n}{more} items: probably {goal}."
-    return f"{n}{more} items: {goal} with a probability of {low}."
+        return f"{n}{more} items: probably {goal} (target: {target})."
+    higher = "" if low == target else f" (target: {target})"
+    return f"{n}{more} items: {goal} with a probability of {low}{higher}."
 
 
 def is_range(facts: Facts) -> bool:

@@ -405,7 +405,7 @@ def plot_ranks(
     >>> from matplotlib.figure import Figure
     >>> ax = plot_ranks(facts, ax=Figure().subplots())
     >>> [text.get_text() for text in ax.get_yticklabels()], [text.get_text() for text in ax.texts]
-    (['gpt', 'bert'], ['80.0%', '20.0%', '20.0%', '80.0%', 'bold: tied for best'])
+    (['gpt', 'bert'], ['80.0%', '20.0%', '20.0%', '80.0%', 'bold: could still be best'])
     """
     models = facts["models"]
     height = _FRAME + _ROW * len(models)
@@ -428,7 +428,7 @@ def plot_ranks(
         ax.set_xlabel("rank", **figure_style.SMALL)
         ax.spines[:].set_visible(False)
         title = "Probability of each rank" if title is None else title
-        figure_style.write_title(ax, title, note="bold: tied for best", margin=margin)
+        figure_style.write_title(ax, title, note="bold: could still be best", margin=margin)
     return ax
 
 
@@ -485,7 +485,7 @@ def plot_decisions(
         ax.tick_params(axis="x", length=0)
         family = figure_style.family(ax)
         ax.set_xlabel(_legend(decisions), family=family, **figure_style.TINY)
-        note = f"row − column, ROPE {read.rope_text(facts)}; bold: tied for best"
+        note = f"row − column, ROPE {read.rope_text(facts)}; bold: could still be best"
         title = "Decision on every pair of models" if title is None else title
         figure_style.write_title(ax, title, note=note, margin=margin)
         ax.spines[:].set_visible(False)
@@ -515,7 +515,7 @@ def _legend(decisions: Sequence[Sequence[str | None]]) -> str:
 def _name_rows(
     ax: Axes, names: Sequence[object], size: float, *, tied: set[object], shift: float = 0.0
 ) -> float:
-    """Label the rows, with models tied for best in bold, and return the width in points."""
+    """Name the rows, in bold if they could still be best, and return the width in points."""
     texts = figure_style.name_rows(ax, names, size, shift=shift)
     for name, text in zip(names, texts, strict=True):
         text.set_fontweight("bold" if name in tied else "normal")

@@ -425,7 +425,7 @@ class Ranking(Tabular):
         return latex_label("rank", self.metric)
 
     def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
-        """Draw the interval of each model, with a band behind the models tied for best.
+        """Draw the interval of each model, with those that could still be best in a band.
 
         Parameters
         ----------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -166,24 +166,52 @@ def is_pooled(facts: Facts) -> bool:
     return any(model["raw"]["mean"] != model["mean"] for model in facts["models"])
 
 
-def _pooling(facts: Facts) -> str:
-    """Return a note on which numbers are pooled; empty if none are."""
-    if not is_pooled(facts):
+_POOLED = {"mean": "mean", "hdi": "HDI", "p_best": "P(best)", "regret": "regret"}
+
+
+def pooling_sentence(shown: Collection[str]) -> str:
+    """Return which of the columns shown are pooled.
+
+    Examples
+    --------
+    >>> print(pooling_sentence(["mean", "hdi"]))
+    mean and HDI are pooled by the estimated spread of the models' true values
+    """
+    pooled = [word for key, word in _POOLED.items() if key in shown]
+    parts = [
+        *(["raw: the mean before pooling"] if "raw_mean" in shown else []),
+        *(["decisions are those of compare, before pooling"] if "decision" in shown else []),
+        f"{listed(pooled)} {'are' if len(pooled) > 1 else 'is'} pooled by the estimated spread of "
+        "the models' true values",
+    ]
+    return "; ".join(parts)
+
+
+def _pooling(facts: Facts, shown: Collection[str]) -> str:
+    """Return which of the columns shown are pooled; an empty text if none are."""
+    return pooling_sentence(shown) if is_pooled(facts) else ""
+
+
+def could_be_best(names: Sequence[object]) -> str:
+    """Return why models that are worse than the leader are not ruled out; "" if there are none.
+
+    Examples
+    --------
+    >>> print(could_be_best(["bert"]))
+    bert is worse than the leader (≪) but could still be best, because the leader was chosen on the same data: after pooling, the HDI of the difference is not entirely beyond the ROPE
+    """  # noqa: E501
+    if not names:
         return ""
     return (
-        "raw: mean before pooling; decisions: as in compare, before pooling; mean, HDI, P(best) "
-        "and regret: partially pooled, using the estimated spread of the models' true values"
+        f"{listed([for_text(name, limit=_LONGEST_NAME) for name in names])} "
+        f"{'are' if len(names) > 1 else 'is'} worse than the leader (≪) but could still be best, "
+        "because the leader was chosen on the same data: after pooling, the HDI of the difference "
+        "is not entirely beyond the ROPE"
     )
 
 
 def _could_be_best(facts: Facts) -> str:
-    """Return a note on why a model can be worse than the leader but not ruled out."""
-    if not any(map(_worse_yet_tied, facts["models"])):
-        return ""
-    return (
-        "a model that is worse than the leader (≪) could still be best if the HDI of their pooled "
-        "difference is not entirely beyond the ROPE, because the leader was chosen on the same data"
-    )
+    return could_be_best([row["name"] for row in facts["models"] if _worse_yet_tied(row)])
 
 
 # Sentences
@@ -286,13 +314,13 @@ def ranking_paragraph(facts: Facts) -> str:
         f"expected loss of choosing it is {_regret(leader['regret'])}.",
         f"A model counts as tied unless the {hdi} of its difference to "
         f"{for_text(leader['name'])} lies entirely beyond the ROPE ({read.rope_text(facts)})"
-        + (", before and after pooling." if _pooling(facts) else "."),
+        + (", before and after pooling." if is_pooled(facts) else "."),
         *([tied_sentence(facts)] if len(facts["tied"]) < len(facts["models"]) else []),
         f"All numbers come from one joint posterior ({', '.join(read.method(facts))})"
         + (
             ", partially pooled using the estimated spread of the models' true values, except for "
             "the decisions on pairs."
-            if _pooling(facts)
+            if is_pooled(facts)
             else "."
         ),
     ]
@@ -324,7 +352,6 @@ def ranking_document(facts: Facts, *, top: int | None = None) -> Document:
         Number of models on a screen, starting with the best; all if None.
     """
     full, caption = ranking_table(facts), _caption(facts)
-    explanations = [*filter(None, [_pooling(facts), _could_be_best(facts)])]
     models = facts["models"][:top]
     left = len(facts["models"]) - len(models)
     table = brief(
@@ -336,11 +363,20 @@ def ranking_document(facts: Facts, *, top: int | None = None) -> Document:
         headings=_SHORT,
     )
     more = f"and {numbers.count(left)} more" if left else ""
-    screen = [Rows(table=table, first=_FIRST, labels=["model"], left=more)]
+    behind = _could_be_best(facts)
+    screen = [
+        Rows(
+            table=table,
+            first=_FIRST,
+            labels=["model"],
+            left=more,
+            explain=lambda shown: [*filter(None, [_pooling(facts, shown), behind])],
+        )
+    ]
     if len(facts["models"]) <= _MOST_IN_MATRIX:
         screen.append(Rows(table=_matrix(facts), labels=["model"]))
     symbols = _meanings(symbol for row in facts["decisions"] for symbol in row)
-    notes = [Note(text, card=False) for text in (symbols, *explanations)]
+    notes = [Note(symbols, card=False)]
     if len(facts["tied"]) < len(facts["models"]):
         notes.append(Note(tied_sentence(facts)))
     return Document(
@@ -351,7 +387,7 @@ def ranking_document(facts: Facts, *, top: int | None = None) -> Document:
         table=joined_hdi(full, aligned=False).only(_IN_CARD),
         spans=[span(model) for model in facts["models"]],
         zero=False,
-        more=replace(full, notes=tuple(explanations)),
+        more=replace(full, notes=_explained(facts)),
         notes=notes,
         findings=read.findings(facts),
         most_findings=None if top is None else _MOST_FINDINGS,
@@ -376,9 +412,15 @@ def ranking_page(facts: Facts) -> Table:
         headings={**_SHORT, "decision": "decision"},
         notes=(
             f"decision: compared with the leader; {_meanings(symbols)}",
-            *filter(None, [_pooling(facts), _could_be_best(facts)]),
+            *_explained(facts),
         ),
     )
+
+
+def _explained(facts: Facts) -> tuple[str, ...]:
+    """Return the sentences about all columns."""
+    pooled = _pooling(facts, ("raw_mean", "decision", *_POOLED))
+    return tuple(filter(None, (pooled, _could_be_best(facts))))
 
 
 def _matrix(facts: Facts) -> Table:

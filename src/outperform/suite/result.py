@@ -15,7 +15,6 @@ from outperform.comparison.result import Comparison
 from outperform.decision.intervals import Interval
 from outperform.decision.rope import Decision, Rope, probability_error
 from outperform.display.document import Document
-from outperform.display.facts import Facts
 from outperform.display.forest_figure import draw_forest, draw_ranking
 from outperform.display.formats import latex_label
 from outperform.display.sentences import headline
@@ -31,6 +30,7 @@ from outperform.suite.text import (
     rank_document,
     rank_headline,
     rank_table,
+    rank_title,
     task_table,
 )
 
@@ -78,6 +78,10 @@ class RankedTask(NamedTuple):
         The best model, and all models that could still be best.
     means, mcse, observed
         Unpooled posterior mean of each model, its Monte Carlo error, and the plug-in value.
+    hdis
+        Unpooled HDI of each model.
+    decisions
+        Decision on the difference of each model from the leader of the task; None for the leader.
     """
 
     task: str
@@ -89,6 +93,8 @@ class RankedTask(NamedTuple):
     means: Mapping[str, float]
     mcse: Mapping[str, float]
     observed: Mapping[str, float]
+    hdis: Mapping[str, Interval]
+    decisions: Mapping[str, Decision | None]
 
 
 @written(
@@ -438,6 +444,8 @@ class SuiteRanking(Tabular):
                 means={row.name: row.raw.mean for row in task.rows},
                 mcse={row.name: row.raw.mcse for row in task.rows},
                 observed={row.name: row.observed for row in task.rows},
+                hdis={row.name: row.raw.hdi for row in task.rows},
+                decisions={row.name: row.decision for row in task.rows},
             )
             for name, task in self.tasks.items()
         )
@@ -453,7 +461,7 @@ class SuiteRanking(Tabular):
         return latex_label("rank", "suite")
 
     def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
-        """Draw the interval of each model's mean over tasks, with those tied for best in a band.
+        """Draw each model's mean over tasks, with those that could still be best in a band.
 
         Parameters
         ----------
@@ -463,13 +471,14 @@ class SuiteRanking(Tabular):
             Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
         facts = self.to_dict()
+        models = facts["models"]
         centred = ", difference from the average model" if self.scale == "rope" else ""
         return draw_ranking(
-            facts["models"],
+            [{**row, "decision": (row["against_leader"] or {}).get("decision")} for row in models],
             metric=facts["metric"] + centred,
             greater_is_better=self.greater_is_better,
             pooled=len(self.rows) > 2,
-            title=_title(facts),
+            title=rank_title(facts),
             ax=ax,
             size=size,
         )
@@ -494,15 +503,10 @@ class SuiteRanking(Tabular):
             names=("model", self.leader.name),
             metric=facts["metric"],
             greater_is_better=self.greater_is_better,
-            title=_title(facts),
+            title=rank_title(facts),
             ax=ax,
             size=size,
         )
 
     def __repr__(self) -> str:
         return f"SuiteRanking({rank_headline(self.to_dict())})"
-
-
-def _title(facts: Facts) -> str:
-    """Return the model that is best, as the title of a figure."""
-    return rank_headline(facts, limit=24).partition(";")[0].rstrip(".")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from outperform._typing import FloatArray
 from outperform.display import facts as read
 from outperform.display import numbers
-from outperform.display.document import Document, Note, Posterior, Rows, brief, legend
+from outperform.display.cards import GridCell
+from outperform.display.document import Document, Grid, Note, Posterior, Rows, brief, legend
 from outperform.display.facts import Facts
 from outperform.display.formats import (
     count_column,
@@ -24,16 +26,20 @@ from outperform.display.pictures import Span, span, tone
 from outperform.display.sentences import best_words, headline
 from outperform.display.table import Table
 from outperform.findings import counted, listed
+from outperform.ranking.text import could_be_best, pooling_sentence
 
 _LIMIT = 24
 _PLACES = ("observed", "mean", "sd", "hdi_low", "hdi_high", "pooled")
 _TASK_FIRST = ("task", "decision", "mean", "hdi", "n", "observed", "metric", "pooled")
 _TASK_TEXT = ("task", "metric", "n", "observed", "mean", "pooled", "hdi", "decision")
-_RANK_FIRST = ("model", "mean", "hdi", "p_best", "decision", "p_best_new_tasks", "win_rate")
+_RANK_FIRST = (
+    "model", "mean", "hdi", "p_best", "decision", "observed", "p_best_new_tasks", "win_rate",
+)  # fmt: skip
 _RANK_TEXT = (
     "model", "observed", "mean", "hdi", "p_best", "p_best_new_tasks", "mean_rank", "win_rate",
     "regret", "decision",
 )  # fmt: skip
+_POOLED_MEAN = "pooled mean: shrunk toward the other tasks"
 _CARD_TASK = ("task", "decision", "mean", "hdi", "observed", "n")
 _CARD_RANK = ("model", "decision", "p_best", "mean", "hdi", "observed")
 
@@ -62,7 +68,7 @@ def task_table(facts: Facts) -> Table:
     rows.append(_task_row(f"mean of these {len(rows)}", {**facts, "metric": None}))
     if facts["new_tasks"] is not None:
         rows.append(_task_row("tasks like these", facts["new_tasks"]))
-    return Table(columns, tuple(rows), title=_caption(facts))
+    return Table(columns, tuple(rows), title=_caption(facts), notes=(_POOLED_MEAN,))
 
 
 def _task_row(name: str, difference: Mapping[str, Any], **more: Any) -> dict[str, Any]:
@@ -85,7 +91,7 @@ def _caption(facts: Facts) -> str:
     return (
         f"{read.difference(facts, limit=_LIMIT)}, {facts['metric']} (paired, "
         f"{numbers.percent(facts['hdi']['prob'])} HDI, ROPE {read.rope_text(facts)}, "
-        f"{numbers.count(facts['n'])} items); pooled: shrunk toward the other tasks"
+        f"{numbers.count(facts['n'])} items)"
     )
 
 
@@ -112,7 +118,8 @@ def comparison_document(facts: Facts, draws: FloatArray) -> Document:
     new, text = facts["new_tasks"], f"On these tasks: {headline(facts, limit=_LIMIT)}"
     rows: list[Mapping[str, Any]] = [*facts["tasks"], facts, *([new] if new is not None else [])]
     places = max(numbers.decimals(row["sd"], least=2) for row in (facts, *facts["tasks"]))
-    known = [row["decision"] for row in rows[: len(facts["tasks"]) + 1]]
+    known = [row["decision"] for row in rows]
+    symbols = legend((decision["symbol"], decision["words"]) for decision in known)
     table = brief(full, _TASK_TEXT, places=places, of=_PLACES, hdi=read.hdi_label(facts))
     chances = (read.probability(facts, f"p_{word}") for word in ("worse", "equivalent", "better"))
     worse, equivalent, better = chances
@@ -129,13 +136,17 @@ def comparison_document(facts: Facts, draws: FloatArray) -> Document:
             label=text,
             axis=f"{read.difference(facts, limit=_LIMIT)}, {facts['metric']}",
         ),
-        screen=[Rows(table=table, first=_TASK_FIRST, labels=["task"])],
-        table=joined_hdi(full, aligned=False).only(_CARD_TASK),
+        screen=[
+            Rows(
+                table=replace(table, notes=(symbols,)),
+                first=_TASK_FIRST,
+                labels=["task"],
+                explain=lambda shown: [_POOLED_MEAN] if "pooled" in shown else [],
+            )
+        ],
+        table=replace(joined_hdi(full, aligned=False).only(_CARD_TASK), notes=()),
         spans=[span(row, rope=row["rope"]) for row in rows] if facts["scale"] == "metric" else (),
         more=full,
-        notes=[
-            Note(legend((decision["symbol"], decision["words"]) for decision in known), card=False)
-        ],
         findings=read.findings(facts),
         caption=caption,
         errors=_errors([row["mc_errors"] for row in rows], _OF_DIFFERENCE),
@@ -209,7 +220,7 @@ def rank_table(facts: Facts) -> Table:
         }
         for row in facts["models"]
     )
-    return Table(columns, rows, title=_rank_caption(facts))
+    return Table(columns, rows, title=_rank_caption(facts), notes=_rank_notes(facts))
 
 
 def _describe(difference: Mapping[str, Any] | None, otherwise: str = "leader") -> str:
@@ -220,11 +231,58 @@ def _describe(difference: Mapping[str, Any] | None, otherwise: str = "leader") -
     )
 
 
+def _rank_notes(facts: Facts, shown: Collection[str] | None = None) -> tuple[str, ...]:
+    """Return sentences about the columns shown, all by default."""
+    pooled = len(facts["models"]) > 2
+    behind = [row["name"] for row in facts["models"] if row["tied"] and _is_worse(row)]
+    columns = ("mean", "hdi", "p_best", "regret", "decision") if shown is None else shown
+    new = shown is not None and "p_best_new_tasks" in shown
+    return (
+        *(["new tasks: P(best) on tasks like these"] if new else []),
+        *([pooling_sentence(columns)] if pooled else []),
+        *([could_be_best(behind)] if behind else []),
+    )
+
+
 def _rank_caption(facts: Facts) -> str:
     return (
         f"{len(facts['models'])} models, {facts['metric']} ({numbers.count(facts['n'])} items, "
         f"{numbers.percent(facts['hdi_prob'])} HDI, ROPE {read.rope_text(facts)})"
     )
+
+
+def rank_title(facts: Facts) -> str:
+    r"""Return the best model, and those that are worse but could still be best, as a title.
+
+    Examples
+    --------
+    >>> worse = {"name": "bert", "p_best": 0.03, "tied": True,
+    ...          "against_leader": {"decision": {"name": "WORSE"}}}
+    >>> leader = {"name": "gpt", "p_best": 0.97, "tied": True, "against_leader": None}
+    >>> rank_title({"models": [leader, worse], "tasks": [1, 2, 3, 4], "n_draws": 4000})
+    'gpt is best on these 4 tasks (P\xa097.0%); worse, but could still be best: bert'
+    """
+    text = _best(facts, _LIMIT).replace("(P ", "(P\N{NO-BREAK SPACE}")
+    behind = [row for row in facts["models"] if row["tied"] and _is_worse(row)]
+    return text + _named(_BEHIND, behind, _LIMIT)
+
+
+_BEHIND = "worse, but could still be best"
+
+
+def _best(facts: Facts, limit: int | None) -> str:
+    """Return the best model on these tasks."""
+    first, n = facts["models"][0], len(facts["tasks"])
+    share = numbers.probability(first["p_best"], facts["n_draws"])
+    tasks = "this task" if n == 1 else f"these {n} tasks"
+    name = for_text(first["name"], limit=limit)
+    return f"{name} {best_words(first['p_best'])} on {tasks} (P {share})"
+
+
+def _named(words: str, rows: Sequence[Mapping[str, Any]], limit: int | None) -> str:
+    """Return a clause with the names of models; "" without models."""
+    names = [for_text(row["name"], limit=limit) for row in rows]
+    return f"; {words}: {listed(names, most=4)}" if names else ""
 
 
 def rank_headline(facts: Facts, *, limit: int | None = None) -> str:
@@ -238,19 +296,11 @@ def rank_headline(facts: Facts, *, limit: int | None = None) -> str:
     'gpt is best on these 4 tasks (P 97.0%); the other is worse. On tasks like these: P(best) 80.0%.'
     """  # noqa: E501
     first, *others = facts["models"]
-    name = for_text(first["name"], limit=limit)
-    share = numbers.probability(first["p_best"], facts["n_draws"])
-    sure = best_words(first["p_best"])
-    n = len(facts["tasks"])
-    line = f"{name} {sure} on {'this task' if n == 1 else f'these {n} tasks'} (P {share})"
+    line = _best(facts, limit)
     tied = [row for row in others if row["tied"]]
     behind = [row for row in tied if _is_worse(row)]
-    for words, some in (
-        ("not shown to be worse", [row for row in tied if row not in behind]),
-        ("worse one to one, but could still be best", behind),
-    ):
-        names = [for_text(row["name"], limit=limit) for row in some]
-        line += f"; {words}: {listed(names, most=4)}" if names else ""
+    line += _named("not shown to be worse", [row for row in tied if row not in behind], limit)
+    line += _named(_BEHIND, behind, limit)
     worse = len(others) - len(tied)
     if worse and tied:
         line += f"; {'one is' if worse == 1 else f'{worse} are'} worse"
@@ -289,6 +339,50 @@ def _leaders(facts: Facts) -> Table:
     return Table(columns, rows)
 
 
+def _grid(facts: Facts) -> Grid:
+    """Return the mean and HDI of each model on each task, with the decision against its leader."""
+    names = [row["name"] for row in facts["models"]]
+    decisions = [
+        (decision["symbol"], decision["words"])
+        for task in facts["tasks"]
+        for decision in task["decisions"].values()
+        if decision is not None
+    ]
+    hdi = f"{numbers.percent(facts['hdi_prob'])} HDI"
+    return Grid(
+        title="Each task",
+        heads=("task", *names),
+        rows=[
+            (
+                task["task"],
+                f"{task['metric']}, {counted(task['n'], 'items')}",
+                _grid_cells(task, names),
+            )
+            for task in facts["tasks"]
+        ],
+        notes=[
+            f"mean and {hdi} on the task, before pooling; bold: leader of the task; symbols: "
+            f"decision against it ({legend(decisions)})"
+        ],
+    )
+
+
+def _grid_cells(task: Mapping[str, Any], names: Sequence[str]) -> list[GridCell]:
+    """Return a cell for each model, all with the same number of decimals."""
+    hdis = [task["hdis"][name] for name in names]
+    # An interval is about four standard deviations wide.
+    places = max(numbers.decimals((hdi["high"] - hdi["low"]) / 4, least=2) for hdi in hdis)
+    return [
+        GridCell(
+            text=numbers.plain(task["means"][name], places),
+            detail=numbers.interval(hdi["low"], hdi["high"], places),
+            decision="" if decision is None else f"{decision['symbol']} {decision['words']}",
+            strong=decision is None,
+        )
+        for name, hdi, decision in zip(names, hdis, map(task["decisions"].get, names), strict=True)
+    ]
+
+
 def _against_leader(row: Facts) -> Span:
     """Return the interval of a model in the colour of its decision against the leader."""
     against = row["against_leader"]
@@ -305,7 +399,7 @@ def rank_document(facts: Facts) -> Document:
         places=max(numbers.decimals(row["sd"], least=2) for row in facts["models"]),
         of=_PLACES,
         hdi=hdi,
-        headings={"decision": "vs 1"},
+        headings={"decision": "vs 1", "p_best_new_tasks": "new tasks"},
         notes=[legend((decision["symbol"], decision["words"]) for decision in known)],
     )
     caption = _rank_caption(facts)
@@ -314,13 +408,19 @@ def rank_document(facts: Facts) -> Document:
         short=rank_headline(facts, limit=_LIMIT),
         lead=[Note(f"{hdi}, ROPE {read.rope_text(facts)}", card=False)],
         screen=[
-            Rows(table=table, first=_RANK_FIRST, labels=["model"]),
+            Rows(
+                table=table,
+                first=_RANK_FIRST,
+                labels=["model"],
+                explain=partial(_rank_notes, facts),
+            ),
             Rows(table=_leaders(facts), labels=["task"]),
         ],
-        table=joined_hdi(full, aligned=False).only(_CARD_RANK),
+        table=replace(joined_hdi(full, aligned=False).only(_CARD_RANK), notes=()),
         spans=[_against_leader(row) for row in facts["models"]],
         zero=facts["scale"] == "rope",
         more=full,
+        grid=_grid(facts),
         findings=read.findings(facts),
         caption=caption,
         errors=_errors([row["mc_errors"] for row in facts["models"]], _OF_MODEL),

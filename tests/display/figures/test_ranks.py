@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from outperform.display import numbers
+from outperform.display.colours import LIGHT
 from outperform.display.forest_figure import draw_ranking
 from outperform.ranking.pairs import plot_decisions, plot_ranks
 from tests.lazily import lazily
@@ -62,7 +63,7 @@ def test_tied_models_are_bold(ax, texts):
     weights = [text.get_fontweight() for text in ax.get_yticklabels()]
     assert weights == ["bold", "bold", "normal"]
     assert ax.get_title(loc="left") == "model 0 is best"
-    assert texts(ax)[-1] == "bold: tied for best"
+    assert texts(ax)[-1] == "bold: could still be best"
 
 
 def test_decisions_have_their_colours_and_leaning_ones_a_tint(ax):
@@ -119,8 +120,12 @@ def test_given_axes_are_used(draw):
     assert draw(make(3), ax=ax) is ax
 
 
-def make_models(tied):
-    """Return the facts of models whose intervals get lower, and which of them are tied."""
+def make_models(tied, symbols=None):
+    """Return the facts of models whose intervals get lower, and which of them are tied.
+
+    The symbols are the decisions against the first model; by default, models not tied are worse.
+    """
+    symbols = ["?" if in_band else "≪" for in_band in tied] if symbols is None else symbols
     return [
         {
             "name": f"model {k}",
@@ -128,6 +133,7 @@ def make_models(tied):
             "observed": 0.81 - 0.05 * k,
             "hdi": {"low": 0.77 - 0.05 * k, "high": 0.83 - 0.05 * k, "prob": 0.95},
             "tied": in_band,
+            "decision": {"symbol": symbols[k]} if k else None,
         }
         for k, in_band in enumerate(tied)
     ]
@@ -154,14 +160,26 @@ def test_ranking_forest_separates_tied_by_band_colour_and_weight(ax, texts):
     assert colours == [black, orange, black]
     weights = [text.get_fontweight() for text in ax.get_yticklabels()]
     assert weights == ["bold", "normal", "bold"]
-    assert "shaded: tied for best; orange: worse" in " ".join(texts(ax)[-1].split())
+    assert "shaded: could still be best; orange: worse" in " ".join(texts(ax)[-1].split())
+
+
+def test_ranking_forest_has_the_colours_of_decisions(ax, texts):
+    """A model that is worse than the leader is orange even if it could still be best."""
+    models = make_models([True] * 4 + [False], ["", "?", "≪", "≈", "≪"])
+    draw_ranking(models, metric="F1", greater_is_better=True, ax=ax)
+    colours = [to_rgba(line.get_color()) for line in ax.lines if line.get_marker() == "|"]
+    shades = [LIGHT["worse"], LIGHT["equivalent"], LIGHT["worse"]]
+    assert colours == [to_rgba(shade) for shade in ("black", "black", *shades)]
+    assert [patch.get_y() + patch.get_height() / 2 for patch in ax.patches] == [0, 1, 2, 3]
+    key = " ".join(texts(ax)[-1].split())
+    assert key.endswith("shaded: could still be best; orange: worse; grey: practically equivalent")
 
 
 @pytest.mark.parametrize(
     ("tied", "greater", "expected"),
     [
         ([True, False], True, ("shaded: best; orange: worse", "F1 → better")),
-        ([True, True], False, ("shaded: tied for best", "F1 → worse")),
+        ([True, True], False, ("shaded: could still be best", "F1 → worse")),
     ],
 )
 def test_ranking_forest_names_only_what_is_drawn(tied, greater, expected, texts):

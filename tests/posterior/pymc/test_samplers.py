@@ -55,8 +55,8 @@ def test_a_good_chain_converged():
         ({"rhat": 1.02}, "R-hat is 1.020"),
         ({"rhat": float("nan")}, "R-hat is nan"),
         ({"divergences": 1}, "1 draws diverged"),
-        ({"ess": 399.0}, "worth 399"),
-        ({"ess": float("nan")}, "worth nan"),
+        ({"ess": 399.0}, "size is 399"),
+        ({"ess": float("nan")}, "size is nan"),
     ],
 )
 def test_every_fault_is_named(changed, says):

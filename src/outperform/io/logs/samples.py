@@ -16,6 +16,7 @@ import numpy as np
 from outperform._files import INT64, parse, shown
 from outperform.errors import DataError, UsageError, param
 from outperform.io.engine import EngineFault
+from outperform.io.group_by import RIGHT_WORDS
 
 LONG = "long"
 """Format of a table with one row per item and model; the caller names the columns."""
@@ -112,7 +113,6 @@ class FailedLog(NamedTuple):
 
 
 _RIGHT = {"C": True, "I": False, "N": False}  # correct, incorrect, no answer
-_WORDS = {"true": True, "yes": True, "false": False, "no": False}
 _PARTLY_RIGHT = {"P": 0.5}
 
 
@@ -128,7 +128,7 @@ def as_grade(value: Any) -> float | None:
     """
     if isinstance(value, str):
         text = value.strip()
-        known: dict[str, float] = {**_RIGHT, **_PARTLY_RIGHT, **_WORDS}
+        known: dict[str, float] = {**_RIGHT, **_PARTLY_RIGHT, **RIGHT_WORDS}
         grade = known.get(text, known.get(text.lower()))
         value = text or None if grade is None else grade
     if value is None:
@@ -160,8 +160,8 @@ def is_right(value: object) -> bool | None:
             return None
         if text in _RIGHT:
             return _RIGHT[text]
-        if text.lower() in _WORDS:
-            return _WORDS[text.lower()]
+        if text.lower() in RIGHT_WORDS:
+            return RIGHT_WORDS[text.lower()]
         try:
             return is_right(float(text))
         except ValueError:
