@@ -17,7 +17,7 @@ from scipy.special import ndtr
 
 import outperform as op
 from outperform._typing import AnyArray, FloatArray, IntArray
-from outperform.inference.disagreements import FEW_GROUPS
+from outperform.inference.thresholds import FEW_GROUPS
 from verification import markdown
 from verification.chance import share_error, share_is_off
 

@@ -17,7 +17,7 @@ import numpy as np
 import outperform as op
 from outperform._typing import IntArray
 from outperform.data.scores import Scores
-from outperform.inference.disagreements import FEW_GROUPS
+from outperform.inference.thresholds import FEW_GROUPS
 from verification import markdown
 from verification.chance import share_is_off
 from verification.influence import mean_of, share_of

@@ -19,8 +19,8 @@ import numpy as np
 
 import outperform as op
 from outperform._typing import FloatArray
-from outperform.inference.disagreements import VERY_SKEWED
 from outperform.inference.score_spec import ScoreSpec
+from outperform.inference.thresholds import VERY_SKEWED
 from verification import markdown
 from verification.chance import share_is_off
 from verification.influence import mean_of, share_of

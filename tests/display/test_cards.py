@@ -104,11 +104,27 @@ def test_an_element_escapes_all_but_markup(payload):
     assert re.fullmatch(r"<p title=\"[^\"<>]*\">.*</p>", made, flags=re.DOTALL)
 
 
+FOLDS = re.compile(r'<details class="op-finding op-(\w+)"( open)?>')
+
+
 def test_notes_are_folded_to_a_line_and_warnings_are_open(facts):
     serious = {"name": "grave", "level": "serious", "message": "Do not trust this."}
-    text = shown({**facts, "findings": [*facts["findings"], serious]})
-    folds = re.findall(r'<details class="op-finding op-(\w+)"( open)?>', text)
-    assert folds == [("serious", " open"), ("warning", " open"), ("note", "")]
+    notes = [{"name": name, "level": "note", "message": "So."} for name in ("judged", "judge_bias")]
+    text = shown({**facts, "findings": [*facts["findings"], serious, *notes]})
+    folds = FOLDS.findall(text)
+    assert folds[:2] == [("serious", " open"), ("warning", " open")]
+    assert sorted(folds[2:]) == [("note", ""), ("note", " open"), ("note", " open")]
+    for name in ("judged", "judge_bias"):  # the result depends on the correction
+        assert re.search(rf'op-note" open><summary>(?:(?!</summary>).)*{name}</code>', text)
+
+
+def test_few_findings_are_not_folded(facts):
+    assert all(opened for _, opened in FOLDS.findall(shown(facts)))
+
+
+def test_numbers_in_findings_have_a_true_minus(facts):
+    note = {"name": "judge_bias", "level": "note", "message": "A shift of -0.004 in gpt-4."}
+    assert "A shift of −0.004 in gpt-4." in shown({**facts, "findings": [note]})
 
 
 def test_the_parts_of_the_picture_end_at_the_rope(facts):

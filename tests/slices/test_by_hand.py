@@ -10,7 +10,7 @@ import pytest
 import outperform as op
 from outperform import metrics
 from outperform.decision.rope import Decision, Rope
-from outperform.inference.disagreements import FEW_ITEMS
+from outperform.inference.thresholds import FEW_ITEMS
 from outperform.slices.api import FEW_SLICES
 from outperform.slices.summary import Numbers, SliceNumbers, summarize_rows
 

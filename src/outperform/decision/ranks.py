@@ -214,7 +214,7 @@ def regret_from_distribution(difference: Distribution, *, greater_is_better: boo
 
 
 def _reach(mean: float, sd: float) -> float:
-    """Return the integration range beyond zero: twice the range to e⁻³⁶ of a normal density."""
+    """Return how far past zero to integrate: twice as far as a normal density takes to e⁻³⁶."""
     return 2.0 * (math.hypot(mean, _FAR * sd) - mean)
 
 

@@ -373,20 +373,33 @@ def folded(summary: str, *content: str | None, opened: bool = False) -> Html:
 
 def finding_item(level: str, message: str, name: str) -> Html:
     """Return a finding as an item of a list."""
-    parts = element("strong", level), f" {message} ", element("code", name)
+    parts = element("strong", level), f" {true_minus(message)} ", element("code", name)
     return element("li", *parts, class_=f"op-{level}")
 
 
+_FEW_FINDINGS = 3  # a card shows so many in full
+_OF_JUDGES = ("judged", "judge_bias")
+
+
 def folded_findings(findings: Sequence[tuple[str, str, str]]) -> Html | None:
-    """Return all findings, with each note collapsed to one line."""
+    """Return all findings; if they are many, each note is folded into one line.
+
+    Notes about a judge are not folded, because the result depends on its correction.
+    """
     if not findings:
         return None
+    few = len(findings) <= _FEW_FINDINGS
     lines = [
         element(
             "details",
-            element("summary", element("strong", level), f" {message} ", element("code", name)),
+            element(
+                "summary",
+                element("strong", level),
+                f" {true_minus(message)} ",
+                element("code", name),
+            ),
             class_=f"op-finding op-{level}",
-            open=level != "note",
+            open=few or level != "note" or name in _OF_JUDGES,
         )
         for level, message, name in findings
     ]

@@ -14,10 +14,11 @@ from outperform.comparison.result import Comparison
 from outperform.decision.intervals import check_prob
 from outperform.errors import UsageError, param, unknown_name
 from outperform.findings import Finding, finding
-from outperform.inference.diagnostics import SAFE_ERRORS, unseen_finding
+from outperform.inference.diagnostics import unseen_finding
 from outperform.inference.judges import drawn_of, is_judged
 from outperform.inference.spelling import SPELLED, spelling_finding
 from outperform.inference.summary import summarize
+from outperform.inference.thresholds import SAFE_ERRORS
 from outperform.planning.goals import judged_goal
 from outperform.planning.more_data import Needed, items_needed
 

@@ -23,7 +23,6 @@ from outperform.decision.rope import (
 from outperform.findings import Finding, clauses, counted, finding, listed, quoted
 from outperform.inference.changes import error_findings
 from outperform.inference.disagreements import (
-    FEW_ITEMS,
     matching_findings,
     often,
     pool_findings,
@@ -37,6 +36,7 @@ from outperform.inference.score_views import items_of, probabilities, tied_share
 from outperform.inference.spec import LabelSpec, Spec
 from outperform.inference.spelling import alike_findings
 from outperform.inference.summary import Summary
+from outperform.inference.thresholds import FEW_ERRORS, FEW_ITEMS, SAFE_ERRORS
 from outperform.metrics import votes
 from outperform.metrics.custom import Ordinal
 from outperform.metrics.votes import VOTES
@@ -182,7 +182,6 @@ def _clipped(spec: ScoreSpec) -> Iterator[Finding]:
             )
 
 
-FEW_ERRORS = 10
 # An error is reported if its weight exceeds that of another class by this factor.
 _MUCH_MORE = 2.0
 _MOST_CLASSES = 4
@@ -266,9 +265,6 @@ def _class(spec: LabelSpec, code: int) -> str:
 
 
 _MOST_NAMED = 6
-# A decision closer to an edge than this many Monte Carlo errors may depend on the draws. The error
-# of an HDI limit is itself known only to about a third: four true errors may be reported as six.
-SAFE_ERRORS = 6.0
 
 
 def table_findings(spec: Spec) -> Iterator[Finding]:

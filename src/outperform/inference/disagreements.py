@@ -18,20 +18,21 @@ from outperform.decision.rope import Decision
 from outperform.findings import Finding, counted, finding, quoted
 from outperform.inference.items import spreads
 from outperform.inference.judges import contradicts, judge_findings
-from outperform.inference.spec import FEW_DISAGREEMENTS, LabelSpec, Spec
+from outperform.inference.spec import LabelSpec, Spec
+from outperform.inference.thresholds import (
+    FEW_CARRYING,
+    FEW_DISAGREEMENTS,
+    FEW_EFFECTIVE,
+    FEW_GROUPS,
+    FEW_ITEMS,
+    FEW_LABELLED,
+    ONE_SIDED,
+    SKEWED,
+    UNEVEN,
+    VERY_SKEWED,
+)
 from outperform.metrics.metric import Order
 from outperform.posterior.tails import Tail
-
-FEW_ITEMS = 10
-FEW_GROUPS = 30
-# With normal influences, thirty groups are equivalent to ten: their fourth moment is three.
-FEW_CARRYING = 10
-# With very uneven weights, heavy items that were not drawn could change the result. With lognormal
-# weights of sd 2 and a hundred effective items, 95% intervals cover in at least 94%; with 30 to 100
-# effective items, in 90 to 98%.
-FEW_EFFECTIVE, UNEVEN = 100, 0.5
-# With 20 to 50 labels selected from a pool, 95% intervals cover in 89 to 95%; with 100, in 94%.
-FEW_LABELLED = 100
 
 
 def unit_findings(spec: Spec) -> Iterator[Finding]:
@@ -68,15 +69,6 @@ def unit_findings(spec: Spec) -> Iterator[Finding]:
         )
     elif n_even < FEW_GROUPS:
         yield finding("few_items/size" if items else "few_groups/size", n=n_even, least=FEW_GROUPS)
-
-
-# Skewness g of the sum of influences: by the Edgeworth expansion of Student's t, the coverage of
-# 95% intervals is lower by g²/4, and samples underestimate the skewness. From the first value on
-# this is reported; from the second on, with coverage below 89%, decisions are withheld.
-SKEWED, VERY_SKEWED = 0.25, 0.5
-# If both models have such tails, their difference is skewed only by chance: cubes of one side are
-# then rarely below a tenth of those of the other.
-ONE_SIDED = 0.1
 
 
 def heavy_tail(spec: Spec, models: Sequence[int]) -> Tail | None:

@@ -38,6 +38,7 @@ from outperform.findings import Finding, finding
 from outperform.findings import counted as n_of
 from outperform.inference.question import ONCE, Averaged, Choices, Counting, Given, Question
 from outperform.inference.score_spec import ScoreSpec, make_score_spec, refuse_labels_metric
+from outperform.inference.thresholds import FEW_DISAGREEMENTS
 from outperform.inference.views import (
     ViewPrevalence,
     called,
@@ -73,7 +74,6 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 INDEPENDENT_DRAWS = 20_000
-FEW_DISAGREEMENTS = 10
 DEFAULTS = ("unit", "learned")
 """The prior of one class against the rest, and of several classes, if nobody names one."""
 ENGINES = ("direct", "pymc")

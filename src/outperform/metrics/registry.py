@@ -51,21 +51,25 @@ def find(name: str) -> Metric | None:
 
     Examples
     --------
-    >>> find("AUC").name, find("macro-F1").name, find("ndcg@10").label
+    >>> find("AUC").name, find("macro F1").name, find("ndcg@10").label
     ('roc_auc', 'f1_macro', 'nDCG@10')
     """
     metric = _built_in(name)
     if metric is None and name in ADDED:
         return ADDED.get(name)
-    spelled = (name, name.lower().replace("-", "_"))
+    spelled = (name, _folded(name))
     if metric is None:
         aliased = (added for added in ADDED.added() if {*added.aliases, added.name} & {*spelled})
         metric = next(aliased, None)
     return metric
 
 
+def _folded(name: str) -> str:
+    return re.sub(r"[-\s]+", "_", name.strip().lower())
+
+
 def _built_in(name: str) -> Metric | None:
-    folded = name.lower().replace("-", "_")
+    folded = _folded(name)
     last = re.sub(rf"({'|'.join(AVERAGED)})_(.+)", r"\2_\1", folded)  # macro_f1 is f1_macro
     stem, _, average = last.rpartition("_")
     averaged = f"{NAMES.get(stem, stem)}_{average}"  # sensitivity_macro is recall_macro

@@ -1,4 +1,4 @@
-r"""Posteriors of a mean difference from the scores of folds, of one data set or of several.
+r"""Posteriors of a mean difference, from fold scores on one or more data sets.
 
 A fold's difference :math:`x_j` of A and B on one data set has mean :math:`\delta` and variance
 :math:`\sigma^2`; any two folds correlate by :math:`\rho`, the share of the items, tested by each

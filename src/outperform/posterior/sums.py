@@ -427,7 +427,7 @@ class DirichletCells(LinearWeights):
         return None if shapes[0] is None or shapes[1] is None else (shapes[0], shapes[1])
 
     def agreement_shapes(self, truth: int | None) -> Shapes | None:
-        """Return the shapes of found by both, A only, B only and neither."""
+        """Return the shapes of four cells: found by both, by A only, by B only, and by neither."""
         if self.n_models != 2 or truth is None:
             return None
         actual = self.cells[:, 0]

@@ -28,7 +28,7 @@ from outperform.display.facts import Facts
 from outperform.display.pictures import OPEN, TONES
 from outperform.errors import require
 from outperform.findings import Finding, clauses, finding
-from outperform.inference import diagnostics, disagreements, engine
+from outperform.inference import disagreements, engine
 from outperform.inference.disagreements import are_same
 from outperform.inference.engine import Answer
 from outperform.inference.question import Sampling
@@ -44,6 +44,7 @@ from outperform.inference.spelling import (
     spelling_findings,
 )
 from outperform.inference.summary import Summary, summarize
+from outperform.inference.thresholds import SAFE_ERRORS
 from outperform.posterior.rng import n_workers
 
 if TYPE_CHECKING:
@@ -297,7 +298,7 @@ def _conclude(
         decision=decision,
         withheld=decision is Decision.UNDECIDED
         and disagreements.withholds(spec, few_finding, indices),
-        coarse=gap < diagnostics.SAFE_ERRORS * error,
+        coarse=gap < SAFE_ERRORS * error,
     )
 
 

@@ -52,6 +52,7 @@ from outperform.inference.summary import (
     seed_name,
     sign,
 )
+from outperform.inference.thresholds import SAFE_ERRORS
 from outperform.posterior.hierarchical import pool_models
 from outperform.ranking.pairs import (
     Matrix,
@@ -593,13 +594,13 @@ def _of_the_order(pooled: FloatArray, pairs: Matrix) -> Iterator[Finding]:
     first = pairs[0][1]
     assert first is not None
     gap, error = abs(float(pooled.mean())), mean_error(float(pooled.std(ddof=1)), pooled.size)
-    if gap < diagnostics.SAFE_ERRORS * error:
+    if gap < SAFE_ERRORS * error:
         yield finding(
             "monte_carlo_too_coarse/first",
             first=first.names[0],
             second=first.names[1],
             gap=gap,
-            errors=diagnostics.SAFE_ERRORS,
+            errors=SAFE_ERRORS,
             error=error,
         )
 

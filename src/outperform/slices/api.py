@@ -32,7 +32,6 @@ from outperform.errors import DataError, UsageError, either, param
 from outperform.findings import Finding, counted, finding, listed
 from outperform.inference import engine
 from outperform.inference.diagnostics import rope_findings, table_findings
-from outperform.inference.disagreements import FEW_ITEMS
 from outperform.inference.engine import check_draws
 from outperform.inference.question import Sampling
 from outperform.inference.score_spec import ScoreSpec
@@ -50,6 +49,7 @@ from outperform.inference.spec import (
 )
 from outperform.inference.spelling import changes, listed_predictions, readings, unless_told
 from outperform.inference.summary import seed_name, sign
+from outperform.inference.thresholds import FEW_ITEMS
 from outperform.inputs import read_columns, scores_of_columns
 from outperform.io.read import Reading, read
 from outperform.metrics.metric import MetricLike

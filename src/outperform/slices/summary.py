@@ -26,9 +26,9 @@ from outperform.decision.rope import (
     supported,
 )
 from outperform.errors import DataError
-from outperform.inference.diagnostics import SAFE_ERRORS
 from outperform.inference.spec import Data, LabelSpec, ModelSums, Spec, indicators, measure
 from outperform.inference.summary import Summary, SummaryRows, summarize_many
+from outperform.inference.thresholds import SAFE_ERRORS
 from outperform.posterior.hierarchical import pool_normal
 from outperform.posterior.influence import PlugIn
 from outperform.posterior.rng import Blocks, child, spread_blocks

@@ -43,7 +43,7 @@ from outperform.decision.rope import (
 from outperform.errors import UsageError
 from outperform.findings import Finding, clauses, counted, finding, is_serious, listed
 from outperform.inference import engine
-from outperform.inference.diagnostics import SAFE_ERRORS, rope_findings
+from outperform.inference.diagnostics import rope_findings
 from outperform.inference.question import Sampling
 from outperform.inference.spec import make_spec
 from outperform.inference.spelling import SPELLED
@@ -63,6 +63,7 @@ from outperform.inference.suite import (
     shared_question,
 )
 from outperform.inference.summary import seed_name, summarize
+from outperform.inference.thresholds import SAFE_ERRORS
 from outperform.posterior.hierarchical import PARTS, learn_spread, pool_models
 from outperform.posterior.rng import child, seed_sequence
 from outperform.ranking.result import (

@@ -233,22 +233,29 @@ def _describe(difference: Mapping[str, Any] | None, otherwise: str = "leader") -
 
 def _rank_notes(facts: Facts, shown: Collection[str] | None = None) -> tuple[str, ...]:
     """Return sentences about the columns shown, all by default."""
-    pooled = len(facts["models"]) > 2
     behind = [row["name"] for row in facts["models"] if row["tied"] and _is_worse(row)]
     columns = ("mean", "hdi", "p_best", "regret", "decision") if shown is None else shown
     new = shown is not None and "p_best_new_tasks" in shown
     return (
         *(["new tasks: P(best) on tasks like these"] if new else []),
-        *([pooling_sentence(columns)] if pooled else []),
+        *([pooling_sentence(columns)] if _is_pooled(facts) else []),
         *([could_be_best(behind)] if behind else []),
     )
 
 
+def _is_pooled(facts: Facts) -> bool:
+    """Return whether the models' means are partially pooled; two models are not."""
+    return len(facts["models"]) > 2
+
+
 def _rank_caption(facts: Facts) -> str:
-    return (
-        f"{len(facts['models'])} models, {facts['metric']} ({numbers.count(facts['n'])} items, "
-        f"{numbers.percent(facts['hdi_prob'])} HDI, ROPE {read.rope_text(facts)})"
-    )
+    details = [
+        f"{numbers.count(facts['n'])} items",
+        *(["partially pooled"] if _is_pooled(facts) else []),
+        f"{numbers.percent(facts['hdi_prob'])} HDI",
+        f"ROPE {read.rope_text(facts)}",
+    ]
+    return f"{len(facts['models'])} models, {facts['metric']} ({', '.join(details)})"
 
 
 def rank_title(facts: Facts) -> str:
