@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import outperform as op
+from scripts import measure_extras
 from tests.loops import each
 
 ROOT = Path(__file__).parents[1]
@@ -160,3 +161,16 @@ def _text(path):
 
 def read(name):
     return _text(ROOT / name)
+
+
+def test_every_extra_has_its_weight_in_the_docs():
+    rows = measure_extras.table(
+        measure_extras.Installed(frozenset({"numpy"}), 100_000_000),
+        [("plot", measure_extras.Installed(frozenset({"numpy", "matplotlib"}), 130_400_000))],
+    ).splitlines()
+    assert rows[0] == "| extra | MB | packages |"
+    assert rows[2:] == ["| none | 100 | 1 |", "| `plot` | +30 | +1 |"]
+    weights = read("docs/how-to/install.md").partition(rows[0])[2]
+    assert re.findall(r"^\| `(\w+)` \| \+\d+ \| \+\d+ \|$", weights, re.MULTILINE) == [
+        *PROJECT["optional-dependencies"]
+    ]

@@ -41,9 +41,8 @@ _NOT_AVAILABLE = {
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a file so that it is never visible half-written.
 
-    The bytes are written to a new file in the same folder and forced to disk before the file gets
-    its name. If the process dies earlier, the old file remains, possibly with a ``.part`` file next
-    to it.
+    The bytes go to a new file in the same folder, which is forced to disk and only then renamed. If
+    the process dies earlier, the old file remains, perhaps with a ``.part`` file next to it.
 
     Parameters
     ----------
@@ -227,7 +226,7 @@ def sync_folder(folder: Path) -> None:
 # A check takes a value and its location, and returns the parsed value or raises a DataError.
 Check = Callable[[Any, str], Any]
 
-# The largest number of items, far above any data set and far below the largest float.
+# The largest number of items, far above that of any data set and far below the largest float.
 MOST = 10**27
 INT64 = 2**63 - 1
 _SHOWN = 60
@@ -293,7 +292,7 @@ def _canonical(data: Mapping[str, object]) -> str:
 def signed_text(data: Mapping[str, object]) -> tuple[str, str]:
     """Return plain values with their checksum as short JSON, and the checksum.
 
-    The text is created once for both purposes, because this takes a while for large tables.
+    The text is created once for both purposes, because large tables take time.
 
     Examples
     --------
@@ -373,7 +372,7 @@ def number(value: Any, at: str) -> float:
 
 
 def whole(low: int = 0, high: int = MOST) -> Check:
-    """Accept a whole number within limits."""
+    """Accept an integer within limits."""
 
     def check(value: object, at: str) -> int:
         if type(value) is not int or not low <= value <= high:

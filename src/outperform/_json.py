@@ -37,7 +37,7 @@ _Class = TypeVar("_Class", bound=type)
 
 
 class Written(NamedTuple):
-    """Keys to write for a class, as text, and its kind if it is a separate result."""
+    """Keys of a class to write, as text, and its kind if it is an independent result."""
 
     keys: str | None
     kind: str | None

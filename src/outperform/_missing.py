@@ -12,7 +12,7 @@ from outperform._typing import AnyArray
 def unmasked(values: Any) -> Any:
     """Return a masked array with None for masked values, and anything else unchanged.
 
-    NumPy drops the mask when an array is converted, so masked values would count as values.
+    NumPy drops the mask when an array is converted, so masked values would be counted.
 
     Examples
     --------

@@ -60,7 +60,7 @@ def distinct_records(columns: Sequence[AnyArray]) -> Distinct:
 
 
 def _packed(rows: AnyArray) -> FloatArray:
-    """Return a compact table, without most zeros, whose rows are equal if and only if these are."""
+    """Return rows that are equal if these are, as nonzero entries and their columns."""
     row, column = np.nonzero(rows)
     n_used = np.bincount(row, minlength=len(rows))
     width = int(n_used.max(initial=0))

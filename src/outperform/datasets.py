@@ -76,7 +76,7 @@ def load_news20() -> News20:
     Returns
     -------
     news
-        True groups and predictions as arrays of group names, new at every call.
+        True groups and predictions as arrays of group names, newly created on each call.
 
     References
     ----------

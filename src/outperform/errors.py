@@ -11,7 +11,7 @@ from importlib import import_module
 from types import ModuleType
 
 Spelling = Callable[[str, tuple[object, ...]], str]
-"""Function that returns the text to type for a parameter and some of its values."""
+"""Function that turns a parameter and some of its values into the text to type."""
 
 _SPELLING: ContextVar[Spelling | None] = ContextVar("spelling", default=None)
 

@@ -91,7 +91,7 @@ def finding(key: str, /, *, level: Level | None = None, **fields: object) -> Fin
 
 
 def restored(name: str, level: Level, message: str) -> Finding:
-    """Return a finding from a stored result, possibly from a version with other names.
+    """Return a finding from a stored result, perhaps written by a version with other names.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def counted(n: float, nouns: str, *, one: str | None = None) -> str:
 
 
 def listed(words: Iterable[str], *, most: int | None = None) -> str:
-    """Join words with commas and "and"; long lists show the first words and the number of others.
+    """Join words with commas and "and"; of many, list the first and the number of others.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def listed(words: Iterable[str], *, most: int | None = None) -> str:
 
 
 def clauses(words: Iterable[str], *, most: int | None = None) -> str:
-    """Join clauses with semicolons; long lists show the first and the number of others.
+    """Join clauses with semicolons; of many, list the first and the number of others.
 
     Examples
     --------

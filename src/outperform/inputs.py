@@ -30,7 +30,7 @@ def is_source(value: object) -> bool:
     >>> is_source("preds.parquet"), is_source(["spam", "ham"])
     (True, False)
     """
-    # hasattr(value, "columns") would make a lazy polars frame resolve its schema.
+    # A lazy polars frame would resolve its schema to answer hasattr(value, "columns").
     named = ("collect_schema", "columns", "column_names")
     return is_file(value) or any(hasattr(value, name) for name in named)
 
@@ -61,7 +61,7 @@ def read_models(
     sample_weight: Any,
     missing: MissingTexts = UNDECLARED,
 ) -> Data:
-    """Return the data of models: selected from outcomes, read from columns, or built from arrays.
+    """Return the data of models: selected, read by column names, or built from arrays.
 
     Parameters
     ----------

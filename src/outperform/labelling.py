@@ -45,8 +45,8 @@ def interleave(chosen: IntArray, generator: np.random.Generator) -> IntArray:
     return strata[order]
 
 
-# Guessed shares: agreements in which both models are right, disagreements in which neither is
-# right, and other disagreements in which A is right.
+# Guesses: the share of agreements in which both are right, the share of disagreements in which
+# neither is, and the share of the other disagreements in which A is.
 _RIGHT = 0.9
 _NEITHER = 0.1
 _A_RATHER_THAN_B = (0.3, 0.5, 0.7)
@@ -72,7 +72,7 @@ def guessed_truths(
     a_right: float,
     judge: IntArray | None = None,
 ) -> FloatArray:
-    """Guess p(y | a, b) before any labels, ``(n_strata, n_classes)``; also given the judge, if any.
+    """Guess p(y | a, b) before any label, ``(n_strata, n_classes)``, also given the judge's class.
 
     The probability of a class that neither model predicts is its average share of the predictions
     of both models and of the judge.
@@ -100,7 +100,7 @@ def guessed_truths(
         mass = np.where(same, _RIGHT / 2, (1 - _NEITHER) * right)
         truths[rows, cells[:, model]] += mass
     if judge is not None:
-        # Likelihood ratio of the judge's class: true class against other classes.
+        # A judge is this many times as likely to assign a class if it is true as if another one is.
         truths[rows, judge] *= _JUDGE_RIGHT / (1 - _JUDGE_RIGHT) * max(n_classes - 1, 1)
     # With only two possible or predicted classes, one of two disagreeing models must be right.
     truths /= truths.sum(axis=1, keepdims=True)
@@ -251,8 +251,8 @@ def propose(
         Metric whose difference is estimated, as for :func:`compare`. The same labels can be used
         for other metrics too.
     judge
-        Class that a judge (for example an LLM) assigns to every item; or gold labels, some of which
-        will be checked.
+        Class that a judge (for example an LLM) assigns to each item, or gold labels of which some
+        are to be checked.
     verdicts
         Whether ``a`` and ``b`` are a judge's verdicts (right or wrong) on the answers of A and B,
         instead of predictions.
@@ -263,7 +263,7 @@ def propose(
     names
         Display names of A and B.
     random_state
-        None, a whole number, a SeedSequence, a Generator or a RandomState.
+        None, an integer, a SeedSequence, a Generator or a RandomState.
 
     Examples
     --------

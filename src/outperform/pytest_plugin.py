@@ -179,7 +179,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def _gates(terminalreporter: pytest.TerminalReporter) -> Iterator[tuple[str, str, str]]:
-    """Yield test, status and sentence from reports, including those sent by xdist workers."""
+    """Yield test, status and sentence from reports, which xdist workers also send."""
     reports = (report for group in terminalreporter.stats.values() for report in group)
     for report in reports:
         # Every test has a teardown report, which contains all properties.
@@ -338,7 +338,7 @@ def _check_truth(
 
 
 def _like(values: list[Any], known: Sequence[Any]) -> list[Any]:
-    """Convert the labels of a text file to the types of the test's labels."""
+    """Return labels of a text file, which are text, converted to the types of the test's labels."""
     by_text = {str(label): label for label in known}
     integers = all(isinstance(x, int) or hasattr(x, "__index__") for x in by_text.values())
     return [

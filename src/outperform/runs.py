@@ -217,7 +217,7 @@ def _common_name(runs: Sequence[str]) -> str:
 
 
 def _without_copies(data: Data, *models: tuple[str, tuple[str, ...]]) -> Runs:
-    """Keep only one run of a model whose runs are all identical, so the prior counts it once."""
+    """Select one run of a model whose runs are identical, so the prior is that of a single run."""
     selected: list[str] = []
     sides = []
     for name, runs in models:
@@ -229,7 +229,7 @@ def _without_copies(data: Data, *models: tuple[str, tuple[str, ...]]) -> Runs:
     return Runs(data.select(selected), *sides)
 
 
-_RUN_STREAM = 2**30  # Larger than the index of any block of draws.
+_RUN_STREAM = 2**30  # not used by any block of draws
 
 
 def draw_runs(
@@ -289,8 +289,8 @@ def stand_apart(values: FloatArray, *, noise: float, level: float) -> tuple[int,
     """Return the indices of outlying runs, fewer than half of all.
 
     The lowest or highest k runs are compared with the others by the two-sample t with equal
-    variances. For normal runs, any k runs chosen in advance have this t distribution. There are R
-    choose k sets of k runs, so a Bonferroni correction covers the most extreme one.
+    variances. For normal runs, any k chosen in advance have this t distribution. There are R choose
+    k ways to choose them, so Bonferroni's bound applies to the most extreme k.
 
     Parameters
     ----------
@@ -299,7 +299,7 @@ def stand_apart(values: FloatArray, *, noise: float, level: float) -> tuple[int,
     noise
         Item-related variance of a run; it is the smallest possible variance within a group.
     level
-        Probability of reporting any outlier among normal runs, divided among all k.
+        Probability of reporting any run if all are normal, divided among all k.
 
     Examples
     --------
@@ -431,8 +431,8 @@ def summarize_runs(
 ) -> Comparison:
     """Return a comparison of two models from joint draws of all runs.
 
-    ``as_right`` contains the results with never-true predictions counted as right, if already
-    computed for another ROPE.
+    ``as_right`` has the results if predictions of never-true classes counted as right, if they are
+    already known from another ROPE.
     """
     both, n_draws = drawn.difference, drawn.values.shape[1]
     signed = sign(
@@ -596,18 +596,18 @@ def compare_runs(
     Parameters
     ----------
     y_true
-        True labels, :class:`Outcomes`, or :class:`Scores`; None for graded answers. Or a frame or
-        file, with ``truth``.
+        True labels, :class:`Outcomes`, or :class:`Scores`; None for graded answers. A frame or file
+        needs ``truth``.
     runs_a, runs_b
         Predictions of each run of A and B: a list of arrays, an array with one row per run, a frame
-        with one column per run, or a mapping by name. For a metric of scores, their scores; with
+        with one column per run, or a mapping by name. For a score-based metric, their scores; with
         outcomes, a frame or a file, the names of the runs. One of the models can have a single run.
     truth
         Column of the true labels, if ``y_true`` is a frame or file. Groups and weights are then
         names of columns too.
     metric
-        A scikit-learn scorer name, a metric object, a function of a confusion array, or a function
-        of truth, score and weight. Default: F1 if the positive class is clear, otherwise macro-F1.
+        Name of a scikit-learn scorer, a metric object, or a function of a confusion array, or of
+        truth, score and weight. Default: F1 if the positive class is clear, otherwise macro-F1.
     rope
         Region of practical equivalence: a half-width or a pair. Default: ±0.01.
     hdi_prob
@@ -617,12 +617,12 @@ def compare_runs(
     n_draws
         Number of draws. Default: 20,000.
     random_state
-        None, a whole number, a SeedSequence, a Generator or a RandomState.
+        None, an integer, a SeedSequence, a Generator or a RandomState.
     n_jobs
         Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
         Results do not depend on it.
     labels
-        Classes to average over. Default: all that are ever true. No row is dropped.
+        Classes to average over. Default: those that occur as true labels. No row is dropped.
     pos_label
         Positive class of a binary metric.
     names

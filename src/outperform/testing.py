@@ -188,7 +188,7 @@ def check_metric(
         True value of each item, None if the metric needs no truth, or :class:`Outcomes` or
         :class:`Scores`.
     prediction
-        Answers of one model. Omit it with outcomes or scores; all their models are tried.
+        One model's answers. Omit it with outcomes or scores; all their models are tried.
     pos_label
         As for :func:`compare`.
 

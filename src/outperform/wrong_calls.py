@@ -1,7 +1,7 @@
 """Wrong calls and names, with the correct call for each.
 
-New users try names from other libraries, arguments of other functions, or an additional model. Each
-table here maps a common guess to the line that does what was meant.
+Newcomers guess: the names of other libraries, the arguments of another function, one model too
+many. Each table here maps a frequent guess to the line that does what was meant.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from outperform.errors import CallError
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# The basic call of each function, for new users.
+# The simplest useful call of each function.
 _CALLS = {
     "compare": "compare(y_true, pred_a, pred_b) or compare(frame, 'a', 'b', truth='label')",
     "estimate": "estimate(y_true, pred) or estimate(frame, 'model', truth='label')",
@@ -230,7 +230,7 @@ _NAMES = {
     "ttest": "op.compare_cv_scores(scores_a, scores_b, folds=10); for p-values, op.nhst",
 }
 
-# Attributes that users look for in a result, with the right attribute and the code to type.
+# Attributes that people look for in a result, the attribute that provides it, and what to type.
 _ATTRIBUTES = (
     ("best", "tied", ".names[0] leads; .tied has all models that may be the best"),
     ("better", "decision", ".decision"),
@@ -311,7 +311,7 @@ _ATTRIBUTES = (
 
 
 def usage(name: str) -> str:
-    """Return the basic call of a function, for new users.
+    """Return the simplest useful call of a function.
 
     Examples
     --------

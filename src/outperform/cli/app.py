@@ -1,4 +1,4 @@
-"""All commands with their options, and the commands ``count``, ``example`` and ``explain``."""
+"""All commands with their options, and the code of ``count``, ``example`` and ``explain``."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class _Bare:
-    """Help without Python types of arguments and flags."""
+    """Help without the Python types of arguments and flags."""
 
     def get_params(self, ctx: Any) -> Any:
         """Return the parameters, without the types of arguments and flags."""
@@ -427,7 +427,7 @@ def _metric_text(metric: Metric) -> str:
 
 
 def _definition(name: str) -> str:
-    """Return a description of a metric; empty for plug-in metrics.
+    """Return what a metric measures; empty for a metric from a plug-in.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Exit codes, and output to stderr: one-line errors and progress."""
+"""Exit codes, and what goes to stderr: one-line errors, and progress."""
 
 from __future__ import annotations
 
@@ -285,7 +285,7 @@ class Lines:
 
     @property
     def what(self) -> str:
-        """Name of the task, with the part number from the second part onwards."""
+        """Name of the work, with the number of the part from the second part on."""
         return self._what if self._part == 1 else f"{self._what}, part {self._part}"
 
     def line(self, now: float) -> str | None:
@@ -306,7 +306,7 @@ class Lines:
             return f"{self.what}: {share:.0%} after {after}, about {_seconds(left)} left"
 
     def _left(self, now: float) -> float | None:
-        """Return the estimated seconds left; None if it is too early for an estimate."""
+        """Return the seconds left at the current pace; None if it is too early to estimate them."""
         done, since = self._first
         if not done < self._done <= self._total or now - self._start < _MIN_SECONDS:
             return None

@@ -227,7 +227,7 @@ def guard_of(outcomes: Outcomes | Scores, text: str) -> Guard:
 
 
 def _meant_guard(text: str) -> str:
-    """Return a suggestion for a guard with a wrong separator, or without a ROPE.
+    """Return a suggestion for a guard that uses a sign other than a colon, or has no ROPE.
 
     Examples
     --------
@@ -249,7 +249,7 @@ def _write(
     allow_undecided: bool,
     verbose: bool,
 ) -> exit_codes.Judged:
-    """Write a gate and return its exit code; only this function creates the exit code."""
+    """Write a gate and return its exit code, which no other function of the command returns."""
     # Imported here to keep help and completion fast.
     from outperform.gates.ci import gate_annotations, gate_json, gate_junit
 
@@ -478,8 +478,8 @@ def _write_look(look: Look, style: WatchFormat) -> None:
 def _code(look: Look, monitor: Monitor) -> int:
     """Return the exit code of a look.
 
-    A pass becomes undecided if batches were not counted or if batches differ. This includes batches
-    that arrived after the stopping rule was met, because they could have prevented the stop.
+    A pass becomes undecided if batches were not counted, or if batches differ, even if they came
+    after the stopping rule was met: they might have prevented the pass.
     """
     from outperform.data.sources import batches_differ
 

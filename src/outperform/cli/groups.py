@@ -211,7 +211,7 @@ class Writing:
 
 
 def write_result(result: Result, writing: Writing, *, document: Document | None = None) -> None:
-    """Write a result (as text from ``document``, if passed) and its HTML page."""
+    """Write a result, as text from ``document`` if it is passed, and its HTML page."""
     write_page(result, writing.report)
     style = style_of(writing.style, writing.output, o.FORMATS)
     if style == "text":

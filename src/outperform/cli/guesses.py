@@ -150,7 +150,7 @@ class Line:
                 yield Token(name, None)
 
     def renamed(self, old: str, new: str, value: str | None = None) -> list[str]:
-        """Return the words with an option renamed and, if needed, another value."""
+        """Return the words with another name for an option, and perhaps another value."""
         names = {"--output": ("--output", "-o")}.get(old, (old,))
         return words_of(
             Token(new, value or token.value) if token.option in names else token
@@ -368,7 +368,7 @@ def _without_sign(token: Token) -> Token:
 
 
 def _mass(text: str, *, complement: bool) -> str:
-    """Return the mass of an interval; also accepts its complement or a percentage.
+    """Return the mass of an interval, also if typed as its complement or as a percentage.
 
     Examples
     --------
@@ -408,7 +408,7 @@ def _for_models(command: str, tokens: list[Token]) -> list[str]:
 
 
 def columns_of(source: str) -> tuple[str, ...]:
-    """Return the columns of a file; empty if it is not a file or cannot be read."""
+    """Return the columns of a file; none if it is not a file or cannot be read."""
     from outperform.io.request import column_names
 
     if not is_file(source):

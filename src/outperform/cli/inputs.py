@@ -540,7 +540,7 @@ def _check_columns(source: str, models: Sequence[str | None], reading: Ungrouped
 def columns_there(source: str, reading: Ungrouped) -> str:
     """Return a sentence that lists the columns of a file, if known before reading it.
 
-    For a table with one row per item and model, an error shows the options to read it.
+    For a table with one row per item and model, it gives the options to read it.
     """
     from outperform.io.columnar import listed
     from outperform.io.request import LOOKS_LONG, column_names, long_layout
@@ -582,7 +582,7 @@ def rope_of(text: str | None) -> Any:
 
 
 def _meant_rope(text: str) -> str:
-    """Return the ROPE that an invalid text probably means; empty if unclear.
+    """Return the ROPE that an invalid text probably means; empty if that is unclear.
 
     Examples
     --------

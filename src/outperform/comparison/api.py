@@ -116,11 +116,11 @@ def estimate(
     Parameters
     ----------
     y_true
-        True labels, or :class:`Outcomes`, or :class:`Scores`; None for graded answers. Or a frame
-        or file, with ``truth``.
+        True labels, or :class:`Outcomes`, or :class:`Scores`; None for graded answers. A frame or
+        file needs ``truth``.
     prediction
         Predicted labels, or the name of a model in the outcomes or of a column in the frame. For a
-        score metric such as ``"roc_auc"``, the model's scores.
+        score-based metric such as ``"roc_auc"``, the model's scores.
     truth
         Column of the true labels, if ``y_true`` is a frame or file. Groups and weights are then
         names of columns too.
@@ -134,7 +134,7 @@ def estimate(
     n_draws
         Number of posterior draws. Default: 20,000.
     random_state
-        None, a whole number, a SeedSequence, a Generator or a RandomState.
+        None, an integer, a SeedSequence, a Generator or a RandomState.
     n_jobs
         Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
         Results do not depend on it.
@@ -235,13 +235,12 @@ def compare(
     ----------
     y_true
         True labels, or :class:`Outcomes`, or :class:`Scores`; None for graded answers. If items
-        have several labels, an indicator matrix or one collection of labels per item. Or a frame
-        or file, with ``truth``. A :class:`Suite` has many tasks, each with its own metric and
-        ROPE.
+        have several labels, an indicator matrix or one collection of labels per item. A frame or
+        file needs ``truth``. A :class:`Suite` has many tasks, each with its own metric and ROPE.
     a, b
-        Predicted labels of A and B, or the names of two models in the outcomes, or of two columns
-        in the frame. For a score metric such as ``"roc_auc"`` or ``"log_loss"``, the models'
-        scores; a DataFrame of probabilities has one column per class, with the class as its name.
+        Predicted labels of A and of B, or the names of two models in the outcomes, or of two
+        columns in the frame. For a score-based metric such as ``"roc_auc"`` or ``"log_loss"``,
+        their scores; a DataFrame of probabilities has one column per class, named like the class.
     truth
         Column of the true labels, if ``y_true`` is a frame or file. Groups and weights are then
         names of columns too.
@@ -266,7 +265,7 @@ def compare(
         Number of posterior draws. Default: 20,000 independent draws; with engine ``"pymc"``, the
         setting in :class:`PyMC`.
     random_state
-        None, a whole number, a SeedSequence, a Generator or a RandomState.
+        None, an integer, a SeedSequence, a Generator or a RandomState.
     n_jobs
         Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
         Results do not depend on it.
@@ -363,12 +362,12 @@ def from_datatree(
     Parameters
     ----------
     tree
-        The complete tree, possibly saved and loaded again; or ``InferenceData`` of ArviZ 0.2x
-        created from it.
+        The complete tree, possibly saved and loaded again, or ``InferenceData`` of ArviZ 0.2x made
+        from it.
     metric
         The metric, if it is a user-defined function or costs, which a file cannot contain.
     prior
-        The PyMC model, if the prior was a PyMC model.
+        The PyMC model, if it was used as the prior.
 
     Examples
     --------

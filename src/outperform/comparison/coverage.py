@@ -131,7 +131,7 @@ class ExpectedCoverage(Plain):
     there, here
         Mean traits of the setting's test sets, and the traits of this test set.
     difference, level
-        Coverage of intervals for A − B, and for a single model.
+        Coverage of the intervals for A − B, and of those for a single model.
     outside
         Traits of this test set that occur in no setting: ``"many classes"``, ``"few items"``,
         ``"many items"`` or ``"uneven classes"``.
@@ -279,7 +279,7 @@ def expected_coverage(comparison: Compared) -> ExpectedCoverage:
 def _near(
     lines: Sequence[_Line], n_classes: int, n: int, evenness: float
 ) -> tuple[list[_Line], tuple[str, ...]]:
-    """Return the nearest settings, which differ only in dependence, and the unmatched traits."""
+    """Return the nearest settings, which differ only in dependence, and traits that none has."""
     classes = sorted({line["classes"] for line in lines})
     items = sorted({line["items"] for line in lines})
     outside = []

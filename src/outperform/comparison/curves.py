@@ -29,13 +29,13 @@ from outperform.results.details import RunDetails, ScoreDetails
 Kind: TypeAlias = Literal["roc", "precision_recall", "calibration", "net_benefit"]
 
 _DRAWS = 4_000
-_STREAM = 1 << 30  # above the indices of all blocks of draws
+_STREAM = 1 << 30  # not used by any block of draws
 _BINS = 10
-# Weight of a pseudo-item, in items. With half an item, a share without data has Jeffreys' prior. A
-# full item does not improve coverage and shifts the means twice as far.
+# Weight of a pseudo-item, in items. Half an item gives a share without data Jeffreys' prior. A
+# whole item does not improve coverage and shifts the means twice as far.
 _PSEUDO = 0.5
 _MOST_ROWS = 12
-_LONGEST = 12  # maximum length of a name in a table of 80 columns
+_LONGEST = 12  # longest name that fits a table 80 characters wide
 _SCREEN_COLUMNS = {"x", "a", "b", "difference", "difference_lower", "difference_upper"}
 # With fewer items above a threshold, the net benefit depends on very few items.
 _MIN_ITEMS_ABOVE = 10
@@ -58,7 +58,7 @@ _AXES = {
 
 @written()
 class Band(NamedTuple):
-    """Curve on a grid, with a band that contains the entire curve with a given probability.
+    """A curve on a grid, with a band that contains the entire curve with a given probability.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class Band(NamedTuple):
 )
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Curve(Tabular):
-    """Curves of A and B from the same item weights, and their difference.
+    """The curves of A and B from the same item weights, and their difference.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ class Curve(Tabular):
 
 
 def curve(comparison: Compared, kind: Kind) -> Curve:
-    """Draw the curves of both models from the weights of items."""
+    """Draw the curves of both models from the item weights."""
     if kind not in get_args(Kind):
         raise UsageError(unknown_name("curve", kind, get_args(Kind)))
     spec = comparison.spec
@@ -288,8 +288,7 @@ def _weights(spec: ScoreSpec, units: FloatArray) -> FloatArray:
     pick = spec.units.picker(np.arange(spec.view.n_rows))
     added: FloatArray = units[:, spec.units.n :]
     weights = spec.view.weights
-    # the weights can have any scale: this is the weight of an effective item
-    if weights is not None:
+    if weights is not None:  # weights have any scale; this is the weight of one effective item
         added = added * (weights @ weights / weights.sum())
     return np.concatenate([pick(units), added], axis=1)
 
@@ -356,7 +355,7 @@ class _Steps(NamedTuple):
     """
 
     order: tuple[IntArray, IntArray]
-    corners: tuple[IntArray, IntArray]  # number of items passed per class, starting at 0
+    corners: tuple[IntArray, IntArray]  # cumulative number of items per class, starting at 0
 
     @classmethod
     def of(cls, positive: BoolArray, score: FloatArray) -> _Steps:
@@ -430,7 +429,7 @@ def _precision_recall(spec: ScoreSpec, scores: list[FloatArray]) -> _Reader:
 
 
 def _calibration(spec: ScoreSpec, scores: list[FloatArray]) -> _Reader:
-    """Return the share of positives in bins of equal width, each with its upper edge included."""
+    """Read the share of positives in bins of equal width, each including its upper edge."""
     inside: list[BoolArray] = [
         np.clip(np.ceil(score * _BINS).astype(int), 1, _BINS)[:, None] == np.arange(1, _BINS + 1)
         for score in scores
@@ -451,7 +450,7 @@ def _calibration(spec: ScoreSpec, scores: list[FloatArray]) -> _Reader:
 
 
 def _net_benefit(spec: ScoreSpec, scores: list[FloatArray]) -> _Reader:
-    """Return hits minus false positives times the odds of the threshold, as shares of all items."""
+    """Read hits minus false positives weighted by the threshold's odds, as shares of all items."""
     counts = items_of(spec.view)
     above = [score[:, None] >= _GRID for score in scores]
     many = np.all([counts @ passed >= _MIN_ITEMS_ABOVE for passed in above], axis=0)

@@ -32,7 +32,7 @@ _ADVICE = "compare again with the same random_state"
 
 
 def keep(comparison: Compared) -> str:
-    """Return the input of :func:`ask_again`, or why the tree cannot be converted back."""
+    """Return everything :func:`ask_again` needs, or the reason why the tree is irreversible."""
     reason = _no_way_back(comparison)
     content = {"reason": reason}
     if reason is None:
@@ -207,7 +207,7 @@ def _drawn(
     return xr.Dataset(
         {
             "value": (("chain", "draw", "classifier"), np.moveaxis(by_chain, 0, -1)),
-            # This is not always A's draw minus B's, because several runs are drawn separately.
+            # This is not always A's draw minus B's: with several runs, it is drawn separately.
             "difference": (("chain", "draw"), differences.reshape(n_chains, -1)),
         },
         coords={

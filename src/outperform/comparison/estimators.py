@@ -59,7 +59,7 @@ def check_estimator(estimator: object, name: str, methods: tuple[str, ...] = PRE
 
 
 def respond(estimator: object, x: object, methods: tuple[str, ...]) -> object:
-    """Return an estimator's predictions, using the first method that it has.
+    """Return an estimator's predictions from the first of the given methods that it has.
 
     Scores of classes are returned as a mapping from each class to its column.
     """
@@ -145,7 +145,7 @@ def check_jobs(n_jobs: int | None) -> None:
 
 
 def take(data: Any, indices: IntArray) -> object:
-    """Return the items at the given positions, in the same type of container."""
+    """Return the items at the given positions, in the same kind of container."""
     if hasattr(data, "iloc"):
         return data.iloc[indices]
     if hasattr(data, "tocsr"):
@@ -156,7 +156,7 @@ def take(data: Any, indices: IntArray) -> object:
 
 
 def class_names(a: object, b: object) -> tuple[str, str]:
-    """Return names for two estimators, derived from their classes."""
+    """Return names for two estimators, taken from their classes."""
     names = [type(_last_step(estimator)).__name__ for estimator in (a, b)]
     return ("A", "B") if names[0] == names[1] else (names[0], names[1])
 

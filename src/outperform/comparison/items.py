@@ -39,7 +39,7 @@ from outperform.results.base import Tabular
 from outperform.results.compared import Compared, verb_of
 
 Which = Literal["flips", "all"]
-_DIGITS = 6  # decimals of influences, because each of many items has little influence
+_DIGITS = 6  # decimals of influences; with many items, each influence is small
 _ON_A_SCREEN = 20
 _KEYS = ("id", "truth", "a", "b", "right", "influence")
 
@@ -225,7 +225,7 @@ def _as_text(value: object) -> str:
 
 
 def _plain(value: object) -> object:
-    """Return a value for every format, with label sets and spans as text."""
+    """Return a value that every format supports, with label sets and spans as text."""
     if isinstance(value, tuple):
         return ", ".join(f"{kind} {start}–{end}" for start, end, kind in value)
     if isinstance(value, frozenset):
@@ -325,7 +325,7 @@ def _agreement(right: AnyArray) -> Agreement:
 def room(comparison: Compared, sign: float | None = None) -> float:
     """Return how far the HDI would have to move, at the same width, to change the decision.
 
-    If a sign is passed, only moves in this direction count. NaN if no move is enough.
+    If ``sign`` is passed, only moves in that direction count. NaN if no move is enough.
 
     Examples
     --------
@@ -356,13 +356,13 @@ def room(comparison: Compared, sign: float | None = None) -> float:
 
 
 def _leaning_steps(ordered: FloatArray, rope: Rope) -> list[float]:
-    """Return the moves after which a part of the line contains two thirds of the sorted draws."""
+    """Return the moves after which one part has two thirds of the sorted draws."""
     n = ordered.size
     most = math.ceil(TWO_THIRDS * n)
     steps = [rope.high - ordered[n - most], rope.low - ordered[most - 1]]
     firsts, lasts = ordered[: n - most + 1], ordered[most - 1 :]
     fits = lasts - firsts <= rope.width
-    if fits.any():  # between these two moves, the ROPE can contain this many draws
+    if fits.any():  # the ROPE can contain that many draws between these two moves
         steps += [rope.high - lasts[fits].min(), rope.low - firsts[fits].max()]
     return [float(step) for step in steps]
 
@@ -378,7 +378,7 @@ def _of_labels(spec: LabelSpec, observed: float) -> _AllItems:
     correct = spec.data.kind == "correct"
     nothing = [None] * len(cells)
     cell = stored.cell.astype(np.int64)
-    # Codes are not compared, because a label may have several codes after a sum.
+    # Codes are not compared, because adding outcomes can give a label several codes.
     triples = zip(truth, a, b, strict=True)
     right = np.array([[gold == label_a, gold == label_b] for gold, label_a, label_b in triples])
     return _AllItems(

@@ -228,7 +228,7 @@ class Joint(Tabular):
         return f"better in {better}, worse in {worse}"
 
     def table(self) -> Table:
-        """Return the nine probabilities: first metric as rows, second as columns."""
+        """Return the nine probabilities: the first metric in rows, the second in columns."""
         first, second = (for_text(name, limit=LONGEST) for name in self.metrics)
         n = self.draws.shape[1]
         chances: list[list[float]] = self.probabilities.tolist()
@@ -262,7 +262,7 @@ class Joint(Tabular):
         return latex_label(*self.names, *self.metrics)
 
     def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
-        """Draw the joint posterior, one dot per draw, coloured by who dominates, and both ROPEs.
+        """Draw the joint posterior, one dot per draw, coloured by dominant model, and both ROPEs.
 
         Parameters
         ----------
@@ -337,10 +337,10 @@ def _findings(part: Compared | Ratio) -> Iterator[Finding]:
 
 
 def _values(first: Compared, second: Compared) -> list[FloatArray]:
-    """Return both models' draws in both metrics, redrawn if the metrics have different weights.
+    """Return both models' draws in both metrics, redrawn if the metrics use different weights.
 
-    If few items or groups dominate a metric, its weights have different gamma shapes. For joint
-    draws, both metrics use the weights of the metric that depends on fewer items.
+    If a few items or groups dominate a metric, its weights have other gamma shapes. For joint
+    draws, both metrics use the weights of the metric that depends on fewer of them.
     """
     if not any(c.spec.weighs_units for c in (first, second)):
         return [np.stack([c.a.draws, c.b.draws]) for c in (first, second)]

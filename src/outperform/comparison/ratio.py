@@ -282,9 +282,9 @@ def ratio(comparison: Compared, *, rope: RopeLike) -> Ratio:
     )
 
 
-# A count k (for example of errors) has a relative standard error of about 1 / √k. In simulations of
-# rates, 95% intervals of a ratio contain the true value in 92% of cases if the smaller count is 10
-# to 15, and in less than 90% below that.
+# A count of k events, such as errors, has a relative standard error of about 1 / √k. In simulations
+# of rates, 92% of the 95% intervals of a ratio contain the true value if the rarer count is 10 to
+# 15, and less than 90% do so below that.
 _VAGUE, _VERY_VAGUE = 1 / 4, 1 / 3
 
 
@@ -322,7 +322,7 @@ def _around_one(rope: RopeLike) -> Rope:
 
 
 def _from_one(region: Any, *, per: float = 1) -> Any:
-    """Convert an interval or ROPE of ratios to changes; per=100 gives per cent."""
+    """Return an interval or a ROPE of ratios as changes; with per=100, in per cent."""
     return replace(region, low=per * (region.low - 1), high=per * (region.high - 1))
 
 

@@ -151,8 +151,7 @@ class Comparison(Summary, Tabular):
     a, b
         Posterior of each model's metric.
     observed
-        Plug-in difference, as in scikit-learn; with other class proportions, the difference at
-        those proportions.
+        Plug-in difference, equal to scikit-learn's unless other class proportions are set.
     rope
         Region of practical equivalence.
     decision
@@ -188,7 +187,7 @@ class Comparison(Summary, Tabular):
     seed: np.random.SeedSequence
     chain: Chain | None = None
     details: ComparisonDetails | None = None
-    # The results with never-true predictions counted as right.
+    # The results if predictions of never-true classes counted as right.
     _as_right: tuple[AsRight, ...] = ()
 
     # Numbers of the posterior
@@ -235,7 +234,7 @@ class Comparison(Summary, Tabular):
 
     @property
     def n_effective(self) -> float:
-        """Effective sample size of the draws."""
+        """Effective sample size: the number of equally precise independent draws."""
         return n_effective(self.draws, self.chain)
 
     @property
@@ -372,7 +371,7 @@ class Comparison(Summary, Tabular):
 
     @cached_property
     def _needed(self) -> Needed | None:
-        """Approximate number of additional items needed, by normal theory; None if unknown."""
+        """Approximate number of further items needed, by normal theory; None if unknown."""
         from outperform.planning.more_data import needed_to_decide
 
         return needed_to_decide(self)
@@ -694,13 +693,12 @@ class Comparison(Summary, Tabular):
         random_state: Seed = None,
         n_jobs: int | None = None,
     ) -> Plan:
-        """Return the number of additional items that would probably decide, with a safe number.
+        """Return how many more items a decision will probably need, as a range up to a safe number.
 
-        Each simulation draws true values from the posterior, draws new items given these values,
-        adds them to the existing items, and decides again. The range printed by an undecided
-        comparison comes from normal theory instead, which is instant but not corrected by
-        simulation. :func:`plan` analyses new items without the existing ones, so its numbers
-        differ.
+        Each simulation draws true values from the posterior and new items from them, adds these to
+        the existing items, and decides again. The range that an undecided comparison prints comes
+        from normal theory instead, which takes no time but is not corrected by simulation.
+        :func:`plan` analyses new items without the existing ones, so its numbers differ.
 
         Parameters
         ----------
@@ -715,7 +713,7 @@ class Comparison(Summary, Tabular):
         n_draws
             Number of posterior draws per simulation.
         random_state
-            None, a whole number, a SeedSequence, a Generator or a RandomState.
+            None, an integer, a SeedSequence, a Generator or a RandomState.
         n_jobs
             Number of parallel jobs. None means 1 and -1 means all available cores, as in
             scikit-learn. Results do not depend on it.
@@ -797,7 +795,7 @@ class Comparison(Summary, Tabular):
     ) -> Sensitivity[Comparison]:
         """Return the decision and the interval under other priors, ROPEs and label errors.
 
-        All draws come from the same seed. A finding reports if the decision depends on the prior.
+        All draws come from the same seed. If the decision depends on the prior, a finding says so.
 
         Parameters
         ----------
@@ -1113,8 +1111,8 @@ def summarize_comparison(
 ) -> Comparison:
     """Compute numbers, decision and findings from draws and closed forms.
 
-    ``as_right`` contains the results with never-true predictions counted as right, if already
-    computed for another ROPE.
+    ``as_right`` has the results if predictions of never-true classes counted as right, if they are
+    already known from another ROPE.
     """
     n_draws = answered.values.shape[1]
     signature = sign(verb, spec, rope=str(rope), prob=prob, n_draws=n_draws, seed=seed_name(seed))

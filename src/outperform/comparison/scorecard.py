@@ -85,21 +85,22 @@ def scorecard(
     Parameters
     ----------
     y_true
-        True labels, or :class:`Outcomes`, or :class:`Scores`; None for graded answers. Or a frame
-        or file, with ``truth``.
+        True labels, or :class:`Outcomes`, or :class:`Scores`; None for graded answers. A frame or
+        file needs ``truth``.
     a, b
-        Predicted labels of A and B, or the names of two models in the outcomes, or of two columns
-        in the frame. For score metrics, the models' scores.
+        Predicted labels of A and of B, or the names of two models in the outcomes, or of two
+        columns in the frame. For score-based metrics, their scores.
     metrics
         The metrics, each as for :func:`compare`. Default for labels: accuracy, macro-F1 and
         Matthews' correlation; for label sets, micro-F1, macro-F1 and the mean F1 per item; for
-        spans, precision, recall and F1; for right/wrong data, accuracy. Scores have no default.
+        spans, precision, recall and F1; if only right or wrong is known, accuracy. Scores have no
+        default.
     truth
         Column of the true labels, if ``y_true`` is a frame or file. Groups and weights are then
         names of columns too.
     rope
-        Region of practical equivalence of every metric, or a mapping from metric names; other
-        metrics use the default.
+        Region of practical equivalence of every metric, or a mapping from metric names; metrics
+        that are not in the mapping use the default.
     hdi_prob
         Probability mass of the HDI.
     prior
@@ -109,7 +110,7 @@ def scorecard(
     n_draws
         Number of posterior draws. Default: 20,000.
     random_state
-        None, a whole number, a SeedSequence, a Generator or a RandomState.
+        None, an integer, a SeedSequence, a Generator or a RandomState.
     n_jobs
         Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
         Results do not depend on it.
@@ -181,7 +182,7 @@ _DEFAULT_METRICS: dict[Kind, tuple[str, ...]] = {
 
 
 def default_metrics(data: Data) -> tuple[str, ...]:
-    """Return the default metrics of a scorecard for these data."""
+    """Return the default metrics of a scorecard of these data."""
     if isinstance(data, Scores):
         raise UsageError(
             f"scores have no default metrics; name them with "

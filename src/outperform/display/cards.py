@@ -74,7 +74,7 @@ def mark(decision: str) -> Html:
 
 
 _SCROLLS = 12  # tables with more rows scroll
-_LONG = 16  # longer names have several lines
+_LONG = 16  # longer names wrap
 
 
 def table_html(
@@ -167,7 +167,7 @@ def _cell(column: Column, value: object, *, first: bool) -> Html:
 
 
 class GridCell(NamedTuple):
-    """A cell of two lines: a number after a square in the colour of its decision, and a detail.
+    """A two-line cell: a number after a square in the colour of its decision, and a detail.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def grid_html(
     notes: Sequence[str] = (),
     label: str,
 ) -> Html:
-    """Return a table of cells of two lines, which scrolls with its heading and first column fixed.
+    """Return a table of two-line cells, which scrolls with its heading and first column fixed.
 
     Parameters
     ----------
@@ -284,7 +284,7 @@ class Notebook(wrong_calls.Answering, ABC):
             super().__init_subclass__(**kwargs)
             for name, value in list(vars(cls).items()):
                 is_method = isinstance(value, FunctionType) and not name.startswith("_")
-                # With slots, a dataclass is made twice.
+                # With slots, the dataclass decorator creates the class twice.
                 if is_method and not hasattr(value, "__wrapped__"):
                     setattr(cls, name, wrong_calls.explained(value))
 
@@ -377,12 +377,12 @@ def finding_item(level: str, message: str, name: str) -> Html:
     return element("li", *parts, class_=f"op-{level}")
 
 
-_FEW_FINDINGS = 3  # a card shows so many in full
+_FEW_FINDINGS = 3  # a card shows this many in full
 _OF_JUDGES = ("judged", "judge_bias")
 
 
 def folded_findings(findings: Sequence[tuple[str, str, str]]) -> Html | None:
-    """Return all findings; if they are many, each note is folded into one line.
+    """Return all findings; if there are many, each note is folded into one line.
 
     Notes about a judge are not folded, because the result depends on its correction.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-# These can be distinguished by people with colour blindness, and in grey.
+# People with colour blindness can distinguish these, also in greyscale.
 LIGHT: Mapping[str, str] = {"worse": "#D55E00", "equivalent": "#8C8C8C", "better": "#0072B2"}
 """For a light or unknown background."""
 DARK: Mapping[str, str] = {"worse": "#FF9E4A", "equivalent": "#A6A6A6", "better": "#5AB4F0"}

@@ -202,7 +202,7 @@ def draw_curve(
         elif facts["curve"] in ("roc", "calibration"):
             ax.plot([0, 1], [0, 1], alpha=figure_style.FAINT, **quiet)
         if facts["curve"] == "net_benefit" and not difference:
-            # Nobody would use the model at thresholds far below zero.
+            # Nobody would use a model at thresholds with a net benefit far below zero.
             top = max(float(np.max(facts[key]["upper"])) for key in keys)
             ax.set_ylim(bottom=max(ax.get_ylim()[0], -0.5 * top), top=1.05 * top)
         margin = figure_style.beside_numbers()

@@ -153,7 +153,7 @@ class Rows:
 
 
 class Grid(NamedTuple):
-    """A table of cells of two lines, for cards and pages.
+    """A table of two-line cells, for cards and pages.
 
     Parameters
     ----------
@@ -487,7 +487,7 @@ def brief(
     keys
         Columns to show; ``"hdi"`` is the column with both ends.
     places, of
-        Number of decimals, and the keys of the columns it applies to.
+        Number of decimals, and the keys of the columns that use it.
     hdi
         Heading of the interval. If empty, its ends are in separate columns.
     headings

@@ -98,8 +98,8 @@ def rope_text(facts: Facts) -> str:
 def digits(facts: Facts, *, least: int = numbers.DIGITS) -> int:
     """Return the number of decimals: at least ``least`` unless the sd exceeds one unit.
 
-    The standard deviation needs two significant figures. HDI ends must look different from ROPE
-    edges if they are different.
+    The standard deviation needs two figures, and an HDI end that differs from a ROPE end must also
+    look different.
 
     Examples
     --------
@@ -330,7 +330,7 @@ def folds(facts: Facts) -> str:
 
 
 def design(facts: Facts) -> str:
-    """Return the folds of a blocked cross-validation and the weight of a count.
+    """Return the folds of a blocked cross-validation and the weight of each count.
 
     Examples
     --------
@@ -444,6 +444,6 @@ def _worth(facts: Facts) -> str:
 
 
 def _pool(facts: Facts) -> str:
-    """Return the pool from which the items were selected, based on predictions."""
+    """Return the pool from which the items were chosen by the models' predictions."""
     pool = facts.get("n_pool")
     return "" if pool is None else f" chosen from a pool of {numbers.count(pool)}"

@@ -31,7 +31,7 @@ _STYLE = Path(__file__).with_name("outperform.mplstyle")
 NAME_LIMIT, SHORT_NAME = 18, 12
 _NARROW, _LONG_NAME = 250.0, 30  # points, and the maximum length of row names in wider axes
 _LINE = 44  # characters per line
-_USUAL = 8.33  # the default size of small text in points; markers scale with it
+_USUAL = 8.33  # the usual size of small text in points; marks are scaled in proportion
 _HEADING = 36.0  # height of a title above rows, in points
 _MARGIN = 0.11  # inches on either side of a new figure, as in the style file
 _WIDE = 0.6  # average width of a character as a share of the font size, rounded up
@@ -68,7 +68,7 @@ def canvas(
     height: float,
     size: FigureSize = "text",
 ) -> Iterator[Axes]:
-    """Provide axes (new axes if None) with the package style active while drawing.
+    """Provide axes (new ones if None) with the style set while drawing.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def family(ax: Axes) -> list[str]:
 
 
 def name(label: object, *, limit: int = NAME_LIMIT) -> str:
-    """Return a label as short escaped text that does not reverse adjacent text.
+    """Return a label as short, harmless text that does not reverse adjacent text.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def name(label: object, *, limit: int = NAME_LIMIT) -> str:
 
 
 def names(labels: Iterable[object], *, limit: int = NAME_LIMIT) -> list[str]:
-    """Return short distinct labels that do not reverse adjacent text.
+    """Return short labels that stay distinct and do not reverse adjacent text.
 
     Examples
     --------

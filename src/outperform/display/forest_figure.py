@@ -39,7 +39,7 @@ def draw_forest(
     ax: Axes | None = None,
     size: FigureSize = "text",
 ) -> Axes:
-    """Draw the ROPE and one interval per row, in the colour of its decision.
+    """Draw one interval per row, in the given order and the colour of its decision, over the ROPE.
 
     If rows have different ROPEs, each row shows its own.
 
@@ -109,7 +109,7 @@ def draw_ranking(
     ax: Axes | None = None,
     size: FigureSize = "text",
 ) -> Axes:
-    """Draw the interval of each model in the order given, in the colour of its decision.
+    """Draw the interval of each model in the given order and the colour of its decision.
 
     The decision is against the leader. Models that could still be best are in a band.
 
@@ -221,7 +221,7 @@ _LEAST_POINTS = 4.0
 _ROOMY = 1.6  # width of a panel in inches
 _APART = 0.09  # inches between the sentence and the panels
 _LEFT = 0.11  # inches before the sentence
-_FEW = 4  # zeros are written only up to this number of classes
+_FEW = 4  # zeros are written too if there are at most this many classes
 _NAME = 20
 _CENTRED: dict[str, Any] = {"loc": "center", "fontweight": "normal", **figure_style.SMALL}
 _HEAD: dict[str, Any] = {"fontsize": "medium", "fontweight": "bold", **figure_style.LITERAL}
@@ -432,7 +432,7 @@ def _number(value: float, *, signed: bool) -> str:
 
 
 def _number_size(ax: Axes, texts: Sequence[Sequence[str]]) -> float | None:
-    """Return the text size at which all numbers fit their cells; None if unreadable."""
+    """Return the font size at which the longest number fits its cell; None if it is unreadable."""
     size = _fitting(ax, (text for row in texts for text in row), len(texts))
     return size if size >= _LEAST_POINTS else None
 

@@ -95,7 +95,7 @@ def signed_column(key: str, heading: str | None = None, digits: int = numbers.DI
 
 
 def count_column(key: str, heading: str | None = None) -> Column:
-    """Return a column of whole numbers with thousands separators.
+    """Return a column of integers with thousands separators.
 
     Examples
     --------
@@ -189,7 +189,7 @@ def as_csv(keys: Sequence[str], rows: Rows) -> str:
 
 
 def plain_value(value: object) -> object:
-    """Return a cell as a plain Python value: text, number, truth value or None.
+    """Return a cell as a plain Python value: text, number, boolean or None.
 
     Examples
     --------
@@ -232,7 +232,7 @@ def uniform(values: Sequence[object]) -> list[Any]:
 
 
 def display_width(text: str) -> int:
-    """Return the number of terminal columns that a text occupies.
+    """Return the number of terminal columns that text fills.
 
     Examples
     --------
@@ -278,7 +278,7 @@ _NOT_IN_LABEL = re.compile(r"[^a-z0-9]+")
 _PAGE = 345.0
 # Font sizes as a share of 10 points, with half the space between columns in points.
 _TYPES = ((r"\small", 0.9, 6.0), (r"\footnotesize", 0.8, 4.0), (r"\scriptsize", 0.7, 3.0))
-# Widths of a letter and of a wide character in points, rounded up.
+# The widths of a letter and of a wide sign in points, slightly overestimated.
 _LETTER, _SIGN = 5.3, 8.0
 _SIGNS = frozenset("+-−<>≫≪≈±%mwMW")
 

@@ -57,8 +57,8 @@ _ASIDE = re.compile(r"\([\d.]+%\)\.?")
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _ROWS = 2
 _TAIL = 1e-3
-_SMOOTH = 10  # the density is smoothed if at least this many cells exceed half its height
-_ALIGNED = 3  # cells are aligned with the ROPE edges if the ROPE is at least this many cells wide
+_SMOOTH = 10  # the density is smoothed if this many cells exceed half its height
+_ALIGNED = 3  # cells are aligned with the edges of a ROPE that is at least this many cells wide
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +95,7 @@ class Page:
     hints: bool = False
 
     def writable(self, text: str) -> str:
-        """Return a text that uses only characters of the encoding."""
+        """Return text with only the characters that the encoding has."""
         try:
             text.replace(KEPT, " ").encode(self.encoding)
         except UnicodeEncodeError:
@@ -119,7 +119,7 @@ class Page:
         return [(Span(text.replace(KEPT, " "), style),) for text in [*lines, line]]
 
     def labelled(self, label: str, text: str) -> list[Line]:
-        """Return a label and its text."""
+        """Return text after its label."""
         return self.text(f"{label:<{_MARGIN}}{text}", indent=_MARGIN)
 
     def table(
@@ -368,7 +368,7 @@ def with_places(table: Table, keys: Sequence[str], places: int) -> Table:
 
 
 def _shortest(widths: Mapping[str, int], labels: Sequence[str]) -> dict[str, int]:
-    """Return the least width of each column; labels can be cut."""
+    """Return the minimum width of each column; labels can be cut."""
     return {k: min(w, _SHORTEST_LABEL) if k in labels else w for k, w in widths.items()}
 
 

@@ -15,7 +15,7 @@ DIGITS = 4
 UNDEFINED = "undefined"
 _EXACT_EDGE = 1e-4  # exact probabilities closer than this to 0 or 1 are shown as a bound
 _LARGEST_PLAIN_FACTOR = 1000.0
-_ROUNDING = 1e-12  # a smaller spread comes from rounding errors
+_ROUNDING = 1e-12  # a smaller spread is only rounding error
 
 
 def plain(value: float, digits: int = DIGITS) -> str:

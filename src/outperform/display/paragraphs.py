@@ -20,7 +20,7 @@ from outperform.display.sentences import (
 from outperform.errors import UsageError
 
 NAME_LIMIT = 30
-_MOST = 2 / 3  # a source with at least this share of the variance should be reduced first
+_MOST = 2 / 3  # if a source causes at least this share of the variance, reduce it first
 
 
 def run_details(facts: Facts) -> list[tuple[str, str]]:
@@ -48,7 +48,7 @@ def run_details(facts: Facts) -> list[tuple[str, str]]:
 
 
 def run_sentences(facts: Facts) -> str:
-    """Return the sentences about the runs for a paragraph.
+    """Return the sentences about the runs in a paragraph.
 
     Examples
     --------

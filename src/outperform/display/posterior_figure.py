@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# Positions as multiples of the posterior's height.
+# Positions, in multiples of the posterior's height.
 _BOTTOM, _BAR, _ROOF = -0.36, -0.11, 1.12  # the name of the ROPE is above 1
 
 

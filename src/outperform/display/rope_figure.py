@@ -36,7 +36,7 @@ _LEANING = {
     "LEANING_WORSE": "worse",
 }
 _STRIP, _ROOF = 1.07, 1.42  # the decisions lie between these, above the probabilities
-_NO_ROOM = 0.07  # a band with a smaller share of the axes has no text
+_NO_ROOM = 0.07  # a band with a smaller share of the axes is not labelled
 _THICK = 0.14  # thinner parts have no name
 
 
@@ -133,7 +133,7 @@ def _changes_of(facts: Facts) -> list[float]:
 
 
 def _per_point(ax: Axes, stop: float) -> float:
-    """Return the position of the ROPE's half-width on the axis."""
+    """Return the half-width of the ROPE that a point of the axis represents."""
     return stop / figure_style.points(ax)[0]
 
 
@@ -168,7 +168,7 @@ def _draw_band(ax: Axes, stretch: Facts, stop: float) -> None:
 def _mark_chosen(
     ax: Axes, facts: Facts, stop: float, parts: tuple[FloatArray, FloatArray] | None
 ) -> tuple[float, float]:
-    """Draw the chosen ROPE with its name on the emptier side; return the range they occupy."""
+    """Draw the chosen ROPE, named on the emptier side, and return the range that they occupy."""
     rope = facts["rope"]
     at = _chosen(rope)
     ax.plot(

@@ -295,7 +295,7 @@ def other_ropes(facts: Facts, places: int) -> str:
 
 
 def _steps(curve: Sequence[Mapping[str, Any]]) -> list[tuple[str, float, float]]:
-    """Return ranges of widths with one-word decisions; leanings count as undecided."""
+    """Return each range of widths with its decision in one word; leanings count as undecided."""
     steps: list[tuple[str, float, float]] = []
     for step in curve:
         word, stop = _WORDS.get(step["decision"], "undecided"), step["to"]

@@ -74,7 +74,7 @@ def answer(facts: Facts, *, limit: int | None = None) -> str:
 
 
 def best_words(p_best: float) -> str:
-    """Return, in words, how probable it is that the leader is the best.
+    """Return, in words, how probable it is that the leader is best.
 
     Examples
     --------
@@ -226,7 +226,7 @@ def amount(
     metric: str | None = None,
     signed: Callable[[float, int], str] = numbers.signed,
 ) -> str:
-    """Return the size of the difference, with its direction if the decision has the same.
+    """Return the size of the difference, with a direction only if the decision agrees with it.
 
     Examples
     --------
@@ -477,7 +477,7 @@ def _result_row(facts: Facts) -> Mapping[str, object]:
 
 
 def more_items(needed: Facts, facts: Facts) -> str:
-    """Return a sentence on how many more items would probably decide.
+    """Return a sentence on how many more items would probably be enough for a decision.
 
     Parameters
     ----------

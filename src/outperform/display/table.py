@@ -136,8 +136,8 @@ class Table(Notebook):
     def to_latex(self, *, label: str | None = None) -> str:
         """Return the table for LaTeX with the booktabs package.
 
-        With a title it becomes a table environment, in a font size that fits the page width. A
-        table that is still too wide is rotated, using the rotating package.
+        With a title it becomes a table environment, in a font size that fits the width of a page. A
+        table that is still too wide is rotated, with the rotating package.
 
         Parameters
         ----------
@@ -166,19 +166,19 @@ class Table(Notebook):
 
     def to_frame(self) -> pd.DataFrame:
         """Return the raw values as a pandas DataFrame."""
-        pandas = require("pandas", extra="all", purpose="to_frame()")
+        pandas = require("pandas", extra="pandas", purpose="to_frame()")
         frame: pd.DataFrame = pandas.DataFrame({key: list(self[key]) for key in self.keys})
         return frame
 
     def to_polars(self) -> pl.DataFrame:
         """Return the raw values as a polars DataFrame."""
-        polars = require("polars", extra="all", purpose="to_polars()")
+        polars = require("polars", extra="polars", purpose="to_polars()")
         frame: pl.DataFrame = polars.DataFrame(self._uniform_columns())
         return frame
 
     def to_arrow(self) -> pa.Table:
         """Return the raw values as an Arrow table."""
-        pyarrow = require("pyarrow", extra="all", purpose="to_arrow()")
+        pyarrow = require("pyarrow", extra="arrow", purpose="to_arrow()")
         return pyarrow.table(self._uniform_columns())
 
     def _uniform_columns(self) -> dict[str, list[Any]]:

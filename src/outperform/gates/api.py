@@ -110,7 +110,7 @@ def gate(
     ----------
     y_true
         True labels, or :class:`Outcomes` or :class:`Scores`, which include names, groups and
-        weights. Or a frame or file, with ``truth``. A :class:`Suite` has one check per task.
+        weights. A frame or file needs ``truth``. A :class:`Suite` has one check per task.
     candidate, baseline
         Predicted labels, or the names of two models in the outcomes, or of two columns in the
         frame.
@@ -128,10 +128,10 @@ def gate(
         Additional metrics that must not get worse: :class:`Guard`, or tuples of metric, class
         (or None) and ROPE. Each is a separate comparison.
     policy
-        Requirement on each task of a suite: a mapping, or a TOML file with a table ``[tasks]``. A
-        value is ``"not_worse"`` or ``"better"``, as for ``require``, a number (the margin by which
-        the candidate may be worse), or ``"advisory"`` (shown, but never decisive). Other tasks use
-        ``require``.
+        Requirement on each task of a suite: a mapping, or a TOML file with a ``[tasks]`` table.
+        ``"not_worse"`` or ``"better"``, as for ``require``, which applies to all other tasks; a
+        number, the amount by which the candidate may be worse; or ``"advisory"``, shown but never
+        decisive.
     hdi_prob
         Probability mass of the HDI, 0.5 or more. A candidate that is worse by exactly the ROPE's
         half-width passes with probability ``(1 - hdi_prob) / 2``.
@@ -141,8 +141,8 @@ def gate(
         Whether to compare the models item by item. Ignored if the data are unpaired.
     n_draws
         Initial number of draws. Default: 20,000. If an end of the HDI is too close to the deciding
-        edge, the number is increased, up to 16 times as many or a million. If the end is still too
-        close, the gate is undecided.
+        edge, more are drawn, up to 16 times as many or a million. If it is still too close then,
+        the gate is undecided.
     random_state
         An integer, a SeedSequence, a Generator, a RandomState, or None for a new seed each time.
         Every check uses the same seed. The default is fixed, so the same data give the same result.
@@ -155,12 +155,12 @@ def gate(
         Positive class of binary metrics, and of guards without a class.
     na_values, empty_is_label
         For arrays, frames and files: strings that mark a missing value, and whether the empty
-        string is a label, as for :meth:`Outcomes.from_labels`. If labels look missing and are not
-        declared, the gate is undecided.
+        string is a label, as for :meth:`Outcomes.from_labels`. If labels look like missing values
+        but are not declared, the gate is undecided.
     never_true
         Classes that models may predict but that are intentionally never true, such as
-        ``["refusal"]``. If the result depends on other predictions that are never true, the gate
-        is undecided, because they may be true labels with another spelling.
+        ``["refusal"]``. If the result depends on other predictions that are never true, the gate is
+        undecided, because they may be true labels in a different spelling.
 
     Examples
     --------

@@ -1,10 +1,9 @@
 """Gate over the tasks of a suite: a requirement on each task, and one result.
 
 The gate passes if every binding task passes. A task that is truly worse by its margin passes with
-probability at most half of ``1 − hdi_prob``. All tasks must pass, so additional tasks do not
-increase the probability of a wrong pass. Any task can fail the gate, so the level required for a
-failure is divided by the number of tasks. A wrong failure is then no more probable than with one
-task.
+probability at most half of ``1 − hdi_prob``. All must pass, so many tasks do not make a wrong pass
+more probable. Each task can fail the gate, so a failure must be shown at a level that is stricter
+by a factor of the number of tasks. A wrong failure is then no more probable than with one task.
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ def rules_of(suite: Suite, policy: PolicyLike | None, default: Require) -> dict[
 
 
 def read_policy(path: str | os.PathLike[str]) -> dict[str, object]:
-    """Read a policy from a TOML file with only a table ``[tasks]``."""
+    """Read a policy from a TOML file that contains only a ``[tasks]`` table."""
     try:
         contents = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -120,7 +119,7 @@ def gate_suite(
 
 
 def _withholding(suite: Suite) -> Suite:
-    """Return the suite with the level of gate-relevant findings raised to serious."""
+    """Return the suite, with findings raised to serious if they are serious in a gate."""
     if isinstance(suite, ScoreSuite):  # It has no items, so it has no labels.
         return suite
     tasks = {

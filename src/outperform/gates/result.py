@@ -148,9 +148,9 @@ class Check(Plain):
 
     @property
     def needed(self) -> Needed | None:
-        """Approximate range of additional items that would decide the check; None if decided.
+        """Approximate number of further items needed to decide, as a range; None if decided.
 
-        Also None if the rest of a pool cannot decide it.
+        It is also None if the rest of a pool cannot decide it.
         """
         return items_to_judge(self.comparison, require=self.require)
 
@@ -196,7 +196,7 @@ class Check(Plain):
 @written("names=main.names status=status.value require checks findings", kind="gate")
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Gate(Plain, Notebook):
-    """Result of a gate, with its checks: whether the candidate can replace the baseline.
+    """Decision on whether the candidate can replace the baseline, with its checks.
 
     Parameters
     ----------
@@ -243,8 +243,8 @@ class Gate(Plain, Notebook):
     def can_allow(self) -> bool:
         """Whether the gate is undecided only for lack of evidence, so it can be allowed.
 
-        False if another serious finding makes a check undecided: there are no data, something is
-        wrong with them, or other draws could show that the candidate is worse.
+        False if another serious finding makes a check undecided: something is wrong with the data,
+        there are no data, or other draws might show that the candidate is worse.
         """
         binding = (check for check in self.checks if not check.advisory)
         wrong = [
@@ -287,7 +287,7 @@ class Gate(Plain, Notebook):
 
 
 def settled(comparison: Comparison, require: Require, n_jobs: int | None) -> Comparison:
-    """Increase the draws, up to a limit, until no HDI end is too close to the deciding edge."""
+    """Draw more until neither end of the HDI is too close to the deciding edge, up to a limit."""
     n_draws = comparison.draws.size
     most = max(n_draws, min(_MOST_TIMES * n_draws, _MOST_DRAWS))
     _check_edge(comparison, require)

@@ -78,7 +78,7 @@ def judge(comparison: Comparison, *, require: Require = "not_worse") -> GateStat
 
 
 def _side(claim: Claim, require: Require) -> GateStatus:
-    """Return the result from the interval only, ignoring findings."""
+    """Return the result of the interval alone, regardless of findings."""
     if claim.low >= claim.edge if require == "not_worse" else claim.low > claim.edge:
         return GateStatus.PASS
     if claim.high < claim.edge if require == "not_worse" else claim.high <= claim.edge:
@@ -87,7 +87,7 @@ def _side(claim: Claim, require: Require) -> GateStatus:
 
 
 def fails_among(comparison: Comparison, require: Require, n_checks: int) -> bool:
-    """Return whether a check still fails if each of several checks can fail the gate.
+    """Return whether a failure is still one if each of several checks can fail the gate.
 
     The HDI of mass 1 − (1 − prob) / n_checks must lie beyond the edge by more than Monte Carlo
     error.
@@ -205,8 +205,8 @@ def _unobserved(comparison: Comparison) -> Iterator[Finding]:
 def _sampling(comparison: Comparison) -> Iterator[Finding]:
     """Yield findings that keep a judge-based gate from passing: undeclared sampling, few labels.
 
-    If items were labelled because of complaints, the judge's ratings need not show it, so balanced
-    ratings do not prove random sampling.
+    If items were labelled because of complaints, the judge's ratings need not show it, so an even
+    mix of ratings proves nothing.
     """
     named = {item.name: item for item in comparison.findings}
     if few := named.get("few_effective_labels"):
@@ -222,9 +222,8 @@ def _sampling(comparison: Comparison) -> Iterator[Finding]:
 def _spelling(comparison: Comparison, require: Require) -> Iterator[Finding]:
     """Yield the finding about a result that depends on never-true predictions.
 
-    In a gate it is always serious, because a gate must not pass as a result of inconsistent
-    spelling. If it withholds the decision of the comparison, the comparison already has the
-    finding.
+    In a gate it is always serious, because a spelling must not make a gate pass. If it withholds
+    the decision of the comparison, the comparison has the finding already.
     """
     if any(item.name == SPELLED for item in comparison.findings if item.level == "serious"):
         return
@@ -247,7 +246,7 @@ _STATES = {
 
 
 def _clear_side(comparison: Comparison, require: Require) -> GateStatus:
-    """Return the result from the interval; undecided if an end is too close to the edge."""
+    """Return the result of the interval; undecided if an end is too close to the edge."""
     claim = claim_of(comparison, require)
     return GateStatus.UNDECIDED if claim.near_edge else _side(claim, require)
 
@@ -347,7 +346,7 @@ class Claim(NamedTuple):
 
     @property
     def near_edge(self) -> Literal["low", "high"] | None:
-        """The HDI end too close to the edge; if both are, the high end, which can fail the gate."""
+        """The end too close to the edge for the draws; if both, the high one, which can fail."""
         if abs(self.high - self.edge) < SAFE_ERRORS * self.error_high:
             return "high"
         return "low" if abs(self.low - self.edge) < SAFE_ERRORS * self.error_low else None

@@ -322,7 +322,7 @@ def _row(check: Facts) -> dict[str, object]:
         "difference": numbers.signed(comparison["mean"], places),
         "hdi": numbers.interval(hdi["low"], hdi["high"], places, sign=True),
         "rope": numbers.rope(rope["low"], rope["high"]),
-        # The suffix ", not decided" is removed, because the gate may still pass.
+        # Without ", not decided", because the gate may still pass.
         "decision": f"{decision['symbol']} {decision['words'].partition(',')[0]}",
     }
 

@@ -1,4 +1,4 @@
-"""Effects of other gold labels: exactly, item by item, and at stated error rates."""
+"""Effects of different gold labels: exact, item by item, and at stated error rates."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from outperform.decision.rope import Decision, Rope
 from outperform.findings import Finding, finding, listed, quoted
 from outperform.inference.spec import LabelSpec, ModelSums, Spec, indicators
 
-# If the stated error rates are true, one comparison in this many is reported as inconsistent.
+# If the stated error rates are right, one comparison in this many is reported as inconsistent.
 _FALSE_ALARM = 0.01
 _MOST_NAMED = 3
-# If a share of true items is within this many sds of zero, rates among them are unreliable.
+# If the share of true items is within this many sds of zero, rates among them are unreliable.
 _LEAST_TRUE = 3.0
-# With a larger error rate, the gold labels of a class carry almost no information.
+# Above this error rate, the gold labels of a class carry almost no information.
 _MOST_WRONG = 0.45
 
 
 def view_codes(spec: LabelSpec) -> IntArray:
-    """Return the code in the view of each label of the data, or of each label set.
+    """Return, for each label (or label set) of the data, its code in the view.
 
-    A dropped span type has -1.
+    Dropped span types get -1.
     """
     data, view = spec.data, spec.view
     if data.kind == "spans" and spec.positive is not None:
@@ -65,18 +65,18 @@ def differences(
 ) -> FloatArray:
     """Return the observed A − B after each of several changes, ``(n_changes,)``.
 
-    The classes averaged over stay those of all data.
+    The classes averaged over are always those of all the data.
 
     Parameters
     ----------
     spec
-        Question about classes, right and wrong, or label sets.
+        Question about classes, right or wrong predictions, or label sets.
     removed
-        Cell from which each change removes an item, ``(n_changes, 3)``, in codes of the data.
+        Cell from which each change removes an item, ``(n_changes, 3)``, in the data's codes.
     added
         Cell to which it moves the item; None drops the item.
     amount
-        Weight of the item; None for 1.
+        Weight of the item. None means 1.
     """
     weights = np.ones(len(removed)) if amount is None else amount
     values = []
@@ -87,7 +87,7 @@ def differences(
             if cells is not None
         ]
         rows = np.column_stack([*moves, weights])
-        first, change = distinct_rows(rows)  # equal changes are evaluated once
+        first, change = distinct_rows(rows)  # identical changes are evaluated once
         own = ModelSums(spec, spec.view, model)
         less, *more = [own.terms(cells[first]) for cells in moves]
         held = less - more[0] if more else less
@@ -97,7 +97,7 @@ def differences(
 
 
 def _in_view(spec: LabelSpec, cells: IntArray) -> IntArray:
-    """Convert cells of the data to cells of the view, of truth and one prediction."""
+    """Convert cells of the data (truth and one prediction) to cells of the view."""
     if spec.data.kind == "label_sets" and spec.view.kind == "correct":
         return np.column_stack([np.ones_like(cells[:, 0]), cells[:, 0] == cells[:, 1]])
     return view_codes(spec)[cells]
@@ -109,9 +109,9 @@ class Documents(NamedTuple):
     Parameters
     ----------
     wrong
-        Number of missed or spurious spans of each model in each document, ``(n_documents, 2)``.
+        Number of missed or spurious spans in each document for each model, ``(n_documents, 2)``.
     without
-        Observed A − B without each document.
+        Observed A − B when each document is dropped.
     """
 
     wrong: FloatArray
@@ -135,7 +135,7 @@ def leave_documents_out(
         Document of each span.
     """
     n_types = spec.view.n_classes
-    codes = np.where(answers & (types >= 0), types, n_types)  # the last one is "no span"
+    codes = np.where(answers & (types >= 0), types, n_types)  # the last code is "no span"
     documents = indicators(spans.document, spans.n).T
     wrong, values = [], []
     for model in (0, 1):
@@ -149,7 +149,7 @@ def leave_documents_out(
 
 
 def error_findings(spec: LabelSpec, errors: LabelErrors) -> Iterator[Finding]:
-    """Yield the assumed label errors, and whether they contradict the data."""
+    """Yield the assumed label errors, and report whether they contradict the data."""
     values = zip(spec.view.models, replace(spec, view_errors=None).observed, strict=True)
     yield finding(
         "label_errors",
@@ -173,9 +173,9 @@ def error_findings(spec: LabelSpec, errors: LabelErrors) -> Iterator[Finding]:
 def uneven_findings(spec: Spec, decision: Decision, hdi: Interval, rope: Rope) -> Iterator[Finding]:
     """Yield ``label_errors_matter`` if a firm decision requires equal label errors in all classes.
 
-    A single rate for all classes is an average, and the data cannot show its distribution over
-    classes. So every class in turn gets twice the rate, the others correspondingly less, and the
-    interval is shifted by the change of the observed difference.
+    A single rate for all classes is an average, and the data cannot show how it is distributed over
+    classes. So each class in turn gets twice the rate and the others correspondingly less, and the
+    interval is shifted by the change in the observed difference.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ def uneven_findings(spec: Spec, decision: Decision, hdi: Interval, rope: Rope) -
 def _uneven(
     spec: LabelSpec, errors: LabelErrors, rate: float
 ) -> Iterator[tuple[Label, LabelErrors]]:
-    """Yield each class, with rates of the same average that are doubled for this class."""
+    """Yield each class, with rates that have the same average but are doubled for this class."""
     actual = in_weights(spec.view).margins(spec.view.models[0]).actual.astype(np.float64)
     shares = actual / actual.sum()
     spread = (errors.matrix - np.diag(errors.matrix.diagonal())) / rate
@@ -240,7 +240,7 @@ def _agrees(decision: Decision, hdi: Interval, rope: Rope, greater_is_better: bo
 def _few_true(spec: LabelSpec, errors: LabelErrors, model: str) -> Iterator[Label]:
     """Yield the classes with a stated share for which label errors leave few true items.
 
-    Rates of a class are divided by its number of true items.
+    A class's rates are divided by its number of true items.
     """
     if spec.view_prevalence is None:
         return
@@ -258,9 +258,9 @@ def _n_units(spec: LabelSpec) -> float:
 
 
 def _too_few(spec: LabelSpec, errors: LabelErrors, model: str) -> Iterator[str]:
-    """Yield the cells with clearly fewer items than the errors of other classes imply.
+    """Yield the cells with clearly fewer items than errors in other classes imply.
 
-    The variance of a cell is that of a cell with errors only, because a count of zero has no
+    A cell's variance is that of a cell that contains only errors, because a count of zero has no
     variance.
     """
     counts = in_weights(spec.view).confusion(model).astype(np.float64)

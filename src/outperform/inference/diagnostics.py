@@ -1,4 +1,4 @@
-"""Diagnostics: possible problems of a result, as findings."""
+"""Diagnostics: possible problems with a result, as findings."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ from outperform.metrics.weighted import LEAST_PROBABILITY, log_losses
 _COSTS = {
     "latency", "time", "duration", "ms", "second", "cost", "price", "token", "loss", "error",
 }  # fmt: skip
-# Ties are reported from this share of pairs on; from the second share on they are suspicious.
+# Ties are reported from this share of pairs upwards; from the second share upwards they are
+# suspicious.
 _SOME_TIES, _MANY_TIES = 0.01, 0.1
 
 
@@ -81,7 +82,7 @@ _PLACE_DRAWS, _PLACE_SEED = 2_000, 20_261_117
 
 
 def _first_place(spec: ScoreSpec) -> Finding:
-    """Report the win rate of the model shown first between equal models."""
+    """Report how often the model shown first wins between equal models."""
     asked = replace(spec, metric=metrics.get_score("first_place"))
     seed = np.random.SeedSequence(_PLACE_SEED)
     draws = draw_scores([asked], Sampling(_PLACE_DRAWS, seed))[0][0]
@@ -157,7 +158,7 @@ def _ties(spec: ScoreSpec) -> Iterator[Finding]:
     tied = {
         name: float(np.mean([tied_share(ranking, spec.view) for ranking in rankings]))
         for name, rankings in zip(spec.view.models, spec.rankings, strict=True)
-        if rankings  # an external metric need not sort like the built-in ones
+        if rankings  # an external metric does not have to sort like the built-in ones
     }
     tied = {name: share for name, share in tied.items() if share >= _SOME_TIES}
     if not tied:
@@ -182,7 +183,7 @@ def _clipped(spec: ScoreSpec) -> Iterator[Finding]:
             )
 
 
-# An error is reported if its weight exceeds that of another class by this factor.
+# Errors are reported if they have this many times the weight of those in another class.
 _MUCH_MORE = 2.0
 _MOST_CLASSES = 4
 # Averages of rates within classes, which do not depend on prevalence.
@@ -190,7 +191,7 @@ _WITHIN_CLASSES = ("recall", "balanced_accuracy")
 
 
 def prevalence_findings(spec: LabelSpec) -> Iterator[Finding]:
-    """Yield the replaced class proportions, and classes whose rates come from few errors."""
+    """Yield the replaced class proportions, and classes whose rates are based on few errors."""
     if spec.view_prevalence is None:
         return
     yield finding(
@@ -213,14 +214,14 @@ def _within_classes(spec: LabelSpec) -> bool:
 
 
 def _at_home(spec: LabelSpec) -> str:
-    """Format each model's plug-in value in the test set, equal to scikit-learn's."""
+    """Format each model's plug-in value on the test set, which equals scikit-learn's."""
     values = replace(spec, view_prevalence=None).observed
     named = zip(spec.view.models, values, strict=True)
     return listed([f"{value:.4f} for {name}" for name, value in named], most=_MOST_CLASSES)
 
 
 def _few_errors(spec: LabelSpec, model: str) -> Iterator[str]:
-    """Yield the classes with an increased share and few errors of a model."""
+    """Yield the classes that get a larger share but in which a model made few errors."""
     assert spec.view_prevalence is not None
     view, times = spec.view, spec.counting.times
     actual = view.margins(model).actual.astype(np.float64)
@@ -238,13 +239,13 @@ def _few_errors(spec: LabelSpec, model: str) -> Iterator[str]:
 
 
 def _errors(spec: LabelSpec, model: str) -> FloatArray:
-    """Count the errors of each class that affect the metric."""
+    """Count the errors in each class that affect the metric."""
     place, positive = spec.view.models.index(model), spec.positive
     paired = spec.view.paired
     table = spec.view.tables[0 if paired else place]
     table = table.columns([place if paired else 0], n_labels=spec.view.n_classes)
     truth, predicted = table.cells[:, 0], table.cells[:, 1]
-    # For one class against the rest, an error on another class matters only if that class is
+    # For one class against the rest, an error in another class matters only if the class itself is
     # predicted.
     wrong: BoolArray = (
         truth != predicted if positive is None else (truth == positive) != (predicted == positive)
@@ -255,7 +256,7 @@ def _errors(spec: LabelSpec, model: str) -> FloatArray:
 
 
 def _class(spec: LabelSpec, code: int) -> str:
-    """Return the user's name of a class; the rest has no name if it consists of several classes."""
+    """Return the user's name for a class; the rest has no name if it combines several classes."""
     if spec.positive is None or spec.view.n_classes > 2:
         return f"class {spec.view.labels[code]!r}"
     if code == spec.positive:
@@ -268,7 +269,7 @@ _MOST_NAMED = 6
 
 
 def table_findings(spec: Spec) -> Iterator[Finding]:
-    """Yield findings about the table itself: empty classes, sparse cells, few items."""
+    """Yield findings about the table itself: empty classes, sparse cells and few items."""
     if isinstance(spec, ScoreSpec):
         yield from score_findings(spec)
         return
@@ -339,15 +340,15 @@ def _class_findings(spec: LabelSpec) -> Iterator[Finding]:
 def unseen_classes(spec: Spec) -> IntArray:
     """Return the codes of classes that are never true but required by the metric.
 
-    A mean over classes needs items of each named class, and at least two classes; so does a metric
-    of the entire table that corrects for chance. A metric of one class needs items of it, or of
-    others if it depends only on false alarms. At other class proportions every class with a share
-    is required.
+    A mean over classes needs items in each named class, and at least two classes. So does a metric
+    of the entire table that corrects for chance. A metric of one class needs items in that class,
+    or in others if it depends only on false alarms. At other class proportions, every class with a
+    share is required.
 
     Parameters
     ----------
     spec
-        What was asked.
+        The question.
     """
     none = np.zeros(0, dtype=np.int64)
     if not isinstance(spec, LabelSpec) or spec.view.kind == "correct" or spec.measured.per_item:
@@ -392,12 +393,12 @@ def _shared(spec: LabelSpec) -> set[int]:
 
 
 def unseen_finding(spec: Spec) -> Iterator[Finding]:
-    """Yield the finding about unobserved classes that affect a decision.
+    """Yield the finding about classes that affect a decision but were never observed.
 
     Parameters
     ----------
     spec
-        What was asked.
+        The question.
     """
     codes = unseen_classes(spec)
     if codes.size:
@@ -445,14 +446,14 @@ def _undefined(spec: LabelSpec) -> Iterator[Finding]:
 
 
 def _gaps(spec: LabelSpec) -> Iterator[Finding]:
-    """Yield ``levels_by_rank`` if integers between the levels never occur."""
+    """Yield ``levels_by_rank`` if some integers between the levels never occur."""
     if not isinstance(spec.measured.function, Ordinal) or spec.choices.labels is not None:
         return
     levels = [one for one in spec.data.labels if _is_number(one)]
     if len(levels) < len(spec.data.labels) or len(levels) < 2:
         return
     steps = np.diff(np.sort(np.array(levels, dtype=np.float64)))
-    # Kappa uses ratios of distances between levels, the absolute error numbers of steps.
+    # Kappa uses ratios of distances between levels; the absolute error counts steps.
     step = 1.0 if spec.measured.function.of == "mae" else steps[0]
     if np.allclose(steps, step):
         return
@@ -497,7 +498,7 @@ def _over_predicted(spec: LabelSpec) -> list[float]:
     for place, model in enumerate(view.models):
         margins = view.margins(model)
         classes = np.flatnonzero((margins.actual > 0) | (margins.predicted > 0))
-        if view.kind == "label_sets":  # labels are the columns of a matrix, all of which count
+        if view.kind == "label_sets":  # labels are the columns of a matrix, and all of them count
             classes = np.arange(view.n_classes)
         asked = replace(spec, classes=tuple(classes.tolist()))
         found.append(asked.observed[place])
@@ -517,7 +518,7 @@ def _cell_findings(spec: LabelSpec) -> Iterator[Finding]:
 
 
 def _never_asked(spec: LabelSpec, empty: IntArray) -> str:
-    """Describe classes that are never true; for spans, the requested type."""
+    """Describe classes that are never true or, for spans, the requested type."""
     if spec.data.kind != "spans" or spec.positive is None:
         return _never_true(spec, empty)
     label = spec.pos_label
@@ -563,16 +564,16 @@ def _it(codes: IntArray) -> str:
 
 
 Pull = tuple[float, float, float]
-"""Observed value with its posterior mean and sd."""
+"""Observed value with the posterior mean and sd."""
 
 
 def pull_findings(
     spec: Spec, levels: Mapping[str, Pull], difference: Pull | None = None
 ) -> Iterator[Finding]:
-    """Yield ``prior_pull`` of the difference and ``prior_pull_on_levels`` of single models.
+    """Yield ``prior_pull`` for the difference and ``prior_pull_on_levels`` for single models.
 
-    The bootstrap has no prior that could pull. The shrinkage of rare classes by ``"learned"`` is
-    intended: there the observed value is the biased one.
+    The bootstrap has no prior that could pull. With ``"learned"``, the shrinkage of rare classes is
+    intended, and it is the observed value that is biased.
     """
     if spec.prior.name == "bootstrap":
         return
@@ -625,18 +626,18 @@ def rope_findings(rope: Rope) -> Iterator[Finding]:
 def interval_findings(
     spec: Spec, numbers: Summary, rope: Rope, masses: Masses, *, n_draws: float | None
 ) -> Iterator[Finding]:
-    """Yield findings about a decision near an edge, or different with equal tails.
+    """Yield findings about a decision that is near an edge, or that differs with equal tails.
 
     Parameters
     ----------
     spec
         The question.
     numbers
-        Its intervals.
+        Intervals of the result.
     rope, masses
-        The ROPE, and the posterior mass on both sides of it.
+        The ROPE, and the posterior mass on each side of it.
     n_draws
-        Number of independent draws behind these; None for a closed form.
+        Number of independent draws that the masses are based on; None for a closed form.
     """
     hdi, eti = numbers.hdi, numbers.eti
     gap, error = margin(hdi, rope)

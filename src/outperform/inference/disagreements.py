@@ -1,4 +1,4 @@
-"""Disagreements of two models in the data, and the decisions that they allow."""
+"""Disagreements between two models in the data, and the decisions they allow."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def unit_findings(spec: Spec) -> Iterator[Finding]:
         return
     items = spec.n_groups is None and (spec.weighed == "items" or worth is not None)
     if items and (spec.n < FEW_ITEMS or _few_apart(spec)):
-        return  # which has a separate message
+        return  # this case has a separate message
     if len(spec.data.models) <= 2:
         tail = heavy_tail(spec, range(len(spec.data.models)))
         if tail is not None:
@@ -57,7 +57,7 @@ def unit_findings(spec: Spec) -> Iterator[Finding]:
             return
         yield from _levels_with_tails(spec)
     if items and spec.adds_up and n_even >= FEW_GROUPS:
-        return  # their interval is wide enough unless the tail is heavy
+        return  # the interval is wide enough unless the tail is heavy
     carrying = spec.n_carrying()
     if carrying is not None and 0 < carrying < FEW_CARRYING:
         what = "difference" if len(spec.data.models) > 1 else spec.metric.label
@@ -72,14 +72,14 @@ def unit_findings(spec: Spec) -> Iterator[Finding]:
 
 
 def heavy_tail(spec: Spec, models: Sequence[int]) -> Tail | None:
-    """Return the tail of the influences on a model or a difference; None if light or unknown.
+    """Return the tail of the influences on a model or difference; None if light or unknown.
 
-    Fewer than thirty units do not show a tail, and their intervals are already wider.
+    With fewer than thirty units, a tail cannot be seen, and intervals are already wider.
 
     Parameters
     ----------
     spec
-        What was asked.
+        The question.
     models
         Index of one model, or of two.
     """
@@ -111,7 +111,7 @@ def _shape(tail: Tail) -> str:
 
 
 def _levels_with_tails(spec: Spec) -> Iterator[Finding]:
-    """Yield the models with heavy tails whose difference has none."""
+    """Yield the models that have heavy tails although their difference has none."""
     if len(spec.data.models) < 2:
         return
     for place, name in enumerate(spec.data.models):
@@ -130,7 +130,7 @@ def _levels_with_tails(spec: Spec) -> Iterator[Finding]:
 def _skewed(spec: Spec, decision: Decision, pair: tuple[int, int]) -> Finding | None:
     """Return ``heavy_tails`` if a difference depends on so few units that the decision is withheld.
 
-    Or ``few_items`` if no item is expected beyond a quantile, which is then an extreme value.
+    Return ``few_items`` if no item is expected beyond a quantile, which is then an extreme value.
     """
     how, n_even = spec.metric.how, spec.n_even
     if n_even is not None and isinstance(how, Order) and how.level and decision.decided:
@@ -165,7 +165,7 @@ def _few_apart(spec: Spec) -> bool:
     return two and spec.n_apart((0, 1)) < FEW_DISAGREEMENTS
 
 
-# Share of the pool without labelled items from which on the conclusion may change.
+# From this share upwards, the part of the pool without labelled items may change the conclusion.
 _UNSEEN = 0.01
 
 
@@ -186,7 +186,7 @@ def pool_findings(spec: LabelSpec) -> Iterator[Finding]:
             n_apart=sizes[pool.apart].sum(),
             others=labelled[~pool.apart].sum(),
         )
-        if FEW_ITEMS <= spec.n < FEW_LABELLED:  # fewer have a separate message
+        if FEW_ITEMS <= spec.n < FEW_LABELLED:  # smaller numbers have a separate message
             yield finding("few_items/pool", items=counted(spec.n, "items"), least=FEW_LABELLED)
     unseen: BoolArray = labelled == 0
     share = float(sizes[unseen].sum() / sizes.sum())
@@ -210,18 +210,18 @@ def pool_findings(spec: LabelSpec) -> Iterator[Finding]:
         )
 
 
-_MUCH = 1.2  # factor on the sd
+_MUCH = 1.2  # factor for the sd
 
 
 def repeated_findings(
     spec: Spec, sd: float, *, models: Sequence[int] = (0, 1)
 ) -> Iterator[Finding]:
-    """Yield ``repeated_ids`` for the column that would change the sd most.
+    """Yield ``repeated_ids`` for the column that would change the sd the most.
 
     Parameters
     ----------
     spec
-        What was asked.
+        The question.
     sd
         Posterior sd of the result.
     models
@@ -255,7 +255,7 @@ def repeated_findings(
 
 
 def often(times: int) -> str:
-    """State how often every item was counted, if more than once."""
+    """State how often every item was counted if more than once."""
     return "" if times == 1 else f" (every item counted {times} times)"
 
 
@@ -294,7 +294,7 @@ Places: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
 def allow(
     spec: Spec, decision: Decision, hdi: Interval, pair: tuple[int, int] = (0, 1)
 ) -> tuple[Decision, Finding | None]:
-    """Return the decision if the data allow it, and the finding if few items differ."""
+    """Return the decision if the data allow it, and a finding if few items differ."""
     few = disagreement_finding(spec, decision, hdi, pair)
     return Decision.UNDECIDED if withholds(spec, few, pair) else decision, few
 
@@ -305,7 +305,7 @@ def withholds(spec: Spec, few: Finding | None, pair: Sequence[int]) -> bool:
 
 
 def wrong_data(spec: Spec, pair: Sequence[int]) -> bool:
-    """Return whether the data do not suit the question: labels, votes, or human labels."""
+    """Return whether the data do not suit the question because of labels, votes or human labels."""
     if contradicts(spec) or spec.rests_on_strengths(pair):
         return True
     return any(spec.never_matches(place) for place in pair)
@@ -345,16 +345,16 @@ def disagreement_finding(
 ) -> Finding | None:
     """Return ``few_disagreements`` if the data barely distinguish two of the models.
 
-    It is serious, and ≈ is withheld, if the prior gives disagreement less than half an item in each
-    direction, which is the default for two classes: then an interval of zero width would give ≈
-    whatever the number of items. Without any prior a single disagreement puts all draws on one side
-    of zero, so ≫ and ≪ are withheld as well.
+    The finding is serious, and ≈ is withheld, if the prior gives disagreement less than half an
+    item in each direction, as the default for two classes does. Otherwise an interval of zero width
+    would give ≈ whatever the number of items. Without any prior, a single disagreement puts all
+    draws on one side of zero, so ≫ and ≪ are withheld as well.
     """
     if not spec.paired:
         return _skewed(spec, decision, pair)
     apart = spec.n_apart(pair)
     equal = decision is Decision.EQUIVALENT
-    # Without a prior the data may leave the difference at zero, however often the models disagree.
+    # Without a prior, the difference may be stuck at zero however often the models disagree.
     still = equal and hdi.width == 0 and not spec.prior.proper
     if apart >= FEW_DISAGREEMENTS * spec.counting.times and not still:
         return _few_carrying(spec, decision, pair)
@@ -378,7 +378,7 @@ def disagreement_finding(
 def _few_carrying(spec: Spec, decision: Decision, pair: tuple[int, int]) -> Finding | None:
     """Return the finding that withholds a decision based on few scores, label sets or spans.
 
-    An average over labels or types gives one item of a rare label the weight of many others.
+    An average over labels or types gives an item of a rare label the weight of many others.
     """
     if spec.data.kind not in ("spans", "label_sets"):
         return _skewed(spec, decision, pair)
@@ -391,7 +391,7 @@ def _few_carrying(spec: Spec, decision: Decision, pair: tuple[int, int]) -> Find
 
 
 def are_same(seen: Outcomes | Scores, one: str, two: str) -> bool:
-    """Return whether the predictions, or the scores, of two models are identical."""
+    """Return whether two models have identical predictions or scores."""
     i, j = seen.models.index(one), seen.models.index(two)
     if isinstance(seen, Scores):
         return np.array_equal(seen.values[i], seen.values[j])

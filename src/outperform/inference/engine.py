@@ -1,4 +1,4 @@
-"""Compute posteriors of specs by independent draws, closed forms or a Markov chain."""
+"""Compute the posteriors of specs by independent draws, closed forms or a Markov chain."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def refuse_undefined(values: FloatArray, specs: Sequence[LabelSpec]) -> None:
 
 
 def answer_by_chain(specs: Sequence[LabelSpec], sampling: Sampling) -> list[Answer]:
-    """Compute the answers to specs that share a view and a prior from one chain."""
+    """Compute, from a single chain, the answers to specs that share a view and a prior."""
     first = specs[0]
     view, pymc = first.view, first.choices.engine
     assert pymc is not None
@@ -94,7 +94,7 @@ def _draws_of_chain(n_draws: int, n_chains: int) -> int:
 
 
 def _answer(values: FloatArray, sampler: str, n_chains: int, divergences: int) -> Answer:
-    """Return the answer from draws ``(n_models, n_draws)``, one chain after another."""
+    """Return the answer from draws ``(n_models, n_draws)`` in which chains follow one another."""
 
     def diagnosed(draws: FloatArray) -> Chain:
         by_chain = draws.reshape(n_chains, -1)
@@ -116,7 +116,7 @@ _PRIOR_DRAWS, _PRIOR_SEED = 20_000, 20_160_717
 
 
 def check_draws(n_draws: object, *, name: str = "n_draws") -> int:
-    """Return the number of draws, checked. Default: 20,000."""
+    """Return the number of draws after checking it. Default: 20,000."""
     if n_draws is None and name == "n_draws":
         return _DRAWS
     if isinstance(n_draws, float) and n_draws.is_integer():
@@ -148,7 +148,7 @@ def answer(specs: Sequence[Spec], sampling: Sampling) -> list[Answer]:
         scales = of_labels[0].counting.scales
         if len(scales) == 1:
             return _answer_at(of_labels, scales[0].factor, sampling)
-        # Each scale gets its share of the draws, rounded alike for every spec.
+        # Each scale gets its share of the draws, rounded in the same way for every spec.
         shares = tuple(scale.share for scale in scales)
         stops = np.rint(np.cumsum(shares) * sampling.n_draws).astype(int)
         lengths = np.diff(stops, prepend=0).tolist()
@@ -185,7 +185,7 @@ def _answer_at(
     factor: float,
     sampling: Sampling,
 ) -> list[Answer]:
-    """Return the answers with every item worth the same."""
+    """Return the answers if every item has the same worth."""
     first = specs[0]
     view = first.view if factor == 1.0 else scaled(first.view, factor)
     if first.measured.per_item:
@@ -201,7 +201,7 @@ def _answer_at(
 
 
 def with_forms(spec: LabelSpec, values: FloatArray) -> Answer:
-    """Return an answer from existing draws ``(n_models, n_draws)``, with the closed forms."""
+    """Return an answer from existing draws ``(n_models, n_draws)``, including closed forms."""
     if spec.measured.per_item:
         return _answer_of(values)
     return _with_forms(spec, _posterior(spec, spec.view), values)
@@ -219,9 +219,9 @@ def _with_forms(spec: LabelSpec, posterior: Tables, values: FloatArray) -> Answe
 
 
 def draw_view(spec: LabelSpec, view: Outcomes, sampling: Sampling) -> FloatArray:
-    """Draw only the values ``(n_models, n_draws)`` of a spec on other outcomes.
+    """Draw only a spec's values ``(n_models, n_draws)`` on other outcomes.
 
-    For simulations, which call this thousands of times. Undefined values are NaN.
+    This is for simulations, which call it thousands of times. Undefined values are NaN.
     """
     if spec.measured.per_item:
         return draw_means(spec, view, sampling)
@@ -326,7 +326,7 @@ def prior_difference(spec: LabelSpec) -> Distribution | None:
 
 
 def _before_data(spec: LabelSpec) -> LabelSpec:
-    # A prior does not depend on names and labels; without them more specs share a cached prior.
+    # A prior does not depend on names and labels. Without them, more specs share a cached prior.
     empty = replace(emptied(spec.view), models=("A", "B"))
     return replace(
         spec,
@@ -352,7 +352,7 @@ def _prior_inside(before: LabelSpec, rope: Rope) -> Inside:
 
 @lru_cache(maxsize=8)
 def _prior(before: LabelSpec) -> tuple[Distribution | None, FloatArray]:
-    """Return the exact prior of the difference, or sorted draws for use with every ROPE."""
+    """Return the exact prior of the difference, or sorted draws to use with every ROPE."""
     exact = prior_difference(before)
     if exact is not None:
         return exact, np.empty(0)

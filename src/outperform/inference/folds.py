@@ -1,4 +1,4 @@
-"""Folds of blocked cross-validation: counts in each, and their correlation."""
+"""Folds of blocked cross-validation: the counts in each fold, and the folds' correlation."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ CorrelationLike: TypeAlias = "str | tuple[float, float] | Correlation"
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """A treatment of the correlation between folds, as a value.
+    """A way to treat the correlation between folds.
 
     Parameters
     ----------
     name
-        ``"averaged"``, as in the paper: w averaged over ρ₁ ~ U(0, ½), ρ₂ ~ U(¼, ½);
-        ``"integrated"``: the posterior averaged over them instead, a mixture; ``"full"``: ρ₁ = ρ₂ =
-        1, w = 1/2m; ``"fixed"``: see :meth:`fixed`.
+        ``"averaged"``, as in the paper: w is averaged over ρ₁ ~ U(0, ½) and ρ₂ ~ U(¼, ½).
+        ``"integrated"``: the posterior is averaged over them instead, which gives a mixture.
+        ``"full"``: ρ₁ = ρ₂ = 1, so w = 1/2m. ``"fixed"``: see :meth:`fixed`.
     rho1, rho2
-        Correlations of ``"fixed"``.
+        Correlations for ``"fixed"``.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class Correlation:
         Parameters
         ----------
         rho1
-            Correlation between the two folds of one repetition.
+            Correlation between the two folds of a repetition.
         rho2
             Correlation between folds of different repetitions.
         """
@@ -106,7 +106,7 @@ class Correlation:
         )
 
     def counting(self, m: int) -> Counting:
-        """Return the number of times each item is counted, and the worth of each count.
+        """Return how often each item is counted and the worth of each count.
 
         Parameters
         ----------
@@ -141,7 +141,7 @@ class Correlation:
 
 
 def _averaged(m: int) -> float:
-    """Return E[1/(1 + ρ₁ + c ρ₂)], c = 2(m − 1), in closed form: ∫ln is x ln x − x."""
+    """Return E[1/(1 + ρ₁ + c ρ₂)] with c = 2(m − 1), in closed form: ∫ln x is x ln x − x."""
     c = 2.0 * (m - 1)
     if m == 1:
         return 2.0 * math.log(1.5)
@@ -169,7 +169,7 @@ def _integrated(m: int) -> tuple[Scale, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Folds:
-    """Hits, true and predicted counts of each model and class in each of the 2m folds.
+    """Hits, true counts and predicted counts of each model and class in each of the 2m folds.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ class Folds:
 
 
 def _at(spec: LabelSpec, at: AnyArray) -> FloatArray:
-    """Return a model's values at stacked hits, true and predicted counts of each class."""
+    """Return a model's values at stacked hits, true counts and predicted counts of each class."""
     values = np.empty((1, at.shape[1]))
     measure([Sums(*np.split(at, 3))], [spec], values)
     return values

@@ -1,4 +1,4 @@
-"""Weights on items: score metrics, means over label sets, effects of groups and pools on the sd."""
+"""Item weights: score metrics, means over label sets, and how groups and pools affect the sd."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ from outperform.posterior.bootstrap import Limit, draw_items, draw_sums
 from outperform.posterior.influence import Influence, PlugIn
 from outperform.posterior.rng import n_workers
 
-# Approximate work of one core in an hour: drawing, looking up and adding a weight takes 40 ns.
+# Approximate amount of work that one core does in an hour: drawing, looking up and adding a weight
+# takes 40 ns.
 _WEIGHTS_AN_HOUR = 1e11
 _MOST_HOURS = 2.0
 
@@ -38,7 +39,7 @@ def draw_scores(
     specs: Sequence[ScoreSpec],
     sampling: Sampling,
 ) -> list[FloatArray]:
-    """Return ``(n_models, n_draws)`` for each of several specs that share a view."""
+    """Return values ``(n_models, n_draws)`` for each of several specs that share a view."""
     first = specs[0]
     refuse_hours(specs, sampling.n_draws, n_jobs=sampling.n_jobs)
     places = range(len(first.view.models))
@@ -59,7 +60,7 @@ def draw_scores(
 
 
 def _within(specs: Sequence[ScoreSpec], values: FloatArray) -> list[FloatArray]:
-    """Return the draws of each spec, clipped to its bounds against rounding."""
+    """Return the draws of each spec, clipped to its bounds to remove rounding errors."""
     return [
         np.clip(drawn, *spec.metric.bounds, out=drawn)
         for spec, drawn in zip(specs, values, strict=True)
@@ -80,14 +81,14 @@ def _draw(
     dfs = [] if left is None else [left.df]
     if left is not None:
         shapes = left.share * spec.units.counts
-    # Weights shared by metrics are as wide as the widest metric needs.
+    # Weights that metrics share are as wide as the widest metric needs.
     known = [one.dfs[place] for one in specs]
     df = min([*dfs, *(one for one in known if one is not None)], default=None)
     combined = joined(ready)
     if combined is not None:
         stretched = any(part.sums.by_spread for part in combined.parts)
-        # Draws that are divided by a spread already have heavy tails, which must not be added
-        # twice.
+        # Draws that are divided by a spread already have heavy tails. These must not be added a
+        # second time.
         if stretched and df is not None:
             df *= NORMAL_KURTOSIS
         return draw_sums(
@@ -105,7 +106,7 @@ def _draw(
 
 
 def _limit(specs: Sequence[ScoreSpec], combined: Joined, place: int) -> Limit | None:
-    """Return the units that are drawn individually: those that matter to any of the metrics."""
+    """Return the units to draw individually: those that matter to any of the metrics."""
     if len(specs) == 1:
         return specs[0].limits[place]
     moved = [one.influences[place] for one in specs]
@@ -117,23 +118,24 @@ def _limit(specs: Sequence[ScoreSpec], combined: Joined, place: int) -> Limit | 
 
 
 class _Left(NamedTuple):
-    """Degrees of freedom of a spread after a fit, and the factor on the shapes of the weights."""
+    """Degrees of freedom of a spread after a fit, and the factor for the shapes of the weights."""
 
     df: float
     share: float
 
 
-# With this many units, three fitted numbers reduce a width by less than 1%; with this many of each
-# class, the mean of the class reduces it by less than 4%.
+# With this many units, fitting three numbers reduces a width by less than 1%. With this many in
+# each class, fitting the mean of the class reduces it by less than 4%.
 _MANY_FITTED, _MANY_RANKED = 300, 30
 
 
 def _left_by_fit(specs: Sequence[ScoreSpec]) -> _Left | None:
-    """Return the loss of spread for a metric that fits its items; None if it is negligible.
+    """Return the loss of spread for a metric fitted to its items; None if it is negligible.
 
     A ranking has a mean in each of two classes, and the smaller class determines the precision of
-    the spread. Residuals of n units about p fitted numbers are too small by (n − p)/n, and weights
-    of shape 1 have a variance of 1/(n + 1): shapes of (n − p)/(n + 1) correct both to first order.
+    the spread. The squared residuals of n units around p fitted numbers are too small by the factor
+    (n − p)/n, and weights of shape 1 have a variance of 1/(n + 1). Shapes of (n − p)/(n + 1)
+    correct both to first order.
     """
     found = []
     for spec in specs:
@@ -170,7 +172,7 @@ def draw_prepared(
     shapes: FloatArray | None,
     df: float | None = None,
 ) -> FloatArray:
-    """Draw weights of units and evaluate all prepared metrics on each, one row per metric."""
+    """Draw unit weights and evaluate all prepared metrics on each draw, one row per metric."""
 
     def make_evaluate() -> Callable[[FloatArray, FloatArray], None]:
         workers = [one.worker() for one in ready]
@@ -192,7 +194,7 @@ def draw_prepared(
 
 
 def refuse_hours(specs: Sequence[ScoreSpec], n_draws: int, *, n_jobs: int | None) -> None:
-    """Raise an error for hours of computation, and suggest a smaller number of draws."""
+    """Raise an error if the computation would take hours, and suggest a smaller number of draws."""
     first = specs[0]
     n_models = len(first.view.models)
     called = [one for one in specs if one.metric.reads == "anything"]
@@ -215,7 +217,7 @@ def refuse_hours(specs: Sequence[ScoreSpec], n_draws: int, *, n_jobs: int | None
 
 
 def undefined_findings(spec: LabelSpec) -> Iterator[Finding]:
-    """Yield the number of items with a value of 0 only because of 0/0."""
+    """Yield the number of items whose value is 0 only because it is 0/0."""
     shown = []
     for name, (table, margins) in zip(spec.view.models, item_tables(spec.view), strict=True):
         n = table.sum_where(_BOTTOMS[str(spec.measured.score)](margins) == 0)
@@ -238,7 +240,7 @@ _BOTTOMS: dict[str, Callable[[Margins], FloatArray]] = {
 def draw_means(spec: LabelSpec, view: Outcomes, sampling: Sampling) -> FloatArray:
     """Draw ``(n_models, n_draws)`` values; items of ``view`` may have reduced weight."""
     drawn = []
-    effective = view.tables[0].counts.dtype.kind == "f"  # same number, with less weight
+    effective = view.tables[0].counts.dtype.kind == "f"  # same number of items, with less weight
     counted = alone(spec.view if effective else view)
     for place, (means, own) in enumerate(zip(spec.weighed_means(view), counted, strict=True)):
         moved = spec.moved_by(own)
@@ -254,10 +256,11 @@ def draw_means(spec: LabelSpec, view: Outcomes, sampling: Sampling) -> FloatArra
     return np.clip(np.concatenate(drawn), 0.0, 1.0)
 
 
-# Step size as a share of the class.
+# Step size, as a share of the class.
 _STEP = 1e-6
 _AT_ONCE = 1 << 20
-# With more classes, or cells of a user's function, this would take longer than the comparison.
+# With more classes (or more cells of a user's function), this would take longer than the
+# comparison.
 _MOST_CLASSES = 2_000
 _MOST_CELLS = 1_000
 
@@ -265,7 +268,7 @@ _MOST_CELLS = 1_000
 def cell_slopes(spec: LabelSpec, table: Table, model: int) -> FloatArray | None:
     """Return the derivative of one model's metric with respect to the count of each cell.
 
-    None if there are so many classes that this would take longer than the comparison.
+    Return None if there are so many classes that this would take longer than the comparison.
     """
     from scipy.sparse import identity, kron
 
@@ -282,7 +285,7 @@ def cell_slopes(spec: LabelSpec, table: Table, model: int) -> FloatArray | None:
     else:
         if n_classes > _MOST_CLASSES:
             return None
-        # Hits, true count and predicted count of each class.
+        # Hits, true counts and predicted counts of each class.
         actual, _, predicted = sums.reshape(3, -1)
         steps = np.tile(_STEP * np.maximum(actual + predicted, 1), 3)
         held = kron([[1, 1, 0], [1, 0, 0], [1, 0, 1]], identity(n_classes))
@@ -297,7 +300,7 @@ def cell_slopes(spec: LabelSpec, table: Table, model: int) -> FloatArray | None:
 
 
 class Spreads(NamedTuple):
-    """The sd with one weight per id, and with one per item; NaN if unknown."""
+    """The sd with one weight per id and with one weight per item; NaN if unknown."""
 
     grouped: float
     apart: float
@@ -311,12 +314,12 @@ class Spreads(NamedTuple):
 def spreads(spec: LabelSpec, column: RepeatedId, models: Sequence[int]) -> Spreads | None:
     """Return the sd with and without groups.
 
-    None if the outcomes were changed after reading, or if the models do not differ.
+    Return None if the outcomes were changed after they were read, or if the models do not differ.
     """
     recoded = _recoded(spec, column.outcomes)
     if recoded is None:
         return None
-    # The slopes hold for the test set's proportions and uncorrected labels only.
+    # The slopes are valid only for the test set's proportions and uncorrected labels.
     if spec.view_prevalence is not None or spec.view_errors is not None:
         return Spreads(np.nan, np.nan)
     table, groups = recoded
@@ -345,7 +348,7 @@ def _apart(slopes: FloatArray, table: Table) -> float:
 
 
 def _recoded(spec: LabelSpec, read: Outcomes) -> tuple[Table, Groups] | None:
-    """Return the outcomes as read with the classes of the view, in their original cells.
+    """Return the outcomes as read, with the view's classes, in their original cells.
 
     Cells are not merged, because groups would then have to be sorted again.
     """
@@ -368,7 +371,7 @@ def _recoded(spec: LabelSpec, read: Outcomes) -> tuple[Table, Groups] | None:
 
 
 class Left(NamedTuple):
-    """Number of further useful labels, and the share of the variance that remains."""
+    """Number of further labels that would be useful, and the share of the variance that remains."""
 
     most: int
     stays: float
@@ -377,11 +380,11 @@ class Left(NamedTuple):
 def left_in_pool(spec: LabelSpec, sd: float) -> Left | None:
     """Return the effect of future labels that are distributed like the existing ones.
 
-    None if all or none of the disagreements are labelled, or if the slopes are unknown.
+    Return None if all or none of the disagreements are labelled, or if the slopes are unknown.
     """
     view, pool = spec.view, spec.view.pool
     assert pool is not None
-    if spec.view_prevalence is not None:  # the slopes hold for the pool's proportions only
+    if spec.view_prevalence is not None:  # the slopes are valid only for the pool's proportions
         return None
     labelled: FloatArray = pool.labelled(view.tables[0], n_labels=view.n_classes).sum(axis=1)
     n_apart: float = labelled[pool.apart].sum()

@@ -1,4 +1,4 @@
-"""Value of a judge in addition to human labels, and its bias between models."""
+"""Value of a judge in addition to human labels, and the judge's bias between models."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from outperform.posterior.strata import judged_weights
 
 
 class Worth(NamedTuple):
-    """Equivalent number of labels without a judge, and bias of the judge alone.
+    """Equivalent number of labels without a judge, and the bias of the judge alone.
 
-    Includes the central 95% interval of the bias. For two models all fields refer to the
+    The central 95% interval of the bias is included. For two models, all fields refer to the
     difference.
     """
 
@@ -60,7 +60,7 @@ def worth_of_judge(spec: Spec) -> Worth:
 
 
 def _counts(spec: Spec) -> tuple[int, int]:
-    """Return the number of items rated by the judge, and by people."""
+    """Return the number of items rated by the judge and the number labelled by people."""
     if isinstance(spec, LabelSpec):
         assert isinstance(spec.view.pool, Judged)
         return spec.view.pool.n, n_labelled(spec.view.pool)
@@ -74,7 +74,7 @@ def _looked(spec: ScoreSpec) -> BoolArray:
 
 
 def drawn_of(spec: Spec) -> Drawn | None:
-    """Return how the human-labelled items were drawn, if declared."""
+    """Return how the items labelled by people were drawn, if declared."""
     if isinstance(spec, LabelSpec):
         assert isinstance(spec.view.pool, Judged)
         return spec.view.pool.drawn
@@ -82,7 +82,7 @@ def drawn_of(spec: Spec) -> Drawn | None:
 
 
 def is_judged(spec: Spec) -> bool:
-    """Return whether a judge rated all items and people some."""
+    """Return whether a judge rated all items and people rated some."""
     if isinstance(spec, LabelSpec):
         return isinstance(spec.view.pool, Judged)
     return spec.metric.name == "judged_mean"
@@ -101,7 +101,8 @@ def _of_labels(spec: LabelSpec) -> tuple[FloatArray, FloatArray, FloatArray]:
         seed=seed,
         n_jobs=1,
     )
-    # The same number of human labels drawn at random, even if they were selected by the ratings.
+    # The comparison is with the same number of human labels drawn at random, even if the actual
+    # labels were selected by the ratings.
     assert isinstance(view.pool, Judged)
     whole = view.pool.weigh(view.tables[0], n_labels=view.n_classes)
     counts: FloatArray = whole.counts.astype(np.float64)
@@ -153,26 +154,26 @@ _HOW = {
     "by_ratings": "by its ratings alone, as declared",
     "probabilities": "with the given probabilities",
 }
-# By chance one test set in a thousand contradicts its declaration, and one in a hundred without a
+# By chance, one test set in a thousand contradicts its declaration, and one in a hundred without a
 # declaration gets a warning.
 _CHANCE, _UNDECLARED = 1e-3, 1e-2
 _EXPECTED, _LEAST_P = 5.0, 1e-9
-# Below this effective number, labels of unequal weight do not show their spread.
+# Below this effective number, labels with unequal weights do not show their spread.
 _FEW_EFFECTIVE, _EVEN = 100.0, 0.9
 
 
 def contradicts(spec: Spec) -> bool:
-    """Return whether the ratings contradict the declared drawing of the human-labelled items."""
+    """Return whether the ratings contradict how items for human labels were said to be drawn."""
     if not is_judged(spec) or drawn_of(spec) not in ("random", "probabilities"):
         return False
     return any(one.name == "not_drawn_as_declared" for one in drawing_findings(spec))
 
 
 def drawing_findings(spec: Spec) -> Iterator[Finding]:
-    """Yield problems in the drawing of human-labelled items, as shown by the ratings."""
+    """Yield problems in how the human-labelled items were drawn, as shown by the ratings."""
     drawn, needed = drawn_of(spec), _FEW_EFFECTIVE
     if isinstance(spec, LabelSpec):
-        # With more than two classes, each must show the spread of its labels.
+        # With more than two classes, each class must show the spread of its labels.
         needed *= spec.view.n_classes if spec.view.n_classes > 2 else 1
         assert isinstance(spec.view.pool, Judged)
         p, how = _uneven_strata(spec.view.pool), _HOW_UNEVEN
@@ -201,10 +202,10 @@ def drawing_findings(spec: Spec) -> Iterator[Finding]:
 
 
 def _uneven_strata(pool: Judged) -> float:
-    """Return the probability that labels drawn as declared are this uneven over the ratings.
+    """Return the probability that labels drawn as declared are this uneven across the ratings.
 
-    Strata are tested jointly, and by the judge's verdict on each model and its disagreements,
-    which show complaints about one model with few labels.
+    Strata are tested jointly, and also by the judge's verdict on each model and its disagreements.
+    The latter detect, from few labels, that mostly complaints about one model were labelled.
     """
     sizes, labelled = pool.counts.astype(np.float64), pool.n_labelled
     expected = None
@@ -255,10 +256,10 @@ def _uneven_grades(spec: ScoreSpec) -> tuple[float, str]:
 def chosen_at_random(
     sizes: FloatArray, labelled: FloatArray, *, expected: FloatArray | None = None
 ) -> float:
-    """Return the probability that randomly drawn labels are this uneven over strata.
+    """Return the probability that randomly drawn labels are this uneven across strata.
 
-    A χ² test of the counts of strata, with small ones merged. ``expected`` are their expected
-    counts if labels were drawn with known probabilities.
+    This is a χ² test of the stratum counts, with small strata merged. ``expected`` contains their
+    expected counts if labels were drawn with known probabilities.
 
     Examples
     --------
@@ -279,6 +280,6 @@ def chosen_at_random(
     if df < 1 or n >= n_all:
         return 1.0
     apart: FloatArray = np.square(seen - part)[kept] / part[kept]
-    # Without replacement counts vary less; the factor is unknown if probabilities differ.
+    # Without replacement, counts vary less; the factor is unknown if the probabilities differ.
     left = 1 - n / n_all if expected is None else 1.0
     return float(special.chdtrc(df, float(np.sum(apart)) / left))

@@ -1,4 +1,4 @@
-"""Laws that a metric must obey for valid draws."""
+"""Laws that a metric must obey for its draws to be valid."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from outperform.metrics.weighted import Units
 from outperform.posterior.gammas import draw_gammas
 
 _DRAWS = 24
-# Sums in a different order differ in the last digits, and a metric may lose further digits.
+# Sums in a different order differ in the last digits, and a metric may lose more digits.
 _RELATIVE, _ABSOLUTE = 1e-7, 1e-9
 
 
 class Law(NamedTuple):
-    """A law, and advice for a metric that breaks it."""
+    """A law, and advice if a metric breaks it."""
 
     name: str
     text: str
@@ -35,7 +35,7 @@ class Law(NamedTuple):
 
 
 _Try: TypeAlias = tuple[Law, FloatArray, FloatArray]
-"""A law, with the actual and the required values of a metric."""
+"""A law with a metric's actual and required values."""
 
 TOGETHER = Law(
     "together",
@@ -73,9 +73,9 @@ def broken_laws(
     Parameters
     ----------
     metric
-        Metric, its name, or a function.
+        Metric, metric name or function.
     y_true, prediction
-        Truth of items and predictions of one model; or outcomes or scores, and None.
+        True labels and one model's predictions. Alternatively, outcomes or scores, and None.
     pos_label
         Positive class of a binary metric.
     """
@@ -126,7 +126,7 @@ def _read_in_order(
 
 
 def describe_break(law: Law, name: str, values: FloatArray, expected: FloatArray) -> str | None:
-    """Return a sentence on how a metric breaks a law; None if it does not.
+    """Return a sentence about how a metric breaks a law; None if it does not.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def _of_scores(spec: ScoreSpec, generator: np.random.Generator) -> Iterator[_Try
     )
     shared = weights.copy()
     yield TOGETHER, _values(spec, every, shared), expected
-    yield TOGETHER, _values(spec, every, shared), expected  # state as left by another metric
+    yield TOGETHER, _values(spec, every, shared), expected  # state left behind by another metric
     yield SCALE, _values(spec, every, weights * _factors(generator)[:, None]), expected
     order = generator.permutation(n)
     yield ORDER, _values(spec, order, weights[:, order].copy()), expected
@@ -173,7 +173,7 @@ def _values(
 ) -> FloatArray:
     """Return the value of each model ``(n_models, n_draws)`` on some rows of the data.
 
-    Unless at once, each worker evaluates other draws first: its state must not matter.
+    Unless ``at_once`` is true, each worker first evaluates other draws: its state must not matter.
     """
     view, units = spec.data._take(rows), Units(len(rows))
     ready = prepare_all(spec.metric, view, data=spec.data, positive=spec.positive, units=units)
@@ -208,7 +208,7 @@ def _of_labels(spec: LabelSpec, generator: np.random.Generator) -> Iterator[_Try
 
 
 def _evaluator(spec: LabelSpec, tables: FloatArray) -> Callable[[], FloatArray]:
-    """Return a function that evaluates the metric on the same confusion arrays at each call."""
+    """Return a function that evaluates the metric on the same confusion arrays in each call."""
     metric = spec.measured
     seen = tables if metric.needs == "confusion" else Margins.from_confusion(tables)
     return lambda: metric.evaluate(seen, spec.classes)

@@ -1,4 +1,4 @@
-"""Base class of all specs, of labels and of scores."""
+"""Base class of all specs, for labels and for scores."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from outperform.progress import log_time
 
 
 class Scale(NamedTuple):
-    """Worth of a counted item, and the probability of this worth."""
+    """Worth of a counted item and the probability of this worth."""
 
     factor: float
     share: float
 
 
 class Counting(NamedTuple):
-    """Number of times each item was counted, and the worth of each count."""
+    """Number of times each item was counted and the worth of each count."""
 
     times: int = 1
     scales: tuple[Scale, ...] = (Scale(factor=1.0, share=1.0),)
@@ -65,7 +65,7 @@ class Averaged(NamedTuple):
 
 
 class Given(TypedDict, total=False):
-    """Keyword arguments that apply to every question."""
+    """Keyword arguments common to all questions."""
 
     prior: PriorLike | PriorModel | None
     paired: bool
@@ -76,7 +76,7 @@ class Given(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """Choices of the user, kept to recompute a result with one of them changed."""
+    """The user's choices, kept so that a result can be recomputed with one of them changed."""
 
     prior: PriorModel | None = None
     paired: bool = True
@@ -86,7 +86,7 @@ class Choices:
 
     @classmethod
     def of(cls, kwargs: Given) -> Choices:
-        """Return the choices, checked as far as possible without the data."""
+        """Return the choices after checking them as far as possible without the data."""
         prior, labels = kwargs.get("prior"), kwargs.get("labels")
         return cls(
             prior=None if prior is None else get_prior(prior),
@@ -110,7 +110,7 @@ class Question(ABC):
     Parameters
     ----------
     data
-        Outcomes or scores of the compared models, as passed.
+        Outcomes or scores of the compared models, as passed by the caller.
     view
         The part of the data that the metric reads.
     metric
@@ -120,13 +120,13 @@ class Question(ABC):
     pos_label
         Label of the positive class.
     choices
-        Choices of the user.
+        The user's choices.
     prior
         Prior of the posterior.
     findings
-        Findings that come from the question itself.
+        Findings about the question itself.
     classes
-        Codes of the classes averaged over; None for all.
+        Codes of the classes averaged over. None means all classes.
     counting
         Number of times each item was counted, and the worth of a count.
     """
@@ -154,13 +154,13 @@ class Question(ABC):
 
     @property
     def weighed(self) -> str:
-        """Word for what gets a weight each."""
+        """Word for the units that get one weight each."""
         return "items" if self.n_groups is None else "groups"
 
     @property
     @abstractmethod
     def paired(self) -> bool:
-        """Whether all models are evaluated at the same weights."""
+        """Whether all models are evaluated with the same weights."""
 
     @property
     @abstractmethod
@@ -184,9 +184,9 @@ class Question(ABC):
 
     @property
     def observed(self) -> tuple[float, ...]:
-        """Plug-in value of each model, equal to scikit-learn's with the same ``labels``.
+        """Plug-in value of each model, which equals scikit-learn's with the same ``labels``.
 
-        At other class proportions, the rates of each class are combined at the mean shares. The
+        At other class proportions, the rates of the classes are combined in their mean shares. The
         value is NaN if a class with a share was never true.
         """
         return tuple(
@@ -198,7 +198,8 @@ class Question(ABC):
     def influences(self) -> Sequence[Influence | None]:
         """Influence of each unit on the models' values: one if paired, else one per model.
 
-        None if dropping each unit would take too long; empty if items have no weights.
+        An influence is None if dropping each unit would take too long. Empty if items have no
+        weights.
         """
 
     @property
@@ -209,7 +210,7 @@ class Question(ABC):
     @property
     @abstractmethod
     def drawn_with(self) -> tuple[object, ...]:
-        """Key that two questions about the same data share if they can share draws."""
+        """Key that is equal for two questions about the same data if they can share draws."""
 
     @property
     @abstractmethod
@@ -218,12 +219,12 @@ class Question(ABC):
 
     @abstractmethod
     def n_apart(self, pair: tuple[int, int]) -> int:
-        """Count the items, or groups, on which two models differ in what the metric reads."""
+        """Count the items or groups on which two models differ in what the metric reads."""
 
     def n_carrying(self, models: Sequence[int] | None = None) -> float | None:
         """Return the effective number of units that determine the metric, or a difference in it.
 
-        None if unknown, 0 if no unit has any influence.
+        Return None if unknown, and 0 if no unit has any influence.
         """
         known = [influence for influence in self.influences if influence is not None]
         if not known:
@@ -265,19 +266,19 @@ class Question(ABC):
         return 0.0
 
     def tail(self, models: Sequence[int]) -> Tail | None:
-        """Return the tail of the influences on a model or a difference; None if unknown."""
+        """Return the tail of the influences on a model or difference; None if unknown."""
         return None
 
     def is_defined(self, model: str) -> bool:
-        """Return whether the plug-in value is defined, rather than 0/0 and 0 by convention."""
+        """Return whether the plug-in value is defined; a value of 0/0 counts as 0 by convention."""
         return True
 
     def rests_on_strengths(self, pair: Sequence[int]) -> bool:
-        """Return whether two models differ by fitted strengths that are wrong or unchecked."""
+        """Return whether two models differ only by fitted strengths that are wrong or unchecked."""
         return False
 
     def never_matches(self, model: int) -> bool:
-        """Return whether none of the classes that a model predicts is ever true."""
+        """Return whether none of the classes predicted by a model is ever true."""
         return False
 
     @property
@@ -302,7 +303,7 @@ class Question(ABC):
 
     @property
     def prevalence(self) -> Prevalence | None:
-        """Class proportions that replaced those of the data."""
+        """Class proportions used in place of those of the data."""
         return None
 
     @property
@@ -312,14 +313,14 @@ class Question(ABC):
 
 
 class Sampling(NamedTuple):
-    """Number of draws, random stream and number of jobs, which does not change the draws."""
+    """Number of draws, random stream, and number of jobs, which does not affect the draws."""
 
     n_draws: int
     seed: np.random.SeedSequence
     n_jobs: int | None = None
 
     def child(self, index: int) -> Sampling:
-        """Return the same with a separate stream."""
+        """Return the same settings with a separate stream."""
         return self._replace(seed=child(self.seed, index))
 
 

@@ -1,4 +1,4 @@
-"""``ScoreSpec``: a checked question about scores."""
+"""Checked questions about scores: ``ScoreSpec``."""
 
 from __future__ import annotations
 
@@ -47,11 +47,12 @@ from outperform.posterior.registry import PRIORS
 from outperform.posterior.tails import Tail, tail_of
 
 _ROUNDING = 1e-6
-# With normal influences, a spread estimate needs this many times as many units as with even ones.
+# An estimate of the spread needs this many times more units with normal influences than with even
+# ones.
 NORMAL_KURTOSIS = 3
-# Two models are a single pair, so fitted strengths always match its votes.
+# Two models make a single pair, so fitted strengths always match its votes.
 _SOME_PAIRS = 3
-# A fixed seed for the votes simulated to check the fit, so the result is the same each time.
+# The votes simulated to check the fit have a fixed seed, so the result is always the same.
 _CHECK_SEED = 20_261_119
 
 
@@ -138,7 +139,7 @@ def _check_probabilities(scores: Scores, metric: Metric) -> None:
 
 
 def positive_code(scores: Scores, metric: Metric, pos_label: Label | None) -> int | None:
-    """Return the positive class: named, or True, or 1; None if all classes count alike."""
+    """Return the positive class: the named one, True or 1. None if all classes count equally."""
     if scores.truth is None or metric.reads in ("classes", "anything"):
         if pos_label is not None:
             raise UsageError(
@@ -197,7 +198,7 @@ def _check_both(scores: Scores, metric: Metric, code: int) -> None:
 
 
 def refuse_labels_metric(metric: MetricLike | None, *, graded: bool) -> UsageError:
-    """Return the error for scores, or grades without a truth, with a metric they do not fit."""
+    """Return the error for a metric that does not fit scores, or grades without a truth."""
     if callable(metric):
         return UsageError(
             "a function of scores must take y_true, score and weight, e.g. "
@@ -225,11 +226,11 @@ class ScoreSpec(Question):
     data
         Scores of the compared models, as passed.
     view
-        The same scores, in the order in which weights are drawn for them.
+        The same scores in the order in which weights are drawn for them.
     metric
         The requested metric.
     repeats
-        Number of groups that each group of the view represents; None if 1 each.
+        Number of groups that each group of the view represents. None means 1 each.
     """
 
     data: Scores
@@ -239,7 +240,7 @@ class ScoreSpec(Question):
 
     @property
     def paired(self) -> bool:
-        """Whether all models are evaluated at the same weights."""
+        """Whether all models are evaluated with the same weights."""
         return self.choices.paired and len(self.data.models) > 1
 
     @property
@@ -293,7 +294,7 @@ class ScoreSpec(Question):
 
     @property
     def shapes(self) -> FloatArray | None:
-        """Number of items or groups that each unit represents; None if 1 each."""
+        """Number of items or groups that each unit represents. None means 1 each."""
         return self.units.repeats
 
     @property
@@ -303,7 +304,7 @@ class ScoreSpec(Question):
 
     @cached_property
     def unit_sums(self) -> list[UnitSums]:
-        """Values as functions of sums over units: one if paired, else one per model."""
+        """Values as functions of sums over units: one function if paired, else one per model."""
         counts, items = self.units.counts, self.n_groups is None
         return [unit_sums(ready, counts, items=items) for ready in self._prepared_parts]
 
@@ -319,12 +320,12 @@ class ScoreSpec(Question):
 
     @property
     def drawn_with(self) -> tuple[object, ...]:
-        """Key that two questions about the same data share if they can share draws."""
+        """Key that is equal for two questions about the same data if they can share draws."""
         return ("scores",)
 
     @cached_property
     def prepared(self) -> tuple[Prepared, ...]:
-        """Scores of each model, sorted once or turned into losses."""
+        """Scores of each model, sorted once or converted to losses."""
         return prepare_all(
             self.metric, self.view, data=self.data, positive=self.positive, units=self.units
         )
@@ -333,7 +334,7 @@ class ScoreSpec(Question):
     def influences(self) -> tuple[Influence | None, ...]:
         """Influence of each item or group on the models' values: one if paired, else one per model.
 
-        None if dropping each in turn would take too long.
+        An influence is None if dropping each unit in turn would take too long.
         """
         return tuple(sums.influence() for sums in self.unit_sums)
 
@@ -346,7 +347,7 @@ class ScoreSpec(Question):
 
     @cached_property
     def dfs(self) -> tuple[float | None, ...]:
-        """Degrees of freedom of the spread of each influence; None if there are enough.
+        """Degrees of freedom of each influence's spread; None if there are enough.
 
         Unknown influences are assumed normal.
         """
@@ -357,7 +358,7 @@ class ScoreSpec(Question):
 
     @cached_property
     def limits(self) -> tuple[Limit | None, ...]:
-        """Which of many units are drawn individually, for each influence."""
+        """Units to draw individually if there are many, for each influence."""
         if self.units.n <= MANY_UNITS:
             return (None,) * len(self.influences)
         sums = map(joined, self._prepared_parts)
@@ -368,17 +369,17 @@ class ScoreSpec(Question):
 
     @cached_property
     def fit_of_votes(self) -> votes.FitCheck | None:
-        """How well the fitted strengths explain the votes; None if none are fitted."""
+        """Check of how well the fitted strengths explain the votes; None if none are fitted."""
         values = self.data.values[0]
         if self.data.columns != VOTES or votes.method(self.metric.name, values) == "pair shares":
             return None
         return votes.check_fit(values, units_of(self.data), np.random.default_rng(_CHECK_SEED))
 
     def rests_on_strengths(self, pair: Sequence[int]) -> bool:
-        """Return whether two models differ by fitted strengths that are wrong or unchecked.
+        """Return whether two models differ only by fitted strengths that are wrong or unchecked.
 
-        If only as many pairs met as link the models, votes alone determine only the difference
-        in Elo ratings of two models that met: it is the log odds of their votes.
+        If just enough pairs met to link the models, the votes alone determine only the difference
+        in Elo ratings between two models that met: it is the log odds of their votes.
         """
         check = self.fit_of_votes
         if check is None or len(self.data.voted_on) < _SOME_PAIRS:
@@ -395,7 +396,7 @@ class ScoreSpec(Question):
         return isinstance(self.metric.how, Sums) and not self.metric.basis.joint
 
     def tail(self, models: Sequence[int]) -> Tail | None:
-        """Return the tail of the influences on a model or a difference; None if unknown."""
+        """Return the tail of the influences on a model or difference; None if unknown."""
         if self.paired:
             return None if self.influences[0] is None else self.influences[0].tail(models)
         influences = [self.influences[model] for model in models]
@@ -417,7 +418,7 @@ class ScoreSpec(Question):
         return tuple(rankings_of(prepared) for prepared in self.prepared)
 
     def n_apart(self, pair: tuple[int, int]) -> int:
-        """Count the items, or groups, on which two models differ in what the metric reads."""
+        """Count the items or groups on which two models differ in what the metric reads."""
         return count_apart(
             self.metric,
             self.view,
@@ -429,13 +430,13 @@ class ScoreSpec(Question):
 
     @property
     def is_positive(self) -> AnyArray:
-        """Which rows are of the positive class."""
+        """Mask of the rows in the positive class."""
         assert self.view.truth is not None
         return np.asarray(self.view.truth == self.positive)
 
 
 def adds_up(metric: Metric, scores: Scores) -> bool:
-    """Return whether rows are merged and sorted by their numbers: for sums, and for many rows."""
+    """Return whether to merge rows and sort them by their numbers: for sums and for many rows."""
     many = isinstance(metric.how, Sums) and scores.n_rows > MANY_UNITS
     return metric.reads == "statistics" or many
 
@@ -492,7 +493,7 @@ def make_score_spec(
 
 
 def _get_metric(metric: MetricLike, scores: Scores) -> Metric:
-    """Return the metric; for statistics, a function is taken as a metric of their means."""
+    """Return the metric; with statistics, a function is treated as a metric of their means."""
     is_function = callable(metric) and not isinstance(metric, Metric)
     if is_function and scores.columns is not None:
         return metrics.from_statistics_function(cast(Combine, metric))
@@ -500,7 +501,7 @@ def _get_metric(metric: MetricLike, scores: Scores) -> Metric:
 
 
 def as_targets(scores: Scores) -> Scores:
-    """Return numbers that were read as classes (texts in files) as numeric targets."""
+    """Convert numbers that were read as classes (as texts in files) back to numeric targets."""
     if scores.truth is None or scores.values[0].ndim > 1:
         return scores
     try:
@@ -517,7 +518,7 @@ def as_targets(scores: Scores) -> Scores:
 
 
 def _bounds(metric: Metric, scores: Scores) -> tuple[float, float]:
-    """Return the metric's bounds on these data: 0 and 1 for a mean of such grades."""
+    """Return the metric's bounds on these data: 0 and 1 if it is a mean of grades in that range."""
     if not isinstance(metric.how, Sums):
         return metric.bounds
     if metric.reads == "grade":

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 def of_column(metric: MetricLike, scores: Scores) -> MetricLike:
     """Return a metric of one named statistic for a name such as ``"mean_cost:seconds"``.
 
-    Before the colon is a metric of grades, which defines whether lower is better; after it, the
-    column. Other metrics are returned unchanged.
+    The part before the colon is a metric of grades, which defines whether lower is better; the part
+    after it is the column. Other metrics are returned unchanged.
     """
     if not isinstance(metric, str) or ":" not in metric or scores.columns is None:
         return metric
@@ -63,7 +63,7 @@ def of_column(metric: MetricLike, scores: Scores) -> MetricLike:
 
 
 def bounds_of_grades(metric: Metric, grades: Sequence[FloatArray]) -> tuple[float, float]:
-    """Return the bounds of a metric of grades on these data: 0 and 1 for a mean of such grades."""
+    """Return the bounds of a metric of grades: 0 and 1 if it is a mean of grades in that range."""
     how = metric.how
     if not isinstance(how, Sums) or how.combine is not only or how.basis.terms is not None:
         return metric.bounds
@@ -75,9 +75,9 @@ def bounds_of_grades(metric: Metric, grades: Sequence[FloatArray]) -> tuple[floa
 def prepare_all(
     metric: Metric, view: Scores, *, data: Scores, positive: int | None, units: Units
 ) -> tuple[Prepared, ...]:
-    """Prepare the scores of every model, and only once what all models share.
+    """Prepare the scores of every model; what all models share is prepared only once.
 
-    ``data`` are the same scores before equal rows are merged, in case the metric needs all rows.
+    ``data`` contains the same scores before equal rows are merged, for metrics that need all rows.
     """
     first, *others = range(len(view.models))
     how = metric.how
@@ -95,14 +95,14 @@ def prepare_all(
 
 
 def _row(view: Scores, model: int) -> int:
-    """Return the number of this model among the models with the same sums."""
+    """Return the index of this model among the models with the same sums."""
     return int(view.values[model][0, -2])
 
 
 def prepare(
     metric: Metric, view: Scores, model: int, *, positive: int | None, units: Units
 ) -> Prepared:
-    """Sort the scores of a model, or turn them into summands."""
+    """Sort a model's scores or convert them to summands."""
     how, values = metric.how, view.values[model]
     if isinstance(how, Whole):
         return Called(
@@ -131,7 +131,7 @@ def prepare(
 def item_data(
     metric: Metric, view: Scores, model: int, positive: int | None, units: Units
 ) -> ItemData:
-    """Return the data of a model for a metric of the order of items."""
+    """Return a model's data for a metric of the order of items."""
     values, truth = view.values[model], view.truth
     if metric.reads == "ranking":
         column = values if values.ndim == 1 else values[:, positive]
@@ -142,7 +142,7 @@ def item_data(
 
 
 def metric_values(metric: Metric, values: FloatArray) -> FloatArray:
-    """Return the scores of items, or the single column that a metric of their order reads."""
+    """Return the item scores, or the single column that a metric of the items' order reads."""
     if metric.reads not in ("statistics", "grade"):
         return values
     read = metric.basis.of_items(values)
@@ -160,8 +160,8 @@ def terms_of(
 ) -> FloatArray:
     """Return the contribution of each item to the sums of a model, ``(n_items, n_statistics)``.
 
-    The items of several models are concatenated, so summands relative to a common origin get the
-    same origin.
+    The items of several models are concatenated, so summands that are relative to a common origin
+    all get the same origin.
     """
     assert isinstance(metric.how, Sums)
     chosen = [models] if isinstance(models, int) else models
@@ -175,7 +175,7 @@ def terms_of(
 
 
 def _read(metric: Metric, view: Scores, model: int, positive: int | None) -> tuple[AnyArray, ...]:
-    """Return the arguments of the summands: truth and values, or values only."""
+    """Return the arguments for the summands: truth and values, or values only."""
     if metric.reads in ("statistics", "grade"):
         return (view.values[model],)
     if metric.reads == "ranking":
@@ -185,7 +185,7 @@ def _read(metric: Metric, view: Scores, model: int, positive: int | None) -> tup
 
 
 def probabilities(view: Scores, model: int, positive: int | None) -> tuple[IntArray, FloatArray]:
-    """Return the true columns and the probabilities, of two classes or of all."""
+    """Return the true columns and the probabilities, for two classes or for all."""
     assert view.truth is not None
     score = view.values[model]
     if positive is None:
@@ -208,7 +208,7 @@ def count_apart(
     units: Units,
     rankings: Sequence[Sequence[Ranking]],
 ) -> int:
-    """Count the items, or groups, on which two models differ."""
+    """Count the items or groups on which two models differ."""
     differing = _differing(metric, view, pair, positive, rankings)
     if view.group is None:
         return int(items_of(view)[differing].sum())
@@ -250,7 +250,7 @@ def _standing(ranking: Ranking, n_rows: int) -> AnyArray:
 
 
 def tied_share(ranking: Ranking, view: Scores) -> float:
-    """Return the share of pairs of a positive and a negative item with the same score."""
+    """Return the share of positive–negative item pairs with the same score."""
     counts = items_of(view)
     positive, negative = counts[ranking.positives], counts[ranking.negatives]
     total = np.concatenate([[0.0], np.cumsum(negative)])
@@ -258,7 +258,7 @@ def tied_share(ranking: Ranking, view: Scores) -> float:
     return float(positive @ level / (positive.sum() * negative.sum()))
 
 
-# With more models than this, only some of the pairs are checked.
+# With more models than this, only some pairs are checked.
 _MOST_PAIRED = 8
 
 
@@ -281,9 +281,9 @@ class Joined(NamedTuple):
         return np.stack(values_of_parts)
 
     def limit(self, influence: Influence | None, shapes: FloatArray) -> Limit | None:
-        """Return which of many units are drawn individually; None for all.
+        """Return the units to draw individually if there are many; None means all.
 
-        No mean of a statistic, no value and no difference of two values may lose a noticeable
+        No mean of a statistic, no value and no difference between two values may lose a noticeable
         part of its skewness.
         """
         if influence is None or self.added is not None or not isinstance(self.held, np.ndarray):
@@ -300,7 +300,7 @@ class Joined(NamedTuple):
         return Limit.of(self.held, np.stack(rows), shapes)
 
     def unchecked(self) -> Joined:
-        """Return the same, with NaN instead of an error if a user's function has no value."""
+        """Return the same sums with NaN instead of an error if a user's function has no value."""
         return self._replace(parts=tuple(_unchecked(part) for part in self.parts))
 
 
@@ -351,7 +351,7 @@ def _as_sums(ready: Prepared, least: int) -> Prepared:
 
 
 def joined(ready: Sequence[Prepared], least: int = MANY_UNITS) -> Joined | None:
-    """Return prepared metrics as stacked sums; None if some are not sums.
+    """Return prepared metrics as stacked sums; None if any of them is not a sum.
 
     A mean is treated as one sum if there are more than ``least`` units.
     """
@@ -394,10 +394,10 @@ def _added(parts: Sequence[CombinedMeans]) -> MoreWeights | None:
     return MoreWeights(shapes=shapes, held=csr_array(block_diag(held)), left=left)
 
 
-# Sorting or fitting without each unit in turn is skipped if there are more groups than the first
-# number, since it would take longer than the comparison, or more items than the second, since it
-# would take a tenth of that and items are rarely so uneven. The third number is how many values of
-# positive items are looked up at a time.
+# Sorting or fitting without each unit in turn is skipped in two cases: if there are more groups
+# than the first number, because it would take longer than the comparison; or if there are more
+# items than the second number, because it would take a tenth of that time and items are rarely so
+# uneven. The third number is the number of values of positive items to look up at a time.
 _MOST_LEFT_OUT, _MOST_ITEMS, _AT_ONCE = 5_000, 2_000, 1 << 20
 
 
@@ -407,12 +407,12 @@ class UnitSums(NamedTuple):
     held: csr_array | FloatArray  # (n_sums, n_kinds)
     repeats: FloatArray  # (n_kinds,) number of units of each kind
     evaluate: Callable[[FloatArray], FloatArray]
-    scarce: Callable[[FloatArray], FloatArray]  # the same without some units, unchecked
+    scarce: Callable[[FloatArray], FloatArray]  # the same without some units; unchecked
     most: float  # largest number of units that can be dropped in turn in acceptable time
 
     @property
     def whole(self) -> PlugIn:
-        """Values at the sums of all units."""
+        """Values for all units."""
         return PlugIn((self.held @ self.repeats)[:, None], self.evaluate)
 
     def influence(self) -> Influence | None:
@@ -420,7 +420,7 @@ class UnitSums(NamedTuple):
         if len(self.repeats) > self.most:
             return None
         whole = self.whole
-        # Evaluating at two draws checks what a user's function returns.
+        # Evaluating two draws checks what a user's function returns.
         _ = whole._replace(sums=np.repeat(whole.sums, 2, axis=1)).observed
         return whole._replace(evaluate=self.scarce).influence(self.held, self.repeats)
 
@@ -454,7 +454,7 @@ def unit_sums(ready: Sequence[Prepared], repeats: FloatArray, *, items: bool = F
         )
     rankings = rankings_of(ready[0])
     n_positive = sum(len(ranking.positives) for ranking in rankings)
-    # If items at the top have weight 0, their precision is 0/0.
+    # If the items at the top have weight 0, their precision is 0/0.
     least = 1e-12 if isinstance(ready[0], AveragePrecision) else 0.0
 
     def evaluate(
@@ -482,8 +482,8 @@ class Merged(NamedTuple):
 def merged(scores: Scores) -> Merged:
     """Return one row for all equal rows, and one group for all groups with the same rows.
 
-    Rows are compared by their numbers, never by sums of them, and rows and groups are ordered by
-    counts and numbers. So the drawn weights do not depend on the order of rows and models.
+    Rows are compared by their numbers, never by sums of these, and rows and groups are ordered by
+    counts and numbers. So the drawn weights do not depend on the order of rows or models.
     """
     by_name = [scores.values[model] for model in np.argsort(scores.models)]
     columns = [column if column.ndim == 2 else column[:, None] for column in by_name]
@@ -513,12 +513,13 @@ def _with_counts(view: Scores, counts: AnyArray) -> Scores:
     return replace(view, counts=None if (counts == 1).all() else counts, ids=None)
 
 
-# Drawing a gamma of any shape takes as long as a dozen of the exponentials that it replaces.
+# Drawing a gamma of any shape takes as long as drawing a dozen of the exponentials that it
+# replaces.
 _WORTH_MERGING = 16
 
 
 def arranged(scores: Scores) -> Scores:
-    """Return the rows sorted by class and by the first model's scores, with equal rows merged.
+    """Sort the rows by class and by the first model's scores, and merge equal rows.
 
     Results do not depend on the order of rows, but weights drawn in this order need no sorting
     for the first model. Equal rows are merged only if there are many of them.
@@ -536,7 +537,7 @@ def arranged(scores: Scores) -> Scores:
 
 
 def _may_merge(scores: Scores) -> bool:
-    """Return whether to merge rows: each has a weight of its own, and many are equal."""
+    """Return whether to merge rows: true if each has its own weight and many are equal."""
     if scores.group is not None or scores.weights is not None:
         return False
     sample = scores.values[0][:: max(1, scores.n_rows // 4096)]

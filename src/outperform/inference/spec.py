@@ -1,4 +1,4 @@
-"""The specification of labels, checked once; and which one a metric asks for."""
+"""Checked questions about labels: ``LabelSpec``, and the choice between it and ``ScoreSpec``."""
 
 from __future__ import annotations
 
@@ -75,12 +75,12 @@ if TYPE_CHECKING:
 
 INDEPENDENT_DRAWS = 20_000
 DEFAULTS = ("unit", "learned")
-"""The prior of one class against the rest, and of several classes, if nobody names one."""
+"""Default priors: for one class against the rest, and for several classes."""
 ENGINES = ("direct", "pymc")
 
 
 def get_engine(engine: str | PyMC) -> PyMC | None:
-    """Return the chain that answers; None where the draws are independent.
+    """Return the settings of the Markov chain; None if draws are independent.
 
     Examples
     --------
@@ -95,12 +95,12 @@ def get_engine(engine: str | PyMC) -> PyMC | None:
 
 
 def draws_of(engine: PyMC | None) -> int:
-    """Return how many draws there are if nobody says."""
+    """Return the default number of draws."""
     return INDEPENDENT_DRAWS if engine is None else engine.n_draws
 
 
 class OfAny(TypedDict, total=False):
-    """What every verb asks, by keyword."""
+    """Keyword arguments common to all functions."""
 
     hdi_prob: float
     prior: PriorLike | None
@@ -112,7 +112,7 @@ class OfAny(TypedDict, total=False):
 
 
 class OfTwo(OfAny, total=False):
-    """What verbs ask that compare."""
+    """Further keyword arguments of functions that compare."""
 
     rope: RopeLike | None
     paired: bool
@@ -120,22 +120,22 @@ class OfTwo(OfAny, total=False):
 
 @dataclass(frozen=True, kw_only=True)
 class LabelSpec(Question):
-    """What is asked of counted labels; see :class:`Question`.
+    """A checked question about counted labels; see :class:`Question`.
 
     Parameters
     ----------
     data
-        The outcomes of the models in question, as they were given.
+        Outcomes of the compared models, as passed by the caller.
     view
-        The same, lumped to what the metric tells apart.
+        The same outcomes, reduced to what the metric distinguishes.
     metric
-        What was asked for.
+        The requested metric.
     measured
-        What is evaluated on the view; another name for the same number.
+        Metric that is evaluated on the view; it gives the same number.
     view_prevalence
-        The class proportions that replace those of the view, and where they belong.
+        Class proportions that replace those of the view, and the classes they belong to.
     view_errors
-        How often the gold labels of the view are taken to be wrong.
+        Assumed error rates of the view's gold labels.
     """
 
     data: Outcomes
@@ -147,14 +147,14 @@ class LabelSpec(Question):
 
     @property
     def unit(self) -> str:
-        """What the number of items counts, in words."""
+        """Word for what the number of items counts."""
         if self.data.kind != "spans":
             return "items"
         return "spans" if self.data.groups is None else "sentences or documents"
 
     @property
     def weighed(self) -> str:
-        """What is weighed, in words, which may be finer than what was given."""
+        """Word for the units that get one weight each; these may be finer than the data passed."""
         if self.view.pool is not None:
             return "labelled items"
         if self.data.kind != "spans":
@@ -163,18 +163,18 @@ class LabelSpec(Question):
 
     @property
     def pool(self) -> Pool | None:
-        """The pool that the labelled items were chosen from; None if they were not."""
+        """Pool from which the labelled items were selected; None without a pool."""
         return self.view.pool
 
     @property
     def n_even(self) -> float | None:
-        """How many groups of equal size there are, (Σ size)² / Σ size²; None without groups."""
+        """Effective number of groups of equal size, (Σ size)² / Σ size²; None without groups."""
         groups = self.view.groups
         return None if groups is None else groups.n_even / self.counting.times
 
     @property
     def n_groups(self) -> int | None:
-        """How many groups of items get one weight each; None if every item gets one."""
+        """Number of groups with one weight each; None if every item has its own weight."""
         groups = self.view.groups
         if groups is None or self.data.kind == "spans":
             return None
@@ -183,7 +183,7 @@ class LabelSpec(Question):
 
     @property
     def n_effective(self) -> float | None:
-        """What importance weights leave of the items or groups; None without any."""
+        """Effective number of items or groups under importance weights; None without weights."""
         groups = self.view.groups
         if groups is None or not groups.weighted:
             return None
@@ -191,12 +191,12 @@ class LabelSpec(Question):
 
     @property
     def costs(self) -> metrics.Costs | None:
-        """What each pair of truth and prediction costs, in the order of the classes; or None."""
+        """Cost of each pair of truth and prediction, in the order of the classes; or None."""
         return self.measured.costs
 
     @property
     def averaged_over(self) -> Averaged | None:
-        """How many classes are averaged over, and what chose them; None without an average."""
+        """Number of classes averaged over, and how they were chosen; None without an average."""
         if self.share is not None or not self.measured.over_classes:
             return None
         n = self.view.n_classes if self.classes is None else len(self.classes)
@@ -204,24 +204,24 @@ class LabelSpec(Question):
 
     @property
     def prevalence(self) -> Prevalence | None:
-        """Class proportions that replaced those of the data."""
+        """Class proportions used in place of those of the data."""
         return self.data.prevalence
 
     @property
     def label_errors(self) -> LabelErrors | None:
-        """How often the gold labels are taken to be wrong; None if they are right."""
+        """Assumed error rates of the gold labels; None if they are assumed right."""
         return self.data._label_errors
 
     @property
     def rope_hint(self) -> str | None:
-        """What to say of the size of a ROPE where there is no default; None where there is."""
+        """Advice on the size of a ROPE if there is no default; None if there is one."""
         if self.costs is None:
             return None
         return f", in {self.costs.unit or 'the units of the costs'} an item"
 
     @property
     def paired(self) -> bool:
-        """Whether the models are read off the same weights."""
+        """Whether all models are evaluated with the same weights."""
         return self.view.paired and len(self.view.models) > 1
 
     @property
@@ -235,27 +235,27 @@ class LabelSpec(Question):
 
     @property
     def needs(self) -> Needs:
-        """What must be drawn of each model; undoing label errors takes all cells."""
+        """What must be drawn for each model; correcting label errors needs all cells."""
         return "confusion" if self.view_errors is not None else self.measured.needs
 
     @property
     def share(self) -> metrics.Share | None:
         """The metric as a share of weights, if it is one."""
-        # A miss of one label is no false alarm of another; label errors mix all weights.
+        # Missing one label is not a false alarm for another, and label errors mix all weights.
         if self.view.kind == "label_sets" or self.view_errors is not None:
             return None
         form = self.measured.share_over(self.classes is None)
         if form is not None and "tn" in form.parts and self.view.n_classes > 2:
-            return None  # the negatives are several classes, each with a share of its own
+            return None  # the negatives are several classes, each with its own share
         return form
 
     @cached_property
     def plug_ins(self) -> list[PlugIn]:
-        """Each model's value as a function of sums over its table, at those of the data."""
+        """Each model's value as a function of sums over its table, with the sums of the data."""
         return [ModelSums(self, self.view, model).whole for model in range(len(self.view.models))]
 
     def by_truth(self, confusion: FloatArray) -> FloatArray:
-        """Return weights by gold label as weights by truth, at the mean shares if others are.
+        """Convert weights by gold label to weights by truth, at the mean shares if any are given.
 
         Parameters
         ----------
@@ -268,27 +268,27 @@ class LabelSpec(Question):
         return truth_at(confusion, self.view_errors.inverse, self.view_prevalence.factors)
 
     def is_defined(self, model: str) -> bool:
-        """Return whether the data define the plug-in value, or it is 0/0 and 0 by convention."""
+        """Return whether the plug-in value is defined; a value of 0/0 counts as 0 by convention."""
         if self.share is None:
             return not np.isnan(self.observed[self.view.models.index(model)])
         parts = self.share.parts
         return any(count_of(self.view, model, part, positive=self.positive) for part in parts)
 
     def item_values(self, models: Iterable[int] | None = None) -> list[FloatArray]:
-        """Return what an item of each cell is worth, for each model or for some."""
+        """Return the value of an item in each cell, for each model or for some."""
         n_labels = self.view.n_classes
         tables = item_tables(self.view, models)
         return [self.measured.of_items(margins, n_labels=n_labels) for _, margins in tables]
 
     def weighed_means(self, view: Outcomes) -> list[Means]:
-        """Return the means of paired models together, or each model's own."""
+        """Return the means of paired models jointly, or of each model separately."""
         values = self.item_values()
         apart = [values] if view.paired else [[one] for one in values]
         return [_means(table, own) for table, own in zip(view.tables, apart, strict=True)]
 
     @property
     def weighs_units(self) -> bool:
-        """Whether groups, sentences, label sets or weighted items have weights of their own."""
+        """Whether weights are drawn for groups, sentences, label sets or weighted items."""
         if self.prior.name != "bootstrap":
             return False
         spans = self.data.kind == "spans" and self.view.groups is not None
@@ -297,16 +297,17 @@ class LabelSpec(Question):
 
     @cached_property
     def influences(self) -> Sequence[Influence | None]:
-        """How far each unit moves the models' values: paired ones together, others apart.
+        """Influence of each unit on the models' values: one if paired, else one per model.
 
-        None where leaving out each would take too long; empty if items have no weights.
+        An influence is None if dropping each unit would take too long. Empty if items have no
+        weights.
         """
         if not self.weighs_units:
             return ()
         return [self.moved_by(own) for own in alone(self.view)]
 
     def moved_by(self, outcomes: Outcomes) -> Influence | None:
-        """Return how far each unit of paired outcomes moves the metric of their models."""
+        """Return the influence of each unit of paired outcomes on the models' metric."""
         units, found = bootstrap(outcomes), list[Influence]()
         for model in range(len(outcomes.models)):
             own = ModelSums(self, outcomes, model)
@@ -320,17 +321,17 @@ class LabelSpec(Question):
 
     @property
     def drawn_with(self) -> tuple[object, ...]:
-        """What questions about the same data have in common if their draws are."""
-        # The labels False and True may be the data's own, or a class against the rest.
-        # One type may be called "span", as all types together are.
+        """Key that is equal for two questions about the same data if they can share draws."""
+        # The labels False and True may be in the data, or represent a class against the rest. A
+        # type may be called "span", which is also the name of all types combined.
         view = self.view.labels, self.positive is None, self.pos_label
         return (*view, self.measured.per_item, self.prior.name)
 
     def never_matches(self, model: int) -> bool:
-        """Return whether a model predicts classes, and none of them is ever true.
+        """Return whether none of the classes predicted by a model is ever true.
 
-        A model that predicts one of the classes in ``labels``, or one that was declared as never
-        true, is believed: whoever named them said that they are spelled so.
+        A model that predicts a class in ``labels``, or a class declared as never true, is not
+        affected: by naming these classes, the user confirmed their spelling.
         """
         if self.data.kind == "correct":
             return False
@@ -342,7 +343,7 @@ class LabelSpec(Question):
         return not any(self.data.labels[code] in meant for code in predicted)
 
     def n_apart(self, pair: tuple[int, int]) -> int:
-        """Count the items, or groups, on which two models differ as far as the metric can see."""
+        """Count the items or groups on which two models differ in what the metric reads."""
         table = self.view.tables[0]
         apart = self._sets_apart(pair) if self.view.kind == "label_sets" else self._apart(pair)
         return table.sum_where(apart) if table.groups is None else table.groups.with_any(apart)
@@ -363,7 +364,7 @@ class LabelSpec(Question):
         return np.asarray(apart)
 
     def _sets_apart(self, pair: tuple[int, int]) -> AnyArray:
-        """Return the cells in which two models' label sets differ as far as the metric can see."""
+        """Return the cells in which two models' label sets differ in what the metric reads."""
         if self.measured.per_item:
             one, two = self.item_values(pair)
             return np.asarray(one != two)
@@ -376,51 +377,51 @@ class LabelSpec(Question):
         return np.array(found, dtype=bool)
 
     def _answers(self, pair: tuple[int, int]) -> tuple[IntArray, IntArray, IntArray]:
-        """Return the truth and the predictions of two models, cell by cell."""
+        """Return the truth and two models' predictions, cell by cell."""
         cells = self.view.tables[0].cells
         return cells[:, 0], cells[:, 1 + pair[0]], cells[:, 1 + pair[1]]
 
     @property
     def prior_disagreement(self) -> float:
-        """How many items the prior lets only A get right, over all classes."""
+        """Number of items that the prior lets only A get right, over all classes."""
         if self.prior.name == "bootstrap":
             return 0.0
         pool = self.view.pool
-        if pool is not None:  # how often they disagree is known from the pool, if they do
+        if pool is not None:  # the pool shows how often the models disagree, if they do
             return float(total(pool.counts[pool.apart]) >= FEW_DISAGREEMENTS)
         n_classes, shapes = self.view.n_classes, self.prior.shapes
-        if self.view.kind == "label_sets":  # a table of two classes for each label
+        if self.view.kind == "label_sets":  # one table of two classes per label
             if shapes is None:
                 return n_classes * 0.5
             rows = shapes.row_shapes(2, 2)
             return n_classes * float(rows[0, 0, 1] + rows[1, 1, 0])
-        if self.data.kind == "spans":  # what only A finds, and what only B makes up
+        if self.data.kind == "spans":  # spans that only A finds, and spans that only B makes up
             shape = 0.25 if shapes is None else float(shapes.rows)
             return 2 * shape * n_classes
         if shapes is None:
-            return n_classes / 4  # mass 1 a class, half of it right, independently
+            return n_classes / 4  # mass 1 per class, half of it right, independently for each model
         rows = shapes.row_shapes(n_classes, 2)
         by_class = [rows[code, code].sum() - rows[code, code, code] for code in range(n_classes)]
         return float(sum(by_class))
 
 
-# What is lost of shares by rounding; and more sums than this, each without every unit, take longer
-# than the comparison itself.
+# The largest loss of a share that is due to rounding, and the largest number of sums to recompute
+# without each unit; with more, this would take longer than the comparison itself.
 _MOST_LOST, _MOST_LEFT_OUT = 1e-6, 1 << 27
 _SEES_RIGHT_OR_WRONG = ("accuracy", "recall", "balanced_accuracy")
-# Recall looks at items of the class only, specificity at the others only.
+# Recall depends only on items of the class, specificity only on the others.
 _SEES_ONE_TRUTH = {"recall": True, "specificity": False}
 
 
 def measure(
     drawn: Sequence[Sums | FloatArray], specs: Sequence[LabelSpec], out: FloatArray
 ) -> None:
-    """Evaluate the metric of every spec on what was drawn of every model, by truth."""
+    """Evaluate the metric of every spec on each model's draws, by truth."""
     for model, table in enumerate(drawn):
         by_class = (
             Margins(**table._asdict()) if isinstance(table, Sums) else Margins.from_confusion(table)
         )
-        # Undone label errors may leave a little less than nothing in a cell.
+        # Correcting label errors can make a cell slightly negative.
         by_class = by_class if specs[0].view_errors is None else by_class.mended()
         for row, spec in enumerate(specs):
             metric = spec.measured
@@ -429,20 +430,20 @@ def measure(
 
 
 class ModelSums:
-    """What one model's value is computed from: sums over the cells of its table.
+    """Sums over the cells of a model's table, from which its value is computed.
 
-    These are the true, right and predicted items of each class, all cells of a confusion array, or
-    the value of each item and its weight. At other class proportions they are the cells that
-    occurred, whose weights are scaled before they are added up.
+    The sums are the true, right and predicted items of each class, all cells of a confusion array,
+    or the value of each item and its weight. At other class proportions, they are the observed
+    cells, whose weights are scaled before they are added up.
 
     Parameters
     ----------
     spec
-        What is asked of the table.
+        Question about the table.
     outcomes
-        Where the table is, such as the view of the spec.
+        Outcomes that contain the table, such as the view of the spec.
     model
-        Which of the models of the outcomes.
+        Index of the model in the outcomes.
     """
 
     def __init__(self, spec: LabelSpec, outcomes: Outcomes, model: int) -> None:
@@ -450,25 +451,25 @@ class ModelSums:
 
     @cached_property
     def weighed(self) -> Outcomes:
-        """The outcomes in importance weights, if they have any."""
+        """Outcomes as sums of importance weights, if there are any."""
         return in_weights(self.view)
 
     @property
     def table(self) -> Table:
-        """The table of the model alone."""
+        """The table of this model only."""
         return self.weighed._alone(self.name)
 
     @property
     def _is_scaled(self) -> bool:
         """Whether cells are scaled to other class proportions before they are added up.
 
-        Label errors are undone first, which takes whole confusion arrays.
+        Label errors are corrected first, which requires entire confusion arrays.
         """
         return self.spec.view_prevalence is not None and self.spec.view_errors is None
 
     @property
     def whole(self) -> PlugIn:
-        """The value at the sums of the whole table, counted exactly."""
+        """The value for the entire table, counted exactly."""
         if self._is_scaled or self.spec.measured.per_item:
             counts = self.table.counts.astype(np.float64)
             sums = self.terms(self.table.cells) @ counts
@@ -480,12 +481,12 @@ class ModelSums:
         return PlugIn(sums[:, None], self.evaluate)
 
     def terms(self, cells: IntArray) -> csr_array:
-        """Return what an item of each cell adds to every sum, ``(n_sums, n_cells)``.
+        """Return the contribution of an item in each cell to every sum, ``(n_sums, n_cells)``.
 
         Parameters
         ----------
         cells
-            The truth and the model's answer, ``(n_cells, 2)``.
+            Truth and the model's prediction, ``(n_cells, 2)``.
         """
         if not self._is_scaled:
             return self._added(cells)
@@ -507,7 +508,7 @@ class ModelSums:
         matrix = choose_tally(cells, n_codes(view), "margins", largest=1.0).matrix
         if view.kind != "spans":
             return matrix
-        kept = np.arange(matrix.shape[0]).reshape(3, -1)[:, :n_classes]  # "no span" is no class
+        kept = np.arange(matrix.shape[0]).reshape(3, -1)[:, :n_classes]  # "no span" is not a class
         return matrix[kept.ravel()]
 
     def evaluate(self, at: AnyArray, *, drawn: bool = False) -> FloatArray:
@@ -516,12 +517,12 @@ class ModelSums:
         Parameters
         ----------
         at
-            The sums, ``(n_sums, n)``, as the terms add up.
+            Sums of the terms, ``(n_sums, n)``.
         drawn
-            Whether they are taken as draws are: a user's function gets shares, and labels and
-            types half a hit and half of each error more. Three items of a rare label that one
-            model always finds and the other never would else seem to have no influence, since no
-            weights of theirs change that.
+            Whether to treat the sums like draws: a user's function gets shares, and labels and
+            types get half a hit and half of each kind of error more. Otherwise three items of a
+            rare label that one model always finds and the other never does would seem to have no
+            influence, because no weights on them would change the values.
         """
         spec, n_classes = self.spec, self.view.n_classes
         if spec.measured.per_item:
@@ -534,7 +535,7 @@ class ModelSums:
             factors = spec.view_prevalence.factors(actual)
             rows.multiply(weights, factors)
             at = self._added(self.table.cells) @ weights
-            if not drawn:  # a class that has a share was never true
+            if not drawn:  # a class with a share was never true
                 unknown = np.abs((factors * actual).sum(axis=0) - 1.0) > _MOST_LOST
         if spec.needs == "confusion":
             table = at.reshape(n_classes, n_classes, -1)
@@ -552,7 +553,7 @@ class ModelSums:
 
 
 def indicators(rows: IntArray, n_rows: int) -> csr_array:
-    """Return a matrix with a 1 in the row of each column."""
+    """Return a matrix with a 1 in the given row of each column."""
     from scipy.sparse import csr_array
 
     ones, columns = np.ones(len(rows)), np.arange(len(rows))
@@ -560,7 +561,7 @@ def indicators(rows: IntArray, n_rows: int) -> csr_array:
 
 
 class Means(NamedTuple):
-    """Means over the items of one table, one of each model in it, and what is weighed."""
+    """Means over the items of one table, one per model, and the shapes of the units' weights."""
 
     ready: list[WeightedMean]
     shapes: FloatArray
@@ -579,7 +580,7 @@ def _means(table: Table, values: Sequence[FloatArray]) -> Means:
 def item_tables(
     view: Outcomes, models: Iterable[int] | None = None
 ) -> Iterator[tuple[Table, Margins]]:
-    """Yield each model's table, and how many labels an item of each cell has and is given."""
+    """Yield each model's table, and the true, right and predicted labels per item of each cell."""
     for index in range(len(view.models)) if models is None else models:
         table, model = (view.tables[0], index) if view.paired else (view.tables[index], 0)
         sizes = item_margins(table, view.sets, model=model, n_labels=view.n_classes)
@@ -587,12 +588,12 @@ def item_tables(
 
 
 Spec: TypeAlias = LabelSpec | ScoreSpec
-"""A spec about counted labels, or about scores."""
+"""A question about counted labels or about scores."""
 Asked = TypeVar("Asked", bound=Question)
 
 
 class _Made(Given, total=False):
-    """What makes a question of data."""
+    """Arguments that turn data into a question."""
 
     metric: Required[MetricLike | None]
     defaults: tuple[str, str]
@@ -600,7 +601,7 @@ class _Made(Given, total=False):
 
 
 def counted(spec: Spec) -> LabelSpec:
-    """Return a spec about counted labels as what it is, or say that scores have no classes."""
+    """Return a spec about counted labels unchanged; reject scores, which have no classes."""
     if isinstance(spec, LabelSpec):
         return spec
     raise UsageError(
@@ -617,7 +618,7 @@ def _of_labels(
     defaults: tuple[str, str],
     counting: Counting,
 ) -> LabelSpec:
-    """Check a question and choose the table and the prior that answer it."""
+    """Check a question, and choose its table and prior."""
     of_sets, named = outcomes.kind == "label_sets", choices.labels
     metrics.check_name(metric, lambda: metrics.names() + (metrics.set_names() if of_sets else []))
     metric = chosen_metric(outcomes, metric, labels=named, pos_label=choices.pos_label)
@@ -625,7 +626,7 @@ def _of_labels(
     _refuse_of_pool(outcomes, paired=choices.paired)
     prevalence, view_prevalence = outcomes.prevalence, None
     errors, view_errors = outcomes._label_errors, None
-    if prevalence is not None:  # the table is chosen first
+    if prevalence is not None:  # the table is chosen before the proportions are applied
         outcomes = outcomes.at_prevalence(None)
     view = look(outcomes, asked, labels=named, pos_label=choices.pos_label)
     if errors is not None:
@@ -634,7 +635,8 @@ def _of_labels(
         view, view_prevalence = place(view, prevalence)
         if named is None:
             view = view_prevalence.averaged(view)
-    # What is learned of errors in general knows no order, and expects too many between far levels.
+    # The learned distribution of errors ignores the order of classes, so it expects too many errors
+    # between distant levels.
     in_order = isinstance(view.measured.function, Ordinal)
     several = view.positive is None and view.table.n_classes > 2 and not in_order
     chosen = _choose_prior(choices, view.table, defaults[several])
@@ -685,7 +687,7 @@ def make_spec(
     counting: Counting = ONCE,
     **given: Unpack[Given],
 ) -> Spec:
-    """Ask counted labels, or scores, whichever these are."""
+    """Check a question about counted labels or about scores, depending on the data."""
     return _of_any(data, metric, Choices.of(given), defaults=defaults, counting=counting)
 
 
@@ -697,7 +699,7 @@ def again(
     defaults: tuple[str, str] = DEFAULTS,
     **changed: Any,
 ) -> Asked:
-    """Ask the same of other data, or of the same data in another metric or by other choices."""
+    """Ask the same question about other data, or with another metric or other choices."""
     made = _of_any(
         spec.data if data is None else data,
         spec.metric if metric is None else metric,
@@ -736,7 +738,7 @@ def _of_any(
 
 
 def refuse_columns(name: str) -> UsageError:
-    """Return what to say of a metric of answers, such as texts, of which labels were counted."""
+    """Return the error for a metric of answers (such as texts) if only labels were counted."""
     return UsageError(
         f"{name!r} reads the answers themselves, such as texts, which "
         + either(
@@ -758,7 +760,7 @@ def data_of(
     groups: ColumnLike | None,
     missing: MissingTexts = UNDECLARED,
 ) -> Data:
-    """Count labels, or keep scores, as the metric reads them."""
+    """Count labels or keep scores, depending on what the metric reads."""
     refuse_names(y_true, *columns.values())
     rows: dict[str, Any] = {"groups": groups, "sample_weight": sample_weight}
     if metric is None or not metrics.is_of_scores(metric):
@@ -789,7 +791,7 @@ def data_of(
 
 
 def _declared(scores: Scores, missing: MissingTexts) -> Scores:
-    """Return the same after the user declared which texts of the truth are missing values."""
+    """Return the scores after checking which true labels the user declared as missing values."""
     for code, label in enumerate(scores.labels):
         if scores.truth is not None and label in (missing.na_values or ()):
             rows = np.flatnonzero(scores.truth == code)
@@ -801,7 +803,7 @@ def _declared(scores: Scores, missing: MissingTexts) -> Scores:
 
 
 def selected(data: Data, models: Sequence[Any], *, verb: str) -> Data:
-    """Return some models of what was seen, named in the call."""
+    """Return the data of some models, which are named in the call."""
     if not all(isinstance(one, str) for one in models):
         what, many = ("scores", "s") if isinstance(data, Scores) else ("outcomes", "s")
         names = "'bert', 'gpt'" if len(models) == 2 else "'bert'"
@@ -815,7 +817,7 @@ def selected(data: Data, models: Sequence[Any], *, verb: str) -> Data:
 
 
 def declared(data: Data, never_true: Sequence[Label] | None) -> Data:
-    """Return what was seen, with classes declared that are meant never to be true."""
+    """Return the data with classes that the user declared as never true."""
     if never_true is None:
         return data
     if isinstance(data, Scores):
@@ -826,7 +828,7 @@ def declared(data: Data, never_true: Sequence[Label] | None) -> Data:
 
 
 def refuse_declared(never_true: Sequence[Label] | None) -> None:
-    """Refuse classes declared for all tasks of a suite, which have classes of their own."""
+    """Reject never-true classes declared for a suite, because each task has its own classes."""
     if never_true is not None:
         raise UsageError(
             f"{param('never_true=')} is for one task; declare the classes of each task with "
@@ -835,15 +837,15 @@ def refuse_declared(never_true: Sequence[Label] | None) -> None:
 
 
 def elsewhere(spec: LabelSpec, shares: PrevalenceLike) -> LabelSpec:
-    """Ask the same of outcomes at other class proportions; one share is of the positive class."""
+    """Ask the same question at other class proportions; a single share is the positive class's."""
     positive = spec.choices.pos_label if spec.pos_label is None else spec.pos_label
     return again(spec, spec.data.at_prevalence(shares, pos_label=positive))
 
 
 def rope_for(spec: Any, rope: RopeLike | None, name: str | None = None) -> Rope:
-    """Return the ROPE of a spec; where there is no default, say how to choose one.
+    """Return the ROPE of a spec; if there is no default, the error explains how to choose one.
 
-    Every margin that a user gives comes through here, a policy's too. An error calls it by
+    Every margin passed by a user is checked here, including a policy's. Errors refer to it as
     ``name``, by default the parameter.
     """
     if rope is None and spec.rope_hint is not None:
@@ -855,7 +857,7 @@ def rope_for(spec: Any, rope: RopeLike | None, name: str | None = None) -> Rope:
 
 
 def refuse_counted(**given: Any) -> None:
-    """Refuse what belongs to rows where the rows are counted already."""
+    """Reject arguments about rows if the rows are already counted."""
     for name, value in given.items():
         if value is not None:
             raise UsageError(f"outcomes are counted already; leave {name} out")
@@ -864,7 +866,7 @@ def refuse_counted(**given: Any) -> None:
 def _choose_prior(choices: Choices, table: Outcomes, default_prior: str) -> PriorModel:
     given = choices.prior
     if given is None:
-        # A chain walks through every cell of a model whose rows are Dirichlet.
+        # A chain samples every cell, and its model has Dirichlet rows.
         return _default(table, default_prior if choices.engine is None else "unit")
     if table.pool is not None and given != STRATA:
         raise UsageError(
@@ -884,7 +886,7 @@ _OF_SPANS = ("bootstrap", "uniform", "jeffreys", "unit")
 
 
 def refuse_prevalence(data: object, verb: str) -> None:
-    """Refuse outcomes at other class proportions where only those of the data are answered at."""
+    """Reject outcomes at other class proportions if only those of the data are supported."""
     if isinstance(data, Outcomes) and data.prevalence is not None:
         raise UsageError(
             f"{verb} answers at the class proportions of the data, and these outcomes carry "
@@ -920,7 +922,7 @@ def _default(table: Outcomes, default_prior: str) -> PriorModel:
 
 
 def _group(table: Outcomes, prior: PriorModel) -> tuple[Outcomes, tuple[Finding, ...]]:
-    """Keep groups where the prior weighs them; say so where what they hold counts by itself."""
+    """Keep groups if the prior weights them; otherwise report that items count independently."""
     if table.weighted and prior.name != "bootstrap":
         raise UsageError(
             f"prior {prior.name!r} counts items and knows no importance weights; leave prior "
@@ -964,7 +966,7 @@ def _pair(view: Outcomes, paired: bool) -> tuple[Outcomes, tuple[Finding, ...]]:
 
 
 def check_names(names: tuple[str, str]) -> tuple[str, str]:
-    """Return the names of A and of B, or say that they must differ."""
+    """Return the names of A and B after checking that they differ."""
     if not isinstance(names, Sequence) or len(names) != 2 or names[0] == names[1]:
         raise UsageError(f"names must be two different names; got {names!r}")
     return names[0], names[1]

@@ -48,7 +48,7 @@ class Storage:
         return cls(dict(options))
 
     def hide(self, text: str) -> str:
-        """Return a text with secret values masked."""
+        """Return text with secret values masked."""
         secrets = [
             str(value)
             for name, value in self.options.items()
@@ -86,7 +86,7 @@ def local_path(source: Any) -> Any:
 URL = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
 STORES = ("s3", "gs", "abfs", "abfss")
 """The schemes of object store addresses."""
-OPTIONS_BEHIND = re.compile(r"\?[^/]*=.*", re.DOTALL)  # the ? of a glob pattern precedes no =
+OPTIONS_BEHIND = re.compile(r"\?[^/]*=.*", re.DOTALL)  # in a glob pattern, no = follows the ?
 _ADDRESS = re.compile(rf"\b{URL.pattern}[^\s'\"]+", re.IGNORECASE)
 _SCHEME = re.compile(r"(?:[a-z][a-z0-9+.-]+:/+)?", re.IGNORECASE)
 _LOGIN = re.compile(r"(?![a-z]:\\).*:.*@", re.IGNORECASE | re.DOTALL)  # excludes a Windows drive
@@ -98,7 +98,7 @@ _SHORT = 4  # in characters; shorter secrets are masked only as separate words
 def masked(address: str) -> str:
     """Return an address that shows only user, host, port and database.
 
-    If the parts are ambiguous, it shows less. Anything other than an address, such as a file name,
+    If its parts are ambiguous, it shows less. Anything that is not an address, such as a file name,
     is returned unchanged.
 
     Examples
@@ -153,7 +153,7 @@ def secrets_in(address: str) -> list[str]:
 
 
 def without_secrets(text: str, address: str) -> str:
-    """Return a text with the secrets of an address masked.
+    """Return text with the secrets of an address masked.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def without_secrets(text: str, address: str) -> str:
 
 
 def mask_addresses(text: str) -> str:
-    """Return a text whose addresses have no password and no options.
+    """Return text with the passwords and options of its addresses removed.
 
     Examples
     --------

@@ -78,7 +78,7 @@ class Column(NamedTuple):
         return self.expression if self.family == "text" else f"CAST({self.expression} AS VARCHAR)"
 
     def without(self, texts: Sequence[str]) -> Column:
-        """Return the column with NULL in place of some texts."""
+        """Return the column with NULL in place of the given texts."""
         if not texts or self.family not in ("text", "json"):
             return self
         listed_texts = ", ".join(map(text, texts))
@@ -235,7 +235,7 @@ def typed(expression: str, type_: str) -> Column:
     return Column(expression, _FAMILIES.get(type_, "other"), type_)
 
 
-_MANY = 1_000  # number of columns; the engine's time to report all types is quadratic in it
+_MANY = 1_000  # columns; the engine's time to report all types grows quadratically
 _SCHEMA = (
     "SELECT file_name, name, num_children, type, type_length, repetition_type, converted_type, "
     "scale, precision, logical_type FROM parquet_schema(?)"
@@ -275,7 +275,7 @@ def scan_all(
 
 
 def _types(file: File, names: Sequence[str], dialect: Dialect, engine: Engine) -> list[str]:
-    """Return the column types; if there are many columns, only the types that may be needed."""
+    """Return the types of the columns; if there are many, only of those that may be used."""
     relation = "read_parquet(?, hive_partitioning = false)"
     if dialect.columns is None or len(names) <= _MANY:
         return [str(row[1]) for row in engine.fetch(f"DESCRIBE FROM {relation}", [file.path])]
@@ -321,7 +321,7 @@ def _damaged(file: File, fault: str) -> str:
 
 
 def _top_level(nodes: Sequence[tuple[str, int | None]]) -> list[str]:
-    """Return the column names from a schema in depth-first order.
+    """Return the names of the columns from a schema listed in depth-first order.
 
     Examples
     --------
@@ -341,12 +341,12 @@ def _top_level(nodes: Sequence[tuple[str, int | None]]) -> list[str]:
     return names
 
 
-# Maps column positions to batches of these columns.
+# Takes the positions of columns and returns batches of these columns.
 ReadBatches = Callable[[Sequence[int]], Iterator[Any]]
 
 
 class Batches:
-    """Batches of some columns, which the engine can read repeatedly."""
+    """Batches of some columns, which the engine can read again for each count."""
 
     def __init__(self, schema: Any, columns: Sequence[int], read: ReadBatches) -> None:
         self._columns = list(columns)
@@ -411,13 +411,12 @@ def refuse_broken(file: File, schema: Any, read: ReadBatches, scan: Scan, what: 
 
 @contextmanager
 def damage(file: File, what: str) -> Iterator[None]:
-    """Convert any pyarrow exception about a file to a one-line error."""
+    """Turn any pyarrow exception about a file into a one-line error."""
     try:
         yield
     except OutperformError:
         raise
-    # pyarrow has a dozen exception types and also raises system exceptions
-    except Exception as error:
+    except Exception as error:  # pyarrow raises a dozen types, and passes on system errors
         line = str(error).strip().partition("\n")[0].replace(file.path, file.name)
         raise DataError(
             f"{file.name} cannot be read as {what}; it may be damaged or truncated: "
@@ -493,7 +492,7 @@ def _is_stream(file: File) -> bool:
 
 
 def _refuse_cut(file: File) -> None:
-    """Raise an error for a truncated stream, which pyarrow would accept as a shorter one."""
+    """Raise an error for a truncated stream, which pyarrow would read as a shorter one."""
     if not _is_stream(file):
         return
     with file.open() as stream:

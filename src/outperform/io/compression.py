@@ -1,4 +1,4 @@
-"""Compressed files: detection by the first bytes, and a limit on the unpacked size."""
+"""Compressed files: detection from the first bytes, and a limit on their unpacked size."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def _open_zstd(path: str) -> BinaryIO:
     try:
         return cast(BinaryIO, import_module("compression.zstd").open(path, "rb"))
     except ModuleNotFoundError:  # before Python 3.14
-        arrow = require("pyarrow", extra="all", purpose="reading .zst files")
+        arrow = require("pyarrow", extra="arrow", purpose="reading .zst files")
         return io.BufferedReader(arrow.input_stream(path, compression="zstd"))
 
 

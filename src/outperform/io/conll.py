@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from outperform.errors import DataError, UsageError, param
 
-# No other whitespace, because a no-break or ideographic space may be a token.
+# Other blanks do not count, because a no-break or an ideographic space may be a token.
 _BLANKS = re.compile(r"[ \t]+")
 _MARK = "\ufeff"
 _BOUNDARY = "-DOCSTART-"
@@ -44,9 +44,9 @@ def read_conll(
 
     Sentences end at blank lines and at ``-DOCSTART-`` lines. A line that begins with ``# `` is a
     comment if it has fewer columns than the rows, so the token ``#`` remains a token. A file with
-    ten tab-separated columns, the first a number in every row, is read as CoNLL-U. Rows of
-    multiword tokens (``3-4``) and empty nodes (``5.1``) are skipped: the words of the former have
-    separate rows, and the latter are not part of the sentence.
+    ten tab-separated columns, the first a number in every row, is read as CoNLL-U: the rows of
+    multiword tokens (``3-4``) and of empty nodes (``5.1``) are skipped, because their words are
+    already in the sentence or never occur in it.
 
     Parameters
     ----------

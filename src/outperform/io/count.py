@@ -1,4 +1,4 @@
-"""Count the rows of one table inside the engine."""
+"""Choose what to count in one table, and count it inside the engine."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def group(
 
 
 def _few_groups(engine: Engine) -> Grouped | None:
-    """Return the counted rows; None if there are many, or if NumPy changes the values."""
+    """Return the counted rows; None if there are many, or if NumPy and Python values differ."""
     ((number,),) = engine.fetch("SELECT count(*) FROM grouped")
     if number > _FEW:
         return None

@@ -25,8 +25,7 @@ from outperform.io.paths import File
 
 _NAMES = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 _BLOCK = 1 << 20
-# maximum number of characters per line; a compressed file may have a line of any length
-_LONGEST = 1 << 24
+_LONGEST = 1 << 24  # characters per line; a compressed file could contain a line of any length
 _ENDS = (b"\n", b"\r")
 
 
@@ -110,7 +109,7 @@ def _scan(file: File, layout: _Layout) -> Scan:
     )
 
 
-_MOST_LINES = 2_000_000  # maximum number of rows that are read again to find line numbers
+_MOST_LINES = 2_000_000  # rows that may be read again to find line numbers
 
 
 def _lines_of(file: File, layout: _Layout, rows: Sequence[int]) -> list[int]:
@@ -187,7 +186,7 @@ def _look(file: File, layout: _Layout) -> _Glance:
         head = stream.read(4).removeprefix(b"\xef\xbb\xbf")
         leading = head[:1] in (b"\n", b"\r")
         for following in _blocks(stream, head):
-            # Blocks end at line ends, because a pattern that crosses blocks would be missed.
+            # A pattern that spans two blocks would be missed.
             cut = cut or not block.endswith(b"\n")
             block = following
             if b"\0" in block:
@@ -276,11 +275,11 @@ def _fits(glance: _Glance, layout: _Layout, scan: Scan, engine: Engine) -> bool:
     return bool(glance.separators == (rows + layout.header) * (len(layout.names) - 1))
 
 
-# The slow way
+# The slow path
 
 
 def _rewritten(file: File, layout: _Layout, engine: Engine) -> Scan:
-    """Return a scan of a plain copy of the file with every value quoted."""
+    """Return a scan of a plain copy of the file, with every value quoted."""
     path = os.path.join(engine.folder, uuid4().hex)
     with Spool(path) as copy:
         writer = csv.writer(copy, quoting=csv.QUOTE_ALL, lineterminator="\n")

@@ -31,7 +31,7 @@ from outperform.io.engine import interruptible, text, workspace
 from outperform.io.frames import Frame, count_frame, known_frame, quiet
 from outperform.io.group_by import TableQuery
 
-# Types of labels, days and times, by PostgreSQL object id (oid).
+# Types of labels, days and times, by PostgreSQL's object identifier.
 _TYPES = {
     16: "boolean",
     20: "int64",
@@ -45,7 +45,7 @@ _TYPES = {
     1184: "timestamp('UTC', 6)",
     1700: "decimal",
 }
-_FIRST_FOREIGN = 16384  # built-in PostgreSQL objects have smaller ids
+_FIRST_FOREIGN = 16384  # PostgreSQL's own objects have smaller identifiers
 # Built-in PostgreSQL functions that run a query passed as text.
 _RUN_TEXT = (
     "cursor_to_xml",
@@ -58,7 +58,7 @@ _RUN_TEXT = (
 )
 
 
-# Parts of ibis and its drivers that are used here and have no type annotations.
+# The parts of ibis and its drivers that are used here; they have no type annotations.
 
 
 class _Described(Protocol):
@@ -174,9 +174,9 @@ def types_of(query: str, connection: Connection) -> dict[str, object]:
 def _refuse_acting(query: str, connection: Connection) -> None:
     """Reject functions that may write, because even a read-only transaction can call them.
 
-    Only built-in, non-volatile PostgreSQL functions are known to be read-only. A function that an
-    extension declares stable may execute a query passed as text, as crosstab does, and dblink in
-    such a query writes through a separate connection.
+    Only PostgreSQL's own functions that are not volatile are known to be read-only. A function that
+    an extension declares stable may run the SQL it receives, as crosstab does, and dblink in that
+    SQL writes through a separate connection.
     """
     sqlglot = require("sqlglot", extra="sql", purpose="reading databases")
     tokens = sqlglot.tokenize(query, read=connection.dialect)
@@ -403,7 +403,7 @@ def _connected(ibis: _Ibis, database: Database) -> Connection:
     import sqlite3
 
     address = Path(database.address).absolute().as_uri() + "?mode=ro"
-    # SQLite has no booleans: a boolean column contains 0 and 1, or any other numbers.
+    # SQLite has no booleans: a column declared as one contains 0 and 1, or any other numbers.
     integers = dict.fromkeys(("BOOLEAN", "BOOL"), "int64")
     connection = sqlite3.connect(address, uri=True, check_same_thread=False)
     try:

@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class EngineFault(OutperformError):
-    """DuckDB error; the caller adds the file and an explanation."""
+    """DuckDB error; the caller knows which file caused it, and explains it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ class Engine:
         return self._ask(lambda: self.connection.execute(query, list(parameters)).fetchall())
 
     def scan(self, statement: str, parameters: Sequence[Any] = ()) -> None:
-        """Run a potentially long statement, and report its progress."""
+        """Run a statement that may take a long time, and report its progress."""
         self._ask(lambda: self.connection.execute(statement, list(parameters)), reports=True)
 
     def fetch_arrays(self, query: str) -> dict[str, AnyArray]:
@@ -110,7 +110,7 @@ def interruptible(
 ) -> T:
     """Run a query on another thread, so a signal reaches Python at once and ends the query.
 
-    On the main thread, DuckDB would replace the exception of a signal with its own error, and
+    On the main thread, DuckDB would replace a signal's exception with one of its own errors, and
     SQLite would ignore signals.
     """
     answer: Future[T] = Future()

@@ -92,7 +92,7 @@ def known_frame(source: Any, *, name: str = "the frame") -> Frame | None:
 def count_frame(frame: Frame, query: TableQuery) -> Outcomes:
     """Count equal rows of truth and predictions, and check whether other id columns repeat."""
     outcomes = _count(frame, query)
-    if query.groups is not None or not frame.in_memory:  # rerunning a plan may take long
+    if query.groups is not None or not frame.in_memory:  # a plan may take a long time to run again
         return outcomes
     return beside(
         outcomes,
@@ -476,7 +476,7 @@ def _faults(name: str) -> Iterator[None]:
 
 
 def _line(error: Exception) -> str:
-    """Return the cause of an error in one line; in Java errors it is not the first line."""
+    """Return the cause of an error in one line, which in Java errors is not the first."""
     text = str(error).strip()
     cause = re.search(r"^Caused by: (?:[\w.$]+: )?(\S.*)$", text, re.MULTILINE)
     return (cause[1] if cause else text.partition("\n")[0]) or type(error).__name__

@@ -90,7 +90,7 @@ class TableQuery:
     weight: str | None = None  # weight of each of these items
     by: tuple[str, ...] = ()
     groups: str | None = None
-    named: bool = True  # whether the models were named, instead of using all other columns
+    named: bool = True  # whether the models were named; otherwise they are all other columns
     on_null: OnNull = "raise"
     missing: MissingTexts = UNDECLARED
     text_file: bool = False  # whether the table is CSV or TSV, in which all values are text
@@ -120,7 +120,7 @@ class TableQuery:
 
 Fault = Literal["missing", "strange"]
 First = Callable[[str, Fault], str]
-"""Function that locates the first invalid values of a column."""
+"""Function that locates the first faulty values of a column."""
 RIGHT_WORDS = {
     **dict.fromkeys(("true", "yes", "right", "correct", "pass", "passed"), True),
     **dict.fromkeys(("false", "no", "wrong", "incorrect", "fail", "failed"), False),
@@ -166,7 +166,7 @@ def refuse_scores(
     *,
     name_of_truth: str | None = None,
 ) -> None:
-    """Raise an error for columns of fractions, unless the true classes are fractions too.
+    """Raise an error for columns of fractional numbers, unless the true classes are fractional too.
 
     ``name_of_truth`` is the name of the truth, if it is one of the columns.
     """

@@ -52,7 +52,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Join:
-    """Options of a join: the id column, and the columns of labels or of right and wrong."""
+    """How to join tables: the id columns, and those of labels or of right or wrong."""
 
     id: str
     label: str

@@ -46,7 +46,7 @@ def scan_json_lines(file: File, wanted: Sequence[str], dialect: Dialect, engine:
 def _by_pointer(file: File, names: Sequence[str]) -> Scan:
     """Return a scan for keys that differ only in case, which the engine treats as equal.
 
-    With this scan the engine uses the first of two equal keys, so every line is checked first.
+    In such a scan the engine would use the first of two equal keys, so every line is checked first.
     """
     for _ in _objects(file):
         pass

@@ -54,9 +54,9 @@ def files_in(
 ) -> list[Found]:
     """Return the files of a folder and its subfolders, sorted by name.
 
-    Names that begin with a dot or an underscore are skipped, because they do not contain data. With
-    ``endings``, every file must have one of these endings, optionally followed by a compression
-    ending.
+    Names that begin with a dot or an underscore are skipped, because by convention they are not
+    data. With ``endings``, every file must have one of these, perhaps followed by that of a
+    compressed file.
     """
     files = [
         Found(path, _partition(os.path.relpath(path, folder), folder))
@@ -166,7 +166,7 @@ class File:
 
     @property
     def streamed(self) -> bool:
-        """Whether its columns are streamed from a store, so that there is no path."""
+        """Whether its columns are streamed from a store, so there is no path."""
         return not self.path
 
     @property

@@ -529,7 +529,7 @@ def read(
     dialect
         Format details of text files, if unusual: ``separator`` between columns, detected by
         default; ``quote`` around values that contain separators, None if quotes are ordinary
-        characters; ``header``, False if the first row is data, which names the columns ``"0"``,
+        characters; ``header``, False if the first row is data, so the columns are named ``"0"``,
         ``"1"``, …; ``encoding``, UTF-8 by default.
     storage_options
         Connection options for ``s3://``, ``gs://`` or ``abfs://``, passed to pyarrow's file system,

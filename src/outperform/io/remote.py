@@ -23,7 +23,7 @@ from outperform.errors import (
 )
 from outperform.io.addresses import OPTIONS_BEHIND, STORES, URL, Option, Storage, masked
 
-_AT_ONCE = 8  # number of parallel requests; latency dominates each request
+_AT_ONCE = 8  # requests; each is mostly waiting for the network
 _KINDS = {
     "s3": "S3FileSystem",
     "gs": "GcsFileSystem",
@@ -31,8 +31,7 @@ _KINDS = {
     "abfss": "AzureFileSystem",
 }
 LAKES = {"delta": "a Delta table", "iceberg": "an Iceberg table"}
-# folders that mark a Delta table and an Iceberg table
-DELTA_LOG, METADATA = "_delta_log", ".metadata.json"
+DELTA_LOG, METADATA = "_delta_log", ".metadata.json"  # marks of Delta and Iceberg tables
 _REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
 # Environment variables with a private store's endpoint, in the order in which S3 tools check them.
 # The last two are used by other table readers.
@@ -67,7 +66,7 @@ _KNOWN = {
 }  # fmt: skip
 
 
-# Parts of pyarrow that are used here; pyarrow has no type annotations.
+# The parts of pyarrow that are used here; it has no type annotations.
 
 
 class _Type(Protocol):
@@ -87,7 +86,7 @@ class _Stream(Protocol):
 
 
 class FileSystem(Protocol):
-    """pyarrow file system, with the methods used here."""
+    """pyarrow file system, with the methods that are used here."""
 
     get_file_info: Callable[[object], object]
     open_input_file: Callable[[str], BinaryIO]
@@ -171,8 +170,8 @@ def files_of(address: str, storage_options: Mapping[str, Option] | None = None) 
     ----------
     address
         File, folder or pattern: ``"s3://bucket/preds/"``, ``"gs://bucket/preds-*.parquet"``,
-        ``"abfs://container@account.dfs.core.windows.net/preds/"``. A folder includes all files in
-        it and its subfolders, except names that begin with a dot or an underscore.
+        ``"abfs://container@account.dfs.core.windows.net/preds/"``. A folder means all files in it
+        and its subfolders, except names that begin with a dot or an underscore.
     storage_options
         Options of pyarrow's file system, e.g. ``access_key``, ``secret_key``, ``region`` and
         ``endpoint_override`` for S3. Default: the machine's settings.
@@ -324,7 +323,7 @@ def told(address: str, storage: Storage) -> Iterator[None]:
         fault = type(error)(storage.hide(str(error)))
     except FileNotFoundError:
         fault = UsageError(f"no file {name!r}")
-    except Exception as error:  # mostly OSError, but pyarrow also raises other types
+    except Exception as error:  # mostly OSError, but pyarrow has others
         line = storage.hide(str(error).strip().partition("\n")[0] or type(error).__name__)
         hint = (
             f"; check the credentials in {param('storage_options=')}"
@@ -442,7 +441,7 @@ def _matching(place: Place) -> list[RemoteFile]:
 
 
 def _matched(names: Sequence[str], pattern: Sequence[str]) -> int:
-    """Return the length of the path prefix (possibly a folder) that a pattern matches, or 0.
+    """Return how many leading names of a path match the entire pattern; 0 if it does not match.
 
     Examples
     --------

@@ -114,7 +114,7 @@ class Request:
 
     @property
     def is_of_logs(self) -> bool:
-        """Whether ``format`` is an evaluation log format."""
+        """Whether ``format`` is a format of evaluation logs."""
         return self.format is not None and self.format not in FORMATS
 
     def given(self, *without: str) -> dict[str, Any]:
@@ -155,7 +155,7 @@ class Request:
 
     @property
     def columns_by_model(self) -> dict[str, str]:
-        """Requested columns by model: predictions, or right or wrong."""
+        """Requested columns by model, of predictions or of right and wrong."""
         named = self.models if self.correct is None else self.correct
         if isinstance(named, Mapping):
             return dict(named)
@@ -340,7 +340,7 @@ class SourceType(NamedTuple):
             raise UsageError(self.refusal(names))
 
 
-# Supported without plug-ins: frame libraries, built-in types, addresses, file endings.
+# Known without plug-ins: frame libraries, Python's own types, addresses, file endings.
 _LIBRARIES = {
     *("builtins", "io", "_io", "gzip", "pandas", "polars", "pyarrow", "duckdb", "narwhals"),
     *("modin", "cudf", "dask", "ibis", "pyspark", "sqlframe"),
@@ -395,7 +395,7 @@ def read_source(given: object, request: Request) -> Outcomes:
         content = replace(content, name=called(given))
     source_type.refuse_others(request)
     outcomes = source_type.read(content, request)
-    if outcomes.sources:  # already counted outcomes have sources
+    if outcomes.sources:  # previously counted outcomes already have sources
         return outcomes
     name = content.name if isinstance(content, (Database, Frame)) else called(source)
     return with_source(outcomes, name, weighted=request.weight is not None)

@@ -13,8 +13,7 @@ from outperform.data.labels import as_table
 from outperform.errors import DataError, OutperformError, UsageError, require
 from outperform.io.addresses import local_path, mask_addresses, masked, without_secrets
 
-# a drive letter is a single character
-_ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/", re.IGNORECASE)
+_ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/", re.IGNORECASE)  # a Windows drive has one letter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +63,7 @@ class Source:
         except Exception as error:
             text = str(error)
             message = without_secrets(mask_addresses(text), address)
-            # A traceback would reveal the source's error message.
+            # A chained traceback would show the source's message, secrets included.
             cause = error if message == text else None
             if not isinstance(error, OutperformError):
                 raise DataError(

@@ -62,9 +62,9 @@ _FIELDS = _files.record(
         "sha256": _files.digest,
     }
 )
-_BLOCK = 8 << 20  # bytes per request to a store; latency dominates small requests
+_BLOCK = 8 << 20  # bytes per request to a store; each is mostly waiting for the network
 _AHEAD = 2  # number of partitions that are hashed or copied while another is counted
-_LEVEL = 1  # compression level; higher levels take longer than all other work and save only a fifth
+_LEVEL = 1  # compression level; a higher one takes longer than all other work and saves only 20%
 
 
 class Partition(NamedTuple):
@@ -108,7 +108,7 @@ def update(
     folder
         Folder of the parts; the first update creates it and records the request.
     sources, request
-        Files, folders and patterns, and the request, which must not change between updates.
+        Files, folders and patterns; and the request, which must be the same for every update.
     version
         Version of the package, which is recorded.
     recount
@@ -298,7 +298,7 @@ def _touched(folder: Path, part: Part, contents: tuple[Content, ...]) -> Part:
     if part.files == contents:
         return part
     path, updated = folder / part_file(part.name), part._replace(files=contents)
-    with suppress(OSError, UsageError):  # if this fails, only time is lost
+    with suppress(OSError, UsageError):  # failing to record them only costs time
         body = gzip.decompress(path.read_bytes()).partition(b"\n")[2]
         _files.write_atomically(
             path, gzip.compress(part_line(updated) + b"\n" + body, _LEVEL, mtime=0)
@@ -318,7 +318,7 @@ def _called(partition: Partition, file: File | RemoteFile) -> str:
 
 def _marker(file: File | RemoteFile) -> tuple[int, str]:
     if isinstance(file, File):
-        size, *times = file.stamp  # unlike the time of writing, the last one cannot be reset
+        size, *times = file.stamp  # the last time, unlike the time of writing, cannot be set back
         return size, ":".join(map(str, times))
     return file.size, str(file.modified)
 
@@ -550,7 +550,7 @@ class _Counting(NamedTuple):
             return None
         finally:
             for file in (*local_files, *files):
-                if os.path.dirname(file.path) == engine.folder:  # written for the engine
+                if os.path.dirname(file.path) == engine.folder:  # a copy made for the engine
                     with suppress(OSError):
                         os.unlink(file.path)
         return with_source(outcomes, partition.source, weighted=request.weight is not None)

@@ -18,9 +18,9 @@ from outperform.io.formats import Dialect
 from outperform.io.paths import File
 from outperform.io.remote import METADATA, files_of, is_remote, storage_of, told
 
-_AT_ONCE = 8  # number of footers read in parallel; latency dominates each one
+_AT_ONCE = 8  # footers; fetching one is mostly waiting for the network
 _KINDS = {"parquet": "Parquet", "delta": "a Delta table", "iceberg": "an Iceberg table"}
-# pyarrow's S3 options, by the names used in other libraries.
+# pyarrow's S3 options, by the names that other libraries use.
 _DELTA = {
     "access_key": "AWS_ACCESS_KEY_ID",
     "secret_key": "AWS_SECRET_ACCESS_KEY",
@@ -196,7 +196,7 @@ def _number(name: str) -> int:
 
 
 def _renamed(address: str, storage: Storage, names: Mapping[str, str]) -> dict[str, str]:
-    """Rename options from another library's names; other options are unchanged."""
+    """Return options under another library's names; options without another name keep theirs."""
     options = dict(storage_of(address, storage).options)
     scheme = options.pop("scheme", None)
     url = options.get("endpoint_override")

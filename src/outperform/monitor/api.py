@@ -50,7 +50,7 @@ from outperform.results.base import Tabular
 from outperform.wrong_calls import explained, usage
 
 _SHOWN = 3
-_FEW_DRAWS = 100  # Enough for comparisons of which only the observed values are used.
+_FEW_DRAWS = 100  # for comparisons that only provide observed values
 
 
 def _value(value: float, *, sign: bool) -> str:
@@ -385,7 +385,8 @@ class Monitor(Tabular):
             key = self._history.batches[number - 1].key
             try:
                 comparison = self._compare(number)
-            except DataError as error:  # for example, only one class so far
+            # For example, there may be only one class so far; the next batch may add another.
+            except DataError as error:
                 self._unanswered[key] = str(error)
             else:
                 self._note(comparison, number, key)
@@ -511,7 +512,7 @@ class Monitor(Tabular):
         return compare(data, self.a, self.b, **kwargs)
 
     def _change_finding(self, change: Change, overall: Comparison) -> Finding:
-        """Return the finding about batches that differ, with the changed statistics."""
+        """Return the finding about batches that differ, with how and by how much."""
         cut, number = change.cut, change.look
         parts = [self._history.between(0, cut), self._history.between(cut, number)]
         before, since = (self._plain_values(part) for part in parts)
@@ -615,7 +616,7 @@ class Monitor(Tabular):
 
     def to_dict(self) -> Json:
         """Return all looks, and the comparison to report, as plain values."""
-        self._look()  # Read once, so a batch that arrives meanwhile is in all parts or in none.
+        self._look()  # once, as a batch that arrives meanwhile must not be in one part only
         return to_json(self)
 
     def table(self) -> Table:

@@ -30,7 +30,7 @@ from outperform.data.views import read_from, scores_source
 from outperform.errors import DataError, OutperformError, UsageError, unknown_name
 
 SUFFIX = ".json"
-_LONGEST = 200  # In bytes. File systems allow 255, and the name of a temporary part is not longer.
+_LONGEST = 200  # bytes; file systems allow 255, and the name of a part is not longer
 _FORBIDDEN = set('/\\<>:"|?*')
 _PORTS = {f"{port}{number}" for port in ("COM", "LPT") for number in range(1, 10)}
 _DEVICES = {"CON", "PRN", "AUX", "NUL"} | _PORTS
@@ -121,7 +121,7 @@ def check_versions(versions: object, models: Sequence[str]) -> dict[str, str]:
 
 
 def store_versions(folder: Path, key: str, versions: Mapping[str, str]) -> None:
-    """Write a batch's model versions before the batch; differing stored versions raise an error."""
+    """Write the versions of a batch's models before the batch; different ones raise an error."""
     if not versions:
         return
     make_folder(folder / VERSIONS)
@@ -309,7 +309,7 @@ class History:
         self._unfit: dict[str, str] = {}  # Like left_out, for batches with a number.
         self._damaged: dict[str, str] = {}  # Like left_out, for the files that record the order.
         self._upto: tuple[int, Seen] | None = None
-        self._first: Batch | None = None  # Other batches must be compatible with it.
+        self._first: Batch | None = None  # other batches must be compatible with it
         self._number = 0  # number of the last arrival that was read
         self._tail = 0  # number of the last arrival when a batch was stored
 
@@ -370,7 +370,7 @@ class History:
             self._number = arrival.number
 
     def _arrived(self, number: int, key: str, digest: str) -> Batch:
-        """Read a numbered batch; a changed file would change earlier looks and raises an error."""
+        """Read a batch that has a number; a changed batch raises an error."""
         reason = "it has changed"
         try:
             batch = load_batch(self.folder, key)
@@ -385,8 +385,8 @@ class History:
         )
 
     def _refuse_unfit(self, key: str, outcomes: Seen) -> None:
-        """Raise an error if a batch is incompatible with the first and would never be counted."""
-        # Other errors, such as a batch of other models, are reported by refresh().
+        """Raise an error if a batch is incompatible with the first, so would never be counted."""
+        # For example, it may have other models; refresh() reports these.
         with suppress(OutperformError):
             arrivals = () if self._first else read_arrivals(self.folder)
             arrival = next((arrival for arrival in arrivals if isinstance(arrival, Arrival)), None)
@@ -417,7 +417,7 @@ class History:
                 self.sources.append(scores_source(batch.outcomes, file, batch.digest))
 
     def _plus(self, batch: Batch) -> Seen:
-        """Return all outcomes plus one more batch; an incompatible batch raises an error."""
+        """Return all outcomes with those of one more batch; an incompatible one raises an error."""
         chosen = self._selected(batch)
         try:
             return chosen if self.total is None else _sum(self.total, chosen)

@@ -19,7 +19,7 @@ This bound is the smaller one if both parts are large. All of them bound the sam
 the smallest is used.
 
 At each look the cuts between older and newer batches lie near either end, at distances that grow by
-about half each time. The budget is divided equally among statistics, sides and cuts of a look, and
+about 50% each time. The budget is divided equally among statistics, sides and cuts of a look, and
 among looks as 1 / ((j + 1)(j + 2) 2^j) with j = floor(log2 look). These add up to 1 over all looks,
 so by the union bound an unchanged folder ever raises an alarm with probability at most BUDGET.
 """
@@ -67,7 +67,7 @@ class Statistic:
     repeats
         Number of identical units in the batch.
     owner
-        Index of the batch.
+        Index of the kind's batch.
     stratum
         True class of each distinct unit, if class shares do not matter. The newer items are then a
         random subset of each class.
@@ -240,7 +240,7 @@ def log_bound(statistic: Statistic, cut: int) -> float:
     stratum = (
         np.zeros(len(values), dtype=np.int64) if statistic.stratum is None else statistic.stratum
     )
-    # Units with the same value are counted together, regardless of their batch.
+    # Units with the same value are one kind, whichever batch they are in.
     first, which = distinct_rows((values + 3 * stratum)[:, None])
     kinds, strata = values[first], stratum[first]
     counts = np.stack([_sums(which, statistic.repeats * part) for part in (~newer, newer)])
@@ -335,8 +335,8 @@ def statistics_of(spec: Spec, batches: Sequence[Outcomes | Scores]) -> list[Stat
     """Return the statistics to test: metric of each model, their difference, class shares.
 
     The contribution of an item to a metric is the derivative with respect to the item's count,
-    given all items so far. If that is expensive, a related statistic is used instead: F1 over all
-    labels for spans and label sets, the rank for ranking metrics, the error of a probability.
+    evaluated on all items so far. If that is expensive, a related statistic replaces it: F1 over
+    all labels for spans and label sets, the rank for ranking metrics, the error of a probability.
 
     Parameters
     ----------
@@ -453,7 +453,7 @@ def _label_statistics(spec: LabelSpec, batches: Sequence[Outcomes]) -> list[Stat
 
 
 def _slopes(spec: LabelSpec, stack: _Stack, column: int) -> FloatArray:
-    """Return the contribution of an item in each cell to a model's metric, or to a related one."""
+    """Return, for each cell, what an item contributes to a model's metric or a related one."""
     total = spec.data
     cells = stack.cells[:, [0, 1 + column]]
     first, which = distinct_rows(cells)
@@ -588,7 +588,7 @@ def _columns(
     truth: IntArray | None,
     counts: FloatArray,
 ) -> list[FloatArray]:
-    """Return, for each row, the values that a metric depends on."""
+    """Return the values of each row that a metric is related to."""
     values = np.concatenate([batch.values[model] for batch in rows])
     if truth is None:
         if rows[0].columns == TARGETS:
@@ -606,7 +606,7 @@ def _columns(
 
 
 def _losses(values: FloatArray, truth: IntArray, *, positive: int | None) -> list[FloatArray]:
-    """Return each row's squared probability error and log probability of the true class."""
+    """Return each row's squared error of probabilities, and log probability of the true class."""
     if values.ndim == 1:
         is_positive = truth == (1 if positive is None else positive)
         of_truth = np.where(is_positive, values, 1 - values)

@@ -169,7 +169,7 @@ class Look(Summary, Plain):
     bayes_factor
         Bayes factor of the interval null, if there is one.
     status
-        Gate status if A is the candidate and B the baseline.
+        Status of a gate: can A replace B?
     holds
         Whether the look meets the stopping rule.
     """

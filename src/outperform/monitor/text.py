@@ -228,8 +228,7 @@ def plot_looks(*, facts: Facts, ax: Axes | None = None, size: FigureSize = "text
         raise UsageError("nothing to plot yet; add at least one batch")
     rope = facts["comparison"]["rope"]
     n = [look["n"] for look in looks]
-    # The last look is always included.
-    indices = range(len(looks))[:: -(1 + (len(looks) - 1) // _BARS)]
+    indices = range(len(looks))[:: -(1 + (len(looks) - 1) // _BARS)]  # with the last one
     with figure_style.canvas(ax, purpose="plot()", height=3.2, size=size) as ax:
         ink = figure_style.ink(ax)
         figure_style.draw_rope(ax, rope["low"], rope["high"], upright=False)
@@ -280,7 +279,7 @@ def _write_decisions(ax: Axes, looks: list[Facts]) -> None:
 
 
 def _changes(looks: list[Facts]) -> list[tuple[int, str]]:
-    """Return the looks at which the decision changed; of nearby changes, only the last."""
+    """Return where the decision changed; if changes are close together, only the last."""
     changes: list[tuple[int, str]] = []
     for look in looks:
         n, symbol = look["n"], look["decision"]["symbol"]

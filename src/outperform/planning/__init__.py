@@ -1,1 +1,1 @@
-"""PLANNING: sample size and power for a decision, under an assumed scenario."""
+"""PLANNING: how many items, in which scenario, for which decision."""

@@ -68,7 +68,7 @@ from outperform.wrong_calls import explained, usage
 _RATES_DRAWS = 4_000
 _TABLE_DRAWS = 1_000
 _SCORE_DRAWS, _SCORE_SEED = 4_000, 20_160_718  # Used for the one posterior of a pilot's scores.
-# Number of items at which the prior no longer matters.
+# Enough items that the prior does not matter.
 _MANY = 1_000_000
 
 
@@ -379,24 +379,23 @@ def plan(
 
     The scenario is what you know: a pilot's outcomes, two accuracies and an agreement rate, or
     outcome probabilities as in the papers. ``plan`` simulates test sets from it and compares the
-    models on each. With a pilot, the true values are redrawn from the pilot's posterior for every
-    simulated test set, so the plan includes the pilot's uncertainty. Other scenarios are treated as
-    certain.
+    models on each. With a pilot, each simulated test set first draws true values from the pilot's
+    posterior, so the plan includes the pilot's uncertainty. Other scenarios are taken as certain.
 
     Parameters
     ----------
     *accuracies
-        Expected accuracies of A and B, assuming independent errors. To set the agreement, use
-        ``scenario``.
+        Expected accuracies of A and of B: the shortest scenario, with independent errors. For any
+        other agreement, use ``scenario``.
     pilot
         Outcomes or scores of items like the new ones, which will be analysed without the pilot.
         With a :class:`Suite` the plan is for the mean over its tasks, and all tasks grow by the
-        same factor: n is their total, and ``tasks`` of the plan has the number of each.
+        same factor: n is their total, and ``tasks`` of the plan has the number for each.
     a, b
         Names of two models in the pilot. Not needed if it has two.
     scenario
         Expected results, instead of a pilot. Either ``accuracies`` (of A and of B) and
-        ``agreement``, the share of items that both get right or both get wrong (default: as with
+        ``agreement``, the share of items that both get right or both get wrong (default: as for
         independent errors); or ``theta_pos``, ``theta_neg`` and ``prevalence``, the outcome
         probabilities of two classes, as for :func:`power`.
     goal
@@ -423,7 +422,7 @@ def plan(
     n_draws
         Number of draws per test set.
     random_state
-        None, a whole number, a SeedSequence, a Generator or a RandomState.
+        None, an integer, a SeedSequence, a Generator or a RandomState.
     n_jobs
         Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
         Results do not depend on it.

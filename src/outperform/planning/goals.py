@@ -1,4 +1,4 @@
-"""Goals, their probability under normal theory, and the interface of a scenario."""
+"""Goals, the probability by normal theory that more items reach them, and the scenario protocol."""
 
 from __future__ import annotations
 
@@ -199,16 +199,16 @@ class Outlook:
     """Current posterior of A − B, and its predicted interval with more items.
 
     The mean of A − B takes the data at face value: it assumes that all differences were equally
-    probable a priori. Compared models usually differ little, so the true difference is probably
-    smaller than the observed one, even more so if the data were selected for a good result. The
-    data do not show by how much, so there are two predictions: one at face value, and the lowest
-    probability over all scatters τ of true differences N(0, τ²) that the data do not rule out. τ
-    affects only the prediction; the predicted interval ignores it.
+    probable a priori. Models that are compared usually differ little, so the true difference is
+    probably smaller than the observed one, and more so if the data were chosen because they look
+    good. The data cannot show by how much. So there are two predictions: one at face value, and the
+    least probability over all scatters τ of true differences N(0, τ²) that the data do not rule
+    out. τ is used only for prediction; the predicted interval ignores it.
 
     Parameters
     ----------
     n
-        Number of items behind the posterior, including those that the prior is worth.
+        Number of items behind the posterior, including the number that the prior is worth.
     mean, sd
         Mean and sd of A − B.
     below, above
@@ -218,7 +218,7 @@ class Outlook:
         without them. In a ``"certain"`` scenario the mean is the true difference, and the sd is the
         one with n items.
     stays
-        Share of the variance that remains with infinitely many items.
+        Share of the variance that remains however many items are added.
 
     Examples
     --------
@@ -339,9 +339,9 @@ class Outlook:
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return mean and sd of the future interval's midpoint, and the width factor.
 
-        The items measure θ, the true difference plus the error that remains with infinitely many
-        items. Given the data and a scatter, θ is normal with mean κ·mean and variance κ·s², κ = (τ²
-        + stays) / (τ² + 1) in units of the sd, and m future items measure it with variance s²·n/m.
+        The items measure θ, the true difference plus the error that remains. Given the data and a
+        scatter, θ is normal with mean κ·mean and variance κ·s², κ = (τ² + stays) / (τ² + 1) in
+        units of the sd, and m future items measure it with variance s²·n/m.
         """
         more = np.asarray(sizes, dtype=np.float64)
         total = self._total(more)
@@ -398,7 +398,7 @@ class World(Protocol):
 def first_size(
     curve: Callable[[FloatArray], FloatArray], target: float, *, max_items: int
 ) -> int | None:
-    """Return the smallest number of items at which a curve reaches a target, or None.
+    """Return the smallest number of items at which a curve reaches a target; None if there is none.
 
     Parameters
     ----------

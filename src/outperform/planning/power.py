@@ -141,10 +141,10 @@ def power(
 ) -> Power:
     """Simulate test sets of each size and return the share that reaches a decision.
 
-    The scenario is a pilot, or outcome probabilities of two classes. With a pilot, the true values
-    are redrawn from the pilot's posterior for every simulated data set, as for :func:`plan`.
-    Outcome probabilities are treated as certain: for each data set the number of positive items is
-    drawn, then the predictions for each class.
+    The scenario is a pilot, or outcome probabilities of two classes. With a pilot, each simulated
+    data set first draws true values from the pilot's posterior, as for :func:`plan`. Probabilities
+    are taken as certain: each data set draws the number of positive items, then the predictions for
+    each class.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def power(
     n_draws
         Number of draws per data set. Default: 4,000, or 1,000 with outcomes of a pilot.
     random_state
-        None, a whole number, a SeedSequence, a Generator or a RandomState.
+        None, an integer, a SeedSequence, a Generator or a RandomState.
     n_jobs
         Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
         Results do not depend on it.

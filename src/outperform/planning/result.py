@@ -193,7 +193,7 @@ class Plan(Tabular):
 
     @property
     def _width(self) -> float | None:
-        """The expected width of the interval at n, or at ``least`` if n is None."""
+        """The expected width of the interval at ``n``, or at ``least`` if ``n`` is None."""
         return None if self._size is None else self.width(self._size)
 
     @property
@@ -356,7 +356,7 @@ def _check_size(n: int) -> int:
 
 @written("a b n_pool n_proposed judge?")
 class Stratum(NamedTuple):
-    """All pool items with the same two predictions and the same judge rating.
+    """All items of the pool with the same two predictions and the same judge rating.
 
     Parameters
     ----------
@@ -365,7 +365,7 @@ class Stratum(NamedTuple):
     n_pool, n_proposed
         Number of items in the pool, and the number of these to label.
     judge
-        Class assigned by the judge, if there is one.
+        Class assigned by the judge, if there is a judge.
     """
 
     a: Label
@@ -394,8 +394,8 @@ class Proposal(Tabular):
         Positions in the predictions of A, counted from 0, in labelling order. If you stop early,
         the sample is still fair: about the same share of every stratum is labelled.
     strata
-        Every pair of predictions (and judge rating, if any), with the number of items in the pool
-        and the number proposed.
+        Every pair of predictions (with the judge's rating, if there is one), with its number of
+        items in the pool and the number proposed.
     names
         Names of A and of B.
     predictions
@@ -407,7 +407,7 @@ class Proposal(Tabular):
     signature
         One line with everything needed to repeat the proposal.
     judge
-        Class that the judge assigns to every item, if there is one.
+        Class that the judge assigns to each item, if there is a judge.
     verdicts
         Whether ``predictions`` are a judge's verdicts, right or wrong.
     findings
@@ -453,7 +453,7 @@ class Proposal(Tabular):
         return None if self.judge is None else "classes"
 
     def outcomes(self, y_true: ColumnLike | ModelsLike) -> Outcomes:
-        """Return the outcomes of the labelled items: all proposed items, or the first of them.
+        """Return the outcomes of the proposed items once all, or the first of them, are labelled.
 
         Parameters
         ----------
@@ -509,7 +509,7 @@ class Proposal(Tabular):
         return column
 
     def table(self) -> Table:
-        """Return one row per stratum, those with most to label first."""
+        """Return one row per stratum, those with the most items to label first."""
         return proposal_table(self.to_dict())
 
     def _document(self) -> Document:

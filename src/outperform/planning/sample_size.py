@@ -17,8 +17,8 @@ from outperform.planning.goals import Goal, Outlook, World, first_size, grid_of_
 from outperform.posterior.rng import child
 
 LARGEST = 1_000_000_000
-# Prior sds of shift and tilt, the error of the theory. The first allows almost any error; the
-# second, for few simulated test sets, allows about five percentage points.
+# How far theory may be off, as standard deviations of shift and tilt: by almost any amount, or, if
+# few test sets are simulated, by about five percentage points.
 DOUBT = np.array([1.0, 0.5])
 LITTLE_DOUBT = np.array([0.2, 0.2])
 # The sd of the weights, in units of the score.
@@ -30,13 +30,13 @@ _SURE = 1e-9
 # Factors of n over which the slope of the curve is measured. If the curve is flat between jumps, a
 # wider factor is used.
 _SECANTS = (1.05, 2.0, 8.0)
-# The search ends at this simulation error of n, as a share of n.
+# The search ends when the simulation error of n is below this share of n.
 PRECISION = 0.02
-# The limit with a pilot, where the range from the face-value number to the safe number is wider.
+# The same with a pilot, for which the range from face value to the safe number is wider anyway.
 PRECISION_OF_RANGE = 0.1
 _COARSE = (0.25, 0.5, 1.0, 2.0)
 _FINE = (0.8, 1.25)
-# Each new size is at most this factor larger than all earlier sizes.
+# No size is tried that exceeds all earlier ones by more than this factor.
 _LEAP = 8
 _SHARE_OF_COARSE = 0.04
 _SHARE_OF_FINE = 0.06
@@ -177,7 +177,7 @@ def _moved(outlook: Outlook, goal: Goal, points: Sequence[Point]) -> Outlook:
     if _surprise(outlook, goal, points) <= _CONTRADICTED:
         return outlook
     near = [replace(outlook, n=outlook.n * factor) for factor in _MOVES]
-    # A small penalty per step of a tenth makes the shortest of equally good moves win.
+    # Among equally good moves the shortest wins, because each step of 0.1 has a small penalty.
     costs = [
         _surprise(moved, goal, points) + 1e-4 * abs(index - _MOVES.size // 2)
         for index, moved in enumerate(near)
@@ -239,7 +239,7 @@ class Search:
     target: float
     max_items: int
     n_simulations: int
-    precision: float = PRECISION  # of n, as a share of it
+    precision: float = PRECISION  # simulation error at which the search ends, as a share of n
     doubt: FloatArray = field(default_factory=DOUBT.copy)
     n_jobs: int | None = None
 
@@ -299,7 +299,7 @@ class Search:
         return list(dict.fromkeys(sizes))
 
     def size(self, curve: Curve) -> int | None:
-        """Return the number of items at which a curve reaches the target, or None."""
+        """Return the number of items at which a curve reaches the target; None if it never does."""
         return first_size(curve.at, self.target, max_items=self.max_items)
 
     def safe_size(self, curve: Curve) -> int | None:
@@ -307,7 +307,7 @@ class Search:
         return first_size(curve.least_at, self.target, max_items=self.max_items)
 
     def _best(self, curve: Curve) -> int:
-        """Return the smallest size at which a curve almost reaches its maximum."""
+        """Return the first size at which a curve is almost at its maximum."""
         sizes = grid_of_sizes(self.max_items)
         probabilities = curve.at(sizes)
         return int(sizes[np.flatnonzero(probabilities >= probabilities.max() - 0.01)[0]])
@@ -333,7 +333,7 @@ class Search:
 
 
 def _rounded(size: float) -> int:
-    """Round a size to a grid with steps of a fifth, so almost equal sizes coincide."""
+    """Return the nearest size on a grid with steps of about 20%, so nearly equal sizes coincide."""
     return round(math.pow(2, round(4 * math.log2(max(size, 1.0))) / 4))
 
 

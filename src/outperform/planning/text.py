@@ -77,7 +77,7 @@ def plan_headline(facts: Facts) -> str:
 
 
 def is_range(facts: Facts) -> bool:
-    """Whether the safe number exceeds the face-value number by more than its error."""
+    """Whether the safe number of items exceeds the number at face value by more than its error."""
     least, n = facts["least"], facts["n"]
     if least is None or n is None:
         return bool(least != n)
@@ -398,7 +398,7 @@ def _draw_curve(
     ax.set_axisbelow(True)
     ax.set_ylabel("probability", **figure_style.SMALL)
     goal_text = for_text(goal).replace("_", " ")
-    text = f"How often the decision is {goal_text}" if several else title
+    text = f"Share of test sets with the decision {goal_text}" if several else title
     figure_style.write_title(ax, text, margin=figure_style.beside_numbers())
     figure_style.count_ticks(ax)
     if label is not None:
@@ -440,7 +440,7 @@ def proposal_headline(facts: Facts) -> str:
 
 
 def proposal_table(facts: Facts) -> Table:
-    """Return one row per stratum, sorted by the number of items to label.
+    """Return one row per stratum, those with the most items to label first.
 
     Examples
     --------
@@ -478,7 +478,7 @@ def proposal_table(facts: Facts) -> Table:
 
 
 def proposal_document(facts: Facts) -> Document:
-    """Return a proposal as a document: headline, and strata by number of items to label."""
+    """Return the document of a proposal: headline and strata, most items to label first."""
     table = proposal_table(facts)
     more = ""
     if left := _ordered(facts)[_MOST_ROWS:]:
@@ -495,5 +495,5 @@ def proposal_document(facts: Facts) -> Document:
 
 
 def _ordered(facts: Facts) -> list[Facts]:
-    """Return the strata, sorted by the number of items to label."""
+    """Return the strata, those with the most items to label first."""
     return sorted(facts["strata"], key=lambda stratum: -stratum["n_proposed"])

@@ -34,10 +34,10 @@ from outperform.posterior.rng import child, run_blocks
 # Number of simulated test sets that share a random stream; each thread takes whole bundles.
 _BUNDLE = 20
 _OUTLOOK_DRAWS = 4_000
-# With at most this many score units the posterior is drawn, with this many draws.
+# With few score units the posterior is drawn: the limit, and the number of draws.
 _FEW_UNITS, _DRAWS_OF_FEW = 100, 400
-# The narrowest interval of n draws is too narrow by this factor times n^(−2/3), measured on normal
-# draws for masses from 0.8 to 0.95.
+# The narrowest interval with a share of n draws is too narrow by this multiple of n^(−2/3), as
+# measured on normal draws for masses from 0.8 to 0.95.
 _TOO_NARROW = 1.7
 
 
@@ -169,7 +169,7 @@ class TableWorld:
         ]
 
     def analysed(self, drawn: Outcomes) -> Outcomes:
-        """Return the outcomes to analyse: the drawn items, plus the existing items if included."""
+        """Return the outcomes to analyse: the drawn items, plus the existing ones if included."""
         view = self.spec.view
         if drawn.paired and not view.paired:
             drawn = drawn.unpair()
@@ -398,7 +398,7 @@ class _Spread(NamedTuple):
         return np.asarray(np.sqrt(np.maximum(square - np.square(mean), 0.0)) / self.sd)
 
 
-# So many items that the prior does not matter.
+# Enough items that the prior does not matter.
 _MANY = 1_000_000
 
 

@@ -26,17 +26,17 @@ _SMALLEST = 1e-300
 
 @dataclass(frozen=True, eq=False, init=False)
 class Prior:
-    """Dirichlet concentrations of the class proportions and of the predictions in each class.
+    """Dirichlet concentrations of the class proportions and each class's predictions.
 
     Parameters
     ----------
     rows
-        Concentration of every cell of a class: one number for all, or an array of shape
+        Concentration of each cell of a class: one number for all cells, or an array of shape
         ``(n_classes, n_classes)`` (each model's own confusion rows; for paired models their
         product, with the same mass in each row), or of shape ``(n_classes, n_classes, n_classes)``
         for a pair of models.
     prevalence
-        Concentration of every class: one number, or one per class.
+        Concentration of each class: one number for all classes, or one per class.
     name
         Name in signatures.
 
@@ -68,7 +68,7 @@ class Prior:
         Parameters
         ----------
         prior
-            ``"uniform"`` or None, ``"jeffreys"``, the concentration of every cell, an array for
+            ``"uniform"`` or None, ``"jeffreys"``, one concentration for all cells, an array for
             ``rows``, or a prior, which is returned unchanged.
         """
         if isinstance(prior, Prior):
@@ -82,7 +82,7 @@ class Prior:
         return cls(rows=prior)
 
     def row_shapes(self, n_classes: int, n_models: int) -> FloatArray:
-        """Return shapes of ``(n_classes, n_classes, …)``: truth, then each model's prediction.
+        """Return shapes ``(n_classes, n_classes, …)``: truth, then each model's prediction.
 
         Parameters
         ----------
@@ -138,12 +138,12 @@ class Prior:
 
 
 def product_rows(rows: FloatArray, n_models: int) -> FloatArray:
-    """Return the product prior: each model's marginal is ``rows``, each row's mass is kept.
+    """Return the product prior, with ``rows`` as each model's marginal and the same row masses.
 
     With row mass ``s``, a pair of predictions gets ``ω_jk · ω_jl / s_j``.
     """
     mass: FloatArray = rows.sum(axis=1)
-    # A row without mass has no shares; the posterior decides whether that is allowed.
+    # The shares of a row without mass are undefined; the posterior decides whether that is allowed.
     shares = rows / np.where(mass > 0, mass, 1.0)[:, None]
     joint = mass
     for model in range(n_models):
@@ -186,13 +186,13 @@ Needs = Literal["margins", "confusion"]
 class Sums(NamedTuple):
     """Sums of weights by class; draws are on the last axis."""
 
-    hits: FloatArray  # (n_classes, n_draws) truth and prediction are the class
+    hits: FloatArray  # (n_classes, n_draws) both truth and prediction are the class
     actual: FloatArray  # (n_classes, n_draws) the truth is the class
     predicted: FloatArray  # (n_classes, n_draws) the prediction is the class
 
 
 Drawn = Sums | FloatArray
-"""Margins, or a confusion array of shape ``(n_classes, n_classes, n_draws)``, rows truth."""
+"""Margins, or a confusion array ``(n_classes, n_classes, n_draws)`` whose rows are true classes."""
 
 Worker = Callable[[np.random.Generator, int], list[Drawn]]
 """Draw a block of a given length: one :class:`Drawn` per model."""
@@ -206,7 +206,7 @@ ScaledWorker = Callable[[np.random.Generator, int, Scale], list[Drawn]]
 
 
 class Shapes(NamedTuple):
-    """Dirichlet concentrations of the outcomes of two models on the same items."""
+    """Dirichlet concentrations of two models' joint outcomes on the same items."""
 
     both: float
     only_a: float
@@ -215,11 +215,11 @@ class Shapes(NamedTuple):
 
 
 NewTable = Callable[[np.random.Generator, int], Table]
-"""Draw a scenario, and a table of the given number of new items, or groups, from it."""
+"""Draw a scenario and, from it, a table of the given number of new items or groups."""
 
 
 class Tables(Protocol):
-    """Random confusion arrays of each model, which may have weight in cells that never occurred."""
+    """Random confusion arrays of each model, which can put weight on cells that never occurred."""
 
     @property
     def n_models(self) -> int:
@@ -227,31 +227,31 @@ class Tables(Protocol):
 
     @property
     def n_gammas(self) -> int:
-        """Approximate number of random numbers per draw, from which the block length is chosen."""
+        """Approximate number of random numbers per draw; it determines the block length."""
 
     def worker(self, needs: Needs) -> Worker:
         """Return a function with its own buffers that draws blocks."""
 
     def scaled_worker(self, needs: Needs) -> ScaledWorker:
-        """Return the same with true classes scaled before the weights are added up."""
+        """Return a worker that scales the true classes before the weights are added up."""
 
     def predictor(self) -> NewTable:
         """Return a function with its own buffers that draws future test sets."""
 
     def of_model(self, model: int) -> tuple[Tables, int]:
-        """Return the posterior that draws a model, and the index of the model in it."""
+        """Return the posterior that draws a model, and the model's index in that posterior."""
 
     def part_shape(self, model: int, part: str, positive: int | None) -> float | None:
         """Return the gamma shape of a part if all cells are one Dirichlet, else None."""
 
     def row_shapes(self, model: int, positive: int) -> tuple[float, float] | None:
-        """Return the Dirichlet shapes of right and wrong among items of one true class."""
+        """Return the Dirichlet shapes of right and wrong predictions in one true class."""
 
     def agreement_shapes(self, truth: int | None) -> Shapes | None:
-        """Return the shapes of both, A only, B only and neither right; None if not Dirichlet."""
+        """Return the shapes for both, A only, B only and neither right; None if not Dirichlet."""
 
     def prevalence_shapes(self, positive: int) -> tuple[float, float] | None:
-        """Return the shapes of a class and of the rest if prevalence has a separate prior."""
+        """Return the shapes of one class and of the rest if prevalence has a separate prior."""
 
 
 class Weights(Tables, Protocol):
@@ -266,7 +266,7 @@ class Weights(Tables, Protocol):
 
 
 class TablesBase(ABC):
-    """Defaults for posteriors of paired models without closed forms; others override them."""
+    """Defaults for paired posteriors without closed forms; overridden if closed forms exist."""
 
     n_models: int
     """Number of models that share the same weights."""
@@ -312,7 +312,7 @@ class TablesBase(ABC):
         return draw
 
     def of_model(self, model: int) -> tuple[Tables, int]:
-        """Return itself: paired models share the same weights."""
+        """Return the posterior itself: paired models share the same weights."""
         return self, model
 
     def part_shape(self, model: int, part: str, positive: int | None) -> float | None:
@@ -320,7 +320,7 @@ class TablesBase(ABC):
         return None
 
     def row_shapes(self, model: int, positive: int) -> tuple[float, float] | None:
-        """Return None: right and wrong in a class are not Dirichlet."""
+        """Return None: right and wrong predictions in a class are not Dirichlet."""
         return None
 
     def agreement_shapes(self, truth: int | None) -> Shapes | None:
@@ -354,7 +354,7 @@ def cell_predictor(weights: Weights) -> NewTable:
 
 
 class Independent(TablesBase):
-    """Independent posteriors for different items: the unpaired comparison."""
+    """Independent posteriors of models tested on different items: the unpaired comparison."""
 
     def __init__(self, parts: Sequence[Tables]) -> None:
         self.parts, self.n_models = tuple(parts), len(parts)
@@ -405,13 +405,13 @@ class PriorModel:
     name
         Name in signatures.
     build
-        Function from outcomes, and concentrations if there are any, to the posterior.
+        Function that takes outcomes, and any concentrations, and returns the posterior.
     shapes
-        Concentrations of its Dirichlet on every cell; None for priors of another kind.
+        Concentrations of a Dirichlet over all cells; None for other kinds of prior.
     proper
-        Whether it is a proper distribution.
+        Whether the prior is a proper distribution.
     lists
-        Whether it depends on which classes exist, as opposed to those only predicted.
+        Whether the prior depends on which classes exist and which are only predicted.
     own
         The PyMC model, if the user wrote it.
     """
@@ -434,7 +434,7 @@ class PriorModel:
 def build_posterior(
     outcomes: Outcomes, prior: PriorModel, *, existing: IntArray | None = None
 ) -> Tables:
-    """Return the posterior of paired outcomes, or independent ones of each model's table.
+    """Return the posterior of paired outcomes, or independent posteriors of each model's table.
 
     ``existing`` contains the codes of the classes that exist; None for all.
     """
@@ -442,12 +442,12 @@ def build_posterior(
 
 
 def together(parts: Sequence[Tables], outcomes: Outcomes) -> Tables:
-    """Return the posterior of paired models, or independent ones of each model."""
+    """Return the posterior of paired models, or independent posteriors of each model."""
     return parts[0] if outcomes.paired else Independent(parts)
 
 
 def alone(outcomes: Outcomes) -> list[Outcomes]:
-    """Return the joint outcomes of paired models, or each model's own."""
+    """Return the joint outcomes of paired models, or separate outcomes for each model."""
     if outcomes.paired:
         return [outcomes]
     return [outcomes.select([name]) for name in outcomes.models]
@@ -463,7 +463,7 @@ def draw_values(
     seed: np.random.SeedSequence,
     n_jobs: int | None,
 ) -> FloatArray:
-    """Draw and evaluate block by block; returns ``(n_values, n_draws)``.
+    """Draw and evaluate block by block, and return ``(n_values, n_draws)``.
 
     ``evaluate(drawn, out)`` turns one block into ``out  # (n_values, block)``, so the weights
     themselves are never stored.
@@ -496,13 +496,13 @@ def margins_of(confusion: FloatArray) -> Sums:
     )
 
 
-# Below it the density is concentrated at the ends, where quadrature is slow and draws are as
-# accurate.
+# Below this shape the density is concentrated at the ends, where quadrature is slow and no more
+# accurate than draws.
 _SMALLEST_SHAPE = 0.25
 
 
 class ShareForm(Protocol):
-    """Form of a share: the part in favour and the weighted parts against."""
+    """A metric as a share: the part in favour and the weighted parts against."""
 
     @property
     def top(self) -> str:
@@ -514,7 +514,7 @@ class ShareForm(Protocol):
 
 
 class Within(NamedTuple):
-    """Items over which a share of right predictions is taken: one true class, or all (None)."""
+    """Items over which the share of right predictions is taken: one true class, or all (None)."""
 
     row: int | None
 
@@ -522,8 +522,8 @@ class Within(NamedTuple):
 def share_of_right(form: ShareForm | None, positive: int | None) -> Within | None:
     """Return the items over which a metric is the share of right predictions, if it is one.
 
-    Recall uses the positive class, specificity the negative one (with two classes only), accuracy
-    all items.
+    Recall uses the positive class, specificity the negative class (with two classes only) and
+    accuracy all items.
     """
     if form is None or len(form.rest) != 1:
         return None
@@ -564,7 +564,7 @@ def exact_value(
 def _apart(
     posterior: Tables, form: ShareForm, *, model: int, positive: int | None
 ) -> FlatFScore | None:
-    """Return F-beta of two classes whose prevalence has a separate prior.
+    """Return F-beta for two classes if prevalence has a separate prior.
 
     In a paired comparison the models' own scores come from the draws of the difference: a
     quadrature for each would cost more than all draws.

@@ -1,4 +1,4 @@
-"""Prior ``bootstrap``: weights on items, groups or label sets; also plain span counts."""
+"""Prior ``bootstrap``: weights on items, groups or label sets. Also plain span counts."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 
 class MoreWeights(NamedTuple):
-    """Weights in addition to those of the units, and the factors on the latter."""
+    """Weights added to those of the units, and factors for the unit weights."""
 
     shapes: FloatArray  # (n_added,) shapes of the gammas drawn
-    held: csr_array  # (n_sums, n_added), contribution of each to the sums
-    left: FloatArray  # (n_units,) factor on the shape of each unit's weight
+    held: csr_array  # (n_sums, n_added), contribution of each added weight to the sums
+    left: FloatArray  # (n_units,) factor for the shape of each unit's weight
 
 
 # This many weights stay in the cache while a block of draws is evaluated.
@@ -77,7 +77,7 @@ def draw_items(
     n_units
         Number of weights per draw.
     shapes
-        Number of items that each unit represents; None for one each.
+        Number of items that each unit represents. None means one each.
     n_values
         Number of values per draw.
     n_draws
@@ -88,8 +88,8 @@ def draw_items(
         Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
         Results do not depend on it.
     df
-        Degrees of freedom with which the units estimate the spread of the values; None if they are
-        many.
+        Degrees of freedom of the units' estimate of the values' spread. None if there are many
+        units.
     """
     length = block_of_items(n_units)
 
@@ -116,8 +116,9 @@ def draw_items(
     )
 
 
-# Up to this many kinds of units, each has its own weight. With more, the most influential do
-# (initially this many), and the rest are treated jointly in blocks of this many sums.
+# Up to this many kinds of units, each kind has its own weight. Beyond that, only the most
+# influential ones do (initially this many); the rest are treated jointly, in blocks of this many
+# sums.
 MANY_UNITS, _LEAST_DRAWN, _MOST_SUMS = 1 << 14, 512, 64
 # The units treated jointly shift a quantile by less than a hundredth of an sd if their skewness
 # does not exceed this.
@@ -125,23 +126,24 @@ _SKEWNESS = 0.02
 
 
 class Limit(NamedTuple):
-    """The most influential units; the others are one normal with the exact moments."""
+    """The most influential units. All others are replaced by one normal with the exact moments."""
 
-    drawn: IntArray  # kinds of units with their own weights
-    n_others: int  # number of units (not kinds) without
-    mean: FloatArray  # (n_sums,) of the sums over the others
+    drawn: IntArray  # kinds of units that have their own weights
+    n_others: int  # number of units (not kinds) without their own weight
+    mean: FloatArray  # (n_sums,) means of the sums over the others
     root: FloatArray  # (n_sums, n_sums); factor of their covariance
 
     @classmethod
     def of(cls, terms: FloatArray, moved: FloatArray, shapes: FloatArray) -> Limit | None:
-        """Choose the units by their contribution to the third moments of the values.
+        """Choose the units that contribute most to the values' third moments.
 
         Parameters
         ----------
         terms
             Contribution of one unit of each kind to every sum, ``(n_sums, n_kinds)``.
         moved
-            Its influence on every value whose skewness must be preserved, ``(n_values, n_kinds)``.
+            Influence of one such unit on every value whose skewness must be preserved, ``(n_values,
+            n_kinds)``.
         shapes
             Number of units of each kind.
 
@@ -154,8 +156,8 @@ class Limit(NamedTuple):
         if n_kinds <= MANY_UNITS or len(terms) > _MOST_SUMS or np.isnan(moved).any():
             return None
         sd = np.sqrt(np.square(moved) @ shapes)[:, None]
-        # A gamma of shape r has third central moment 2r. Absolute values, because contributions
-        # that cancel in one sum need not cancel in another.
+        # A gamma of shape r has third central moment 2r. Absolute values are used because
+        # contributions that cancel in one sum need not cancel in another.
         thirds = 2 * shapes * np.abs(moved / np.where(sd > 0, sd, 1.0)) ** 3
         order = np.argsort(-thirds.max(axis=0), kind="stable")
         left = np.cumsum(thirds[:, order[::-1]], axis=1).max(axis=0)[::-1]  # without the first k
@@ -166,7 +168,7 @@ class Limit(NamedTuple):
             return None
         others = np.sort(order[n_drawn:])
         held, own = terms[:, others], shapes[others]
-        # By QR, because squares of sums far from 0 would lose the digits of their spread.
+        # QR is used because squaring sums far from 0 would lose the digits of their spread.
         root = np.asarray(np.linalg.qr((held * np.sqrt(own)).T, mode="r")).T
         return cls(np.sort(order[:n_drawn]), round(float(own.sum())), held @ own, root)
 
@@ -181,7 +183,7 @@ class Limit(NamedTuple):
             sums += self.mean[:, None] * spread + normal * np.sqrt(spread)
 
 
-# This many draws are multiplied with a run of units at a time.
+# This many draws are multiplied by a run of units at a time.
 _TOGETHER = 64
 
 
@@ -201,27 +203,28 @@ def draw_sums(
 ) -> FloatArray:
     """Draw a weight for every unit, add up the weighted terms, and evaluate the sums.
 
-    Weights and terms are multiplied tile by tile, so both are read from memory only once for dozens
-    of draws. Weights are drawn in the order of the units.
+    Weights and terms are multiplied tile by tile, so each is read from memory only once per several
+    dozen draws. Weights are drawn in the order of the units.
 
     Parameters
     ----------
     terms
         Contribution of one unit of each kind to every sum, ``(n_sums, n_kinds)``.
     evaluate
-        From sums ``(n_sums, length)`` to values ``(n_values, length)``; must be stateless.
+        Function from sums ``(n_sums, length)`` to values ``(n_values, length)``; must be stateless.
     shapes
         Number of units of each kind; equal shapes are drawn faster if adjacent.
     n_values, n_draws, seed, n_jobs, df
         As for :func:`draw_items`.
     added
-        Additional weights of each draw, with their contributions; None for none.
+        Additional weights in each draw, with their contributions. None means no such weights.
     stretched
         Whether ``df`` stretches the values around those at even weights instead of changing the
-        shapes of the weights. Needed if a value is not meaningful with almost all weight on few
-        items.
+        shapes of the weights. Needed if a value is meaningless when a few items have almost all the
+        weight.
     limit
-        Units to draw individually; the rest are treated jointly. None draws each.
+        Units to draw individually; the rest are treated jointly. None means all are drawn
+        individually.
     """
     drawn = [(shapes, terms)]
     if added is not None:
@@ -256,7 +259,7 @@ def draw_sums(
                 limit.add(totals, generator, None if stretched else spread)
             out[:] = evaluate(totals)
             if spread is not None and centre is not None:
-                # Effect of weights with such shapes on the spread of a mean.
+                # How much weights with these shapes change the spread of a mean.
                 out[:] = centre + (out - centre) * np.sqrt((mass + 1) / (mass * spread + 1))
 
         return fill
@@ -273,7 +276,7 @@ def draw_sums(
 
 
 class LabelMargins(Margins):
-    """Sums the weights of items to hits, actual and predicted counts of each label and model."""
+    """Sums item weights into hits, actual and predicted counts for each label and model."""
 
     def __init__(self, outcomes: Outcomes, cells: IntArray) -> None:
         from scipy.sparse import csr_array
@@ -306,7 +309,7 @@ class LabelByLabel(TablesBase):
     Parameters
     ----------
     outcomes
-        Label sets of one model or several paired ones.
+        Label sets of one model or of several paired models.
     build
         Function that returns the posterior of a binary table.
     """
@@ -332,7 +335,7 @@ class LabelByLabel(TablesBase):
 
 
 def _stacked(drawn: list[Drawn]) -> Sums:
-    """Return the sums of every label as shares of its table: all tables have the same items."""
+    """Return each label's sums as shares of its table; all tables contain the same items."""
     found: list[list[FloatArray]] = [[], [], []]
     for sums in drawn:
         assert isinstance(sums, Sums)
@@ -345,8 +348,8 @@ def _stacked(drawn: list[Drawn]) -> Sums:
 def bootstrap(outcomes: Outcomes) -> LinearWeights:
     """Return the posterior with weight only on cells that occurred.
 
-    Every item has an Exp(1) weight, or every group if groups are known. The prior is improper, so
-    there is no Bayes factor, and cells that never occurred stay impossible.
+    Every item has an Exp(1) weight; if groups are known, every group has one. The prior is
+    improper, so there is no Bayes factor, and cells that never occurred stay impossible.
     """
     weights = ItemWeights if outcomes.kind == "label_sets" else LinearWeights
     table = outcomes.tables[0]
@@ -375,7 +378,7 @@ def span_cells(outcomes: Outcomes, *, shape: float) -> DirichletCells:
 
 
 def flat_spans(outcomes: Outcomes, prior: Prior) -> DirichletCells:
-    """Return the posterior under the same explicit prior on every cell."""
+    """Return the posterior with the same explicit prior on every cell."""
     if prior.rows.ndim or prior.rows <= 0:
         raise UsageError(
             "the prior of spans is one positive number for every cell: true positives, false "

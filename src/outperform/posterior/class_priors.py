@@ -1,6 +1,6 @@
-"""Hierarchical parts over classes: class proportions, recalls, and the spread of errors.
+"""Hierarchical components over classes: class proportions, recalls and the spread of errors.
 
-These are parts of prior ``learned``; see :mod:`outperform.posterior.learned`.
+They make up the prior ``learned``; see :mod:`outperform.posterior.learned`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from outperform.posterior.hierarchical import (
     log_logistic,
 )
 
-# Recalls have at least the mass of Jeffreys' prior: with less, a model without observed errors
+# Recalls have at least the mass of Jeffreys' prior. With less, a model without observed errors
 # would be treated as perfect.
 _LOG_MASS = (0.0, 16.0)
 _MASSES = np.linspace(*_LOG_MASS, 129)
@@ -31,13 +31,14 @@ _LOG_SPREAD = (float(np.log(0.05)), 16.0)
 _SPREAD_DEPTH = 20.0
 _SPREADS = 129
 _ROUNDED = 0.002
-# Errors may fall on all classes evenly, or on frequent ones.
+# Errors can be spread evenly over all classes, or fall mostly on frequent ones.
 _POWERS = np.linspace(0.0, 1.25, 6)
-# The logit of the recall may rise with the log of a class's count; a priori by less than 1/2.
+# The logit of the recall may rise with the log of the class count; a priori, the slope is below
+# 1/2.
 _SLOPE = 0.5
-# Classes of similar size are binned into this many groups, which share a point on that line.
+# Classes of similar size are binned into this many groups; a group shares a point on that line.
 _SIZES = 10
-# Mean ½ and mass 1, practically fixed.
+# Mean ½ and mass 1, fixed for practical purposes.
 _JEFFREYS = GridPosterior(axes=(np.array([0.0, 1e-9]),) * 3, probabilities=np.full((2,) * 3, 1 / 8))
 
 
@@ -55,15 +56,16 @@ def class_sizes(counts: FloatArray) -> FloatArray:
 class RecallPosterior:
     """Posterior of ``(logit η, log s, b)``: mean, mass and slope in class size of the recalls.
 
-    The larger the mass of the recalls, the more precisely their mean is known. So mean and slope
-    are on a grid in units of their precision at each mass.
+    The larger the mass of the recalls, the more precisely their mean is known. So the grid for mean
+    and slope is scaled by their precision at each mass.
 
     Parameters
     ----------
     grid
-        Of ``(t, log s, u)`` with ``logit η = center + t · width(s)`` and ``b = u · width(s) / sd``.
+        Grid of ``(t, log s, u)`` with ``logit η = center + t · width(s)`` and ``b = u · width(s) /
+        sd``.
     center, sd
-        Pooled logit, and spread of the class sizes.
+        Pooled logit and spread of the class sizes.
     widths
         Width at each of ``_MASSES``.
     """
@@ -133,7 +135,7 @@ def _log_prior(recall: RecallPosterior, at: Sequence[FloatArray]) -> FloatArray:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpreadPosterior:
-    """Posterior of the mass of the error split, and of its dependence on class frequency.
+    """Posterior of the error split's mass and of its dependence on class frequency.
 
     Parameters
     ----------
@@ -150,7 +152,7 @@ class SpreadPosterior:
     bases: FloatArray
 
     def draw(self, generator: np.random.Generator, size: int) -> tuple[FloatArray, IntArray]:
-        """Draw masses, and the index of the power of each."""
+        """Draw masses and the index of each one's power."""
         below = np.cumsum(self.probabilities)
         cell = np.searchsorted(below, generator.random(size) * below[-1])
         power, node = np.divmod(np.minimum(cell, below.size - 1), self.log_masses.size)
@@ -161,17 +163,17 @@ class SpreadPosterior:
 def spread_posterior(
     errors: FloatArray, truth: IntArray, predicted: IntArray, counts: FloatArray
 ) -> SpreadPosterior:
-    """Return the posterior of the error split, given the count of each kind of error.
+    """Return the posterior of the error split given the count of each kind of error.
 
-    Given class j, errors are ``Dirichlet(t g_jk)`` over the other possible predictions k, with
-    ``g_jk ∝ (n_k + ½)^γ``: uniform for a power γ of 0, proportional to class frequency for 1. Then
+    In class j, errors are ``Dirichlet(t g_jk)`` over the other possible predictions k, with ``g_jk
+    ∝ (n_k + ½)^γ``: uniform if the power γ is 0, proportional to class frequency if it is 1. Then
     ``log p = Σ_j [log Γ(t) − log Γ(t + w_j)] + Σ_jk [log Γ(c_jk + t g_jk) − log Γ(t g_jk)]``, with
     the density ``1 / (1 + t)²`` above 0.05, and all powers equally likely.
 
     Parameters
     ----------
     errors, truth, predicted
-        Count of each kind of error, and the indices of its classes among the possible ones.
+        Count of each kind of error, and the indices of its classes among the possible classes.
     counts
         Number of items of each possible prediction; 0 for classes that do not exist.
     """
@@ -215,8 +217,8 @@ _LARGE = 200
 _NEWTON = 4
 _STEP = 0.05
 _LOG_RATES = np.arange(np.log(1e-4), np.log(3.0 * _LARGE), _STEP)
-# From nearly equal classes to a few with almost all items. A small scale with a skew of −4 is a
-# truncated Zipf law: no class is much rarer than the rarest one seen.
+# The grid ranges from nearly equal classes to a few classes with almost all items. A small scale
+# with a skew of −4 is a truncated Zipf law: no class is much rarer than the rarest observed one.
 _SCALES = np.exp(np.linspace(np.log(0.1), np.log(3.5), 14))
 _SKEWS = np.linspace(-4.0, 2.0, 13)
 _LOCATIONS = np.concatenate(
@@ -224,20 +226,20 @@ _LOCATIONS = np.concatenate(
 )
 # Products of two numbers above e^-340 are normal; arithmetic with subnormal numbers is far slower.
 _LOG_TINY = -340.0
-# This many equally likely parameters represent their posterior.
+# The posterior is represented by this many equally likely parameter values.
 _NODES = 128
 # Quantiles are tabulated over normal scores, where they are smooth even in the tails.
 _SCORES = np.linspace(-5.0, 5.0, 81)
 
 
 class LearnedPrevalence:
-    """Posterior of the class proportions, with a distribution of rates learned over classes.
+    """Posterior of the class proportions, with a distribution of rates learned across classes.
 
     Parameters
     ----------
     counts
-        Number of items of each class. If every class has items, the class list is assumed to
-        contain only observed classes.
+        Number of items of each class. If every class has items, the list is assumed to contain only
+        the classes that were observed.
     """
 
     def __init__(self, counts: FloatArray) -> None:
@@ -307,7 +309,8 @@ def _steps(mean: float) -> int:
 def _parameters(middle: int) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Return location, scale and skew on a grid around a log rate, and their densities.
 
-    Locations differ by whole grid steps, so one shifted density per scale and skew serves them all.
+    Locations differ by whole grid steps, so a single density per scale and skew is shifted to all
+    of them.
     """
     shifts = (middle + np.rint(_LOCATIONS / _STEP)).astype(np.int64)
     scales, skews = (axis.ravel() for axis in np.meshgrid(_SCALES, _SKEWS, indexing="ij"))
@@ -330,8 +333,8 @@ def _log_density(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the log density of log rates and two derivatives, ``(n_parameters, n_at)`` each.
 
-    Prentice's form of the generalised gamma: skew 0 is a log-normal rate, skew equal to the scale a
-    gamma, skew −1 the inverse of an exponential, with a Zipf tail.
+    Prentice's form of the generalised gamma: skew 0 gives a log-normal rate, skew equal to the
+    scale a gamma, and skew −1 the inverse of an exponential, which has a Zipf tail.
     """
     location, scale, skew = location[:, None], scale[:, None], skew[:, None]
     standard = (at - location) / scale

@@ -40,8 +40,8 @@ from outperform.posterior.sums import DirichletCells, RowSums, Tally, choose_tal
 
 _MOST_CELLS = 1 << 20
 
-# A class without items and almost no prior mass would underflow to zero
-# weight; its rates are ratios, so a floor keeps them defined.
+# The weight of a class with no items and almost no prior mass would underflow to zero. Its rates
+# are ratios, so a floor keeps them defined.
 _SMALLEST_PREVALENCE = 1e-250
 
 
@@ -57,7 +57,7 @@ class DenseRows(TablesBase):
         Count of each cell, ``(n_classes, n_classes, …)``: the true class, then each model's
         prediction.
     rows
-        Prior concentrations of the same shape.
+        Prior concentrations, in the same shape.
     prevalence
         Prior concentrations ``(n_classes,)`` of the class proportions.
     """
@@ -97,7 +97,7 @@ class DenseRows(TablesBase):
         return cell_predictor(self)
 
     def _worker(self, read: Callable[[FloatArray], T]) -> Callable[[np.random.Generator, int], T]:
-        """Return a function that draws prevalence and rows separately, and uses their product.
+        """Return a function that draws prevalence and rows separately and reads their product.
 
         It fills its own buffer.
         """
@@ -132,12 +132,12 @@ class DenseRows(TablesBase):
         return float(confusion[np.ix_(truth, predicted)].sum())
 
     def row_shapes(self, model: int, positive: int) -> tuple[float, float] | None:
-        """Return the shapes of right and wrong in one true class."""
+        """Return the shapes of right and wrong predictions in one true class."""
         row: FloatArray = self._confusion_shapes(model)[positive]
         return float(row[positive]), float(np.delete(row, positive).sum())
 
     def agreement_shapes(self, truth: int | None) -> Shapes | None:
-        """Return the shapes of both, A only, B only and neither right."""
+        """Return the shapes for both, A only, B only and neither right."""
         if self.n_models != 2 or (truth is None and not self.one_dirichlet):
             return None
         classes = range(self.n_classes) if truth is None else [truth]
@@ -151,7 +151,7 @@ class DenseRows(TablesBase):
         return Shapes(*(float(shape) for shape in found))
 
     def prevalence_shapes(self, positive: int) -> tuple[float, float] | None:
-        """Return the shapes of a class and of the rest."""
+        """Return the shapes of one class and of the rest."""
         rest = np.delete(self.prevalence, positive).sum()
         return float(self.prevalence[positive]), float(rest)
 
@@ -205,7 +205,7 @@ def draw_lumped(
     seed: np.random.SeedSequence,
     n_jobs: int | None,
 ) -> FloatArray | None:
-    """Draw ``(n_models, n_draws)`` values of a share; None if lumping is not possible."""
+    """Draw a share's values ``(n_models, n_draws)``; return None if cells cannot be lumped."""
     if form is None:
         return None
     shapes = (_pair_shapes if paired else _own_shapes)(posterior, form, positive)
@@ -258,7 +258,7 @@ def _own_shapes(
 _STICKS = 10
 
 RightRates = Callable[[np.random.Generator, int], Sequence[FloatArray | float]]
-"""Draw each model's prior probability of being right: one number, or one per draw."""
+"""Draw each model's prior probability of being right: one number overall, or one per draw."""
 
 
 class SparseWeights(TablesBase):
@@ -267,9 +267,9 @@ class SparseWeights(TablesBase):
     Parameters
     ----------
     outcomes
-        Paired outcomes of one model or several.
+        Paired outcomes of one or more models.
     right_rates
-        Function that draws ``η`` for each model, its prior share on the diagonal.
+        Function that draws ``η``, the prior share on the diagonal, for each model.
     fixed_rate
         ``η`` if it is a known number, which makes closed forms possible.
     """
@@ -315,7 +315,7 @@ class SparseWeights(TablesBase):
         return draw
 
     def predictor(self) -> NewTable:
-        """Return a function that draws from the observed cells and from the prior's sticks."""
+        """Return a function that draws from the observed cells and the prior's sticks."""
 
         def draw(generator: np.random.Generator, size: int) -> Table:
             cells, masses = self.draw_sticks(generator)
@@ -358,7 +358,7 @@ class SparseWeights(TablesBase):
         return draw
 
     def part_shape(self, model: int, part: str, positive: int | None) -> float | None:
-        """Return the gamma shape of a part, if the split of the prior is known."""
+        """Return the gamma shape of a part if the split of the prior is known."""
         if self.fixed_rate is None:
             return None
         right, n_classes = self.fixed_rate, self.n_classes
@@ -374,13 +374,13 @@ class SparseWeights(TablesBase):
         return count_of(self.outcomes, name, part, positive=positive) + prior  # type: ignore[arg-type]
 
     def row_shapes(self, model: int, positive: int) -> tuple[float, float] | None:
-        """Return the shapes of right and wrong in one true class."""
+        """Return the shapes of right and wrong predictions in one true class."""
         right = self.part_shape(model, "tp", positive)
         wrong = self.part_shape(model, "fn", positive)
         return None if right is None or wrong is None else (right, wrong)
 
     def agreement_shapes(self, truth: int | None) -> Shapes | None:
-        """Return the shapes of both, A only, B only and neither right."""
+        """Return the shapes for both, A only, B only and neither right."""
         if self.fixed_rate is None or self.n_models != 2:
             return None
         right, classes = self.fixed_rate, self.n_classes if truth is None else 1
@@ -406,7 +406,7 @@ def _tickets(
     """Draw the class of each stick: below ``n_classes - 1`` the true class, else another.
 
     Ticket ``n_classes - 1 + i`` means the i-th class after the true one, cyclically. At a rate of
-    one half all tickets are equally likely.
+    ½, all tickets are equally likely.
     """
     others = shape[1] - 1
     if isinstance(rates, float) and rates == 0.5:
@@ -437,12 +437,12 @@ def flat(outcomes: Outcomes, prior: Prior) -> DenseRows | DirichletCells | Label
 
 RIGHT = 0.5
 
-# With few cells all of them can be drawn, and the draws are exactly Dirichlet.
+# With few cells, all of them can be drawn, and the draws are exactly Dirichlet.
 _FEW_CELLS = 128
 
 
 def unit_rows(n_classes: int, right: float = RIGHT) -> FloatArray:
-    """Return rows of mass 1: ``η`` on the diagonal, the remainder split evenly.
+    """Return rows of mass 1, with ``η`` on the diagonal and the remainder split evenly.
 
     Examples
     --------
@@ -455,7 +455,7 @@ def unit_rows(n_classes: int, right: float = RIGHT) -> FloatArray:
 
 
 def unit(outcomes: Outcomes) -> DenseRows | SparseWeights | DirichletCells | LabelByLabel:
-    """Return the posterior under the unit prior, for one model or several paired ones."""
+    """Return the posterior under the unit prior for one model or several paired models."""
     if outcomes.kind == "spans":
         return unit_spans(outcomes)
     if outcomes.kind == "label_sets":

@@ -1,9 +1,9 @@
 r"""Posteriors of a mean difference, from fold scores on one or more data sets.
 
 A fold's difference :math:`x_j` of A and B on one data set has mean :math:`\delta` and variance
-:math:`\sigma^2`; any two folds correlate by :math:`\rho`, the share of the items, tested by each
-fold, because their training sets overlap (Nadeau and Bengio 2003). With :math:`\bar x` the mean and
-:math:`S` the sum of squares of :math:`n` differences around it, the likelihood has the exponent
+:math:`\sigma^2`; any two folds have correlation :math:`\rho`, the share of the items that each fold
+tests, because their training sets overlap (Nadeau and Bengio 2003). With :math:`\bar x` the mean
+and :math:`S` the sum of squares of :math:`n` differences around it, the likelihood has the exponent
 
 .. math::
 
@@ -12,39 +12,39 @@ fold, because their training sets overlap (Nadeau and Bengio 2003). With :math:`
 
 over :math:`-2 \sigma^2`: :math:`\bar x` is normal with variance :math:`\kappa \sigma^2`.
 
-*One data set.* With the prior :math:`1 / \sigma` the posterior of :math:`\delta` is Student's t of
-:math:`n - 1` degrees of freedom around :math:`\bar x`, its squared scale
-:math:`\kappa S / ((1 - \rho)(n - 1)) = (1/n + \rho / (1 - \rho))\, s^2`.
+*One data set.* With the prior :math:`1 / \sigma` the posterior of :math:`\delta` is Student's t
+with :math:`n - 1` degrees of freedom around :math:`\bar x`. Its squared scale is :math:`\kappa S /
+((1 - \rho)(n - 1)) = (1/n + \rho / (1 - \rho))\, s^2`.
 
-*Several data sets* (Corani, Benavoli, Demšar, Mangili and Zaffalon 2017).
-:math:`\delta_i \sim t_\nu(\delta_0, \sigma_0)`; :math:`\delta_0, \sigma_0, \sigma_i` are uniform
-and :math:`\nu - 1 \sim \Gamma(\alpha, \beta)`, :math:`\alpha` and :math:`\beta` uniform too. The t
-is a normal of variance :math:`\sigma_0^2 / \lambda_i` with
-:math:`\lambda_i \sim \Gamma(\nu/2, \nu/2)`, so a Gibbs sampler has three blocks, each of which
-draws from a joint conditional:
+*Several data sets* (Corani, Benavoli, Demšar, Mangili and Zaffalon 2017). :math:`\delta_i \sim
+t_\nu(\delta_0, \sigma_0)`; :math:`\delta_0, \sigma_0, \sigma_i` are uniform and :math:`\nu - 1 \sim
+\Gamma(\alpha, \beta)`, with :math:`\alpha` and :math:`\beta` uniform too. The t is a normal with
+variance :math:`\sigma_0^2 / \lambda_i` with :math:`\lambda_i \sim \Gamma(\nu/2, \nu/2)`, so a Gibbs
+sampler has three blocks, each of which draws from a joint conditional:
 
 1. :math:`\sigma_0, \delta_0, \delta \mid \lambda, \sigma`. Without the :math:`\delta_i` the
    :math:`\bar x_i` are normal around :math:`\delta_0` with variance :math:`\kappa_i \sigma_i^2 +
    \sigma_0^2 / \lambda_i`. Without :math:`\delta_0` too, :math:`\sigma_0` is one-dimensional and
-   gets Metropolis steps; :math:`\delta_0` given it is a truncated normal, and the :math:`\delta_i`
-   are normal. So :math:`\sigma_0` can go to zero without being held back by the :math:`\delta_i`.
+   gets Metropolis steps; given :math:`\sigma_0`, :math:`\delta_0` is a truncated normal, and the
+   :math:`\delta_i` are normal. So :math:`\sigma_0` can go to zero without being held back by the
+   :math:`\delta_i`.
 2. :math:`\nu, \lambda \mid \delta, \delta_0, \sigma_0`. Without the :math:`\lambda_i`,
-   :math:`\nu` has the likelihood of t and gets Metropolis steps; then the :math:`\lambda_i` are
-   gamma.
-3. :math:`\sigma_i^{-2} \mid \delta_i` is gamma of shape :math:`(n_i - 1)/2` and rate
-   :math:`Q_i / 2`, cut off at the bound of :math:`\sigma_i`.
+   :math:`\nu` has a t likelihood and gets Metropolis steps; then the :math:`\lambda_i` are gamma.
+   3. :math:`\sigma_i^{-2} \mid \delta_i` is gamma with shape :math:`(n_i - 1)/2` and rate
+   :math:`Q_i / 2`, truncated at the bound of :math:`\sigma_i`.
 
 *One score for each of several data sets* (Benavoli, Corani, Mangili, Zaffalon and Ruggeri 2014).
 The distribution of differences over data sets is a Dirichlet process: a draw puts weights
-:math:`\mathrm{Dir}(1/2, 1, \ldots, 1)` on zero, the prior, and on the observed differences. Its
-pseudo-median is the median of the mean of two data sets, which the signed-rank test is about.
+:math:`\mathrm{Dir}(1/2, 1, \ldots, 1)` on zero (the prior) and on the observed differences. Its
+pseudo-median is the median of the mean of two data sets, the quantity that the signed-rank test
+concerns.
 
-Such weights spread a mean by :math:`\sqrt{(n-1)/(n+1)}` of its standard error :math:`s/\sqrt n` and
-never leave the range of the data, so intervals from few data sets are too narrow. The distance of a
-drawn pseudo-median from the observed one is therefore multiplied by
-:math:`\sqrt{(n+1)/(n-1)}\,\sqrt{(n-1)/\chi^2_{n-1}}`, which makes the mean of normal differences
-Student's t. The prior's zero is excluded from this: with few data sets it would pull the result
-toward no difference.
+With such weights, a mean varies by only :math:`\sqrt{(n-1)/(n+1)}` of its standard error
+:math:`s/\sqrt n` and never leaves the range of the data, so intervals from few data sets are too
+narrow. The distance between a drawn pseudo-median and the observed one is therefore multiplied by
+:math:`\sqrt{(n+1)/(n-1)}\,\sqrt{(n-1)/\chi^2_{n-1}}`, which gives the mean of normal differences a
+Student's t distribution. The prior's zero is excluded from this: with few data sets it would pull
+the result toward no difference.
 """
 
 from __future__ import annotations
@@ -62,10 +62,10 @@ from outperform._typing import BoolArray, FloatArray
 from outperform.posterior.gammas import draw_gammas
 from outperform.posterior.pymc.sampling import Chain
 
-# As in baycomp: bounds of α and β, and of σ₀ and σᵢ in standard deviations.
+# As in baycomp: bounds for α and β, and for σ₀ and σᵢ in standard deviations.
 _ALPHA, _BETA, _WIDEST = (1.0, 2.0), (0.01, 0.1), 1_000.0
 _CHAINS, _TUNE, _STEPS = 32, 150, 6
-# Chains that have not converged are not continued beyond this number of draws.
+# Chains stop at this number of draws even if they have not converged.
 MOST_DRAWS = 160_000
 _TAILS = (0.05, 0.95)
 _PRIOR_MASS, _AT_ONCE = 0.5, 1 << 21
@@ -75,7 +75,7 @@ _LogDensity: TypeAlias = Callable[[FloatArray], FloatArray]
 
 @dataclass(frozen=True, slots=True)
 class StudentT:
-    """Student's t distribution around a location, with more than two degrees of freedom.
+    """Student's t distribution with a location and more than two degrees of freedom.
 
     Examples
     --------
@@ -132,7 +132,7 @@ class FoldScores(NamedTuple):
     """Scores of A and of B in the folds of one data set."""
 
     values: FloatArray  # (2, n)
-    share: float  # of the items, tested by each fold
+    share: float  # share of the items that each fold tests
 
     @property
     def n(self) -> int:
@@ -155,12 +155,12 @@ class FoldScores(NamedTuple):
 
     @property
     def factor(self) -> float:
-        """Nadeau and Bengio's factor on the variance of the folds."""
+        """Nadeau and Bengio's factor for the variance of the folds."""
         return 1 / self.n + self.share / (1 - self.share)
 
 
 def t_of_mean(values: FloatArray, folds: FoldScores) -> StudentT | None:
-    """Return the correlated t of the mean of one number per fold; None if they do not vary.
+    """Return the correlated t for the mean of one number per fold; None if the folds do not vary.
 
     Examples
     --------
@@ -175,10 +175,9 @@ def t_of_mean(values: FloatArray, folds: FoldScores) -> StudentT | None:
 
 
 def draw_means(folds: FoldScores, n_draws: int, rng: np.random.Generator) -> FloatArray:
-    """Draw the means of A and of B ``(2, n_draws)`` from a joint t that implies that of A − B."""
+    """Draw the means of A and B ``(2, n_draws)`` from a joint t that implies the t of A − B."""
     centred: FloatArray = folds.values - folds.values.mean(axis=1, keepdims=True)
-    # A square root of the covariance that also exists if scores are constant or perfectly
-    # correlated.
+    # This square root of the covariance exists even if scores are constant or perfectly correlated.
     left, sizes, _ = np.linalg.svd(centred, full_matrices=False)
     root = left * sizes * math.sqrt(folds.factor / (folds.n - 1))
     chi2 = rng.chisquare(folds.n - 1, n_draws) / (folds.n - 1)
@@ -196,7 +195,7 @@ class HierarchicalDraws(NamedTuple):
     differences: FloatArray  # (n_chains, n_draws, n_datasets), δᵢ
 
     def next_masses(self, low: float, high: float) -> FloatArray:
-        """Return the mass of t below, within and above an interval, ``(3, n_chains, n_draws)``."""
+        """Return the t's mass below, within and above an interval, ``(3, n_chains, n_draws)``."""
         below = stdtr(self.nu, (low - self.centre) / self.spread)
         above = stdtr(self.nu, (self.centre - high) / self.spread)
         return np.stack([below, np.maximum(1 - below - above, 0.0), above])
@@ -229,10 +228,10 @@ class _State(NamedTuple):
 def draw_hierarchical(
     datasets: Sequence[FoldScores], n_draws: int, rng: np.random.Generator
 ) -> HierarchicalDraws:
-    """Draw from the hierarchical model: at least the requested number of draws, in equal chains.
+    """Draw at least the requested number from the hierarchical model, in chains of equal length.
 
-    Chains are doubled in length until the draws of δ₀ suffice or there are ``MOST_DRAWS``. A data
-    set with constant folds gets the smallest variance of the others.
+    Chains are doubled in length until there are enough draws of δ₀, or ``MOST_DRAWS`` draws. A data
+    set with constant folds gets the smallest variance among the others.
     """
     deltas = [one.differences for one in datasets]
     scale = float(np.mean([one.std() for one in deltas]))
@@ -254,7 +253,7 @@ def draw_hierarchical(
 def _continue(
     data: _Data, state: _State, n_kept: int, rng: np.random.Generator
 ) -> tuple[HierarchicalDraws, _State]:
-    """Continue each chain by a number of draws; also return the final states."""
+    """Continue each chain by a number of draws, and also return the final states."""
     centres, spreads, nus = (np.empty((_CHAINS, n_kept)) for _ in range(3))
     differences = np.empty((_CHAINS, n_kept, data.n.size))
     for column in range(n_kept):
@@ -297,7 +296,7 @@ def _start(data: _Data, rng: np.random.Generator) -> _State:
 def _sweep(
     data: _Data, state: _State, rng: np.random.Generator
 ) -> tuple[_State, FloatArray, FloatArray]:
-    """Update all blocks once; also return δ₀ and δ."""
+    """Update all blocks once, and also return δ₀ and δ."""
     error: FloatArray = data.kappa * state.sigma**2  # (n_chains, n_datasets)
     inverse: FloatArray = 1 / state.precision
 
@@ -340,7 +339,7 @@ def _sweep(
 
 
 def _centre_given(data: _Data, variance: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return mean and variance of δ₀ given the variances of the means, and their density."""
+    """Return the mean and variance of δ₀ given the means' variances, and the means' density."""
     weight: FloatArray = 1 / variance
     v: FloatArray = 1 / weight.sum(axis=1)
     m: FloatArray = v * (weight * data.mean).sum(axis=1)
@@ -350,7 +349,7 @@ def _centre_given(data: _Data, variance: FloatArray) -> tuple[FloatArray, FloatA
 
 
 def _cut(data: _Data, m: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the mass of the normal below the lower and below the upper bound of δ₀."""
+    """Return the normal's mass below the lower and below the upper bound of δ₀."""
     sd = np.sqrt(v)
     return ndtr((-data.most_centre - m) / sd), ndtr((data.most_centre - m) / sd)
 
@@ -390,12 +389,12 @@ class RankWeights(NamedTuple):
 
     points: FloatArray  # (1 + n_datasets,)
     weights: FloatArray  # (n_draws, 1 + n_datasets)
-    widening: FloatArray  # (n_draws,), of the distance from the observed value
+    widening: FloatArray  # (n_draws,), factor for the distance from the observed value
     medians: FloatArray  # (n_draws,), pseudo-medians of the data sets, widened
 
     @property
     def own(self) -> FloatArray:
-        """Weights of the data sets without the prior's zero, ``(n_draws, n_datasets)``."""
+        """Weights of the data sets, excluding the prior's zero, ``(n_draws, n_datasets)``."""
         seen: FloatArray = self.weights[:, 1:]
         return np.asarray(seen / seen.sum(axis=1, keepdims=True))
 
@@ -411,10 +410,12 @@ class RankWeights(NamedTuple):
     def next_points(self) -> FloatArray:
         """Return possible differences on a new data set in every draw, ``(n_draws, n_datasets)``.
 
-        They are the data sets' distances from their median, widened like a drawn pseudo-median.
+        Each is a drawn pseudo-median plus a data set's distance from the observed pseudo-median,
+        widened likewise.
         """
         n = self.points.size - 1
-        # The widening of a mean has the n + 1 of its weights; that of a single value has n instead.
+        # The widening for a mean contains n + 1, from its weights; for a single value it is n
+        # instead.
         factor = self.widening * math.sqrt(n / (n + 1))
         apart = self.points[1:] - pseudo_median(self.points[1:])
         points: FloatArray = self.medians[:, None] + factor[:, None] * apart
@@ -447,8 +448,8 @@ def pseudo_median(values: FloatArray) -> float:
 def _pseudo_medians(points: FloatArray, weights: FloatArray) -> FloatArray:
     """Return the median of the mean of two points for every row of weights.
 
-    Half the mass of a mean counts as below it and half as above, with linear interpolation between
-    two means; otherwise a draw could take only a few values.
+    Half of a mean's mass counts as below it and half as above it, with linear interpolation between
+    two means. Otherwise a draw could take only a few values.
     """
     i, j = np.triu_indices(points.size)
     means: FloatArray = (points[i] + points[j]) / 2
@@ -467,8 +468,8 @@ def _pseudo_medians(points: FloatArray, weights: FloatArray) -> FloatArray:
         middles = np.cumsum(masses, axis=1) - masses / 2
         rows = np.arange(len(block))
         after = np.argmax(middles >= 0.5, axis=1)
-        # One point may outweigh all others; then the midpoint of its mass, first or last, is beyond
-        # a half.
+        # If one point outweighs all others, the midpoint of its mass (first or last) is already
+        # past one half.
         after = np.where(middles[:, -1] < 0.5, means.size - 1, after)
         before = np.maximum(after - 1, 0)
         low, high = middles[rows, before], middles[rows, after]
@@ -479,7 +480,7 @@ def _pseudo_medians(points: FloatArray, weights: FloatArray) -> FloatArray:
 
 
 def draw_ranks(differences: FloatArray, n_draws: int, rng: np.random.Generator) -> RankWeights:
-    """Draw the weights of the Dirichlet process, and pseudo-medians widened for n data sets."""
+    """Draw the Dirichlet process's weights, and pseudo-medians widened for n data sets."""
     n, points = differences.size, np.concatenate([[0.0], differences])
     gammas = draw_gammas(rng, 1.0, (n_draws, points.size))
     gammas[:, 0] = draw_gammas(rng, _PRIOR_MASS, n_draws)
@@ -498,10 +499,11 @@ def mean_with_error(draws: FloatArray) -> tuple[float, float]:
 
 
 def diagnose_many(draws: FloatArray) -> Chain:
-    """Return the diagnostics of many chains, one per row, from the means of their halves.
+    """Return the diagnostics of many chains, one per row, from half-chain means.
 
-    This needs no autocorrelations: with many half chains, their spread gives the error of a mean.
-    R-hat is the rank-normalized split one, of the draws and of their distance from the median.
+    No autocorrelations are needed: with many chains, the spread of the half-chain means gives the
+    error of a mean. R-hat is the rank-normalised split version, computed for the draws and for
+    their distance from the median.
     """
     _, mcse = mean_with_error(draws)
     scores = _normal_scores(draws)

@@ -1,7 +1,7 @@
-"""Random weights: the only module that draws gammas, exponentials and Dirichlet shares.
+"""Random weights. Only this module draws gammas, exponentials and Dirichlet shares.
 
-All weights are gammas. For a Dirichlet they are divided by their sum within each stratum and
-multiplied by its total; for few units their shapes share a χ² factor in each draw.
+All weights are gammas. For a Dirichlet, they are divided by their sum within each stratum and
+multiplied by the stratum's total. With few units, their shapes share a χ² factor in each draw.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import numpy as np
 
 from outperform._typing import FloatArray
 
-# This many gammas stay in the cache of a core while the sums of every model read them.
+# This many gammas stay in a core's cache while they are summed for every model.
 _IN_CACHE = 1 << 18
 
-# Below this shape a gamma underflows to zero often enough to matter.
+# Below this shape, a gamma underflows to zero often enough to matter.
 _TINY_SHAPE = 0.1
-# With smaller shapes than this, each bootstrap draw already consists of a single unit.
+# With shapes below this, a single unit already has all the weight in each bootstrap draw.
 _LEAST_FACTOR = 0.05
 
 
@@ -27,7 +27,7 @@ def draw_gammas(
     shapes: FloatArray | float,
     size: int | tuple[int, ...] | None = None,
 ) -> FloatArray:
-    """Return standard gammas, or exponentials if the only shape is 1.
+    """Return standard gammas, or exponentials if the shape is the single number 1.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def fill_rows(
 ) -> None:
     """Fill ``out`` of shape ``(n_rows, n_draws)`` with gammas of one shape per row.
 
-    Rows with equal shapes are drawn faster if they are adjacent. ``factors`` multiply the shapes of
+    Rows with equal shapes are drawn faster if they are adjacent. ``factors`` multiply the shapes in
     each draw.
 
     Examples
@@ -86,17 +86,17 @@ def fill_rows(
     if factors is not None:
         fill_gammas(generator, shapes[:, None] * factors, out)
         return
-    # One shape for an entire run is faster in NumPy than an array of shapes.
+    # NumPy is faster with one shape for an entire run than with an array of shapes.
     edges = [0, *(np.flatnonzero(np.diff(shapes)) + 1).tolist(), shapes.size]
     for start, stop in pairwise(edges if shapes.size else ()):
         fill_gammas(generator, float(shapes[start]), out[start:stop])
 
 
 def spread_factors(generator: np.random.Generator, df: float, n_draws: int) -> FloatArray:
-    """Return the factors on the gamma shapes of each draw: χ²(df) / df.
+    """Return the factor for the gamma shapes in each draw: χ²(df) / df.
 
-    Few units estimate their spread poorly. With these factors a bootstrap has the tails of a t
-    distribution, and its values stay within the bounds of the metric.
+    A few units give a poor estimate of their spread. With these factors a bootstrap has the tails
+    of a t distribution, and its values stay within the bounds of the metric.
 
     Examples
     --------
@@ -117,8 +117,8 @@ def gamma_sums(
 ) -> Callable[[np.random.Generator, int], FloatArray]:
     """Return a function that draws gammas ``(n_cells, n_draws)`` and adds them up.
 
-    With many models every gamma is read many times, so they are drawn a few draws at a time. The
-    shapes should be sorted to make equal ones adjacent.
+    With many models, every gamma is read many times, so only a few draws are made at a time. Sort
+    the shapes so that equal ones are adjacent.
     """
     n_cells = shapes.size
     few = max(8, _IN_CACHE // max(n_cells, 1) // 8 * 8)
@@ -142,7 +142,7 @@ def gamma_sums(
 def log_gammas(
     generator: np.random.Generator, shapes: FloatArray, size: tuple[int, ...]
 ) -> FloatArray:
-    """Return logarithms of gammas; right for shapes down to 1e-300.
+    """Return logarithms of gammas; accurate for shapes down to 1e-300.
 
     ``log G(a) = log G(a + 1) + log(U) / a`` avoids the underflow of ``G(a)``.
     """

@@ -17,7 +17,7 @@ from outperform.data.outcomes import Outcomes
 from outperform.errors import UsageError, param
 from outperform.posterior.dirichlet import SparseWeights
 
-# A logistic prior falls below e^-40 outside ±40, so data cannot move a peak further out.
+# A logistic prior is below e^-40 outside ±40, so data cannot move a peak further out.
 _WIDEST = 40.0
 # Cells this many nats below the peak are dropped: less than 1e-13 of the mass; with three
 # coordinates, where cells are wide, less than 1e-5.
@@ -34,7 +34,8 @@ LogAlpha = Callable[[Sequence[FloatArray]], FloatArray]
 class RisingFactorial:
     """``Σ log Γ(c + α) / Γ(α)`` over many counts, up to a constant, as a function of log α.
 
-    Computed with ``-betaln(c, α)``: differences of gammaln lose digits for large counts.
+    It is computed from ``-betaln(c, α)`` because differences of gammaln lose digits for large
+    counts.
     """
 
     def __init__(self, counts: AnyArray) -> None:
@@ -66,7 +67,7 @@ class RisingFactorial:
             return self
         values, slopes = self(knots), self.slope(knots) * step
         rise = np.diff(values)
-        # Hermite's cubic between adjacent knots, in powers of t.
+        # The Hermite cubic between adjacent knots, in powers of t.
         cubic = slopes[:-1] + slopes[1:] - 2 * rise
         square = 3 * rise - 2 * slopes[:-1] - slopes[1:]
 
@@ -94,7 +95,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GridPosterior:
-    """Density on a grid: nodes along each axis and the probability of each cell."""
+    """Density on a grid: nodes along each axis, and the probability of each cell."""
 
     axes: tuple[FloatArray, ...]
     probabilities: FloatArray  # (n_1,), (n_1, n_2) or (n_1, n_2, n_3), sums to 1
@@ -113,8 +114,8 @@ class GridPosterior:
     def at(self, levels: Sequence[FloatArray]) -> list[FloatArray]:
         """Return the coordinates at levels between 0 and 1, one row per axis.
 
-        The first coordinate is its quantile, each later one its quantile given the previous ones.
-        So uniform levels give draws, and correlated levels correlated draws.
+        The first coordinate is a quantile; each later coordinate is a quantile given the previous
+        ones. So uniform levels give draws, and correlated levels give correlated draws.
         """
         cumulative = np.concatenate([[0.0], np.cumsum(self.probabilities.ravel())])
         start, mass = np.zeros(len(levels[0])), np.full(len(levels[0]), cumulative[-1])
@@ -145,8 +146,8 @@ def grid_posterior(
 ) -> GridPosterior:
     """Find the support of the density and tabulate it there.
 
-    By default every coordinate has a logistic prior, which is what a uniform ``η`` is in ``logit
-    η`` and what a mass with density ``1 / (1 + s)²`` is in ``log s``. A box bounds the coordinates:
+    By default every coordinate has a logistic prior. It corresponds to a uniform ``η`` for ``logit
+    η``, and to a mass with density ``1 / (1 + s)²`` for ``log s``. A box bounds the coordinates:
     entire grid cells, not only their centres, lie within it.
     """
     prior = _logistic_prior if log_prior is None else log_prior
@@ -183,8 +184,8 @@ def logistic(coordinate: FloatArray) -> FloatArray:
 
 
 def log_logistic(coordinate: FloatArray) -> FloatArray:
-    """Return the logarithm of the logistic function, accurate far out."""
-    # NumPy's logaddexp is equivalent but takes three times as long.
+    """Return the logarithm of the logistic function, accurate far out in the tails."""
+    # NumPy's logaddexp gives the same values but takes three times as long.
     return np.asarray(np.minimum(coordinate, 0.0) - np.log1p(np.exp(-np.abs(coordinate))))
 
 
@@ -225,7 +226,8 @@ def _tabulated(terms: Sequence[Term], axes: Sequence[FloatArray]) -> list[Term]:
     for term in terms:
         function = term.function
         if isinstance(function, RisingFactorial):
-            # log α is monotone in two coordinates, so the corners bound it; in three nearly so.
+            # log α is monotone in two coordinates, so the corners bound it; with three, this is
+            # nearly true.
             corners = term.log_alpha(mesh)
             slack = 0.2 * (len(axes) == 3)
             function = function.tabulated(
@@ -296,11 +298,11 @@ _WIDE, _MOST_APART = 4.0, 8
 class Population(NamedTuple):
     """Prior of the true values.
 
-    The spread τ is mostly a half-Cauchy, and with probability ``share_near_zero`` half-normal with
-    ``near_zero`` times the error of a difference: so small that the data cannot distinguish it from
-    zero. A member may be an outlier, such as a baseline or one model that is better than many equal
-    ones: with the odds of ``stands_apart`` it has a separate wide prior, and the spread is that of
-    the rest.
+    The spread τ usually has a half-Cauchy prior. With probability ``share_near_zero`` it is
+    half-normal instead, with scale ``near_zero`` times the error of a difference, so small that the
+    data cannot distinguish it from zero. A member may be an outlier, for example a baseline, or one
+    model that is better than many equal ones. With odds of ``stands_apart`` it has a separate wide
+    prior, and the spread is that of the rest.
     """
 
     near_zero: float
@@ -308,11 +310,11 @@ class Population(NamedTuple):
     stands_apart: float
 
 
-# Chosen by simulation: P(best) is calibrated over models that differ more or less, the leader of
-# ten equal ones has a P(best) of 0.2 at most, and one better model among equals keeps most of its
+# Chosen by simulation: P(best) is calibrated whether models differ much or little, the leader of
+# ten equal models has a P(best) of at most 0.2, and one better model among equals keeps most of its
 # difference (`python -m verification best` and `rank`).
 MODELS = Population(near_zero=0.15, share_near_zero=0.5, stands_apart=0.1)
-# For slices and tasks, which are numerous and rarely equal.
+# Used for slices and tasks, which are numerous and rarely equal.
 PARTS = Population(near_zero=0.5, share_near_zero=0.2, stands_apart=0.02)
 _FEWEST_POOLED = 3
 _TWINS = 0.25  # of the largest error of a difference
@@ -325,19 +327,19 @@ def pool_models(
     bounds: tuple[float, float] = (0.0, 1.0),
     n_items: float = 1.0,
 ) -> FloatArray:
-    """Return joint draws ``(n_models, n_draws)`` of models that are exchangeable a priori.
+    """Return joint draws ``(n_models, n_draws)`` for models that are exchangeable a priori.
 
-    The models' true values are normal around an unknown centre, with a spread that is learned from
-    all of them. A metric with finite bounds is pooled as an angle, the arc sine of a square root,
-    whose error barely depends on the value and which is unbounded. With fewer than three kinds of
-    models the draws are returned unchanged: one difference does not show a spread.
+    The models' true values are normal around an unknown centre, with a spread learned from all of
+    them. A metric with finite bounds is pooled as an angle, the arc sine of a square root, because
+    its error barely depends on the value and it is unbounded. With fewer than three kinds of
+    models, the draws are returned unchanged: a single difference is not enough to learn a spread.
 
     Parameters
     ----------
     values
         Draws based only on each model's own data.
     generator
-        Random generator for the prior's part of the draws.
+        Random generator for the contribution of the prior.
     bounds
         Bounds of the metric; they may be infinite.
     n_items
@@ -351,7 +353,7 @@ def pool_models(
     >>> bool(np.ptp(pooled.mean(axis=1)) < 0.5 * np.ptp(alike.mean(axis=1)))
     True
     """
-    # Sorted, so that the order of the models does not matter.
+    # The models are sorted so that their order does not matter.
     order = np.argsort(values.mean(axis=1), kind="stable")
     low, high = bounds
     bounded = math.isfinite(high - low)
@@ -380,10 +382,11 @@ def pool_models(
 
 
 def _kinds(covariance: FloatArray) -> IntArray:
-    """Return the kind of each model, counted from 0; near duplicates are of the same kind.
+    """Return the kind of each model, counted from 0; near duplicates have the same kind.
 
-    The difference of near duplicates, such as two checkpoints, is known far better than others. Its
-    small size is not informative about the spread of the models, and it is not shrunk.
+    The difference between near duplicates, such as two checkpoints, is known far more precisely
+    than the others. Its small size says little about the spread of the models, and it is not
+    shrunk.
     """
     variance = np.diagonal(covariance)
     apart = np.maximum(variance[:, None] + variance - 2 * covariance, 0.0)
@@ -400,7 +403,7 @@ def _kinds(covariance: FloatArray) -> IntArray:
 class Spread(NamedTuple):
     """Posterior of the spread: prior variances of the models, and their probabilities.
 
-    ``variances`` is ``(n_settings, n_models)``; the weights sum to 1; given its variances the
+    ``variances`` is ``(n_settings, n_models)``; the weights sum to 1. Given the variances, the
     centre of the models is normal with mean ``centre`` and variance ``centre_variance``.
     """
 
@@ -415,8 +418,8 @@ class Spread(NamedTuple):
         """Draw from the posterior of the models by moving the draws ``(n_models, n_draws)``.
 
         With ``x`` from N(y, S) and ``p`` from the prior N(μ, T), the mixture ``G x + (1 − G) p``
-        with ``G = T (S + T)⁻¹`` has the mean and the covariance of the posterior. As T grows it
-        becomes ``x``, whatever the shape of its distribution.
+        with ``G = T (S + T)⁻¹`` has the mean and the covariance of the posterior. As T grows, it
+        approaches ``x``, whatever the shape of its distribution.
         """
         n_models, n_draws = values.shape
         ends = np.round(np.cumsum(self.weights) * n_draws).astype(np.int64)
@@ -442,8 +445,8 @@ def learn_spread(
 ) -> Spread:
     """Learn the spread of the true values of models, slices or tasks.
 
-    A setting is a spread τ and the number of outliers, those furthest from the median. Its weight
-    is its prior times the density of the means, N(μ, S + T), with a flat prior of the centre μ.
+    A setting is a spread τ and a number of outliers, those furthest from the median. Its weight is
+    its prior times the density of the means, N(μ, S + T), with a flat prior on the centre μ.
     """
     n_models = len(means)
     error = math.sqrt((np.trace(covariance) - covariance.mean(axis=0).sum()) / (n_models - 1))
@@ -474,14 +477,14 @@ def _log_prior(
     density = (1 - share) * 2 / (np.pi * typical * (1 + (spreads / typical) ** 2))
     density += share * math.sqrt(2 / np.pi) / near * np.exp(-((spreads / near) ** 2) / 2)
     widths = spreads * math.log(spreads[1] / spreads[0])
-    widths[0] += spreads[0]  # and for all smaller spreads
+    widths[0] += spreads[0]  # the smallest spread also represents all smaller ones
     return np.asarray(np.log(density * widths))
 
 
 def _centres(
     means: FloatArray, covariance: FloatArray, variances: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return log evidence, and mean and variance of the centre, for each setting."""
+    """Return the log evidence, and the mean and variance of the centre, for each setting."""
     whole = covariance + variances[:, :, None] * np.eye(len(means))
     inverse = np.linalg.inv(whole)
     rows = inverse.sum(axis=2)
@@ -494,28 +497,28 @@ def _centres(
 
 
 _FEWEST_POOLED = 3
-_TYPICAL_SPREAD = 1 / 8  # of the sd of a single item
+_TYPICAL_SPREAD = 1 / 8  # as a fraction of the sd of a single item
 
 
 def pool_normal(
     own: FloatArray, n: IntArray, seed: SeedSequence, *, together: bool = False
 ) -> tuple[FloatArray, FloatArray]:
-    """Return pooled draws of slices, and the probability that each is like the overall result.
+    """Return pooled draws of slices and the probability that each slice is like the overall result.
 
-    Their true values are normal around a centre with a spread learned from all slices; a few may be
-    outliers. The prior of the spread is scaled by the sd of a single item. Fewer than three slices
-    do not show a spread and are not changed.
+    The slices' true values are normal around a centre, with a spread learned from all slices; a few
+    may be outliers. The prior of the spread is scaled by the sd of a single item. Fewer than three
+    slices are not enough to learn a spread, so their draws are unchanged.
 
     Parameters
     ----------
     own
         Draws based only on each slice's own items, ``(n_slices, n_draws)``.
     n
-        Number of items, or groups of them, in each.
+        Number of items or groups in each slice.
     seed
-        Seed of the prior's part of the draws.
+        Seed for the contribution of the prior.
     together
-        Whether the draws of slices are joint; otherwise slices are independent.
+        Whether the draws are joint across slices; otherwise slices are independent.
     """
     if len(own) < _FEWEST_POOLED:
         return own, np.ones(len(own))

@@ -16,22 +16,22 @@ if TYPE_CHECKING:
 
 # Number of sums in memory at once while each unit is dropped in turn.
 _AT_ONCE = 1 << 20
-# A relative remainder this small is rounding.
+# A relative remainder this small is due to rounding.
 _ROUNDING = 1e-12
 # With this many effective units, the spread is estimated to within a few per cent.
 _MANY = 30.0
 
 
 class PlugIn(NamedTuple):
-    """Values as a function of sums over units, at the sums of all units.
+    """Values as a function of sums over units, evaluated for all units.
 
     Parameters
     ----------
     sums
-        The sums of all units, ``(n_sums, 1)``, or of several data sets side by side; integers
-        may be of any size.
+        Sums over all units, ``(n_sums, 1)``, or over several data sets side by side. Integers may
+        have any size.
     evaluate
-        From sums ``(n_sums, k)`` to values ``(n_values, k)``; NaN if undefined.
+        Function from sums ``(n_sums, k)`` to values ``(n_values, k)``; NaN if undefined.
 
     Examples
     --------
@@ -44,15 +44,15 @@ class PlugIn(NamedTuple):
 
     @property
     def observed(self) -> FloatArray:
-        """The values of the data, ``(n_values, 1)``, or of each data set."""
+        """Observed values, ``(n_values, 1)``, or those of each data set."""
         return self.evaluate(self.sums)
 
     def without(
         self, terms: csr_array | FloatArray, amounts: FloatArray | float = 1.0
     ) -> FloatArray:
-        """Return the values without each of several parts of the data, ``(n_values, n_parts)``.
+        """Return the values if each part of the data is dropped in turn, ``(n_values, n_parts)``.
 
-        The sums of a part are subtracted from the total, so nothing is counted again.
+        Each part's sums are subtracted from the total, so nothing is counted again.
 
         Parameters
         ----------
@@ -91,7 +91,7 @@ class PlugIn(NamedTuple):
         terms
             Contribution of one unit of each kind to each sum, ``(n_sums, n_kinds)``.
         repeats
-            Number of units of each kind; below one, a single unit with less weight.
+            Number of units of each kind. A number below 1 means one unit with less weight.
 
         Examples
         --------
@@ -109,7 +109,7 @@ class PlugIn(NamedTuple):
 
 
 class Influence(NamedTuple):
-    """Influence of each unit, such as a group, on the value of each model.
+    """Influence of each unit (an item or a group) on the value of each model.
 
     Parameters
     ----------
@@ -123,9 +123,9 @@ class Influence(NamedTuple):
     repeats: FloatArray
 
     def effective(self, models: Sequence[int] | None = None) -> float:
-        """Return ``(Σ u²)² / Σ u⁴``, the effective number of units behind the value of one model.
+        """Return ``(Σ u²)² / Σ u⁴``, the effective number of units behind one model's value.
 
-        For two models, u is the influence on their difference; for several, on their deviations.
+        For two models, u is the influence on their difference; for more, on their deviations.
 
         Examples
         --------
@@ -141,19 +141,19 @@ class Influence(NamedTuple):
         return effective_size(np.square(moved).sum(axis=0), self.repeats)
 
     def tail(self, models: Sequence[int]) -> Tail | None:
-        """Return the tail of the influence on one model or on a difference; None if unknown."""
+        """Return the tail of the influence on a model or on a difference; None if unknown."""
         moved = self.moved[list(models)]
         if np.isnan(moved).any():
             return None
         return tail_of(moved[0] if len(moved) == 1 else moved[0] - moved[1], self.repeats)
 
     def df(self, times: int = 1) -> float | None:
-        """Return the degrees of freedom of the spread, units counted ``times``; None if many."""
+        """Return the spread's degrees of freedom, with units counted ``times``; None if many."""
         return known_spread(self.effective() / times)
 
 
 def known_spread(n: float) -> float | None:
-    """Return the degrees of freedom of a spread known from n even units; None if n is large.
+    """Return the degrees of freedom of a spread estimated from n equal units; None if n is large.
 
     Examples
     --------

@@ -1,22 +1,22 @@
 """Prior ``learned``: prevalence, recall and confusions, each learned across classes.
 
-Classes share information. The frequency of classes, the recall of a model in a class, and the
-distribution of its errors over the other classes each come from a distribution over classes whose
-parameters have priors:
+Classes share information. The class frequencies, a model's recall in a class and the distribution
+of its errors over the other classes each come from a distribution over classes whose parameters
+have priors:
 
 - the expected count of a class is ``λ_j = exp(x_j)`` with ``x_j`` from a generalised gamma
   on the log scale (location, scale, skew), and ``n_j ~ Poisson(λ_j)``, so rare and unseen classes
-  get the share that the counts of the others suggest;
+  get the share suggested by the counts of the others;
 - the recall of a model in a class is ``Beta(s η_j, s (1 − η_j))``, where ``logit η_j`` may rise
   with the log of the class's count;
-- the wrong class, given an error, is ``Dirichlet(t g_j)``, where ``g_j`` is uniform over the other
+- given an error, the wrong class is ``Dirichlet(t g_j)``, where ``g_j`` is uniform over the other
   classes or follows their frequency.
 
-Given the parameters every row of one model's confusion matrix is conjugate, and a model's posterior
-is a function of its own confusion matrix only: it does not depend on the model it is compared with.
-Paired models share the gammas of their items, and as much of the prior's mass as their errors are
-correlated; if two models err on different items, the parameters of their recalls are negatively
-correlated.
+Given the parameters, every row of a model's confusion matrix is conjugate. A model's posterior
+depends only on its own confusion matrix, not on the model it is compared with. Paired models share
+the gammas of their items. They also share part of the prior's mass: the more their errors are
+correlated, the more they share. If two models err on different items, the parameters of their
+recalls are negatively correlated.
 """
 
 from __future__ import annotations
@@ -54,32 +54,33 @@ from outperform.posterior.hierarchical import logistic
 
 # Number of the largest atoms of a Dirichlet over unseen errors; the remainder is spread evenly.
 _STICKS = 3
-# Up to this many classes every cell is drawn instead, which takes at most a third longer.
+# Up to this many classes, every cell is drawn instead, which takes at most a third longer.
 _FEW_CLASSES = 10
-# At most this share of the prior's mass is shared; otherwise equal models could not differ.
+# At most this fraction of the prior's mass is shared; otherwise equal models could not differ.
 _MOST_SHARED = 0.98
 _MOST_CONFUSION_CELLS = 1 << 14
-# Draws that estimate the correlation of models, fewer if each takes many random numbers.
+# Number of draws that estimate the correlation of models, reduced if each needs many random
+# numbers.
 _PILOT = 500
 _PILOT_NUMBERS = 1 << 22
 _TINY = np.finfo(np.float64).tiny
 
 
 def learned(outcomes: Outcomes, existing: IntArray | None = None) -> Tables:
-    """Return the posterior; two classes cannot share information and have Jeffreys rows."""
+    """Return the posterior. Two classes cannot share information, so they have Jeffreys rows."""
     return unit(outcomes) if outcomes.n_classes <= 2 else Learned(outcomes, existing)
 
 
 class Learned(TablesBase):
-    """Posterior of three classes or more, for one model or several on the same items.
+    """Posterior for three or more classes, with one model or several on the same items.
 
     Parameters
     ----------
     outcomes
         Paired outcomes of one model or several.
     existing
-        Codes of the classes that exist; all if None. Any other class is a wrong prediction of the
-        models that made it, has no share of the items and does not affect other models.
+        Codes of the classes that exist. None means all. Any other class has no share of the items:
+        predicting it is an error, which does not affect other models.
     """
 
     def __init__(self, outcomes: Outcomes, existing: IntArray | None = None) -> None:
@@ -112,7 +113,7 @@ class Learned(TablesBase):
         return lambda generator, length: draw(generator, length, np.ones_like)
 
     def scaled_worker(self, needs: Needs) -> ScaledWorker:
-        """Return a function that scales the true classes and keeps what happens within them."""
+        """Return a function that scales the true classes and keeps the rates within them."""
         from scipy.sparse import vstack
 
         if needs == "confusion" and self.n_classes**2 > _MOST_CONFUSION_CELLS:
@@ -139,18 +140,19 @@ class Learned(TablesBase):
         return draw
 
     def predictor(self) -> NewTable:
-        """Return a function that draws items from one confusion matrix, or by the unit prior.
+        """Return a function that draws items from one confusion matrix, or with the unit prior.
 
-        This prior has no joint cells; with the unit prior, a mass of 1 per class barely affects
-        them.
+        The learned prior has no joint cells, so several models use the unit prior, whose mass of 1
+        per class barely affects them.
         """
         return super().predictor() if self.n_models == 1 else unit(self.outcomes).predictor()
 
     def _together(self) -> float:
-        """Return the correlation of the parameters at which accuracies correlate like errors.
+        """Return the correlation of the parameters that makes accuracies correlate like errors.
 
         A model with strongly pooled recalls depends more on the parameters than on the items of a
-        class, which another model may not; the parameters compensate for this loss of correlation.
+        class, while another model may depend more on the items. The parameters compensate for this
+        loss of correlation.
         """
         found = []
         sign = 1.0 if self.shared >= 0 else -1.0
@@ -167,10 +169,11 @@ class Learned(TablesBase):
         return float(self.shared + (sign - self.shared) * min(missing / gained, 1.0))
 
     def _priors(self, generator: np.random.Generator, length: int) -> list[_RowPrior]:
-        """Draw each model's parameters, and the prior's weights of right and wrong given them.
+        """Draw each model's parameters and, given these, the prior weights of right and wrong.
 
-        Parameters are correlated between models like accuracies, and weights like errors; the
-        marginal distribution of each model does not depend on the others.
+        Between models, parameters are correlated so that accuracies correlate like errors; weights
+        are correlated like errors too. The marginal distribution of each model does not depend on
+        the others.
         """
         common = generator.standard_normal((3, length))
         right, wrong, splits = [], [], []
@@ -178,7 +181,7 @@ class Learned(TablesBase):
         for rows in self.rows:
             own = generator.standard_normal((3, length))
             levels = ndtr(side * common + np.sqrt(1 - abs(self.together)) * own)
-            side *= np.sign(self.together)  # one rises as the other falls
+            side *= np.sign(self.together)  # one model's parameters rise as the other's fall
             # Any masses can be combined; similar ones share most of the prior's weights.
             levels[1] = ndtr(common[1])
             logit, log_mass, slope = rows.recall.at(levels)
@@ -202,9 +205,9 @@ class Learned(TablesBase):
 def _other_class(
     generator: np.random.Generator, below: FloatArray, power: IntArray, own: FloatArray
 ) -> IntArray:
-    """Draw a possible prediction, other than the row's own class, for each row and draw.
+    """Draw a possible wrong prediction for each row and draw.
 
-    ``below`` is the distribution function of each power, ``own`` the share of each row.
+    ``below`` is the distribution function for each power, and ``own`` is each row's own share.
     """
     rows = np.arange(len(own))
     level = generator.random(own.shape) * (1.0 - own)
@@ -220,9 +223,9 @@ def _other_class(
 
 
 def shared_errors(cells: IntArray, counts: FloatArray) -> float:
-    """Return the mean correlation of models' errors over items.
+    """Return the mean correlation of the models' errors over items.
 
-    With more than two models it is at least 0: they cannot all be negatively correlated.
+    With more than two models it is at least 0, because they cannot all be negatively correlated.
 
     Parameters
     ----------
@@ -253,7 +256,7 @@ def shared_errors(cells: IntArray, counts: FloatArray) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _RowPrior:
-    """One model's prior weights of right and wrong, and the mass of the error split."""
+    """One model's prior weights of right and wrong, and its error split's mass."""
 
     right: FloatArray  # (n_existing, n_draws)
     wrong: FloatArray  # (n_existing, n_draws)
@@ -262,7 +265,7 @@ class _RowPrior:
 
 
 class _Rows:
-    """Predictions of one model in each class, as sums over cells, and their posteriors.
+    """One model's predictions in each class, as sums over cells, and their posteriors.
 
     Rows are the classes that exist, in order; a prediction may be any class.
     """
@@ -283,7 +286,7 @@ class _Rows:
         self.truth, self.predicted = truth[kinds], predicted[kinds]
         # Possible errors: the other classes, and predicted classes that do not exist.
         others = np.setdiff1d(self.predicted, existing)
-        if existing.size + others.size < 2:  # every error must be one of the other classes
+        if existing.size + others.size < 2:  # every error must be in one of the other classes
             others = np.setdiff1d(np.arange(n_classes), existing)
         self.possible = np.concatenate([existing, others])
         self.n_sums = n_rows + first.size
@@ -313,14 +316,14 @@ class _Rows:
         prior: _RowPrior,
         prevalence: FloatArray,
     ) -> _Errors:
-        """Return one model's hits and errors, given the gammas of its cells."""
+        """Return one model's hits and errors given the gammas of its cells."""
         n_rows = self.existing.size
         errors = sums[n_rows:]
         missed = self.to_truth @ errors
         right, wrong = sums[:n_rows] + prior.right, missed + prior.wrong
         hits = prevalence * (right / (right + wrong))
-        # The split of the errors is independent of their number, so the weight of observed errors,
-        # relative to the prior's, has a separate gamma.
+        # The split of the errors is independent of their number, so the weight of observed errors
+        # relative to the prior has a separate gamma.
         seen = draw_gammas(generator, self.n_wrong[:, None], prevalence.shape)
         unseen = draw_gammas(generator, prior.spread, prevalence.shape)
         weight = (prevalence - hits) / np.maximum(seen + unseen, _TINY)
@@ -331,7 +334,7 @@ class _Rows:
 
 @dataclass(frozen=True, slots=True)
 class _Errors:
-    """One model's drawn hits, errors of observed kinds, and errors of unseen kinds."""
+    """One model's drawn hits, errors of observed kinds and errors of unseen kinds."""
 
     rows: _Rows
     hits: FloatArray  # (n_existing, n_draws)
@@ -387,7 +390,7 @@ class _Errors:
         return self._filled(matrix)
 
     def _filled(self, matrix: FloatArray) -> FloatArray:
-        """Return the confusion array, given its errors of unseen kinds."""
+        """Return the confusion array given its errors of unseen kinds."""
         matrix[self.rows.truth, self.rows.predicted] += self.errors
         matrix[np.arange(len(matrix)), self.rows.existing] = self.hits
         return self._all(matrix)

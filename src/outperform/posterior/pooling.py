@@ -16,14 +16,14 @@ from outperform.data.pool import SlicedRows, add_up
 from outperform.posterior.gammas import draw_gammas
 from outperform.posterior.sums import PairSums, PatternSums
 
-# Each is four times the previous one, so rates vary half as much.
+# Each value is four times the previous one, so rates vary half as much.
 KAPPAS = np.array([0.0, *(2.0 ** np.arange(1, 17, 2)), np.inf])
 
 
 class Centre(NamedTuple):
-    """Centre toward which slices shrink: weighted counts of other slices.
+    """Centre toward which slices shrink: weighted counts from other slices.
 
-    ``worth`` is the weight of an item, for each row that occurred in a slice; ``pooled`` are the
+    ``worth`` contains the weight of an item for each row that occurred in a slice, ``pooled`` the
     resulting counts, ``(n_cells,)``.
     """
 
@@ -57,7 +57,7 @@ def log_likelihoods(rows: SlicedRows, centre: Centre, kappas: FloatArray = KAPPA
     """Return the log likelihood of each slice under each κ, ``(n_slices, n_kappas)``.
 
     ``Σ_cells [logΓ(a + c) − logΓ(a)] − Σ_rows [logΓ(A + n) − logΓ(A)]``, where the prior ``a`` uses
-    only the other slices: a slice's data must not count twice.
+    only the other slices, because a slice's data must not count twice.
     """
     worth, pooled = centre
     others = pooled[rows.cell] - worth[rows.entry_row] * rows.count
@@ -96,19 +96,19 @@ def posterior_shapes(rows: SlicedRows, centre: Centre, places: slice) -> FloatAr
 
 LIKE_WHOLE = len(KAPPAS) - 1
 
-# κ of the tilt shared by all classes of a slice; the extremes 0 and ∞ are not needed.
+# κ values of the tilt, which all classes of a slice share; the extremes 0 and ∞ are not needed.
 TILT_KAPPAS = KAPPAS[1:-1]
-N_PATTERNS = 4  # neither is right, only B, only A, both
+N_PATTERNS = 4  # neither model is right, only B, only A, both
 
 
 class Tilt(NamedTuple):
-    """Right and wrong predictions of both models in each slice, over all true classes.
+    """Right and wrong predictions of both models in each slice, across all true classes.
 
-    A slice that differs mostly does so in all its classes. With few items per class, no single
+    A slice that differs usually does so in all its classes. With few items per class, no single
     class shows this, and with independent rows the shrinkage would grow with the number of classes.
-    So in addition to the κ of the rows, each slice has one κ that depends only on its items: a
-    share φ of the items has each pattern of which model is right, ``φ ~ Dir(κq)``, and given the
-    pattern the slice equals the overall result.
+    So in addition to the κ of the rows, each slice has one κ that depends only on its items. A
+    pattern states which models are right. The shares φ of the items with each pattern are ``φ ~
+    Dir(κq)``, and given the pattern, the slice equals the overall result.
 
     Parameters
     ----------
@@ -117,9 +117,9 @@ class Tilt(NamedTuple):
     counts
         Number of items of each slice with each pattern, ``(n_slices, 4)``.
     expected
-        Shares q expected from the other slices, given the slice's classes, ``(n_slices, 4)``.
+        Shares q, expected from the other slices given the slice's classes, ``(n_slices, 4)``.
     known
-        Number of other slices' items behind these shares, ``(n_slices,)``.
+        Number of items in other slices that these shares are based on, ``(n_slices,)``.
     """
 
     patterns: IntArray
@@ -129,7 +129,7 @@ class Tilt(NamedTuple):
 
     @classmethod
     def of(cls, rows: SlicedRows, centre: Centre, patterns: IntArray) -> Tilt:
-        """Count the patterns, and compute their shares expected from the other slices."""
+        """Count the patterns, and compute the shares expected from the other slices."""
         worth, pooled = centre
         size, n_occurred = N_PATTERNS, len(rows.row_place)
         of_entry = patterns[rows.cell]
@@ -168,8 +168,8 @@ class Tilt(NamedTuple):
     def log_ratios(self) -> FloatArray:
         """Return the log Bayes factor of each κ against no tilt, ``(n_slices, n_kappas)``.
 
-        Given which model is right, the items are equally likely in both cases, so only the
-        likelihood of four counts remains.
+        Given the patterns, the items are equally likely in both cases, so only the likelihood of
+        four counts remains.
         """
         whole = np.maximum(self.known[:, None] * self.expected, _SMALLEST_SHAPE)
         shapes = np.concatenate([self.shapes(slice(None)), whole[:, None]], axis=1)
@@ -187,7 +187,7 @@ _FIT_STEPS = 50
 
 
 def tilt_factors(rates: FloatArray, classes: FloatArray, shares: FloatArray) -> FloatArray:
-    """Return the factor for each pattern, the same in all classes, that produces the given shares.
+    """Return the factor for each pattern, equal in all classes, that produces the given shares.
 
     Parameters
     ----------
@@ -228,8 +228,8 @@ def who_is_right(cells: IntArray) -> IntArray:
     return right
 
 
-# Prior weight of the grid, in units of slices: equal weight on "like the overall result" and on
-# everything else, so two slices are neither identical nor unrelated a priori.
+# Prior weight of the grid, measured in slices. "Like the overall result" and everything else get
+# equal weight, so two slices are neither identical nor unrelated a priori.
 _PRIOR_SLICES = 2.0
 
 _STEPS = 400
@@ -240,7 +240,7 @@ def learn_weights(logs: FloatArray) -> FloatArray:
     """Return each slice's posterior over the grid, with a prior learned from the other slices.
 
     The prior of a slice is the sum of the other slices' weights and the prior weight, ``r_sg ∝ (a_g
-    + Σ_{t≠s} r_tg) · L_sg``. So with few slices the grid stays uncertain.
+    + Σ_{t≠s} r_tg) · L_sg``. So with few slices, the weights on the grid stay uncertain.
     """
     likelihoods, prior = _likelihoods(logs), _grid_prior(logs.shape[1])
     expected = prior + _learn_totals(likelihoods, prior)
@@ -256,13 +256,13 @@ def learn_weights(logs: FloatArray) -> FloatArray:
 
 
 def _likelihoods(logs: FloatArray) -> FloatArray:
-    """Return the likelihoods of each slice, scaled to a maximum of 1."""
+    """Return each slice's likelihoods, scaled to a maximum of 1."""
     found: FloatArray = np.exp(logs - logs.max(axis=1, keepdims=True))
     return found
 
 
 def _grid_prior(size: int) -> FloatArray:
-    """Return the prior weight of the grid, in units of slices."""
+    """Return the prior weight of the grid, measured in slices."""
     prior = np.full(size, 0.5 * _PRIOR_SLICES / (size - 1))
     prior[LIKE_WHOLE] = 0.5 * _PRIOR_SLICES
     return prior
@@ -270,23 +270,25 @@ def _grid_prior(size: int) -> FloatArray:
 
 _MOST_ALIKE = 128.0  # κ at the second centre: outlying slices are never identical
 
-# Share of the learned weight on "like the overall result" that a slice ignores. One bad slice in
-# 200 cannot be learned, so this is a fixed choice: with more, over one in a thousand equal slices
-# is flagged; with less, the interval of a bad slice excludes its true difference.
+# Share of the learned weight on "like the overall result" that a slice ignores. A rate of one bad
+# slice in 200 cannot be learned, so this is a fixed choice. With a larger share, more than one in a
+# thousand equal slices is flagged; with a smaller one, the interval of a bad slice excludes its
+# true difference.
 DOUBT = 0.75
-_SEEN = 0.05  # below this learned weight a slice is not masked by the others
+_SEEN = 0.05  # below this learned weight, a slice is not masked by the others
 _STAND_OUT = (8.0, 32.0)  # rates of 5% then vary by 8 and 4 points
-_ROWS_STAND_OUT = (2.0, 8.0)  # equally strong, if a class has only a part of a slice's items
+_ROWS_STAND_OUT = (2.0, 8.0)  # equally strong if a class has only some of a slice's items
 
 
 def doubt_weights(
     logs: FloatArray, weights: FloatArray, doubt: float = DOUBT, *, tilted: bool = False
 ) -> FloatArray:
-    """Return each slice's posterior over the grid if it ignores part of the learned weights.
+    """Return each slice's posterior over the grid if part of the learned weights is ignored.
 
     A share ``doubt`` of the learned weight on "like the overall result" is moved to scales at which
-    slices differ: a scale mixture whose tail stays, however many slices are alike. With ``doubt=0``
-    the learned weights are not changed, nor are those of slices that are learned to differ.
+    slices differ. This makes a scale mixture whose tail remains however many slices are alike. With
+    ``doubt=0`` the learned weights are unchanged. The weights of slices that were learned to differ
+    never change.
 
     Parameters
     ----------
@@ -297,11 +299,11 @@ def doubt_weights(
     doubt
         Share to move.
     tilted
-        Whether the last columns are κ of the tilt; these receive their part too.
+        Whether the last columns are κ of the tilt, which then receive their part too.
     """
     size = logs.shape[1]
     alike, stands_out = np.zeros(size, dtype=bool), np.zeros(size, dtype=bool)
-    first = slice(0, len(KAPPAS))  # the second centre keeps its weight
+    first = slice(0, len(KAPPAS))  # the weight of the second centre is unchanged
     alike[first] = KAPPAS > _MOST_ALIKE
     stands_out[first] = np.isin(KAPPAS, _ROWS_STAND_OUT if tilted else _STAND_OUT)
     if tilted:
@@ -339,13 +341,13 @@ def log_evidence(logs: FloatArray, weights: FloatArray) -> float:
     return float((highest + np.log(predicted)).sum())
 
 
-_ROUNDS = 10  # three or four suffice, unless slices differ greatly
+_ROUNDS = 10  # three or four are enough unless slices differ greatly
 _CHANGE = 0.01  # of a cell of a centre
-_CLEARLY = 3.0  # nats: twenty times as probable
+_CLEARLY = 3.0  # in nats; means twenty times as probable
 _FEWEST_HALVED = 5
 _MUCH_SCATTER = 0.1
 _HALVINGS = 3
-_FEWEST_APART = 2.0  # slices that form a separate centre
+_FEWEST_APART = 2.0  # number of slices needed to form a separate centre
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -360,7 +362,7 @@ class Shrinkage:
         The overall centre and, if some slices differ in the same way, a second one.
     weights
         Posterior of centre and κ in each slice, ``(n_slices, n_centres · n_kappas)``; with a tilt,
-        followed by its κ.
+        the columns for its κ follow.
     logs
         Log likelihoods, of the same shape.
     tilt
@@ -375,7 +377,7 @@ class Shrinkage:
 
     @property
     def n_grid(self) -> int:
-        """Number of combinations of centre and κ of the rows."""
+        """Number of combinations of a centre and a κ of the rows."""
         return len(self.centres) * len(KAPPAS)
 
     @cached_property
@@ -384,12 +386,12 @@ class Shrinkage:
         return log_evidence(self.logs, self.weights)
 
     def doubted(self, doubt: float = DOUBT) -> Shrinkage:
-        """Return the same with a share of the learned weights ignored."""
+        """Return the same shrinkage with a share of the learned weights ignored."""
         weights = doubt_weights(self.logs, self.weights, doubt, tilted=self.tilt is not None)
         return replace(self, weights=weights)
 
     def alone(self) -> Shrinkage:
-        """Return the same without pooling: κ = 0 for every slice."""
+        """Return the same shrinkage without pooling: κ = 0 for every slice."""
         weights = np.zeros_like(self.weights)
         weights[:, 0] = 1.0
         return replace(self, weights=weights)
@@ -421,20 +423,20 @@ class Shrinkage:
         return np.concatenate(found, axis=1)
 
 
-# Largest share of a row that a slice adds by its mean instead of draws. The sd of a rate is then
-# off by about half of this, which is below the error of 4,000 draws.
+# Largest share of a row that a slice adds as a mean instead of draws. The relative error of a
+# rate's sd is about half of this share, less than the error from 4,000 draws.
 SMALL_ADDITION = 0.01
-# Largest ratio of the others' weight in a slice to that in the shared draws. Means and variances
-# are exact for any ratio; at this one the skewness of that part is off by a twentieth.
+# Largest ratio of the others' weight in a slice to their weight in the shared draws. Means and
+# variances are exact for any ratio; at this ratio the skewness of that part is off by 5%.
 _MOST_GROWTH = 1.1
 
 
 class SharedDraws(NamedTuple):
     """Draws shared by slices: gammas of the prior, and of each centre at each κ.
 
-    At κ = ∞ the prior is part of the centre. ``pooled`` are the counts of each centre (not draws),
-    and ``kept`` their weights, ``(n_grid, n_rows)``. ``tilted`` are further draws of the overall
-    result, for slices with a tilt.
+    At κ = ∞ the prior is part of the centre. ``pooled`` contains the counts (not draws) of each
+    centre, and ``kept`` their weights, ``(n_grid, n_rows)``. ``tilted`` contains further draws of
+    the overall result for slices with a tilt.
     """
 
     classes: FloatArray
@@ -447,11 +449,11 @@ class SharedDraws(NamedTuple):
     def take(
         self, on_grid: int, inside: slice, growth: FloatArray
     ) -> Iterator[tuple[FloatArray, PairSums]]:
-        """Yield gammas for some draws, and their factors in each row.
+        """Yield gammas for some of the draws, and their factors in each row.
 
-        If the others weigh g times as much as here, a gamma x of shape a becomes ``√g · x + (g −
-        √g) · a``, which has the mean and the variance of a gamma of shape ga. Rows with a factor of
-        0 are skipped.
+        If the others weigh g times as much as in these draws, a gamma x of shape a becomes ``√g · x
+        + (g − √g) · a``, which has the mean and variance of a gamma of shape ga. Rows with a factor
+        of 0 are skipped.
         """
         centre, kappa = divmod(on_grid, len(KAPPAS))
         if kappa != LIKE_WHOLE:
@@ -464,21 +466,21 @@ class SharedDraws(NamedTuple):
 
 
 class OwnPart(NamedTuple):
-    """A slice's own draws, for each grid point that it uses."""
+    """A slice's own draws for each grid point that it uses."""
 
     cells: IntArray  # (n_own,)
     shapes: FloatArray  # (n_used, n_own)
-    known: BoolArray  # (n_used, n_rows) if the shapes are small enough to use means
+    known: BoolArray  # (n_used, n_rows) whether the shapes are small enough to use means
     growth: FloatArray  # (n_used, n_rows) ratio of the others' weights
-    apart: BoolArray  # (n_rows,) if nothing is shared
+    apart: BoolArray  # (n_rows,) whether nothing is shared
 
 
 def own_part(learned: Shrinkage, place: int, on_grid: Sequence[int], kept: FloatArray) -> OwnPart:
-    """Return the difference between the shapes of a slice and the shared ones.
+    """Return the difference between a slice's shapes and the shared ones.
 
-    They are ``α + k'(m − wc) + c``, the shared ones ``α + km``. Since ``k' ≥ k``, m grows by
-    ``k'/k``, and ``(1 − k'w)c`` remains to be drawn. If the slice is such a large part of a row
-    that this is far from 1, it draws the entire row.
+    The slice's shapes are ``α + k'(m − wc) + c``, and the shared ones ``α + km``. Since ``k' ≥ k``,
+    m grows by ``k'/k``, and ``(1 − k'w)c`` remains to be drawn. If the slice is such a large part
+    of a row that the growth is far from 1, it draws the entire row.
     """
     rows, pooled = learned.rows, learned.pooled
     counts = rows.dense(slice(place, place + 1))[0]
@@ -486,7 +488,7 @@ def own_part(learned: Shrinkage, place: int, on_grid: Sequence[int], kept: Float
     worth = np.zeros((len(pooled), rows.n_rows))
     worth[:, rows.row_row[inside]] = [centre.worth[inside] for centre in learned.centres]
     left = worth[:, rows.row] * counts
-    used = np.asarray(on_grid, dtype=np.int64)  # none, if there is only tilt
+    used = np.asarray(on_grid, dtype=np.int64)  # empty if there is only tilt
     here, there = learned.kept(pooled - left)[used], kept[used]
     growth = np.divide(here, there, out=np.ones_like(here), where=there > 0)
     apart: BoolArray = np.asarray((growth > _MOST_GROWTH).any(axis=0))
@@ -507,11 +509,11 @@ def own_part(learned: Shrinkage, place: int, on_grid: Sequence[int], kept: Float
 def shrink(rows: SlicedRows, patterns: IntArray | None = None) -> Shrinkage:
     """Learn from all slices how similar they are to the overall result.
 
-    With the pattern of each cell, slices may differ in all rows together.
+    If the pattern of each cell is passed, slices may differ in all rows at once.
 
-    If many slices differ, the pooled centre resembles none of them, and the search would stay
-    there. So the search is repeated from the half of the slices that agrees best. The better
-    predictor of the slices is kept.
+    If many slices differ, the pooled centre resembles none of them, and the search could not leave
+    it. So the search is repeated from the half of the slices that agree best. The result that
+    predicts the slices better is kept.
     """
     learn = partial(_learn, rows, patterns if rows.n_slices > 1 else None)
     best = learn([np.ones(len(rows.row_place))])
@@ -534,7 +536,7 @@ def _is_larger_first(learned: Shrinkage) -> bool:
 
 
 def _scatter(learned: Shrinkage) -> float:
-    """Return the unpredicted share of an item, averaged over all items."""
+    """Return the share of an item that is not predicted, averaged over all items."""
     rows = learned.rows
     (worth,) = _worths(rows, learned.weights, len(learned.centres))
     return float(1 - np.average(worth, weights=rows.row_count))
@@ -580,7 +582,7 @@ def _is_close(one: Centre, other: Centre) -> bool:
 def _worths(rows: SlicedRows, weights: FloatArray, n_centres: int) -> list[FloatArray]:
     """Return ``E[κ/(κ + n)]`` for each centre and each row that occurred.
 
-    The n of a κ of all rows alike is that of the slice, and its centre is the first.
+    A κ shared by all rows uses the n of the slice and the first centre.
     """
     kept = share_kept(KAPPAS[:, None], rows.row_count)  # (n_kappas, n_rows that occurred)
     n_grid = n_centres * len(KAPPAS)
@@ -594,7 +596,7 @@ def _worths(rows: SlicedRows, weights: FloatArray, n_centres: int) -> list[Float
 
 
 def _agreeing_half(rows: SlicedRows) -> FloatArray:
-    """Return 1 for the half of the slices whose rates differ least from each other."""
+    """Return 1 for each slice in the half whose rates differ least from each other."""
     worth = np.ones(len(rows.row_place))
     for _ in range(_HALVINGS):
         alone, whole = log_likelihoods(rows, Centre.of(rows, worth), KAPPAS[[0, -1]]).T
@@ -607,7 +609,7 @@ _RARE = 30.0  # items in all slices
 
 
 def shrink_answers(rows: SlicedRows, cells: IntArray) -> Shrinkage:
-    """Learn the similarity of slices from lumped cells, and apply it to all cells."""
+    """Learn how similar slices are from lumped cells, and apply the result to all cells."""
     lumped, patterns = lump(rows, cells)
     learned = shrink(lumped, patterns)
     centres = tuple(Centre.of(rows, centre.worth) for centre in learned.centres)
@@ -618,7 +620,7 @@ def shrink_answers(rows: SlicedRows, cells: IntArray) -> Shrinkage:
 
 
 def lump(rows: SlicedRows, cells: IntArray) -> tuple[SlicedRows, IntArray]:
-    """Merge the rare cells of each true class by which model is right."""
+    """Merge the rare cells of each true class if the same models are right in them."""
     truth: IntArray = cells[:, 0]
     common: BoolArray = sum_by(rows.cell, rows.count, size=rows.n_cells) >= _RARE
     right = who_is_right(cells)

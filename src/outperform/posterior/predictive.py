@@ -29,7 +29,7 @@ from outperform.posterior.base import (
 from outperform.posterior.gammas import fill_proportions
 
 Predict = Callable[[np.random.Generator, int], Outcomes]
-"""Draw a scenario, and a number of items from it."""
+"""Draw a scenario and a number of items from it."""
 
 
 def predictive(outcomes: Outcomes, posterior: Tables) -> Predict:
@@ -38,8 +38,8 @@ def predictive(outcomes: Outcomes, posterior: Tables) -> Predict:
     Parameters
     ----------
     outcomes
-        The data, which define models, classes and kind of the new items, and the ratio of the
-        models' sizes if each has its own items.
+        The data. They define the models, the classes and the kind of the new items and, if each
+        model has its own items, the ratio of the models' sizes.
     posterior
         Posterior of these outcomes.
 
@@ -94,7 +94,7 @@ def _n_groups(table: Table) -> int:
 
 
 class Trained(NamedTuple):
-    """Draws of a mean over all runs, and of its variance from retraining."""
+    """Draws of a mean over all runs and of its variance due to retraining."""
 
     means: FloatArray  # (n_draws,)
     variances: FloatArray  # (n_draws,)
@@ -103,7 +103,7 @@ class Trained(NamedTuple):
 class Spread(NamedTuple):
     """Variance of the mean over runs.
 
-    It consists of s² / R, its part due to items v / R, and the degrees of freedom.
+    Contains s² / R, the part v / R that is due to items, and the degrees of freedom.
     """
 
     between: float
@@ -144,7 +144,7 @@ def draw_mean_difference(
     Parameters
     ----------
     a, b
-        Draws of the metric of each run of A and of B, all from the same weights.
+        Draws of the metric of each run of A and of each run of B, all from the same weights.
     bounds
         Smallest and largest value of the metric.
     seed
@@ -169,7 +169,7 @@ def draw_mean_difference(
 
 
 def spread_of(values: FloatArray) -> Spread:
-    """Return the variance of the mean over runs; zero if there is only one.
+    """Return the variance of the mean over runs; zero if there is only one run.
 
     Parameters
     ----------
@@ -193,7 +193,7 @@ def spread_of(values: FloatArray) -> Spread:
 
 def _both(a: Spread, b: Spread) -> Spread:
     """Return the spread of a difference, with Satterthwaite's degrees of freedom."""
-    # The variance of a mean is at least that of its noise, whatever the observed runs.
+    # The variance of a mean is at least that of its noise, whatever the observed runs show.
     q_a, q_b = (max(one.between, one.noise) for one in (a, b))
     error = q_a**2 / a.degrees + q_b**2 / b.degrees
     return Spread(
@@ -204,7 +204,7 @@ def _both(a: Spread, b: Spread) -> Spread:
 
 
 def _most(bounds: tuple[float, float]) -> float:
-    """Return the largest variance of numbers within bounds."""
+    """Return the largest possible variance of numbers within bounds."""
     return ((bounds[1] - bounds[0]) / 2) ** 2
 
 
@@ -228,7 +228,7 @@ def _variances(spread: Spread, *, most: float, levels: FloatArray) -> FloatArray
     with np.errstate(divide="ignore", invalid="ignore"):
         ends = scale / np.array([spread.noise + most, spread.noise])
         least, greatest = gammainc(half, ends)
-        # If runs vary much less than their noise, there is no room for a run-to-run variance.
+        # If runs vary much less than their noise, nothing is left for run-to-run variance.
         if not greatest > least:
             return np.zeros_like(levels)
         total = scale / gammaincinv(half, least + levels * (greatest - least))
@@ -257,9 +257,9 @@ class Reweighted(TablesBase):
     posterior
         Posterior of the data.
     prevalence
-        Class shares in the other population.
+        Class proportions in the other population.
     codes
-        True class of each named share.
+        Codes of the classes with stated shares.
     n_classes
         Number of classes of the posterior.
     """
@@ -278,11 +278,11 @@ class Reweighted(TablesBase):
 
     @property
     def n_gammas(self) -> int:
-        """About how many random numbers one draw takes."""
+        """Approximate number of random numbers per draw."""
         return self.posterior.n_gammas + self.n_classes
 
     def worker(self, needs: Needs) -> Worker:
-        """Return a function that draws the shares and scales the classes of every model to them."""
+        """Return a function that draws the shares and scales every model's classes to them."""
         worker = self.posterior.scaled_worker(needs)
 
         def draw(generator: np.random.Generator, length: int) -> list[Drawn]:
@@ -305,7 +305,7 @@ class Reweighted(TablesBase):
         return None if truth is None else self.posterior.agreement_shapes(truth)
 
     def prevalence_shapes(self, positive: int) -> tuple[float, float] | None:
-        """Return the shapes of a class and of the rest, if two classes were counted."""
+        """Return the shapes of one class and of the rest if two classes were counted."""
         shapes = self.prevalence.shapes
         if shapes is None or len(shapes) != 2 or self.n_classes != 2:
             return None
@@ -332,7 +332,7 @@ class ByTruth(TablesBase):
 
     @property
     def n_gammas(self) -> int:
-        """About how many random numbers one draw takes."""
+        """Approximate number of random numbers per draw."""
         return self.posterior.n_gammas
 
     def worker(self, needs: Needs) -> Worker:
@@ -346,7 +346,7 @@ class ByTruth(TablesBase):
         return draw
 
     def scaled_worker(self, needs: Needs) -> ScaledWorker:
-        """Return the same with the true classes scaled."""
+        """Return a worker that also scales the true classes."""
         inner = self.posterior.worker("confusion")
 
         def draw(generator: np.random.Generator, length: int, scale: Scale) -> list[Drawn]:
@@ -379,7 +379,7 @@ def draw_shares(prevalence: Prevalence, generator: np.random.Generator, length: 
 
 
 def row_factors(actual: FloatArray, shares: FloatArray, codes: Sequence[int]) -> FloatArray:
-    """Return the factors on the weights of each true class that produce other shares.
+    """Return the factors for the weights of each true class that produce the given shares.
 
     Classes without a stated share divide the remainder in their own proportions.
 
@@ -410,9 +410,9 @@ def by_truth(confusion: FloatArray, inverse: FloatArray) -> FloatArray:
     """Return weights by truth and prediction from weights by gold label and prediction.
 
     Label errors that are independent of the predictions, given the truth, do not change the
-    predicted totals. Shares of right predictions outside of 0 to 1 are clipped within their column.
-    Other cells may become slightly negative, which keeps their sums unbiased: clipping them at zero
-    would overstate the errors.
+    predicted totals. Shares of right predictions outside the range 0 to 1 are clipped within their
+    column. Other cells may become slightly negative, which keeps their sums unbiased: clipping them
+    at zero would overstate the errors.
 
     Parameters
     ----------
@@ -440,15 +440,15 @@ def by_truth(confusion: FloatArray, inverse: FloatArray) -> FloatArray:
     return found
 
 
-# Remaining share of a class that label errors explain completely, relative to its gold labels.
+# Share that remains of a class that label errors explain completely, relative to its gold labels.
 _HARDLY_ANY = 1e-12
 
 
 def truth_at(confusion: FloatArray, inverse: FloatArray, scale: Scale) -> FloatArray:
     """Return weights by truth and prediction, with the true classes scaled.
 
-    The right part of a class cannot exceed the class. A class that label errors explain completely
-    keeps the rates of the items with that label.
+    The correctly predicted part of a class cannot exceed the class. A class that label errors
+    explain completely keeps the rates of the items with that label.
 
     Parameters
     ----------

@@ -16,11 +16,11 @@ from outperform.posterior.learned import learned
 from outperform.posterior.strata import strata
 
 PriorLike: TypeAlias = str | ArrayLike | Prior | PyMCModel
-"""A name, the concentration of every cell or an array of them, a prior, or a PyMC model."""
+"""A name, one concentration for all cells, an array of concentrations, a prior or a PyMC model."""
 
 
 def _dirichlet(prior: Prior) -> PriorModel:
-    """Return a prior on every cell; a custom prior is named by its repr."""
+    """Return a prior that covers every cell; a custom prior is named by its repr."""
     ours = prior.name in _DIRICHLET and prior == Prior.from_param(prior.name)
     return PriorModel(name=str(prior.name) if ours else repr(prior), build=flat, shapes=prior)
 
@@ -56,7 +56,7 @@ def get_prior(prior: PriorLike | PriorModel) -> PriorModel:
             raise UsageError(unknown_name("prior", prior, PRIORS))
         return PRIORS[prior]
     if isinstance(prior, PyMCModel):
-        # The prior within the model is unknown.
+        # The prior inside the user's model is unknown.
         return PriorModel(name="own", build=_refuse_own, proper=False, own=prior)
     return _dirichlet(Prior.from_param(prior))
 

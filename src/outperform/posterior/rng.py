@@ -19,9 +19,9 @@ Fill = Callable[[np.random.Generator, FloatArray], None]
 """Fill an array of shape ``(n_values, block)`` with values of new draws."""
 
 Blocks = Iterator[tuple[np.random.Generator, int]]
-"""Blocks of one worker: a new stream and the number of the block."""
+"""Blocks of one worker: a new stream and the block number."""
 
-# Below this many gammas a second thread costs more than it saves.
+# Below this many gammas, a second thread costs more than it saves.
 _WORTH_A_THREAD = 100_000
 
 
@@ -34,7 +34,7 @@ def seed_sequence(random_state: Seed) -> np.random.SeedSequence:
     7
     """
     if random_state is None:
-        # Short enough to print with a result and to retype.
+        # The seed is short enough to print with a result and to retype.
         return np.random.SeedSequence(int(np.random.SeedSequence().generate_state(1)[0]))
     if isinstance(random_state, np.random.SeedSequence):
         return random_state
@@ -57,12 +57,12 @@ def child(seed: np.random.SeedSequence, key: int) -> np.random.SeedSequence:
 
 
 def shuffled(values: FloatArray, seed: np.random.SeedSequence) -> FloatArray:
-    """Return the draws ``(n_values, n_draws)`` in random order, with their values kept together."""
+    """Shuffle the draws ``(n_values, n_draws)``, keeping the values of each draw together."""
     return np.random.Generator(np.random.SFC64(seed)).permutation(values, axis=1)
 
 
 def block_length(n_gammas: int) -> int:
-    """Return the number of draws per block, which depends on the table but not on threads.
+    """Return the number of draws per block, which depends on the table but not on the threads.
 
     A block of a million gammas is close to the cache size and long enough to make the cost of
     starting a stream negligible.
@@ -150,7 +150,7 @@ def counted_steps(progress: Progress | None, total: int) -> Callable[[], None]:
 
 
 def n_cores(groups: Path = Path("/sys/fs/cgroup")) -> int:
-    """Return the number of cores available to this process, at most those of the machine.
+    """Return the number of cores available to this process, at most the machine's total.
 
     Parameters
     ----------

@@ -37,9 +37,9 @@ from outperform.posterior.rng import Blocks, child, spread_blocks
 from outperform.posterior.sums import PairSums, PatternSums
 
 Worker = Callable[[np.random.Generator, slice, int], list[Drawn]]
-"""Draw adjacent slices a number of times: one :class:`Drawn` per model."""
+"""Draw a run of adjacent slices a number of times: one :class:`Drawn` per model."""
 
-# With at most this many cells every slice draws all of them.
+# With at most this many cells, every slice draws all of them.
 _FEW_CELLS = 128
 # A block of this many numbers is close to the cache size.
 _BLOCK = 1 << 18
@@ -53,20 +53,21 @@ _SHARED_STREAM = 2**31
 class SlicesPosterior:
     """Class proportions and predictions of every slice, shrunk toward the overall result.
 
-    ``answers`` ignore part of the learned weight on "like the overall result", so a slice that
-    differs stays visible. :meth:`doubting` changes this part, :meth:`alone` removes all pooling.
+    ``answers`` ignores part of the learned weight on "like the overall result", so a slice that
+    differs stays visible. :meth:`doubting` changes this part, and :meth:`alone` removes all
+    pooling.
 
     ``P(truth, a, b) = P(truth) · P(a, b | truth)``. Slices may differ in class proportions without
-    any difference in model behaviour, so the proportions have a separate shrinkage; the predictions
-    have one for all true classes. A slice may differ from the overall result in each class
-    separately, or in all classes together, which is its tilt.
+    any difference in model behaviour, so the proportions have a separate shrinkage. The predictions
+    have one shrinkage for all true classes. A slice may differ from the overall result in each
+    class separately, or in all classes at once; the latter is its tilt.
 
     Parameters
     ----------
     prevalence
-        Class counts: one row.
+        Class counts, as one row.
     answers
-        Counts of pairs of predictions: one row per class.
+        Counts of pairs of predictions, one row per class.
     cells
         True class and predictions of A and B in each cell of ``answers``, ``(n_cells, 3)``.
     """
@@ -80,7 +81,7 @@ class SlicesPosterior:
         self.answers = self.learned.doubted()
 
     def doubting(self, doubt: float) -> SlicesPosterior:
-        """Return the posterior with another share of ignored weight; 0 ignores nothing."""
+        """Return the posterior with a different share of ignored weight; 0 ignores nothing."""
         return self._with(self.prevalence, self.learned.doubted(doubt))
 
     def alone(self) -> SlicesPosterior:
@@ -101,13 +102,13 @@ class SlicesPosterior:
     def shares(self) -> bool:
         """Whether slices share draws of the centres, and add their own.
 
-        Few cells are drawn separately in every slice; with very many classes shared draws need too
-        much memory.
+        If there are few cells, every slice draws them separately. With very many classes, shared
+        draws need too much memory.
         """
         return len(self.cells) > _FEW_CELLS and self.n_classes**2 <= _MOST_CONFUSION_CELLS
 
     def block_length(self, n_draws: int) -> int:
-        """Return the number of slices per block, which does not depend on threads."""
+        """Return the number of slices per block, which does not depend on the threads."""
         if self.shares:
             return 1
         return max(1, min(64, _BLOCK // (self.n_gammas * n_draws)))
@@ -137,8 +138,8 @@ class SlicesPosterior:
     def draw_whole(self, seed: np.random.SeedSequence, n_draws: int) -> FloatArray:
         """Draw the overall predictions once, as gammas ``(n_cells, n_draws)``.
 
-        Slices that are like the overall result have exactly these rates, so they share the draws if
-        their own items barely change them.
+        Slices that are like the overall result have exactly these rates, so they share these draws
+        unless their own items change them noticeably.
         """
         return _draw_whole(self.answers, seed, n_draws)
 
@@ -151,7 +152,7 @@ class SlicesPosterior:
         places: IntArray,
         n_jobs: int | None = None,
     ) -> Callable[[], Worker]:
-        """Draw the shared parts of these slices, and return a factory of workers that use them."""
+        """Draw the parts that these slices share, and return a factory of workers that use them."""
         if self.shares:
             shared = self.draw_shared(seed, n_draws, places=places, n_jobs=n_jobs)
             return lambda: self.adding_worker(needs, shared)
@@ -166,12 +167,12 @@ class SlicesPosterior:
         places: IntArray,
         n_jobs: int | None = None,
     ) -> SharedDraws:
-        """Draw once the parts of the prior and of each centre and κ that these slices use.
+        """Draw, once, the parts of the prior and of each centre and κ that these slices use.
 
         A gamma of shape a + b is the sum of gammas of shapes a and b. So a slice uses the gammas of
-        the others and adds those of its own items. It uses each draw at most once, so its draws are
-        independent; two slices may use the same draws, because no joint statement is made about two
-        slices.
+        the others and adds those of its own items. Each slice uses each draw at most once, so its
+        draws are independent. Two slices may use the same draws, because no joint statement is made
+        about two slices.
         """
         learned, rows, size = self.answers, self.answers.rows, self.n_classes
         kept = learned.kept(learned.pooled)
@@ -225,7 +226,7 @@ class SlicesPosterior:
         return SharedDraws(classes, prior, grid, pooled, kept, tilted)
 
     def adding_worker(self, needs: Needs, shared: SharedDraws) -> Worker:
-        """Return a function like that of :meth:`worker` that adds one slice to the shared draws."""
+        """Return a worker like :meth:`worker` that adds one slice to the shared draws."""
         read, add, add_tilted = (
             (_margins, PairSums.add_margins, PatternSums.add_margins)
             if needs == "margins"
@@ -297,8 +298,9 @@ class SlicesPosterior:
     def worker(self, needs: Needs, whole: FloatArray | None = None) -> Worker:
         """Return a function with its own buffers that draws adjacent slices.
 
-        It returns sums of A and of B, ``(n_classes, n_slices, n_draws)``, which the next call
-        overwrites. With overall draws it uses these for slices that are like the overall result.
+        The function returns sums of A and of B, ``(n_classes, n_slices, n_draws)``, which the next
+        call overwrites. Overall draws, if passed, are used for slices that are like the overall
+        result.
         """
         truth = self.cells[:, 0].tolist()
         read = _margins if needs == "margins" else _confusion
@@ -344,7 +346,7 @@ class SlicesPosterior:
         weights: FloatArray,
         classes: FloatArray,
     ) -> None:
-        """Apply the tilt of this slice to overall gammas ``(n_cells, n_draws)``, in place."""
+        """Apply this slice's tilt to overall gammas ``(n_cells, n_draws)``, in place."""
         tilt = self.answers.tilt
         assert tilt is not None
         patterns: list[int] = tilt.patterns.tolist()
@@ -363,7 +365,7 @@ class SlicesPosterior:
         rows: FloatArray,
         classes: FloatArray,
     ) -> FloatArray:
-        """Draw the patterns of right and wrong in this slice, and return a factor for each.
+        """Draw this slice's patterns of right and wrong predictions, and return a factor for each.
 
         ``rows`` are overall gammas by pattern, ``(4, n_classes, n_draws)``.
         """
@@ -415,9 +417,10 @@ def _fill_slices(
     out: FloatArray,
     whole: FloatArray | None = None,
 ) -> IntArray:
-    """Fill ``(n_cells, n_slices, n_draws)`` with gammas, with a slice's draws ordered by κ.
+    """Fill ``(n_cells, n_slices, n_draws)`` with gammas; each slice's draws are ordered by κ.
 
-    Returns the end index of the draws of each κ. Those of a tilt, the last, are overall gammas.
+    Return the end index of the draws for each κ. The draws of a tilt come last and are overall
+    gammas.
     """
     shapes = learned.shapes(places)
     stops = _allot(generator, learned.weights[places], out.shape[2])
@@ -448,7 +451,7 @@ def _fill_classes(
     whole: FloatArray | None = None,
 ) -> None:
     """Fill ``(n_classes, n_slices, n_draws)`` with class shares."""
-    # Draws are ordered by κ; the pairing of both κ is random.
+    # Draws are ordered by κ, and the two κ are paired at random.
     _fill_slices(generator, prevalence, places, buffer, whole)
     order = generator.permutation(classes.shape[2])
     np.take(buffer, order, axis=2, out=classes)
@@ -458,8 +461,8 @@ def _fill_classes(
 def _additions(learned: Shrinkage, shapes: FloatArray) -> tuple[FloatArray, AnyArray]:
     """Return each slice's contribution, ``(n_slices, n_cells, 1)``, and whether it is small.
 
-    A gamma of shape a + b is the sum of gammas of a and b; if b is much smaller than a, its mean
-    suffices.
+    A gamma of shape a + b is the sum of gammas of shapes a and b. If b is much smaller than a, its
+    mean is accurate enough.
     """
     base, starts = learned.whole, learned.rows.row_starts
     added: FloatArray = np.maximum(shapes[:, LIKE_WHOLE] - base, 0.0)
@@ -469,7 +472,7 @@ def _additions(learned: Shrinkage, shapes: FloatArray) -> tuple[FloatArray, AnyA
 
 
 def _allot(generator: np.random.Generator, weights: FloatArray, n_draws: int) -> IntArray:
-    """Return the end index of each κ's draws: its share of them, randomly rounded up or down."""
+    """Return the end index of each κ's draws, with its share randomly rounded up or down."""
     edges = np.cumsum(weights, axis=1)
     edges *= n_draws / edges[:, -1:]
     stops = np.floor(edges + generator.random((len(weights), 1))).astype(np.int64)
@@ -505,10 +508,10 @@ def _fill_row(
 
 
 def pool_slices(outcomes: Outcomes, *, prior: PriorModel) -> SlicesPosterior:
-    """Return the posterior of every slice for two paired models.
+    """Return the posterior of all slices for two paired models.
 
-    The base prior is ``"unit"`` or one with a concentration for every cell. With many classes, unit
-    covers only cells that occurred in some slice, still with mass 1 per class.
+    The base prior is ``"unit"`` or a prior with a concentration for every cell. With many classes,
+    the unit prior covers only cells that occurred in some slice, still with mass 1 per class.
     """
     slices = outcomes.slices
     if slices is None or len(outcomes.models) != 2:
@@ -561,7 +564,7 @@ def _unseen(truth: int, n_classes: int) -> IntArray:
 
 
 def _rows(slices: Slices, cells: IntArray, *, row: IntArray, prior: FloatArray) -> SlicedRows:
-    """Sum the slices' counts to these cells, which are identified by their first codes."""
+    """Sum the slices' counts into these cells, which are identified by their first codes."""
     codes = slices.table.cells[:, 1 : 1 + cells.shape[1]]
     size = int(max(cells.max(), codes.max())) + 1
     powers = size ** np.arange(cells.shape[1] - 1, -1, -1, dtype=np.int64)
@@ -577,11 +580,11 @@ def _rows(slices: Slices, cells: IntArray, *, row: IntArray, prior: FloatArray) 
 
 
 def coupled(own: FloatArray, outcomes: Outcomes, seed: SeedSequence) -> FloatArray:
-    """Reorder draws of slices so that groups across slices have joint weights.
+    """Reorder the draws of slices so that a group has the same weight in all slices.
 
-    An author who writes in several languages affects several slices at once. Each slice keeps its
-    draws, but in the order of joint draws, in which a group has the same weight in all slices.
-    Slices that share no group are not changed.
+    For example, an author who writes in several languages affects several slices at once. Each
+    slice keeps its draws but takes the order of joint draws, in which a group has the same weight
+    in all slices. Slices that share no group are not changed.
     """
     slices = outcomes.slices
     assert slices is not None
@@ -591,7 +594,7 @@ def coupled(own: FloatArray, outcomes: Outcomes, seed: SeedSequence) -> FloatArr
     places = slices.table.cells[groups.cell, 0]
     pairs = distinct_rows(np.stack([groups.pattern, places], axis=1))
     if len(pairs.first) == len(groups.repeats):
-        return own  # each pattern is within one slice
+        return own  # each pattern occurs in only one slice
     size = n_codes(outcomes)
     cells = slices.table.cells[:, :1] * size + slices.table.cells[:, 1:]
     codes = tuple(range(len(slices) * size))

@@ -1,4 +1,4 @@
-"""Prior ``strata``: weights of rows within strata, whose sizes are drawn from the pool's counts."""
+"""Prior ``strata``: weights of rows within strata whose sizes are drawn from the pool's counts."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from outperform.posterior.hierarchical import GridPosterior, RisingFactorial, Te
 
 _MOST_CELLS = 1 << 16
 _JEFFREYS = 0.5
-# Prior probability that people agree with a judge, and the largest weight of this prior in items.
+# Prior probability that people agree with a judge, and this prior's largest weight, in items.
 _AGREE, _MOST_MASS = 0.75, 4.0
-# Below the smallest mass a stratum without labels might have zero weight; above the largest, more
+# Below the smallest mass, a stratum without labels might have zero weight; above the largest, more
 # mass has no effect.
 _LEAST_MASS, _GREATEST_MASS = 0.1, 1e6
 
@@ -31,8 +31,8 @@ _LEAST_MASS, _GREATEST_MASS = 0.1, 1e6
 class WeighedRows(NamedTuple):
     """Labels drawn with known probabilities, by stratum and outcome.
 
-    A label with half the probability of another represents twice as many items, so its gamma has
-    twice the weight.
+    A label drawn with half the probability of another represents twice as many items, so its gamma
+    has twice the weight.
     """
 
     stratum: IntArray
@@ -41,7 +41,7 @@ class WeighedRows(NamedTuple):
     weights: FloatArray  # inverse probabilities, 1 on average
 
     def effective(self, n_strata: int, n_outcomes: int) -> FloatArray:
-        """Return effective counts of labels by Kish's formula."""
+        """Return effective label counts by Kish's formula."""
         sums, squares = (
             np.bincount(self.stratum, self.counts * self.weights**power, minlength=n_strata)
             for power in (1, 2)
@@ -55,7 +55,7 @@ class WeighedRows(NamedTuple):
     def draw(
         self, generator: np.random.Generator, places: IntArray, shapes: FloatArray, size: int
     ) -> FloatArray:
-        """Draw the gamma of every row, weight it and sum it by index, ``(size, length)``."""
+        """Draw a gamma for every row, weight it and sum by index, ``(size, length)``."""
         gammas = draw_gammas(generator, shapes) * self.weights[:, None]
         sums: FloatArray = np.zeros((size, shapes.shape[1]))
         if len(places):
@@ -66,18 +66,18 @@ class WeighedRows(NamedTuple):
 
 
 class Shares:
-    """Common outcome shares of strata, and the shrinkage of each stratum toward them.
+    """Outcome shares common to all strata, and the shrinkage of each stratum toward them.
 
     Parameters
     ----------
     counts
         Count of each outcome in each stratum, ``(n_strata, n_outcomes)``.
     mass
-        Prior mass κ of the common shares in every stratum; learned if None.
+        Prior mass κ of the common shares in every stratum. None means learned from the data.
     shapes
         Prior of the common shares, one concentration per outcome.
     rows
-        Labels with their weights, if they were drawn with known probabilities.
+        Labels with their weights if they were drawn with known probabilities.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class Shares:
         else:
             mass = np.full(length, self.mass)
         n = np.maximum(self.counts.sum(axis=1), 1.0)
-        # (n_strata, length): weight of one label of the stratum in labels of ρ
+        # (n_strata, length): how many labels of ρ one label of the stratum counts as
         worth = (1.0 + mass) / (n[:, None] + mass)
         own = self.shapes.reshape(-1, 1)
         shares: FloatArray
@@ -115,7 +115,7 @@ class Shares:
 
     @cached_property
     def mass_posterior(self) -> GridPosterior:
-        """Posterior of log κ: a Dirichlet-multinomial likelihood of every stratum."""
+        """Posterior of log κ, with a Dirichlet-multinomial likelihood for every stratum."""
         pooled: FloatArray = self.counts.sum(axis=0) + self.shapes
         terms = [
             Term(function=RisingFactorial(column), log_alpha=partial(_moved, by=float(by)))
@@ -136,23 +136,23 @@ class Stratified(TablesBase):
     Parameters
     ----------
     cells
-        True class and each model's prediction in every row of a stratum, ``(n_strata, n_rows, 1 +
-        n_models)``.
+        True class and each model's prediction for every row of each stratum, ``(n_strata, n_rows, 1
+        + n_models)``.
     sizes
         Number of items in each stratum.
     counts
-        Number of labelled items of each row, ``(n_strata, n_rows)``.
+        Number of labelled items in each row, ``(n_strata, n_rows)``.
     prior
         Prior concentration of each row, in addition to the shares learned across strata.
     n_classes
-        How many classes there are.
+        Number of classes.
     patterns
-        Strata with common shares.
+        Groups of strata with common shares.
     weighed
-        Labels with their weights, which are then drawn instead of the counts.
+        Labels with their weights. If passed, they are drawn instead of the counts.
     beside
-        True class and each model's prediction by another's verdict, ``(n_strata, 1 + n_models)``:
-        these models are computed from the sizes of the strata, after those of the rows.
+        True class and each model's prediction according to the judge, ``(n_strata, 1 + n_models)``.
+        These models are computed from the strata sizes and come after those of the rows.
     n_shared
         Number of gammas per draw for the common shares.
     """
@@ -180,7 +180,7 @@ class Stratified(TablesBase):
 
     @property
     def n_gammas(self) -> int:
-        """How many gammas one draw takes."""
+        """Number of gammas per draw."""
         n_labels = 0 if self.weighed is None else len(self.weighed.counts)
         return int(self.counts.size + self.sizes.size + n_labels + self.n_shared)
 
@@ -246,10 +246,10 @@ class Stratified(TablesBase):
 
 
 class Pattern(NamedTuple):
-    """Strata with the same pattern of agreement between the judge and the models.
+    """Strata in which the judge and the models agree in the same pattern.
 
-    ``spread`` is the distribution of an outcome ("as the judge", "as B" or "neither") over the
-    classes in each of these strata, ``(n_strata, n_outcomes, n_classes)``.
+    ``spread`` is the distribution over classes of each outcome ("as the judge", "as B" or
+    "neither") in each of these strata, ``(n_strata, n_outcomes, n_classes)``.
     """
 
     strata: IntArray
@@ -260,22 +260,23 @@ class Pattern(NamedTuple):
 def learned_patterns(
     said: IntArray, sizes: FloatArray, labelled: FloatArray, rows: WeighedRows | None = None
 ) -> tuple[Pattern, ...]:
-    """Group strata by pattern of agreement, regardless of class.
+    """Group strata by their pattern of agreement, regardless of class.
 
     For example, if the judge and A give one class and B another, the truth is the first, the second
-    or neither, with common shares of these strata to the extent that their labels allow. The
-    probability of a class that nobody gives is proportional to its frequency in the judge's labels.
+    or neither. These outcomes have common shares in all such strata, to the extent that the labels
+    allow. A class that nobody gives has a probability proportional to its frequency in the judge's
+    labels.
 
     Parameters
     ----------
     said
-        Class of each stratum by the judge and by every model, ``(n_strata, 1 + n_models)``.
+        Class given by the judge and by each model in each stratum, ``(n_strata, 1 + n_models)``.
     sizes
         Number of items in each stratum.
     labelled
-        Number of labelled items of each stratum and class, ``(n_strata, n_classes)``.
+        Number of labelled items in each stratum and class, ``(n_strata, n_classes)``.
     rows
-        The same labels with their weights, if they were drawn with known probabilities.
+        The same labels with their weights if they were drawn with known probabilities.
     """
     n_classes = labelled.shape[1]
     overall = np.bincount(said[:, 0], weights=sizes, minlength=n_classes) + _JEFFREYS
@@ -297,8 +298,8 @@ def learned_patterns(
             outcome = (spread[place, :, rows.outcome[here]] > 0).argmax(axis=1)
             own = WeighedRows(place, outcome, rows.counts[here], rows.weights[here])
             counts = own.effective(*counts.shape)
-        # As for two classes: the mass of one item, in agreement with the judge three times out of
-        # four.
+        # As for two classes, the mass is one item, and the judge is expected to be right three
+        # times out of four.
         shapes = np.full(counts.shape[1], (1.0 - _AGREE) / (counts.shape[1] - 1))
         shapes[0] = _AGREE
         found.append(Pattern(strata, spread, Shares(counts, shapes=shapes, rows=own)))
@@ -335,11 +336,12 @@ def pool_weights(
     cells
         Predictions (a, b) of each stratum, ``(n_strata, 2)``.
     sizes
-        Number of items of the pool in each stratum.
+        Number of pool items in each stratum.
     labelled
-        Number of labelled items of each stratum and class, ``(n_strata, n_classes)``.
+        Number of labelled items in each stratum and class, ``(n_strata, n_classes)``.
     mass
-        Prior mass κ of every stratum in which the models disagree; learned if None.
+        Prior mass κ of every stratum in which the models disagree. None means learned from the
+        data.
     agreed
         Prior mass of every stratum in which they agree.
     """
@@ -377,9 +379,9 @@ def judged_weights(outcomes: Outcomes, *, beside: bool = False) -> Stratified:
     Parameters
     ----------
     outcomes
-        Items of which a judge rated all and people labelled some.
+        Items that were all rated by a judge and partly labelled by people.
     beside
-        Whether to add every model as rated by the judge alone, after the corrected ones.
+        Whether to also return, after the corrected models, every model as rated by the judge alone.
     """
     judged, n_classes = outcomes.pool, outcomes.n_classes
     assert isinstance(judged, Judged)
@@ -427,8 +429,8 @@ def judged_weights(outcomes: Outcomes, *, beside: bool = False) -> Stratified:
 def _weighed(judged: Judged, cells: IntArray, *, by_pattern: bool) -> WeighedRows | None:
     """Return the labels with their weights; None unless their probabilities are known.
 
-    Weights average 1 over a stratum, or over strata of the same pattern: by design if known, else
-    over the labels.
+    Weights average 1 over a stratum, or over strata with the same pattern. The average is taken by
+    design if the design is known, and otherwise over the labels.
     """
     chances, strata = judged.chances, judged.strata
     if chances is None or not len(chances.cells):
@@ -449,7 +451,7 @@ def _weighed(judged: Judged, cells: IntArray, *, by_pattern: bool) -> WeighedRow
 
 
 def strata(outcomes: Outcomes) -> Stratified:
-    """Return the posterior of items that were selected from a pool, or judged."""
+    """Return the posterior of items that were selected from a pool or rated by a judge."""
     pool = outcomes.pool
     assert pool is not None
     if isinstance(pool, Judged):

@@ -33,21 +33,21 @@ if TYPE_CHECKING:
 
 _MOST_CONFUSION_CELLS = 1 << 14
 
-# From this many models on, summing only the errors is faster, and up to this count subtracting them
-# from the total loses no precision.
+# With at least this many models, summing only the errors is faster. Up to this count, subtracting
+# them from the total loses no precision.
 _MANY_MODELS = 3
 _LARGEST_COUNT = 2.0**32
 
-# Up to this many classes looking up the class of a ticket is faster than computing it, and the
-# table of all tickets, which grows with the square, is small.
+# Up to this many classes, looking up the class of a ticket is faster than computing it, and the
+# table of all tickets, which grows with the square of this number, is small.
 _TABULATED = 256
 
 
 class Tally(Protocol):
-    """Sums the weights of cells that occurred and of the prior's sticks."""
+    """Sums the weights of the observed cells and of the prior's sticks."""
 
     def of_cells(self, gammas: FloatArray) -> FloatArray:
-        """Return sums over the cells that occurred."""
+        """Return sums over the observed cells."""
 
     def add_prior(self, sums: FloatArray, masses: FloatArray, tickets: Sequence[IntArray]) -> None:
         """Add the prior's sticks to the sums."""
@@ -91,7 +91,7 @@ def _read_tickets(ticket: IntArray, n_classes: int, *, scale: int, out: IntArray
 
 
 class Margins:
-    """Sums weights to hits, actual and predicted counts of each class and model."""
+    """Sums weights into hits, actual and predicted counts for each class and model."""
 
     def __init__(self, cells: IntArray, n_classes: int) -> None:
         from scipy.sparse import csr_array
@@ -115,7 +115,7 @@ class Margins:
         return (1 + 2 * model) * self.n_classes
 
     def of_cells(self, gammas: FloatArray) -> FloatArray:
-        """Return sums over the cells that occurred."""
+        """Return sums over the observed cells."""
         sums: FloatArray = self.matrix @ gammas
         return sums
 
@@ -149,10 +149,10 @@ class Margins:
 
 
 class Errors(Margins):
-    """Sums only the errors of each model: missed and spurious weight of each class.
+    """Sums only each model's errors: the missed and the spurious weight of each class.
 
-    Ranked models are right most of the time, so this takes a fraction of the additions. ``hits =
-    actual − missed`` and ``predicted = hits + spurious``.
+    Ranked models are right most of the time, so this needs only a fraction of the additions. ``hits
+    = actual − missed`` and ``predicted = hits + spurious``.
     """
 
     def __init__(self, cells: IntArray, n_classes: int) -> None:
@@ -204,7 +204,7 @@ class Errors(Margins):
 
 
 class Confusions:
-    """Sums weights to a full confusion matrix per model, scaled to sum to 1."""
+    """Sums weights into a full confusion matrix per model, scaled to sum to 1."""
 
     def __init__(self, cells: IntArray, n_classes: int) -> None:
         from scipy.sparse import csr_array
@@ -229,7 +229,7 @@ class Confusions:
         self.matrix = csr_array(entries, shape=shape)
 
     def of_cells(self, gammas: FloatArray) -> FloatArray:
-        """Return sums over the cells that occurred."""
+        """Return sums over the observed cells."""
         sums: FloatArray = self.matrix @ gammas
         return sums
 
@@ -262,7 +262,7 @@ class RowSums:
         self.matrix = csr_array((np.ones(len(cells)), (self.truth, places)), shape=shape)
 
     def of_cells(self, weights: FloatArray) -> FloatArray:
-        """Return the sum of each true class, ``(n_classes, n_draws)``."""
+        """Return the sum for each true class, ``(n_classes, n_draws)``."""
         sums: FloatArray = self.matrix @ weights
         return sums
 
@@ -284,13 +284,13 @@ def choose_tally(
 class LinearWeights(TablesBase):
     """Independent gammas, one per unit, and the cells of each unit.
 
-    A unit is a cell, or the pattern of cells of a group: then the sum of the Exp(1) weights of all
-    groups with the pattern is Gamma(repeats).
+    A unit is a cell, or a pattern of cells that occurs in groups. In the latter case, the sum of
+    the Exp(1) weights of all groups with the pattern is Gamma(repeats).
 
     Parameters
     ----------
     outcomes
-        Paired outcomes of one model or several; their codes and classes.
+        Paired outcomes of one or more models; their codes and classes are used.
     cells
         Cells, ``(n_cells, 1 + n_models)``.
     shapes
@@ -301,7 +301,7 @@ class LinearWeights(TablesBase):
     """
 
     df: float | None = None
-    """Degrees of freedom of the spread as estimated by the units; None if they are many."""
+    """Degrees of freedom of the units' estimate of the spread; None if there are many units."""
 
     def __init__(
         self,
@@ -325,7 +325,7 @@ class LinearWeights(TablesBase):
 
     @property
     def _spread(self) -> float:
-        """Ratio of the largest to the smallest weight of a unit."""
+        """Ratio of the largest to the smallest unit weight."""
         if self.held is None or not self.held.nnz:
             return 1.0
         return float(self.held.data.max() / self.held.data.min())
@@ -361,7 +361,7 @@ class LinearWeights(TablesBase):
         return draw
 
     def predictor(self) -> NewTable:
-        """Return a function that draws items from the cells, or entire groups."""
+        """Return a function that draws items from the cells, or draws entire groups."""
         if self.held is None:
             return cell_predictor(self)
         table = self.outcomes.tables[0]
@@ -407,7 +407,7 @@ class LinearWeights(TablesBase):
 
 
 class DirichletCells(LinearWeights):
-    """A single Dirichlet over listed cells: sums of its cells have closed forms."""
+    """A single Dirichlet over listed cells, so sums of its cells have closed forms."""
 
     def part_shape(self, model: int, part: str, positive: int | None) -> float | None:
         """Return the gamma shape of a part."""
@@ -422,7 +422,7 @@ class DirichletCells(LinearWeights):
         return float(self.shapes[selected].sum())
 
     def row_shapes(self, model: int, positive: int) -> tuple[float, float] | None:
-        """Return the shapes of found and missed among spans of one type."""
+        """Return the shapes of found and missed spans of one type."""
         shapes = [self.part_shape(model, part, positive) for part in ("tp", "fn")]
         return None if shapes[0] is None or shapes[1] is None else (shapes[0], shapes[1])
 
@@ -446,12 +446,13 @@ class DirichletCells(LinearWeights):
 def held_by(outcomes: Outcomes, groups: Groups) -> csr_array:
     """Return the count of each cell in each group pattern, ``(n_cells, n_patterns)``.
 
-    An item of importance w is a group with w items of its cell: its part of a draw is w · Exp(1).
+    An item of importance w is a group with w items in its cell, so it contributes w · Exp(1) to a
+    draw.
     """
     from scipy.sparse import csr_array
 
     times = groups.times.astype(np.float64)
-    if groups.weighted:  # their scale is arbitrary, and scaling prevents overflow
+    if groups.weighted:  # the weights have an arbitrary scale, and rescaling prevents overflow
         times = times / times.max(initial=np.finfo(np.float64).tiny)
     return csr_array(
         (times, (groups.cell, groups.pattern)),
@@ -460,7 +461,7 @@ def held_by(outcomes: Outcomes, groups: Groups) -> csr_array:
 
 
 class PairSums(NamedTuple):
-    """Weights of the cells of two models, summed by true class and prediction."""
+    """Cell weights of two models, summed by true class and prediction."""
 
     answers: FloatArray  # (n_draws, n_classes, 2 · n_classes), predictions of A before those of B
     hits: FloatArray  # (2, n_classes, n_draws)
@@ -476,7 +477,7 @@ class PairSums(NamedTuple):
 
     @classmethod
     def of_cells(cls, cells: IntArray, values: FloatArray, *, n_classes: int) -> PairSums:
-        """Sum one value per cell, as if they were a single draw."""
+        """Sum one value per cell, as if the values were a single draw."""
         answers = np.zeros((1, n_classes, 2 * n_classes))
         for model in range(2):
             np.add.at(answers[0], (cells[:, 0], model * n_classes + cells[:, 1 + model]), values)
@@ -503,9 +504,9 @@ class PairSums(NamedTuple):
 
 
 class PatternSums(NamedTuple):
-    """Weights of the cells of two models, summed by true class, prediction and pattern.
+    """Cell weights of two models, summed by true class, prediction and pattern.
 
-    Patterns are 0 if neither is right, 1 if only B is, 2 if only A is, 3 if both are.
+    Patterns are 0 if neither is right, 1 if only B is, 2 if only A is and 3 if both are.
     """
 
     wrong: FloatArray  # (2, n_draws, 2 · n_classes, n_classes): A's if B is right, else; B's
@@ -518,7 +519,7 @@ class PatternSums(NamedTuple):
         return cls(wrong, np.zeros((4, n_classes, n_draws)))
 
     def fill_row(self, row: int, answers: IntArray, gammas: Iterable[FloatArray]) -> None:
-        """Sum gammas of a true class one after the other, with the predictions of A and B."""
+        """Add gammas of a true class one at a time, with the predictions of A and B."""
         size = self.rows.shape[1]
         sums = np.zeros((2, 2, size, self.rows.shape[2]))  # model, whether the other is wrong
         pairs: list[list[int]] = answers.tolist()

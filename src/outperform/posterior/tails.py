@@ -1,4 +1,4 @@
-"""Tail of the influence of units: the largest share, a Pareto shape, and skewness."""
+"""Tail of the units' influence: the largest share, a Pareto shape and skewness."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import numpy as np
 
 from outperform._typing import FloatArray
 
-# Minimum number of tail values for estimating a shape.
+# Minimum number of tail values needed to estimate a shape.
 _LEAST_IN_TAIL = 5
-# Relative to the largest influence: smaller differences are due to rounding.
+# Relative to the largest influence; smaller differences are due to rounding.
 _TIE = 1e-9
 
 
 def pareto_shape(excesses: FloatArray) -> float:
     """Return the shape k of a generalised Pareto distribution, by Zhang and Stephens (2009).
 
-    The moments of order 1/k and above are infinite; k = 0 is the exponential, and for k < 0 the
-    distribution is bounded. The estimate is the posterior mean under a prior that adapts to the
-    data, and needs no iteration.
+    The moments of order 1/k and above are infinite; k = 0 gives the exponential distribution, and
+    for k < 0 the distribution is bounded. The estimate is the posterior mean under a prior that
+    adapts to the data. It needs no iteration.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def pareto_shape(excesses: FloatArray) -> float:
     quartile = x[int(n / 4 + 0.5) - 1]
     b = 1 / x[-1] + (1 - np.sqrt(m / (np.arange(1, m + 1) - 0.5))) / (3 * quartile)
     k = np.log1p(-b[:, None] * x).mean(axis=1)
-    # If b is 0, so is k, and the distribution is the exponential.
+    # If b is 0, so is k, and the distribution is exponential.
     scale = np.divide(-b, k, out=np.full_like(b, 1 / x.mean()), where=k != 0)
     likelihood = n * (np.log(scale) - k - 1)
     weights = np.exp(likelihood - likelihood.max())
@@ -47,7 +47,7 @@ def pareto_shape(excesses: FloatArray) -> float:
 
 
 class Tail(NamedTuple):
-    """Largest share of one unit in a sum of squares, and weight and asymmetry of the tail.
+    """Largest share of one unit in a sum of squares, and the tail's weight and asymmetry.
 
     Parameters
     ----------
@@ -71,9 +71,9 @@ class Tail(NamedTuple):
 
 
 def tail_of(moved: FloatArray, repeats: FloatArray) -> Tail:
-    """Return the tail of the influence of units with multiplicities.
+    """Return the tail of the influence of units that may occur several times.
 
-    The tail is the largest fifth of the values, or the largest 3√n of many.
+    The tail is the largest fifth of the values or, if there are many, the largest 3√n.
 
     Examples
     --------

@@ -105,11 +105,11 @@ def rank(
 ) -> Ranking | SuiteRanking:
     """Rank many models from their joint posterior on the same items.
 
-    In every draw, all models share the same item weights, so shared luck cancels in their
-    differences. For three or more models the prior is exchangeable: the spread of the true values
-    is estimated from all models, and the draws are partially pooled accordingly. P(best) is
-    therefore calibrated whether models differ much or little, and the leader's estimate is
-    corrected for the luck of coming first. Each model's unpooled posterior is in ``raw``.
+    Each draw uses the same item weights for all models, so shared luck cancels in their
+    differences. The prior of three or more models is exchangeable: the spread of their true values
+    is estimated from all models, and the draws are pooled accordingly. So P(best) is calibrated
+    whether models differ much or little, and the leader's estimate is corrected for the luck of
+    coming first. Each model's unpooled posterior is its ``raw``.
 
     Pooling affects probabilities and the order of the models, but never a decision: the decision on
     two models is the same as in :func:`compare`. The leader was chosen on the same data, so a model
@@ -119,8 +119,8 @@ def rank(
     Parameters
     ----------
     y_true
-        True labels, :class:`Outcomes` or :class:`Scores`; None for graded answers. Or a frame or
-        file, with ``truth``. Or a :class:`Suite` of many tasks, each with its own metric and ROPE.
+        True labels, :class:`Outcomes` or :class:`Scores`; None for graded answers. A frame or file
+        needs ``truth``. A :class:`Suite` has many tasks, each with its own metric and ROPE.
     predictions
         Predicted labels, or scores, of each model: a mapping from names, or a DataFrame with one
         column per model. With outcomes, a frame or a file, the names of the models to rank; all
@@ -145,7 +145,7 @@ def rank(
     n_draws
         Number of posterior draws. Default: 20,000.
     random_state
-        None, a whole number, a SeedSequence, a Generator or a RandomState.
+        None, an integer, a SeedSequence, a Generator or a RandomState.
     n_jobs
         Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
         Results do not depend on it.

@@ -52,9 +52,8 @@ if TYPE_CHECKING:
 
 
 _WORTH_A_THREAD = 20
-# Share of an interval's width. With a single mean correlation, the interval for svm_l1 and svm_l2
-# on 20 Newsgroups is 12% wider, so each end moves by 0.06 of the width. This limit is 2.5 times as
-# large.
+# As a share of the interval's width. A single mean correlation makes the interval for svm_l1 and
+# svm_l2 on 20 Newsgroups 12% wider, so each end moves by 0.06; this is 2.5 times as far.
 _CLOSE = 0.15
 
 Matrix = tuple[tuple["Pair | None", ...], ...]
@@ -69,9 +68,9 @@ Matrix = tuple[tuple["Pair | None", ...], ...]
 class Pair(Summary):
     """Difference A − B between two models, regardless of other models.
 
-    It is computed from the draws before pooling, and its decision is the same as in
-    :func:`compare`. With three or more classes, an interval far from the ROPE edges can be wider or
-    narrower than in :func:`compare`. See :class:`Summary`.
+    It comes from the draws before pooling, and its decision is that of :func:`compare`. With three
+    or more classes, an interval far from the edges of the ROPE can be wider or narrower than that
+    of :func:`compare`. See :class:`Summary`.
 
     Parameters
     ----------
@@ -442,7 +441,7 @@ def _shades(ax: Axes) -> Any:
 def plot_decisions(
     facts: Facts, *, title: str | None = None, ax: Axes | None = None, size: FigureSize = "text"
 ) -> Axes:
-    """Draw the decision on row − column for every pair of models, starting with the leader.
+    """Draw the decision on row − column for each pair of models, the leader first.
 
     Firm decisions are coloured, and leaning ones have a tint of the colour. The legend below
     explains the symbols.

@@ -108,8 +108,8 @@ class RankedModel:
     p_practically_best
         Probability that the model is not worse than the best model by more than the ROPE.
     decision
-        Decision on the difference to the leader, before pooling, as in :func:`compare`; None for
-        the leader.
+        Decision on its difference from the leader, before pooling, as from :func:`compare`; None
+        for the leader.
     tied
         Whether the model could still be best: it is the leader, or it is not worse than the leader
         both before and after pooling.
@@ -190,8 +190,8 @@ class RankedModel:
 class Ranking(Tabular):
     """Joint posterior of many models in a metric, with ranks, ties and decisions.
 
-    The models are ordered by regret, which is the same as ordering by the mean. The first is the
-    leader. Everything with one value per model has this order.
+    The models are ordered by regret, which is also the order of their means. The first is the
+    leader. Everything with one value per model is in this order.
 
     Parameters
     ----------
@@ -275,11 +275,10 @@ class Ranking(Tabular):
     def tied(self) -> tuple[str, ...]:
         """Names of the models that could still be best: the leader, and all models not ruled out.
 
-        A model is ruled out if the decision is that it is worse than the leader (≪), and the HDI of
-        its pooled difference to the leader also lies entirely on the worse side of the ROPE. The
-        first condition on its own would rule out too many models, because the leader was chosen on
-        the same data. The second on its own would be a decision that the data of the two models do
-        not support.
+        A model is ruled out if its decision against the leader is worse (≪) and the HDI of its
+        pooled difference from the leader also lies entirely on the worse side of the ROPE. The
+        first condition alone would rule out too many models, as the leader was chosen on the same
+        data. The second alone would be a decision that the data of the two models do not support.
         """
         return tuple(row.name for row in self.rows if row.tied)
 
@@ -426,7 +425,7 @@ class Ranking(Tabular):
         return latex_label("rank", self.metric)
 
     def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
-        """Draw the interval of each model, with those that could still be best in a band.
+        """Draw the interval of each model, with a band behind those that could still be best.
 
         Parameters
         ----------
@@ -471,7 +470,7 @@ class Ranking(Tabular):
         return plot_decisions(self.to_dict(), title=self._title(), ax=ax, size=size)
 
     def plot_differences(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
-        """Draw the difference of every other model to the leader, with its decision.
+        """Draw the difference of each other model from the leader, with its decision.
 
         Parameters
         ----------
@@ -504,7 +503,7 @@ class Ranking(Tabular):
         return f"Ranking({ranking_headline(facts)})"
 
 
-_POOLING_STREAM = 1 << 31  # above the indices of all blocks of draws
+_POOLING_STREAM = 1 << 31  # not used by any block of draws
 
 
 def joint_draws(spec: Spec, sampling: Sampling) -> tuple[FloatArray, FloatArray]:

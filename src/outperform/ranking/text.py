@@ -188,7 +188,7 @@ def pooling_sentence(shown: Collection[str]) -> str:
 
 
 def _pooling(facts: Facts, shown: Collection[str]) -> str:
-    """Return which of the columns shown are pooled; an empty text if none are."""
+    """Return which of the columns shown are pooled; an empty string if none are."""
     return pooling_sentence(shown) if is_pooled(facts) else ""
 
 
@@ -424,7 +424,7 @@ def _explained(facts: Facts) -> tuple[str, ...]:
 
 
 def _matrix(facts: Facts) -> Table:
-    """Return the decisions on row − column, with models numbered by rank."""
+    """Return the decisions on row − column, with models numbered by their position."""
     names = [for_text(name) for name in facts["names"]]
     places = [str(place) for place in range(1, len(names) + 1)]
     columns = (

@@ -110,7 +110,7 @@ _MOST_WITH_CLASSES = 12
 
 
 class Result(Protocol):
-    """Result that a page can show: any result with a notebook view."""
+    """A result that a page can show: any result that notebooks can show."""
 
     def _document(self) -> Document: ...
 
@@ -250,7 +250,7 @@ def _title(results: Sequence[Result], headings: Sequence[str]) -> str:
 
 
 def render(contents: Contents) -> str:
-    """Return the contents as one self-contained HTML page."""
+    """Return the contents as a self-contained HTML page."""
     sheet, script = style() + with_colours(_text("page.css")), _text("page.js")
     head = element(
         "head",
@@ -324,7 +324,7 @@ def _block(value: object, name: str) -> Html:
 
 
 def _text(name: str) -> str:
-    """Return a file of the package, with normalised line endings as in a browser."""
+    """Return a file of the package, with line endings as a browser reads them."""
     text = files("outperform.report").joinpath("templates", name).read_text(encoding="utf-8")
     return text.replace("\r\n", "\n")
 
@@ -343,7 +343,7 @@ def _hash(text: str) -> str:
 
 
 def _json(value: object) -> str:
-    """Return JSON that no label can terminate: ASCII without HTML special characters."""
+    """Return JSON that no label can break out of: ASCII only, without HTML's special characters."""
     text = json.dumps(_plain(value), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

@@ -43,7 +43,7 @@ class FoldDetails:
 
     @property
     def worth(self) -> float:
-        """Number of independent items that one counted item is worth, because folds overlap."""
+        """Number of items that one counted item is worth, because folds overlap."""
         return self.correlation.worth(self.folds.m)
 
     @property
@@ -54,7 +54,7 @@ class FoldDetails:
 
 @written()
 class VarianceFrom(NamedTuple):
-    """Shares of the difference's variance that come from the test set and from the runs.
+    """Shares of the variance of the difference that come from the test set and from the runs.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ class NextDataset(NamedTuple):
     mcse_p
         Largest Monte Carlo error of these probabilities.
     likeliest
-        Probability that each of these three is the most probable on data sets like these, as
+        Probability that each of these three is the most probable one on data sets like these, as
         reported by baycomp.
     hdi
         Highest density interval of the difference on that data set.

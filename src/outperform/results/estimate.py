@@ -57,8 +57,7 @@ class Estimate(Summary, Tabular):
     spec
         Data, metric and prior.
     observed
-        Plug-in value, as in scikit-learn; with other class proportions, the value at those
-        proportions.
+        Plug-in value, equal to scikit-learn's unless other class proportions are set.
     draws
         Draws of the metric, independent unless they come from a chain.
     distribution
@@ -73,7 +72,7 @@ class Estimate(Summary, Tabular):
         Additional fields for folds (:class:`FoldDetails`) or training runs (:class:`ModelRuns`);
         None for other estimates.
     seed
-        Seed of the draws; None for a model in a comparison, which stores the seed.
+        Seed of the draws; None for a model in a comparison, where the comparison has the seed.
     """
 
     name: str
@@ -163,7 +162,7 @@ class Estimate(Summary, Tabular):
         return self._at_each("pdf", t)
 
     def cdf(self, t: ArrayLike) -> FloatArray:
-        """Return the cumulative posterior probability at each value; requires a closed form.
+        """Return the cumulative posterior probability at each value, if there is a closed form.
 
         Parameters
         ----------

@@ -37,7 +37,7 @@ from outperform.posterior.rng import child
 from outperform.results.compared import Compared
 
 HEADLINE = "names *spec mean sd hdi rope decision findings"
-"""Fields of the headline, without the Bayes factor, which may need draws."""
+"""Fields of the headline. The Bayes factor is not among them, because it may need draws."""
 
 FIGURE = f"""{HEADLINE} observed p_worse p_equivalent p_better n_draws=draws.size chain? exact
 rope_curve"""

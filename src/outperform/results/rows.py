@@ -157,7 +157,7 @@ def _span(comparison: Compared) -> Span:
 
 
 def _flag_notes(what: str, full: Table, table: Table) -> tuple[str, ...]:
-    """Return each finding about individual rows as a sentence that names the rows."""
+    """Return each finding about single rows as a sentence, with the rows it concerns."""
     notes = []
     for name in filter(lambda flag: _is_shown(flag, table), _FLAGS):
         keys = [

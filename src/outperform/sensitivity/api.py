@@ -77,8 +77,8 @@ def given_choices(priors: Mapping[str, Any] | None, engine: PyMC | None) -> dict
 
 _SUBJECT = re.compile(r"""^[Pp]rior ('[^']*'|"[^"]*") """)
 _TIMES = (0.5, 1.0, 2.0, 4.0)
-_MOST_GAMMAS = 200_000_000  # about a quarter of a minute
-_MOST_DRAWS = 20_000  # about twenty comparisons then take a second
+_MOST_GAMMAS = 200_000_000  # about 15 seconds
+_MOST_DRAWS = 20_000  # so about twenty comparisons take a second
 
 
 def sensitivity(
@@ -88,7 +88,7 @@ def sensitivity(
     ropes: Sequence[RopeLike] | None,
     label_errors: Sequence[LabelErrorsLike] | None = None,
 ) -> Sensitivity[Comparable]:
-    """Repeat a comparison under other priors, ROPEs and label errors; the original is first."""
+    """Repeat a comparison under other priors, ROPEs and label errors, its own first."""
     if isinstance(comparison.details, ScoreDetails):
         raise UsageError("fold scores have only one prior; use with_rope() for other ROPEs")
     all_ropes, rates = _ropes(comparison, ropes), _rates(label_errors)
@@ -235,7 +235,7 @@ def _refuse_long(comparison: Compared, choice: Choice) -> None:
 
 
 def _ropes(comparison: Compared, ropes: Sequence[RopeLike] | None) -> tuple[Rope, ...]:
-    """Return the ROPEs, including that of the comparison, from narrowest to widest."""
+    """Return the ROPEs, including that of the comparison, from the narrowest to the widest."""
     if ropes is None:
         all_ropes = _usual_ropes(comparison)
     elif isinstance(ropes, (str, bytes)) or not isinstance(ropes, Sequence):

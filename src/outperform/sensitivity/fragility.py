@@ -30,9 +30,9 @@ from outperform.inference.summary import summarize
 from outperform.results.base import Tabular
 from outperform.results.compared import Compared, verb_of
 
-# Maximum number of tables checked to rule out that fewer labels are enough.
+# At most this many tables are checked to rule out that fewer labels are enough.
 _MOST_TABLES = 100
-# If there are more changes than this, only those that make a model right are tried.
+# If there are more possible changes than this, only those that make a model right are tried.
 _MOST_MOVES = 2_000
 _IN_BULK = 8  # after k changes, the next k / 8 are made in one step
 _ROUNDING = 1e-12
@@ -230,7 +230,7 @@ class _Search:
         """Yield the moves up or down with the largest effect on the difference.
 
         No label is changed twice. After many changes, several are made at a time, because their
-        effects are almost independent.
+        effects barely depend on each other.
         """
         left, moves = dict(self.counts), list[_Move]()
         while ranked := self._ranked(moves, left, sign):
@@ -259,7 +259,7 @@ class _Search:
         return [_Move(tried[k][0], tried[k][1], 1, float(effects[k])) for k in steep]
 
     def _tried(self, cell: Cell) -> list[Cell]:
-        """Return the target cells to try: all of a few, otherwise those where a model is right."""
+        """Return the ends to try: all if there are few, otherwise those that make a model right."""
         ends = self.ends(cell)
         if self.correct or len(self.counts) * len(self.classes) <= _MOST_MOVES:
             return ends
@@ -324,7 +324,7 @@ def _length(moves: Sequence[_Move]) -> int:
 
 
 def _along(search: _Search, sign: float) -> list[_Move] | None:
-    """Return the smallest number of moves on a path that changes the decision, or None.
+    """Return the fewest moves of a path that change the decision; None if no number does.
 
     The interval moves about as far as the observed difference, so that gives a starting point.
     """
@@ -441,7 +441,7 @@ def _cost(gained: tuple[int, int]) -> int:
 
 
 def _states(kinds: _Kinds, most: int) -> Iterator[tuple[int, int]]:
-    """Yield the changes of both counts that are possible with at most this many labels."""
+    """Yield the possible changes of both counts with at most the given number of labels."""
     for a in range(-most, most + 1):
         for b in range(-most, most + 1):
             lost = [max(-a, 0), max(-b, 0)]

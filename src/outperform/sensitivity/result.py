@@ -251,7 +251,7 @@ def _reasons(facts: Facts) -> list[str]:
     return lines
 
 
-# A change of the weighted units is more than a change of prior assumptions.
+# A prior that weighs other units changes more than the assumption before the data.
 _UNDONE = {
     "groups_ignored": "it weights groups, but this comparison weights items",
     "independent_spans": "it weights sentences or documents, but this comparison weights spans",
@@ -284,9 +284,9 @@ def dependence_findings(
 ) -> Iterator[Finding]:
     """Yield ``decision_depends_on_prior`` if another prior changes the decision.
 
-    It is a warning if the other prior is proper and pulls no more than the comparison's prior. It
-    is a note if the other prior pulls more, or for the bootstrap, which has no prior. Differences
-    that Monte Carlo error can explain are ignored.
+    It is a warning if at least one such prior is proper and pulls no more than the comparison's. It
+    is a note if all of them pull, or are the bootstrap, which has no prior. Differences that may
+    come from the draws do not count.
 
     Parameters
     ----------

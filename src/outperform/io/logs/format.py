@@ -61,7 +61,7 @@ class Row(NamedTuple):
     task
         Task or benchmark of the item.
     epoch
-        Number of the answer to the item, counted from 1, if a model answers repeatedly.
+        Number of the answer to the item, from 1, if a model answers more than once.
     question
         Question, in each form that the log contains. If the logs of several models disagree, an
         error is raised.
@@ -119,7 +119,8 @@ class LogFormat:
     start
         Pattern in the first 200 bytes of a file that identifies the format without ``format=``.
     right, grade
-        Names of the tool's right/wrong score and of its graded score, the defaults of ``score=``.
+        Names of the tool's score for right and wrong and of its score for grades: the defaults of
+        ``score=``.
     prefixes
         Prefixes to remove from the name in ``score=``.
     single
@@ -250,7 +251,7 @@ class LogFormat:
 
 
 def _selection(rows: Sequence[Row], where: Where) -> Callable[[Row], bool]:
-    """Return a function that selects rows; an unknown column raises an error."""
+    """Return a function that selects rows; a column missing from every row raises an error."""
 
     def value_of(row: Row, column: str) -> str:
         return str(row.task if column == "task" else field_of(row.about, column))
@@ -270,7 +271,7 @@ def _selection(rows: Sequence[Row], where: Where) -> Callable[[Row], bool]:
 
 
 def _texts(rows: Sequence[Mapping[str, object]]) -> dict[str, list[str | None]]:
-    """Return the fields of rows as columns of text, without empty columns."""
+    """Return the fields of all rows as text columns, without empty columns."""
     columns = {
         name: [as_text(row.get(name)) for row in rows]
         for name in dict.fromkeys(name for row in rows for name in row)

@@ -44,8 +44,7 @@ def _read(path: Path) -> Log:
         entry_scores = scores.setdefault(key, {})
         for stat in get_typed(entry, "stats", list, at=at):
             metric = get_typed(stat, "name.name", str, at=at)
-            # an instance has several entries, each with different metrics
-            if metric in entry_scores:
+            if metric in entry_scores:  # an instance has several entries with different metrics
                 raise DataError(f"{at}: {metric!r} of {key[0]!r} occurs twice")
             entry_scores[metric] = _mean(stat, f"{at}, {metric!r}")
             splits[key] = get_optional(stat, "name.split", str, at=at) or "none"

@@ -40,7 +40,7 @@ from outperform.io.tables import SEVERAL, Table, Where
 
 _ENDINGS = (".eval", ".json")
 _LISTS = ("logs.json", "eval-set.json")  # lists of logs in the same folder
-# Default name of a log: time, task, sometimes the model, and an id.
+# Default name of a log: the time, the task, sometimes the model, and an id.
 _NAME = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d[^_]*_[^_]+_")
 _UNSAFE = re.compile("[_/:+]")  # replaced by - in file names
 _START = "_journal/start.json"
@@ -90,7 +90,7 @@ def _read_log(
 ) -> Samples | FailedLog | None:
     """Return the samples of one log, or None if its task is not requested.
 
-    Damaged logs and logs of failed evaluations are returned as failed.
+    A log that is damaged, or whose evaluation failed, is returned as failed.
     """
     name = os.fspath(path)
     requested = _requested_tasks(where)
@@ -165,7 +165,7 @@ def _contradiction(
 
     differs = partial(contradiction, name, parts="samples")
     total, completed = results.get("total_samples"), results.get("completed_samples")
-    if not results.get("early_stopping"):  # with this setting, samples are missing intentionally
+    if not results.get("early_stopping"):  # early stopping omits samples on purpose
         if total is not None and total != len(samples):
             return differs("samples in total", total, str(len(samples)))
         # A sample with an error can still have scores, so two counts are possible.
@@ -335,7 +335,7 @@ def _requested_tasks(where: Where) -> set[str] | None:
 
 
 def _may_be_of(path: Path, tasks: set[str]) -> bool:
-    """Return whether an unreadable log may belong to one of the tasks, based on its name."""
+    """Return whether, judging by its name, an unreadable log may belong to one of the tasks."""
     if _NAME.match(path.name) is None:
         return True
     return any(_UNSAFE.sub("-", task) in path.stem.split("_") for task in tasks)

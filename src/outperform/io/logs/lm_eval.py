@@ -54,7 +54,7 @@ class Log(NamedTuple):
     source: Any
     name: str
     when: str | None = None
-    outer: str | None = None  # name of the folder above the logs, if it may be the model name
+    outer: str | None = None  # name of the parent of the logs' folder, if it may name the model
 
 
 class _Lines(NamedTuple):
@@ -139,7 +139,7 @@ def _contradiction(log: Log, lines: _Lines) -> str | None:
 
 
 def _is_mean(results: object, task: str, score: str) -> bool:
-    """Return whether a task score is the plain mean over its documents."""
+    """Return whether the score of a task is the plain mean over its documents."""
     listed = field_of(field_of(field_of(results, "configs"), task), "metric_list")
     for entry in listed if isinstance(listed, list) else ():
         if field_of(entry, "metric") == score and field_of(entry, "aggregation") is not None:
@@ -150,7 +150,7 @@ def _is_mean(results: object, task: str, score: str) -> bool:
 def _read(
     logs: Sequence[Log], score: str | None, where: Where, fields: Sequence[str], *, with_doc: bool
 ) -> tuple[list[tuple[Log, _Lines]], list[FailedLog]]:
-    """Read all logs at once; if that fails, read them one by one to report the bad ones."""
+    """Read all logs at once; if that fails, one by one, to report the faulty ones."""
     try:
         return list(zip(logs, _lines(logs, score, where, fields, with_doc), strict=True)), []
     except DataError as error:

@@ -19,7 +19,7 @@ from outperform.io.logs.format import (
 )
 
 _GRADES = ("match", "metrics")
-_INPUTS = ("raw_sample", "sampling")  # item in the data, and prompt sent to the model
+_INPUTS = ("raw_sample", "sampling")  # the item as in the data, and the prompt sent to the model
 _ROUNDING = 0.4  # tolerance for a rounded accuracy, in answers
 
 

@@ -187,7 +187,7 @@ class Naming(NamedTuple):
     repeated: bool
 
     def of(self, answers: Iterable[Answer]) -> str:
-        """Return the names of some answers as examples."""
+        """Return a few answers as examples."""
         listed = sorted(answers)
         examples = ", ".join(self.one(answer) for answer in listed[:_EXAMPLES])
         return examples + (", …" if len(listed) > _EXAMPLES else "")
@@ -380,10 +380,10 @@ class _Difference(NamedTuple):
 
 
 def compare_items(every: Sequence[Samples], naming: Naming) -> tuple[Finding, ...]:
-    """Raise an error if logs use one id for different items; return findings.
+    """Raise an error if logs have different items under the same id; return findings.
 
-    Only forms of the question or answer that occur in several logs can be compared. One finding
-    reports items without a common form, and another reports logs without any form.
+    Only forms of the question or the answer that several logs contain can be compared. A finding
+    reports items without a common form, and another finding reports logs without any.
     """
     for aspect in (_QUESTIONS, _GOLD):
         for samples, other in _differences(every, aspect):

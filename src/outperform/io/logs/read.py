@@ -182,8 +182,8 @@ class Loaded(NamedTuple):
     """The samples of all logs, and the requested scores."""
 
     samples: list[Samples]
-    called: Score  # names from the logs for the scores that the caller passed
-    score: str | None  # one score for all tasks, possibly the default of the format
+    called: Score  # the score passed by the caller, as the logs name it
+    score: str | None  # the same for all tasks, perhaps the default of the format
     findings: tuple[Finding, ...]
 
 

@@ -40,7 +40,7 @@ class Samples:
     name
         Name of the log in messages.
     turn
-        Number of the run, if the caller lists several runs of a model.
+        Number of the run, if the caller passes several runs of a model.
     origin
         Format of the log; items of different formats cannot be compared.
     items
@@ -109,7 +109,7 @@ class FailedLog(NamedTuple):
 
     name: str
     model: str | None
-    reason: str  # a clause that begins with the name
+    reason: str  # a clause that begins with the name of the log
 
 
 _RIGHT = {"C": True, "I": False, "N": False}  # correct, incorrect, no answer
@@ -183,7 +183,7 @@ def loaded(values: list[Any]) -> list[Any]:
 
 
 def as_epoch(value: Any, *, name: str) -> int:
-    """Return the number of an answer to an item; raise ``DataError`` if it is not an integer."""
+    """Return the number of an answer; raise ``DataError`` if it is not an integer."""
     try:
         number = int(value)
         is_valid = not isinstance(value, (bool, np.bool_)) and 0 <= number <= INT64
@@ -365,7 +365,7 @@ def spread(scores: Mapping[str, list[object]]) -> dict[str, list[Any]]:
 
 
 def under_one_name(part: Part, samples: Sequence[Samples]) -> list[Samples]:
-    """Give samples of one model the name that the caller passed."""
+    """Give the samples of a part the caller's model name; they must be from one model."""
     if part.model is None:
         return list(samples)
     models = dict.fromkeys(log.model for log in samples)

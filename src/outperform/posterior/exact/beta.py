@@ -1,4 +1,4 @@
-"""The Beta distribution: density and tails with relative accuracy."""
+"""The Beta distribution: density and tails to full relative accuracy."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def stirling_error(shape: float) -> float:
             total = total * square + coefficient
         return total * inverse
     log_shape = math.log(shape)
-    # Gamma(1 + z) / z, because log Gamma itself has no digits to spare near a pole.
+    # Gamma(1 + z) / z is used because log Gamma itself loses digits near a pole.
     return float(gammaln(1.0 + shape)) - (shape + 0.5) * log_shape + shape - _HALF_LOG_TWO_PI
 
 
@@ -93,7 +93,7 @@ def log1p_minus(value: FloatArray) -> FloatArray:
 
 
 def _log1p_minus_one(value: float) -> float:
-    """Return the same for one number, without the cost of arrays."""
+    """Return ``log(1 + value) - value`` for one number, without the cost of arrays."""
     ratio = value / (2.0 + value)
     square = ratio * ratio
     terms = bisect_left(_SQUARES_LISTED, square) + 1
@@ -111,7 +111,7 @@ def deviance(a: float, b: float, x: FloatArray, y: FloatArray) -> FloatArray:
     a, b
         Positive shapes.
     x, y
-        Shares in (0, 1) that sum to 1; both are passed to keep full precision next to 0.
+        Shares in (0, 1) that sum to 1; both are passed to keep full precision near 0.
 
     Examples
     --------
@@ -154,12 +154,13 @@ def rough_deviance(a: float, b: float, x: FloatArray, y: FloatArray) -> FloatArr
 
 
 def _log_share(part: FloatArray, rest: FloatArray) -> FloatArray:
-    # Next to 1 only the other share has the digits of the distance, so its logarithm is used.
+    # Close to 1, only the other share gives the distance from 1 to full precision, so its logarithm
+    # is used.
     return np.where(part > rest, np.log1p(-np.minimum(rest, 0.5)), np.log(part))
 
 
 def log_shape_share(part: float, rest: float) -> float:
-    """Return ``log[part / (part + rest)]`` without loss of precision next to 0.
+    """Return ``log[part / (part + rest)]`` without loss of precision near 0.
 
     Examples
     --------
@@ -221,7 +222,7 @@ def _scipy_tail(a: float, b: float, x: FloatArray, y: FloatArray) -> FloatArray:
     steep = x > y
     if b >= 1.0 or not steep.any():
         return tail
-    # next to 1 the density is so high that x lacks the digits for it, but y has them
+    # close to 1 the density is so high that x is not precise enough, but y is
     other: FloatArray = betainc(b, a, y)
     tail = np.where(steep, 1.0 - other, tail)
     small = steep & (other > 0.9)
@@ -240,7 +241,7 @@ def upper_tail(a: float, b: float, x: FloatArray, y: FloatArray) -> FloatArray:
 
 
 def _near_tail(a: float, b: float, x: FloatArray, y: FloatArray) -> FloatArray:
-    """Return the lower tail at points below the mean, where it is the smaller of the two."""
+    """Return the lower tail at points below the mean, where it is the smaller tail."""
     if min(a, b) >= _SCIPY_GOOD:
         return _edge_times_ratio(a, b, x, y)
     if b < _SMALL:
@@ -260,8 +261,8 @@ def _near_tail(a: float, b: float, x: FloatArray, y: FloatArray) -> FloatArray:
 def _edge_times_ratio(a: float, b: float, x: FloatArray, y: FloatArray) -> FloatArray:
     """Integrate the density from ``x`` downwards on the log-odds scale.
 
-    With ``t`` the point whose log odds lie ``s`` below those of ``x``, the density of
-    the log odds at ``t`` is ``exp(b s - n log(1 + y (exp(s) - 1)))`` times that at ``x``.
+    Let ``t`` be the point whose log odds are lower than those of ``x`` by ``s``. The density of the
+    log odds at ``t`` is that at ``x`` times ``exp(b s - n log(1 + y (exp(s) - 1)))``.
     """
     edge = np.exp(log_power(a, b, x, y))
     if min(a, b) >= _SCIPY_ENOUGH:
@@ -270,7 +271,7 @@ def _edge_times_ratio(a: float, b: float, x: FloatArray, y: FloatArray) -> Float
 
 
 def _first_reach(a: float, b: float, x: FloatArray, y: FloatArray) -> FloatArray:
-    """Return how far below ``x`` a parabola falls so low that the rest is negligible."""
+    """Return the distance below ``x`` at which a parabola is so low that the rest is negligible."""
     slope = a * y - b * x
     curvature = (a + b) * x * y
     return 2.0 * _DROP / (slope + np.sqrt(slope * slope + 2.0 * _DROP * curvature))
@@ -279,7 +280,7 @@ def _first_reach(a: float, b: float, x: FloatArray, y: FloatArray) -> FloatArray
 def _long_ratio(a: float, b: float, x: FloatArray, y: FloatArray) -> FloatArray:
     n = a + b
     reach = _first_reach(a, b, x, y)
-    for _ in range(4):  # concave, so that every Newton step ends on the far side
+    for _ in range(4):  # concave, so every Newton step ends on the far side
         growth = y * np.expm1(reach)
         fall = n * np.log1p(growth) - b * reach
         reach = reach + (_DROP - fall) / (n * (y + growth) / (1.0 + growth) - b)
@@ -290,7 +291,7 @@ def _long_ratio(a: float, b: float, x: FloatArray, y: FloatArray) -> FloatArray:
 
 
 def _short_ratio(a: float, b: float, x: FloatArray, y: FloatArray) -> FloatArray:
-    """Integrate with the cumulants of a Bernoulli variable, which avoids cancellation."""
+    """Integrate using the cumulants of a Bernoulli variable, which avoids cancellation."""
     reach = 1.1 * _first_reach(a, b, x, y)
     variance = x * y
     powers = -(a + b) * (variance[:, None] ** np.arange(1, 5))
@@ -299,7 +300,7 @@ def _short_ratio(a: float, b: float, x: FloatArray, y: FloatArray) -> FloatArray
     series[:, 1::2] = powers @ _EVEN
     series[:, 2::2] = (powers @ _ODD) * (x - y)[:, None]
     series *= reach[:, None] ** _POWERS
-    # einsum stays on one thread; for such a small product BLAS would wake all threads.
+    # einsum stays on one thread; BLAS would wake all threads for such a small product.
     exponent = np.einsum("ij,jk->ik", series, _NODE_POWERS)
     return np.asarray(np.exp(exponent) @ _WEIGHTS * reach)
 
@@ -307,15 +308,15 @@ def _short_ratio(a: float, b: float, x: FloatArray, y: FloatArray) -> FloatArray
 def beta_quantile(a: float, b: float, probability: float) -> tuple[float, float]:
     """Return ``x`` and ``1 - x`` for the lower-tail quantile of ``Beta(a, b)``.
 
-    Newton's method for the logarithm of the tail over the log odds. This logarithm is concave, so
-    the steps converge from any start.
+    Newton's method is applied to the logarithm of the tail as a function of the log odds. This
+    function is concave, so the steps converge from any start.
 
     Parameters
     ----------
     a, b
         Positive shapes.
     probability
-        Strictly between 0 and 1. For an upper tail exchange ``a`` and ``b``.
+        Strictly between 0 and 1. For an upper tail, exchange ``a`` and ``b``.
 
     Examples
     --------
@@ -353,7 +354,7 @@ def _inside(step: float, z: float, low: float, high: float, spread: float) -> fl
 
 
 def _tail_and_slope(a: float, b: float, x: float, y: float) -> tuple[float, float]:
-    """Return the lower tail, and the slope of its logarithm over the log odds."""
+    """Return the lower tail and the slope of its logarithm in the log odds."""
     point, rest = np.array([x]), np.array([y])
     tail = float(lower_tail(a, b, point, rest)[0])
     if tail <= 0.0:
@@ -362,10 +363,10 @@ def _tail_and_slope(a: float, b: float, x: float, y: float) -> tuple[float, floa
 
 
 def _first_term_quantile(a: float, b: float, log_probability: float) -> float:
-    """Return the quantile from ``x^a / (a B(a, b))``, the leading term next to 0."""
+    """Return the quantile from ``x^a / (a B(a, b))``, the leading term near 0."""
     if a >= 1.0:
         return 1.0
-    # log(a B(a, b)) from the peak, because log Gamma(a) has no digits left for tiny a
+    # log(a B(a, b)) is computed from the peak because log Gamma(a) has no digits left for tiny a
     log_beta = a * log_shape_share(a, b) + b * log_shape_share(b, a) - log_peak(a, b)
     exponent = (log_probability + math.log(a) + log_beta) / a
     return math.exp(max(exponent, -1e4)) if exponent < 0.0 else 1.0
@@ -377,8 +378,8 @@ def _start(a: float, b: float, probability: float) -> tuple[float, float]:
         x = float(betaincinv(a, b, probability))
         if _TINY < x < 1.0:
             return x, 1.0 - x
-    # beyond that betaincinv can be wrong in the first digit, so a normal is used, corrected for the
-    # skewness of the log odds if these are nearly normal
+    # beyond that, betaincinv can be wrong in the first digit, so a normal is used, with a
+    # correction for skewness if the log odds are nearly normal
     width = math.sqrt(1.0 / max(a, 0.1) + 1.0 / max(b, 0.1))
     normal = float(ndtri(probability))
     step = normal * width

@@ -1,4 +1,4 @@
-"""The difference of two shares: of one Dirichlet, or independent."""
+"""The difference of two shares, from the same Dirichlet or independent."""
 
 from __future__ import annotations
 
@@ -31,10 +31,11 @@ _NOTHING = 1e-30  # a smaller difference is treated as zero
 class DirichletDifference:
     """``p1 - p2`` for ``(p1, p2, p3) ~ Dirichlet(a1, a2, a3)``.
 
-    This is paired recall, specificity or accuracy: only A is right with ``p1``, only B with ``p2``,
-    both or neither with ``p3``. ``p1 - p2 = S (2U - 1)`` with ``S ~ Beta(a1 + a2, a3)`` and ``U ~
-    Beta(a1, a2)`` independent, so ``P(p1 > p2) = 1 - I_1/2(a1, a2)``, and the density at zero is
-    ``Gamma(n) / (Gamma(a1) Gamma(a2) Gamma(a3)) 2^-(a1+a2-1) B(a1+a2-1, a3)``.
+    This is paired recall, specificity or accuracy: ``p1`` is the probability that only A is right,
+    ``p2`` that only B is, and ``p3`` that both or neither are. ``p1 - p2 = S (2U - 1)`` with ``S ~
+    Beta(a1 + a2, a3)`` and ``U ~ Beta(a1, a2)`` independent, so ``P(p1 > p2) = 1 - I_1/2(a1, a2)``,
+    and the density at zero is ``Gamma(n) / (Gamma(a1) Gamma(a2) Gamma(a3)) 2^-(a1+a2-1) B(a1+a2-1,
+    a3)``.
 
     Parameters
     ----------
@@ -45,7 +46,7 @@ class DirichletDifference:
 
     Examples
     --------
-    Twelve items only A got right, five only B, 83 both or neither; flat prior:
+    Only A is right on 12 items, only B on 5, and both or neither on 83; flat prior:
 
     >>> recall = DirichletDifference(13.0, 6.0, 85.0)
     >>> round(recall.sf(0.0), 12)
@@ -137,7 +138,7 @@ class DirichletDifference:
         return self._over_sum(value, upper)
 
     def _over_split(self, d: float, upper: bool) -> float:
-        """Integrate over ``U`` from ``(1 + d)/2`` to 1 the tail of ``S`` at ``d / (2U - 1)``."""
+        """Integrate the tail of ``S`` at ``d / (2U - 1)`` over ``U`` from ``(1 + d)/2`` to 1."""
         total = self._sum
         log_part = log_expected(
             self._split,
@@ -154,7 +155,7 @@ class DirichletDifference:
         return plus_tail(log_part, self._split, 0.5 * (1.0 + d), 0.5 * (1.0 - d), upper=False)
 
     def _over_sum(self, d: float, upper: bool) -> float:
-        """Integrate over ``S`` from ``d`` to 1 the tail of ``U`` at ``(1 + d/S)/2``."""
+        """Integrate the tail of ``U`` at ``(1 + d/S)/2`` over ``S`` from ``d`` to 1."""
         split = self._split
 
         def where(left: FloatArray, right: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -208,8 +209,8 @@ class DirichletDifference:
 
 Part: TypeAlias = Share | WeightedShare | FlatFScore
 
-_ALMOST_ONE = 1.0 - 1e-13  # from here on the density is a power of the remainder
-_SLOW = 0.55  # below this power the ends have non-negligible mass
+_ALMOST_ONE = 1.0 - 1e-13  # beyond this, the density is a power of the remainder
+_SLOW = 0.55  # below this power, the ends have non-negligible mass
 _EMPTY = 1e-30  # a smaller difference is treated as zero
 
 
@@ -343,7 +344,7 @@ class IndependentDifference:
         return self._over_y(d, upper) if y.spread < x.spread else self._over_x(d, upper)
 
     def _over_y(self, d: float, upper: bool) -> float:
-        """Integrate over ``Y`` from 0 to ``1 - d`` the tail of ``X`` at ``Y + d``."""
+        """Integrate the tail of ``X`` at ``Y + d`` over ``Y`` from 0 to ``1 - d``."""
         x, y = self._parts
         low = y.ends[0] if upper or d > 0.0 else x.ends[0] + y.ends[0]
         high = (y.ends[1] if d == 0.0 else 1.0) + (x.ends[1] if upper else 0.0)
@@ -360,7 +361,7 @@ class IndependentDifference:
         return math.exp(log_part) if upper else plus_tail(log_part, y, 1.0 - d, d, upper=True)
 
     def _over_x(self, d: float, upper: bool) -> float:
-        """Integrate over ``X`` from ``d`` to 1 the tail of ``Y`` at ``X - d``."""
+        """Integrate the tail of ``Y`` at ``X - d`` over ``X`` from ``d`` to 1."""
         x, y = self._parts
         low = (x.ends[0] if d == 0.0 else 1.0) + (y.ends[0] if upper else 0.0)
         high = x.ends[1] if upper or d > 0.0 else x.ends[1] + y.ends[1]

@@ -18,8 +18,8 @@ from outperform.posterior.exact.quadrature import LogFunction, log_integral
 class UnitInterval(ABC):
     """A distribution on (0, 1) that can be evaluated at many points at once.
 
-    Points are passed as ``x`` and ``y = 1 - x``, because next to 1 only ``y`` still has all its
-    digits.
+    Points are passed as ``x`` and ``y = 1 - x``, because close to 1 only ``y`` keeps full
+    precision.
     """
 
     __slots__ = ()
@@ -88,7 +88,7 @@ class UnitInterval(ABC):
 
 
 class PointWise(ABC):
-    """A distribution on (0, 1) that needs an integral for every value."""
+    """A distribution on (0, 1) whose every value needs an integral."""
 
     __slots__ = ()
 
@@ -100,7 +100,7 @@ class PointWise(ABC):
     @property
     @abstractmethod
     def centre(self) -> float:
-        """About the mean."""
+        """Approximate mean."""
 
     @property
     @abstractmethod
@@ -175,9 +175,9 @@ def log_expected(
     inner
         Log of a tail of another distribution.
     guide
-        Fast approximation of it.
+        Fast approximation of ``inner``.
     inner_place
-        Points at which it is evaluated.
+        Points at which ``inner`` is evaluated.
     width
         Length of the interval.
     slopes
@@ -211,7 +211,7 @@ def one_tail(
     value
         Start of the tail.
     centre
-        About the mean.
+        Approximate mean.
     upper
         Whether to return the upper tail.
     """
@@ -255,9 +255,9 @@ def plus_tail(log_part: float, closed: UnitInterval, x: float, y: float, *, uppe
     return math.exp(log_part) + math.exp(float(log_tail[0]))
 
 
-_ENOUGH = 1e-8  # Newton doubles the digits, so the next step changes nothing
+_ENOUGH = 1e-8  # each Newton step doubles the digits, so the next one changes nothing
 _COLLAPSED = 1e-14
-_LIMIT = 640.0  # points closer to an end than exp(-640) are the end
+_LIMIT = 640.0  # points closer to an end than exp(-640) count as the end
 
 
 class LogDensity(Distribution, Protocol):
@@ -270,8 +270,8 @@ class LogDensity(Distribution, Protocol):
 def invert(distribution: LogDensity, probability: float) -> float:
     """Return the quantile of a distribution with finite support.
 
-    Newton's method for the logarithm of the smaller tail over
-    ``z = log[(t - lo) / (hi - t)]``, kept inside a bracket.
+    Newton's method is applied to the logarithm of the smaller tail as a function of ``z = log[(t -
+    lo) / (hi - t)]``, and kept inside a bracket.
 
     Parameters
     ----------

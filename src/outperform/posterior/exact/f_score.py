@@ -26,7 +26,7 @@ from outperform.posterior.exact.tabulated import Table, tabulate
 
 @dataclass(frozen=True, slots=True)
 class OddsProduct(PointWise):
-    """``C / (1 + C)`` with ``C = theta (1 - mu) / mu``, ``theta`` and ``mu`` independent.
+    """``C / (1 + C)`` with ``C = theta (1 - mu) / mu`` and independent ``theta`` and ``mu``.
 
     ``C`` is the ratio of false positives to positives.
 
@@ -100,9 +100,10 @@ class FlatFScore(PointWise):
     """F-beta of ``tp = mu theta_pos``, ``fp = (1 - mu) theta_neg``, ``fn = mu (1 - theta_pos)``.
 
     Prevalence ``mu`` and the two rates are independent Beta variables. Unless the shapes of ``mu``
-    are the masses of the two rows, this is not a ratio of gamma sums. ``F > t`` is ``C < theta_pos
-    ((1 + beta^2)/t - 1) - beta^2`` with ``C = theta_neg (1 - mu)/mu``; the distribution of ``C`` is
-    tabulated once, and one integral over ``theta_pos`` or ``C`` does the rest.
+    equal the masses of the two rows, this is not a ratio of gamma sums. ``F > t`` is ``C <
+    theta_pos ((1 + beta^2)/t - 1) - beta^2`` with ``C = theta_neg (1 - mu)/mu``; the distribution
+    of ``C`` is tabulated once, and a single integral over ``theta_pos`` or ``C`` completes the
+    calculation.
 
     Parameters
     ----------
@@ -199,7 +200,7 @@ class FlatFScore(PointWise):
         """Return the log of the density at ``value``."""
         if not 0.0 <= value <= 1.0:
             return -math.inf
-        # at an end the limit, evaluated where the density has converged to it
+        # at an end, the limit is needed; it is evaluated where the density has converged to it
         x, y = np.array([max(value, 1e-300)]), np.array([max(1.0 - value, 1e-300)])
         return float(self.log_densities(x, y)[0])
 
@@ -242,7 +243,7 @@ class FlatFScore(PointWise):
         return rows + math.log(1.0 + self.beta * self.beta) - 2.0 * np.log(x)
 
     def _recall_interval(self, x: _Number, y: _Number) -> tuple[_Number, _Number, _Number]:
-        """Least ``theta_pos`` for an F of ``x``, the rest up to 1, and ``C`` per unit of it."""
+        """Smallest ``theta_pos`` for an F of ``x``, its distance to 1, and ``C`` per unit of it."""
         square = self.beta * self.beta
         return square * x / (square + y), (1.0 + square) * y / (square + y), (square + y) / x
 
@@ -297,11 +298,10 @@ def _share(ratio: FloatArray) -> tuple[FloatArray, FloatArray]:
 class WeightedShare(PointWise):
     """``T / (T + w1 R1 + w2 R2)`` with independent gammas: F-beta.
 
-    ``R1 = U N`` and ``R2 = (1 - U) N`` with ``U ~ Beta(b1, b2)`` and
-    ``N ~ Gamma(b1 + b2)`` independent. Given ``U`` it is a :class:`Share` of weight
-    ``w1 U + w2 (1 - U)``, and one integral over ``U`` does the rest. For F-beta the
-    weights are ``1 / (1 + beta^2)`` of false positives and ``beta^2 / (1 + beta^2)`` of
-    false negatives.
+    ``R1 = U N`` and ``R2 = (1 - U) N`` with ``U ~ Beta(b1, b2)`` and ``N ~ Gamma(b1 + b2)``
+    independent. Given ``U`` it is a :class:`Share` of weight ``w1 U + w2 (1 - U)``, and a single
+    integral over ``U`` completes the calculation. For F-beta the weights are ``1 / (1 + beta^2)``
+    of false positives and ``beta^2 / (1 + beta^2)`` of false negatives.
 
     Parameters
     ----------
@@ -310,7 +310,7 @@ class WeightedShare(PointWise):
     b1, w1
         Shape and weight of the first part against.
     b2, w2
-        Shape and weight of the second part.
+        Shape and weight of the second part against.
 
     Examples
     --------
@@ -449,5 +449,5 @@ class WeightedShare(PointWise):
             return -math.inf if shape > 1.0 else math.inf
         if value == 0.0:
             return math.log(self.b1 * self.w1 + self.b2 * self.w2)
-        # the mean of 1/weight over both parts, most simply computed from the density next to 1
+        # the mean of 1/weight over both parts, most easily computed from the density near 1
         return float(self.log_densities(np.array([1.0]), np.array([1e-17]))[0])

@@ -17,12 +17,12 @@ LogFunction: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
 
 _OnTheLine: TypeAlias = Callable[[FloatArray], FloatArray]
 
-_EDGE = 90.0  # closer to an end than exp(-90) only the power law is left
-_DROP = 43.0  # what is smaller than the peak by exp(-43) adds nothing
+_EDGE = 90.0  # closer to an end than exp(-90), only the power law remains
+_DROP = 43.0  # values below exp(-43) of the peak add nothing
 _GRID = np.linspace(0.0, 1.0, 65)
 _AROUND = np.arange(-1, 2)
 _FIRST = 56
-_LONGEST = 0.5  # longest step, so that no part is missed, however small
+_LONGEST = 0.5  # longest step; short enough to miss no part, however small
 _LEVELS = 8
 _AGREEMENT = 1e-11  # of two rules; the error of the finer one is then about its square
 _REACHES = np.exp2(np.arange(-4, 150) / 3.0)
@@ -41,17 +41,17 @@ def log_integral(
     Parameters
     ----------
     log_function
-        Takes the distances from the lower and from the upper end; may be ``-inf``.
+        Function of the distances from the lower and the upper end; it may return ``-inf``.
     width
         Length of the interval.
     slopes
-        Powers ``s`` such that the function goes like ``distance^(s - 1)`` at the lower and at the
-        upper end; they matter only below 1/2, when the ends have mass that no node reaches.
+        Powers ``s`` such that the function behaves like ``distance^(s - 1)`` at the lower and the
+        upper end. They matter only below 1/2, when the ends have mass that no node reaches.
     guide
         A cheaper function with nearly the same peak, used to find the peak.
     scale
         Shortest distance from an end, relative to the width, at which the function still changes
-        from one power to another.
+        from one power law to another.
 
     Examples
     --------
@@ -72,16 +72,16 @@ def log_integrals(
     guide: LogFunction | None = None,
     scale: FloatArray,
 ) -> FloatArray:
-    """Return the logs of several integrals of one kind.
+    """Return the logs of several integrals of the same kind.
 
     Parameters
     ----------
     log_function, guide
-        As in :func:`log_integral`, for distances with one row for each integral.
+        As in :func:`log_integral`, but with one row of distances per integral.
     width, scale
         One number per integral.
     slopes
-        The same for all of them.
+        As in :func:`log_integral`; the same for all integrals.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def _bracket(log_density: _OnTheLine, farthest: FloatArray) -> tuple[FloatArray,
 
 
 def _first_beyond(counts: AnyArray) -> AnyArray:
-    """Return the index after the last non-negligible one."""
+    """Return the index after the last non-negligible value."""
     n = counts.shape[1]
     after = np.where(counts.any(axis=1), n - np.argmax(counts[:, ::-1], axis=1), 0)
     return np.asarray(np.minimum(after, n - 1))
@@ -171,11 +171,11 @@ def _trapezoid(
     coarse = heights[:, ::2].sum(axis=1, keepdims=True) + _beyond(ends, cut, 2.0 * step)
     coarse, fine = 2.0 * step * coarse, step * (inner + _beyond(ends, cut, step))
     for level in range(_LEVELS):
-        # accuracy is limited by rounding, so the tolerance grows with every level
+        # rounding limits the accuracy, so the tolerance grows with every level
         if (np.abs(fine - coarse) <= _AGREEMENT * 10.0**level * fine).all():
             break
         halfway = log_density(low + step * (np.arange(n) + 0.5))
-        # a value far above all previous ones means that those were out of range
+        # a value far above all previous ones means that the previous ones were out of range
         heights = np.exp(np.minimum(halfway - top, 700.0))
         inner = inner + heights.sum(axis=1, keepdims=True)
         step, n, coarse = step / 2.0, 2 * n, fine
@@ -196,7 +196,7 @@ def _beyond(
 
 @lru_cache(maxsize=1024)
 def ratio_moments(a: float, rest: tuple[tuple[float, float], ...]) -> tuple[float, float]:
-    """Return mean and sd of ``T / (T + Z)``, ``Z`` the sum of ``w R`` over ``rest``.
+    """Return mean and sd of ``T / (T + Z)``, where ``Z`` is the sum of ``w R`` over ``rest``.
 
     With ``M(s) = E exp(-s (T + Z))`` the mean is the integral of ``E_s[T] M(s)`` and the variance
     that of ``s E_s[((1 - m) T - m Z)^2] M(s)``, where ``E_s`` has every gamma shrunk by ``1 + w
@@ -207,7 +207,7 @@ def ratio_moments(a: float, rest: tuple[tuple[float, float], ...]) -> tuple[floa
     a
         Shape of ``T``.
     rest
-        Shape of ``R`` and weight ``w``, one pair each.
+        One pair per ``R``: its shape and its weight ``w``.
 
     Examples
     --------
@@ -229,7 +229,7 @@ def ratio_moments(a: float, rest: tuple[tuple[float, float], ...]) -> tuple[floa
         s = left / right
         first, second = np.zeros_like(s), np.zeros_like(s)
         for (shape, weight), sign in zip(parts, signs, strict=True):
-            # times 1 + s, which avoids underflow far out
+            # multiplied by 1 + s, which avoids underflow far out
             shrunk = sign * (1.0 + s) / (1.0 + weight * s)
             first += shape * shrunk
             second += shape * shrunk * shrunk

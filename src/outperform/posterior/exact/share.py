@@ -176,11 +176,11 @@ def _log_at_end(shape: float, log_limit: float) -> float:
     return -math.inf if shape > 1.0 else math.inf
 
 
-_MANY = 50.0  # counts in favour and against from which the log odds are nearly normal
-_STEP = 1.0 / 3.0  # of a standard deviation: the rule's error is exp(-(2π / step)² / 4)
+_MANY = 50.0  # counts in favour and against above which the log odds are nearly normal
+_STEP = 1.0 / 3.0  # in standard deviations; the rule's error is exp(-(2π / step)² / 4)
 _REACH = 14.0
-_FAR = 0.5  # beyond, a node and its distance to 1 lose digits when shifted
-_NEAR = 5.0  # standard deviations from the centre; beyond, skewed shares need closer nodes
+_FAR = 0.5  # beyond this, a node and its distance to 1 lose digits when shifted
+_NEAR = 5.0  # standard deviations from the centre; beyond this, skewed shares need closer nodes
 _EVEN = 2.0  # weights further from 1 skew the share too much
 
 
@@ -210,7 +210,7 @@ class ManyCounts(NamedTuple):
         above = upper == (self.sign > 0)
         inside, x, y = self._places(value)
         log_tail = self.wide.log_upper if above else self.wide.log_lower
-        # Points beyond 0 or 1 have all of the wide share on one side.
+        # For points beyond 0 or 1, all of the wide share is on one side.
         tails = np.where(x <= 0.0, float(above), float(not above))
         tails[inside] = np.exp(log_tail(x[inside], y[inside]))
         return float(self.nodes.weights @ tails)
@@ -266,7 +266,7 @@ class Mixture:
     parts
         Distributions on the same support.
     shares
-        Probability of each; they sum to 1.
+        Probability of each part; they sum to 1.
 
     Examples
     --------

@@ -19,14 +19,14 @@ _TO_SERIES = np.cos(np.arccos(_CHEBYSHEV)[:, None] * np.arange(_NODES)) * 2.0 / 
 _TO_SERIES[:, 0] /= 2.0
 _GAUSS, _GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(12)
 _DROP = 120.0  # the table ends where the density is exp(-120) of its peak
-_FARTHEST = 250.0  # beyond, a power law continues
+_FARTHEST = 250.0  # beyond this, a power law takes over
 _VISIBLE = 45.0  # below exp(-45) of the peak, fewer digits are needed
 _TAIL_PIECE = 2.5  # in standard deviations of the log odds
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Series:
-    """A function of one variable as piecewise Chebyshev series, linear beyond.
+    """A function of one variable as a piecewise Chebyshev series, linear beyond the pieces.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table(UnitInterval):
-    """Tabulated logs of the density of the log odds and of both tails.
+    """Tabulated logs of the log-odds density and of both tails.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ class Table(UnitInterval):
 
 @lru_cache(maxsize=64)
 def tabulate(distribution: PointWise) -> Table:
-    """Return the table of a distribution.
+    """Tabulate a distribution.
 
     Only the density is integrated at every point; the tails are sums of integrals of its series
     between adjacent nodes.
@@ -203,8 +203,8 @@ def _pieces(
 ) -> list[tuple[float, FloatArray]]:
     """Halve a piece until its series has converged within the number of nodes.
 
-    Far out in the tails fewer digits suffice: there the density is negligible, and its table may
-    end.
+    Far out in the tails fewer digits suffice, because the density is negligible and the table may
+    end there.
     """
     nodes = 0.5 * (low + high) + 0.5 * (high - low) * _CHEBYSHEV
     heights = _heights(distribution, nodes)

@@ -297,7 +297,7 @@ def hierarchical(
     return model
 
 
-# Beyond a mass of 10⁷ the recalls are equal, and the density is dominated by rounding.
+# Beyond a mass of 10⁷, the recalls are equal and rounding dominates the density.
 _HEAVIEST = 1 - 1e-7
 _LEAST_SPREAD = 0.05
 _MOST_POWER = 1.25
@@ -309,7 +309,7 @@ def learned(
     classifiers: Sequence[Any] = ("A", "B"),
     labels: Sequence[Any] | None = None,
 ) -> Any:
-    """Return the model of classifiers, each on its own items, of three classes or more.
+    """Return the model of classifiers, each on its own items, for three or more classes.
 
     Parameters
     ----------
@@ -360,7 +360,7 @@ def learned(
 
 
 def _others(n_classes: int) -> FloatArray:
-    """Return the class of each position in a row that omits its own class."""
+    """Return the class of each position in a row that omits the row's own class."""
     every = np.eye(n_classes)
     return np.stack([np.delete(every, truth, axis=0) for truth in range(n_classes)])
 
@@ -383,7 +383,7 @@ def class_rates(
     mean, sd
         Parameters of the normal prior: for the logit of a rate, or for a rate truncated to (0, 1).
     kind
-        Which of the two priors.
+        Prior to use: one of the two.
     classifiers, labels
         Names of classifiers and classes.
     """
@@ -403,7 +403,8 @@ def class_rates(
             default_transform=sticks(totals),
         )
         if kind == "logit_normal":
-            # In logits the chain cannot leave (0, 1); pm.LogitNormal lets it start outside.
+            # On the logit scale the chain cannot leave (0, 1); pm.LogitNormal lets it start
+            # outside.
             logits = pm.Normal("logits", mean, sd, dims=("classifier", "truth"))
             rates = pm.Deterministic("rates", pm.math.sigmoid(logits), dims=("classifier", "truth"))
         else:

@@ -36,10 +36,10 @@ class PyMC:
     Parameters
     ----------
     sampler
-        ``"nuts"``, from PyMC; ``"nutpie"`` or ``"numpyro"``, the same algorithm in other libraries;
-        ``"metropolis"``, as in the papers.
+        ``"nuts"`` from PyMC, ``"nutpie"`` or ``"numpyro"`` for the same algorithm in other
+        libraries, or ``"metropolis"`` as in the papers.
     chains
-        Number of chains; fewer than four are not enough to check convergence.
+        Number of chains. Fewer than four are not enough to check convergence.
     draws
         Draws kept per chain. Default: 2,000, or 12,500 for Metropolis. ``n_draws`` of
         :func:`compare` is the total over all chains.
@@ -48,7 +48,7 @@ class PyMC:
     target_accept
         Target acceptance rate of NUTS; closer to 1 means smaller steps.
     progress
-        Whether to show a progress bar. Default: in a terminal and in a notebook.
+        Whether to show a progress bar. Default: only in a terminal or notebook.
 
     Examples
     --------
@@ -124,11 +124,11 @@ class Chain(Plain):
     sampler
         Description of the sampler.
     n_draws
-        Total number of draws of all chains.
+        Total number of draws over all chains.
     rhat
         Rank-normalised split R-hat (Vehtari et al. 2021).
     ess
-        Smaller of the bulk and the tail effective sample size.
+        Smaller of the bulk and tail effective sample sizes.
     mcse
         Monte Carlo error of the mean.
     divergences
@@ -185,7 +185,7 @@ def diagnose(draws: FloatArray, *, sampler: str, divergences: int) -> Chain:
     """
     if (
         draws.min() == draws.max()
-    ):  # constant draws, such as a difference of equal classifiers, need no mixing
+    ):  # constant draws, such as the difference between equal classifiers, need no mixing
         return Chain(
             sampler=sampler,
             n_draws=draws.size,
@@ -242,7 +242,7 @@ def sample(
         "compute_convergence_checks": False,  # reported as findings by diagnose
     }
     with model, _quiet():
-        if engine.sampler != "nutpie":  # which chooses its own
+        if engine.sampler != "nutpie":  # nutpie chooses its own
             how["initvals"] = _start(model)
         if engine.sampler == "metropolis":
             return pm.sample(step=pm.Metropolis(), **how)
@@ -261,7 +261,7 @@ def _start(model: Any) -> dict[str, Any]:
 
 
 def _load(name: str) -> str:
-    """Return PyMC's name of a sampler, checked to be installed."""
+    """Return PyMC's name for a sampler after checking that it is installed."""
     if name == "nutpie":
         require("nutpie", extra="nutpie", purpose="sampler='nutpie'")
     if name == "numpyro":
@@ -299,10 +299,10 @@ def confusions(posterior: Any, *, n_models: int, n_classes: int) -> list[Drawn]:
     Parameters
     ----------
     posterior
-        The group ``posterior`` of a trace.
+        Group ``posterior`` of a trace.
     n_models, n_classes
-        Expected shape of the variable ``confusion``: ``(classifier, truth, prediction)``, or with
-        one table of no and yes per label ``(classifier, label, truth, prediction)``.
+        Expected shape of the variable ``confusion``: ``(classifier, truth, prediction)``, or
+        ``(classifier, label, truth, prediction)`` with one table of no and yes per label.
     """
     if CONFUSION not in posterior:
         raise UsageError(
@@ -322,7 +322,7 @@ def confusions(posterior: Any, *, n_models: int, n_classes: int) -> list[Drawn]:
 
 
 def _of_labels(tables: FloatArray) -> Sums:
-    """Return the sums of every label; ``tables`` is ``(label, truth, prediction, n_draws)``."""
+    """Return the sums for every label; ``tables`` is ``(label, truth, prediction, n_draws)``."""
     sums = [margins_of(table) for table in tables]
     stacked = (np.stack([one[place][1] for one in sums]) for place in range(3))
     return Sums(*stacked)
@@ -332,7 +332,7 @@ _MOST_CELLS = 1_000
 
 
 def model_of(outcomes: Outcomes, *, prior: PriorModel) -> Any:
-    """Return the PyMC model of outcomes.
+    """Return the PyMC model for these outcomes.
 
     Parameters
     ----------
@@ -409,12 +409,12 @@ def _flat_apart(counts: AnyArray, prior: Prior, names: dict[str, Any]) -> Any:
 
 
 def _learned(counts: AnyArray, prior: Prior | None, names: dict[str, Any]) -> Any:
-    if counts.shape[1] == 2:  # which cannot share information
+    if counts.shape[1] == 2:  # two classes cannot share information
         return unpaired(counts, rows=unit_rows(2), **names)
     return learned(counts, **names)
 
 
-# All priors on every cell have the same builder, whatever their concentrations.
+# All priors that cover every cell have the same builder, whatever their concentrations.
 Builder = Callable[[AnyArray, Any, dict[str, Any]], Any]
 
 _PAIRED: dict[str, Builder] = {

@@ -10,10 +10,10 @@ import numpy as np
 from outperform._typing import AnyArray
 from outperform.errors import require
 
-# Weights below exp(-300) are negligible, and the inverse times a gradient must not overflow.
+# Weights below exp(-300) are negligible, and an inverse weight times a gradient must not overflow.
 _LOWEST = -300.0
-_LINEAR = 40.0  # from here on softplus(x) equals x to the last digit
-_NEWTON = 12  # maximum number of steps; a few suffice
+_LINEAR = 40.0  # above this, softplus(x) equals x to the last digit
+_NEWTON = 12  # maximum number of steps; a few are enough
 
 
 def sticks(counts: AnyArray, likely: AnyArray | float = 1.0) -> Any:
@@ -74,14 +74,14 @@ def _transform() -> Any:
             return pt.take_along_axis(cells, self.back, axis=-1)
 
         def log_jac_det(self, value: Any, *inputs: Any) -> Any:
-            # Cell k depends on its own and all previous coordinates, so the matrix is triangular,
-            # and d log cell / d coordinate = (1 − v) · d logit / d coordinate.
+            # Cell k depends only on its own coordinate and all previous ones, so the matrix is
+            # triangular, and d log cell / d coordinate = (1 − v) · d logit / d coordinate.
             (logs, rests), shapes = self._logarithms(value, inputs), self._shapes(inputs)
             place, scale, p, q = self._known(inputs)
             y = place + scale * value
             slopes = rests + pt.log(scale * (pt.sigmoid(y) / q + pt.sigmoid(-y) / p))
-            # The density of cells clipped by backward must still be that of the Dirichlet. A shape
-            # of 10⁻¹⁵ has logarithms of 10¹⁵, so their product is taken first.
+            # Cells clipped by backward must still have the Dirichlet density. A shape of 10⁻¹⁵ has
+            # logarithms of 10¹⁵, so their product is computed first.
             cut = shapes * logs - (shapes - 1) * _LOWEST
             bent = pt.where(logs > _LOWEST, logs, cut)
             last = bent[..., -1] - logs[..., -1]
@@ -93,7 +93,7 @@ def _transform() -> Any:
             return pt.take_along_axis(shapes, self.order, axis=-1)
 
         def _known(self, inputs: tuple[Any, ...]) -> tuple[Any, Any, Any, Any]:
-            """Return place and scale of y, and the powers p and q."""
+            """Return the location and scale of y, and the powers p and q."""
             after = self._shapes(inputs) + self.counts
             own = after[..., :-1]
             left = pt.cumsum(after[..., ::-1], axis=-1)[..., ::-1][..., 1:]
@@ -160,7 +160,7 @@ def class_counts(totals: AnyArray, *, dims: tuple[str, str]) -> Any:
 
 
 def _log_density(standard: Any, skew: Any) -> Any:
-    """Return Prentice's log density of standardised log rates; for skew 0 the normal one."""
+    """Return Prentice's log density of standardised log rates; normal if the skew is 0."""
     pt = require("pytensor.tensor", extra="pymc", purpose="a PyMC model")
     small = pt.abs(skew) < _NEAR_ZERO
     shape = pt.where(small, 1.0, skew) ** -2
