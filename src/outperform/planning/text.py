@@ -398,7 +398,7 @@ def _draw_curve(
     ax.set_axisbelow(True)
     ax.set_ylabel("probability", **figure_style.SMALL)
     goal_text = for_text(goal).replace("_", " ")
-    text = f"Share of test sets with the decision {goal_text}" if several else title
+    text = f"How often the decision is {goal_text}" if several else title
     figure_style.write_title(ax, text, margin=figure_style.beside_numbers())
     figure_style.count_ticks(ax)
     if label is not None:
