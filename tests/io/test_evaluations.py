@@ -422,7 +422,7 @@ def test_models_in_separate_tables():
 def test_different_numbers_of_epochs(tmp_path):
     table = pd.read_csv(INSPECT / "epochs.csv")
     fewer = table[(table["model"] == "mockllm/large") | (table["epoch"] < 3)]
-    with pytest.raises(DataError, match=r"'mockllm/small' lacks 5, .*'q0', epoch 3.*as often"):
+    with pytest.raises(DataError, match=r"'mockllm/small' lacks 5, .*'q0', epoch 3.*equally often"):
         inspect(fewer)
     kept, two = inspect(fewer, on_missing="drop"), inspect(table[table["epoch"] < 3])
     assert kept.tables[0].counts.tolist() == two.tables[0].counts.tolist()

@@ -206,7 +206,7 @@ def test_a_changed_partition_is_refused_until_it_is_counted_again(days):
     source, folder, rows = days
     new = day(source / "b.csv", 30)
     day(source / "d.csv", 4)
-    told = r"'b\.csv' has changed since it was .*, and is now .*bytes\).* with recount='b\.csv'"
+    told = r"'b\.csv' has changed since it was .* and is now .*bytes\).* with recount='b\.csv'"
     with pytest.raises(DataError, match=told):
         update(folder, source)
     assert not (folder / "d.csv.jsonl.gz").exists()
