@@ -17,7 +17,7 @@ _FEW_KEYS = 1 << 16
 
 
 class Distinct(NamedTuple):
-    """The distinct rows of a table, in lexicographic order.
+    """Distinct rows of a table, in lexicographic order.
 
     Parameters
     ----------

@@ -288,9 +288,9 @@ _FEWEST_ALIKE = 3
 def stand_apart(values: FloatArray, *, noise: float, level: float) -> tuple[int, ...]:
     """Return the indices of outlying runs, fewer than half of all.
 
-    The lowest or highest k runs are compared with the others by the two-sample t with equal
-    variances. For normal runs, any k chosen in advance have this t distribution. There are R choose
-    k ways to choose them, so Bonferroni's bound applies to the most extreme k.
+    The lowest or highest k runs are compared with the others using the two-sample t statistic with
+    equal variances. For normal runs, any k chosen in advance have this t distribution. There are R
+    choose k ways to choose them, so Bonferroni's bound applies to the most extreme k.
 
     Parameters
     ----------

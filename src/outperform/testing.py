@@ -175,9 +175,9 @@ def check_metric(
 ) -> None:
     """Raise AssertionError unless a metric satisfies the rules for metrics on these data.
 
-    The rules: draws computed in a batch equal draws computed one at a time; the scale of weights
-    and the order of rows do not matter; equal rows can be merged unless ``merge`` is ``"never"``;
-    and no name or alias clashes with a built-in metric. Return values are checked as in any
+    The laws: draws computed in one batch equal draws computed one at a time, the scale of weights
+    and the order of rows do not matter, equal rows can be merged unless ``merge`` is ``"never"``,
+    and no name or alias is that of a built-in metric. What the metric returns is checked as in any
     comparison.
 
     Parameters

@@ -90,7 +90,7 @@ class _Command(_Bare, TyperCommand):
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help without rarely used options."""
         self._name_plug_ins()
-        # A copy is changed, because the same process may use the command again.
+        # The command itself is not changed, because other callers in this process may use it.
         short = copy(self)
         short.params = [_shortened(param) for param in self.params]
         TyperCommand.format_help(short, ctx, formatter)

@@ -38,7 +38,7 @@ class Advice(NamedTuple):
 
 
 class Guesses(NamedTuple):
-    """Known guesses, and their meanings."""
+    """Known guesses: what each of them means."""
 
     commands: Mapping[str, str]
     options: Mapping[str, str]

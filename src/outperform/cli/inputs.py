@@ -456,7 +456,7 @@ def _named_files(
 
 
 def chosen_models(data: Data, models: Models, source: str) -> Data:
-    """Return the selected models, in the order of selection."""
+    """Return the selected models, in order."""
     if models is None:
         return data
     names = [name for name in models if name is not None]

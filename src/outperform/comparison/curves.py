@@ -82,7 +82,7 @@ class Band(NamedTuple):
 )
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Curve(Tabular):
-    """The curves of A and B from the same item weights, and their difference.
+    """Curves of A and B from the same item weights, and their difference.
 
     Parameters
     ----------

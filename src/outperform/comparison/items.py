@@ -95,7 +95,7 @@ class Agreement(NamedTuple):
 @written("names metric which n right observed decision room rows=_plain_rows", kind="items")
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class ItemTable(Tabular):
-    """Items behind a comparison, most influential first.
+    """Items behind a comparison, the most influential first.
 
     Parameters
     ----------
@@ -585,7 +585,7 @@ def _by_id(name: str, values: Any, items: _AllItems) -> Mapping[Any, object]:
 
 
 def _natural(name: str | int) -> tuple[object, ...]:
-    """Return a sort key that sorts q2 before q10, and numbers before text."""
+    """Return a sort key that puts q2 before q10, and numbers before text."""
     if isinstance(name, int):
         return (0, name)
     parts = re.split(r"(\d+)", name)

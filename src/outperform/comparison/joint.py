@@ -103,7 +103,7 @@ class Joint(Tabular):
 
     @property
     def _parts(self) -> tuple[JointPart, JointPart]:
-        """The two metrics."""
+        """Both metrics."""
         return JointPart(self.one), JointPart(self.other)
 
     @property
@@ -179,7 +179,7 @@ class Joint(Tabular):
 
     @property
     def decision(self) -> Verdict:
-        """The case whose probability is high enough; ``"undecided"`` if there is none.
+        """Case with at least the required probability; ``"undecided"`` if there is none.
 
         Exactly one of four cases is true: A dominates, is equivalent in both, is dominated, or
         trades one metric for the other. A serious finding about either metric withholds the

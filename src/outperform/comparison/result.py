@@ -151,7 +151,8 @@ class Comparison(Summary, Tabular):
     a, b
         Posterior of each model's metric.
     observed
-        Plug-in difference, equal to scikit-learn's unless other class proportions are set.
+        Plug-in difference, equal to scikit-learn's unless class proportions or label errors are
+        set.
     rope
         Region of practical equivalence.
     decision
@@ -343,7 +344,7 @@ class Comparison(Summary, Tabular):
 
     @property
     def accepted(self) -> str:
-        """The more probable of ``"H0"`` and ``"H1"`` in the Bayes test for fold counts."""
+        """Hypothesis that the Bayes test of folds accepts: the more probable one."""
         return "H1" if self.p_h1 > self.p_h0 else "H0"
 
     def _refuse_without_folds(self, name: str) -> None:

@@ -103,7 +103,7 @@ def check_prob(prob: float) -> float:
 def equal_tailed(ordered: FloatArray, prob: float, n_effective: float | None = None) -> Interval:
     """Return the interval between two quantiles of sorted draws.
 
-    Errors are for ``n_effective`` independent draws. Default: all draws.
+    The errors are those for ``n_effective`` independent draws. Default: all draws.
 
     Examples
     --------
@@ -167,7 +167,7 @@ def less_sure(interval: Interval, n_draws: int, n_effective: float | None) -> In
 
 
 def quantiles(ordered: FloatArray, levels: FloatArray) -> FloatArray:
-    """Return one quantile of each row of sorted draws ``(n_rows, n_draws)``.
+    """Return one quantile per row of sorted draws ``(n_rows, n_draws)``.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def quantiles(ordered: FloatArray, levels: FloatArray) -> FloatArray:
 
 
 def quantile_errors(ordered: FloatArray, levels: FloatArray) -> FloatArray:
-    """Return each row's quantile error: half the range of the quantile over ±1 sd of its rank."""
+    """Return the standard error of each row's quantile: half its range within ±1 sd of its rank."""
     spread = np.sqrt(levels * (1 - levels) / ordered.shape[1])
     high = quantiles(ordered, np.minimum(levels + spread, 1.0))
     return (high - quantiles(ordered, np.maximum(levels - spread, 0.0))) / 2

@@ -79,8 +79,8 @@ class RankMoments(NamedTuple):
 def expected_ranks(probabilities: FloatArray, n_draws: int) -> RankMoments:
     """Return expected ranks from rank probabilities.
 
-    If the rank is the same in all draws, another draw may still differ by one rank, so the error is
-    that of a probability of 0 in this many draws.
+    A rank that is the same in all draws has the error of a probability of 0 in as many draws,
+    because another draw could be one rank off.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def rank_error(sd: float, n_draws: int) -> float:
 
 
 def losses(values: FloatArray, *, greater_is_better: bool = True) -> FloatArray:
-    """Return the loss of each model relative to the best in the same draw; never negative.
+    """Return the loss of each model relative to the best one in the same draw; never negative.
 
     Examples
     --------
@@ -121,8 +121,8 @@ def losses(values: FloatArray, *, greater_is_better: bool = True) -> FloatArray:
 def loss_errors(values: FloatArray, *, greater_is_better: bool = True) -> FloatArray:
     """Return the Monte Carlo errors of the mean losses of values ``(n_models, n_draws)``.
 
-    A model that leads in every draw has no loss, but may not lead in another draw. Its error is
-    therefore at least the error of a probability of 0 in this many draws, times the sd of the lead.
+    A model that leads in every draw has no loss, but it could be behind in another draw. So its
+    error is at least the error of a probability of 0 in as many draws, times the sd of the lead.
 
     Examples
     --------
@@ -155,7 +155,7 @@ _FAR = math.sqrt(72.0)
 @written("a b")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Regret:
-    """Expected loss of choosing A, and of choosing B, in units of the metric.
+    """Expected losses of choosing A and of choosing B, in units of the metric.
 
     Parameters
     ----------
@@ -199,8 +199,8 @@ def regret_from_draws(
 def regret_from_distribution(difference: Distribution, *, greater_is_better: bool = True) -> Regret:
     """Return the exact regrets from a closed form of A − B.
 
-    E[δ₊] = ∫₀ P(δ > x) dx, and E[δ₊] − E[(−δ)₊] is the mean. The smaller of the two is integrated,
-    which preserves its precision.
+    E[δ₊] = ∫₀ P(δ > x) dx, and E[δ₊] − E[(−δ)₊] is the mean. The smaller of the two is integrated
+    to keep its precision.
     """
     mean, (low, high) = difference.mean, difference.support
     reach = high if math.isinf(high) else _reach(abs(mean), difference.sd)
@@ -219,10 +219,10 @@ def _reach(mean: float, sd: float) -> float:
 
 
 def _integral(tail: Callable[[float], float], stop: float) -> float:
-    """Integrate a tail that starts at zero; it is smooth and decreasing, so few nodes suffice."""
+    """Integrate a tail from zero; it is smooth and decreasing, so a few nodes are enough."""
     if stop <= 0:
         return 0.0
-    if math.isinf(stop):  # the tail is heavier than a normal tail
+    if math.isinf(stop):  # the tail is heavier than a normal one
         from scipy.integrate import quad
 
         return float(quad(tail, 0.0, stop)[0])

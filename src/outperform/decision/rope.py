@@ -18,8 +18,7 @@ from outperform.errors import UsageError, param
 from outperform.wrong_calls import ByKeyword
 
 DEFAULT_HALF_WIDTH = 0.01
-# Half the range of a metric is never "too small to matter". The ROPE was probably meant as a
-# percentage.
+# Half of a metric's range is never "too small to matter"; the ROPE was probably meant in per cent.
 _TOO_WIDE, _TOO_WIDE_BOTH_WAYS = 0.5, 0.25
 
 
@@ -38,7 +37,7 @@ class Rope(ByKeyword):
     high
         Upper end.
     default
-        Whether it is the default and not the user's choice.
+        Whether the ROPE is the default rather than the user's choice.
 
     Examples
     --------
@@ -65,7 +64,7 @@ class Rope(ByKeyword):
         Parameters
         ----------
         rope
-            Value from the user.
+            Value passed by the user.
         bounds
             Smallest and largest value of the metric; None if unknown.
         name
@@ -198,7 +197,7 @@ def masses_from_draws(ordered: FloatArray, rope: Rope) -> Masses:
 def masses_from_distribution(distribution: Distribution, rope: Rope) -> Masses:
     """Return the exact masses of a closed form."""
     below, above = distribution.cdf(rope.low), distribution.sf(rope.high)
-    # Subtracting in the tail that contains the ROPE preserves the precision of tiny masses.
+    # Subtracting in the tail that contains the ROPE preserves the digits of tiny masses.
     if distribution.mean > rope.high:
         inside = distribution.cdf(rope.high) - below
     elif distribution.mean < rope.low:
@@ -229,8 +228,8 @@ def mean_error(sd: float, n_draws: float) -> float:
 def sd_error(draws: FloatArray, n_effective: float | None = None) -> float:
     """Return the Monte Carlo standard error of the standard deviation.
 
-    The variance of ``s²`` is ``(μ₄ − σ⁴) / S`` for any distribution; S is the number of draws, or
-    the effective number.
+    The variance of ``s²`` is ``(μ₄ − σ⁴) / S``, whatever the distribution; S is the number of
+    draws, or the number of independent draws to which they are equivalent.
 
     Examples
     --------
@@ -277,16 +276,16 @@ def probability_error(probability: float, n_draws: float) -> float:
 
 
 TWO_THIRDS = 2 / 3
-"""Posterior mass above which an undecided result leans to one side."""
+"""Posterior mass from which an undecided result leans to one side."""
 
 
 @written("name symbol words")
 class Decision(Enum):
-    """Decision from comparing the HDI with the region of practical equivalence.
+    """Decision from comparing the HDI with the ROPE (region of practical equivalence).
 
     ≫, ≈ and ≪ are firm: the HDI lies above, inside or below the ROPE. Otherwise >, ~ and < lean
-    to the part with at least two thirds of the posterior mass. Everything else, and every
-    withheld decision, is ?.
+    toward the part with at least two thirds of the posterior mass. In all other cases, and if a
+    decision is withheld, it is ?.
 
     Examples
     --------
@@ -345,9 +344,9 @@ def decide(
 ) -> Decision:
     """Return the decision on A − B.
 
-    ≈ if the HDI lies inside the ROPE, ≪ or ≫ if it lies entirely below or above; otherwise
-    <, ~ or > if two thirds of the posterior mass lie below, inside or above the ROPE, and ? if
-    no part has as much.
+    ≈ if the HDI lies inside the ROPE, ≪ or ≫ if it lies entirely below or above; otherwise <, ~ or
+    > if two thirds of the posterior mass lie below, inside or above the ROPE, and ? if no part has
+    that much.
 
     Examples
     --------
@@ -376,10 +375,10 @@ def firm_decision(hdi: Interval, rope: Rope) -> Decision | None:
 
 
 def supported(decision: Decision, unpooled: Decision) -> Decision:
-    """Return a pooled decision, limited to what the unpooled decision supports.
+    """Return a pooled decision to the extent that the unpooled decision supports it.
 
-    A firm decision stays firm if the unpooled data give the same decision or lean the same way.
-    Otherwise the decision comes from the other data, so it becomes a leaning.
+    A firm decision stays firm if the unpooled decision is the same or leans the same way. Otherwise
+    it comes from the other data, so it only leans.
 
     Examples
     --------
@@ -400,7 +399,7 @@ _LEANING = {
 
 
 def leaning(masses: Masses) -> Decision:
-    """Return the side of the ROPE that has two thirds of the posterior mass, or ?.
+    """Return the leaning toward the part with two thirds of the posterior mass, or ?.
 
     > means above the ROPE, regardless of which side is better.
 
@@ -419,8 +418,8 @@ def leaning(masses: Masses) -> Decision:
 def margin(hdi: Interval, rope: Rope) -> tuple[float, float]:
     """Return the distance of an HDI end to the ROPE edge where the decision changes.
 
-    The Monte Carlo error of that end is also returned. Comparing the two shows whether Monte Carlo
-    error could make the decision firm, or no longer firm.
+    The Monte Carlo error of that end is also returned. Together they show how far off the draws may
+    be before the decision becomes firm or stops being firm.
     """
     current, gaps = firm_decision(hdi, rope), []
     for end in ("low", "high"):
@@ -443,7 +442,7 @@ class CurveStep:
     decision
         The decision.
     start, stop
-        First and last half-width; ``stop`` is None if the range has no end.
+        First and last half-width; ``stop`` is None if the range is unbounded.
 
     Examples
     --------
@@ -472,7 +471,8 @@ def rope_curve(
 ) -> tuple[CurveStep, ...]:
     """Return the decision for every half-width of the ROPE, starting at 0.
 
-    For an asymmetric ROPE, both ends are scaled together, and the widths are multiples of it.
+    For an asymmetric ROPE, both ends are scaled by the same factor, and the widths are multiples of
+    the ROPE.
 
     Parameters
     ----------
@@ -516,7 +516,7 @@ def rope_curve(
 
 
 _GRID = 65
-# Precision of the edges between leanings, as a share of the widest ROPE with a leaning.
+# Precision of the edges between leaning decisions, as a share of the widest ROPE that gives one.
 _TOLERANCE = 1e-7
 _NO_MASS = 1e-9
 
@@ -526,7 +526,7 @@ def _leaning_edges(
 ) -> Iterator[float]:
     """Yield the widths at which the mass of one part of the line crosses two thirds.
 
-    Beyond the widest ROPE every decision is firm, unless an edge of the ROPE is zero.
+    Beyond the widest ROPE, every decision is firm unless an edge of the ROPE is zero.
     """
     below, above = _tails(posterior)
     if low == 0 or high == 0:
@@ -555,7 +555,7 @@ def _crossing(
     stop: tuple[float, float],
     tolerance: float,
 ) -> float:
-    """Return where a gap changes sign, using secants, or bisection if secants are slow.
+    """Return where a gap changes sign, by secants, or by bisection if secants are slow.
 
     For draws the gap is a step function, for which secants alone converge too slowly.
     """
@@ -563,7 +563,7 @@ def _crossing(
     halve = False
     while high - low > tolerance:
         middle = low + (high - low) * (before / (before - after))
-        # A small step next to the root of the secant narrows the range from both sides.
+        # A small step past the secant's root closes in from both sides.
         middle += 0.25 * tolerance if middle - low < high - middle else -0.25 * tolerance
         if halve or not low < middle < high:
             middle = (low + high) / 2

@@ -79,7 +79,7 @@ class Posterior:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chances:
-    """Picture of a probability by number of items. A screen shows only the table.
+    """Picture of a probability by number of items. A screen shows only its table.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ class Note(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """Contents of a result by part, independent of the format.
+    """Contents of a result, part by part, independent of the format.
 
     Parameters
     ----------
@@ -255,7 +255,7 @@ class Document:
     fits
         Whether findings on a screen are limited by its height.
     caption
-        The models and the data, on a separate line of a screen.
+        Description of the comparison and its data, on a separate line of a screen.
     errors
         The Monte Carlo errors, for a verbose screen.
     coverage
@@ -263,7 +263,7 @@ class Document:
     parts
         Short descriptions of the method, for a screen; None to omit the method.
     method
-        The method for a card, with the models and the data.
+        The method for a card, with a description of the comparison and its data.
     signature
         The signature, which makes the result reproducible.
     signatures
@@ -389,12 +389,12 @@ class Document:
 
     @property
     def loud(self) -> list[tuple[str, str, str]]:
-        """The findings that every format shows."""
+        """Findings that every format shows."""
         return [finding for finding in self.findings if finding[2] not in self.quiet]
 
     @property
     def details(self) -> list[tuple[str, str]]:
-        """The details of a card, as label and text, with the signatures if there are several."""
+        """Details of a card, as label and text, with the signatures if there are several."""
         signatures = enumerate(self.signatures, start=1)
         return [
             *((note.label, note.text) for note in self.notes if note.label and note.card),
@@ -511,7 +511,7 @@ def brief(
 
 
 def legend(decisions: Iterable[tuple[str, str]]) -> str:
-    """Return the meanings of decision symbols, in order and without duplicates.
+    """Return the meanings of decision symbols, each once, in order.
 
     Examples
     --------

@@ -240,7 +240,7 @@ def label_errors(facts: Facts) -> str:
 
 
 def prevalence(facts: Facts) -> str:
-    """Return the assumed class proportions, or their number if there are many.
+    """Return the class proportions that replace those of the data, or their number.
 
     Examples
     --------

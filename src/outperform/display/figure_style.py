@@ -343,12 +343,12 @@ def text_size() -> float:
 
 
 def _filled(ax: Axes, text: str, width: float, size: str | None = None) -> str:
-    """Break a text into lines of a width in points. Default size: a title's."""
+    """Break text, by default in title size, into lines of a given width in points."""
     return fill(text, max(10, int(0.97 * len(text) * width / max(_width(ax, text, size), 1.0))))
 
 
 def _width(ax: Axes, text: str, size: str | None = None) -> float:
-    """Return the width of a text in points. Default size: a title's."""
+    """Return the width of text in points, by default in title size."""
     settings = require("matplotlib", extra="plot", purpose="plot()").rcParams
     fonts = require("matplotlib.font_manager", extra="plot", purpose="plot()")
     paths = require("matplotlib.textpath", extra="plot", purpose="plot()").text_to_path

@@ -81,7 +81,7 @@ def draw_forest(
         points = figure_style.row_size(ax, len(rows))
         _draw_ropes(ax, rows)
         for k, row in enumerate(rows):
-            # Firm decisions are visible by colour and, in grey, by line weight.
+            # Firm decisions stand out by colour and, in greyscale, by line weight.
             width = min(2.8, points / 3) if row_tone(row) != OPEN else min(1.2, points / 6)
             draw_interval(ax, row, k, width=width, decided=row_tone(row))
             shade = colour(ax, row_tone(row))

@@ -333,7 +333,7 @@ def joined_hdi(
     table
         The table.
     heading
-        Heading of the column. Default: heading of the low ends.
+        Heading of the column; if empty, the heading of the low ends.
     low, high
         Keys of the two columns.
     key
@@ -373,7 +373,7 @@ def _shortest(widths: Mapping[str, int], labels: Sequence[str]) -> dict[str, int
 
 
 def _words(text: str, room: int) -> list[str]:
-    """Wrap a text at spaces, keep its indent, and break words longer than a line."""
+    """Split text at spaces, keep its indent, and break words that are longer than a line."""
     words: list[str] = []
     for word in text.split(" "):
         aside = _ASIDE.fullmatch(word) and words and words[-1].strip()
@@ -413,7 +413,7 @@ def _as_wide(text: str, width: int) -> str:
 
 
 class Cells(NamedTuple):
-    """Columns of a picture: edges, posterior share of each, and side of the ROPE.
+    """Columns of a picture: their edges, the share of the posterior in each, and their sides.
 
     If cells are narrow compared with the ROPE, the ROPE edges coincide with cell edges, so the
     cells on each side sum to its probability.
@@ -560,7 +560,7 @@ def _shares(cells: Cells, facts: Facts) -> Line:
 
 
 def _placed(spans: Sequence[Span], centres: Sequence[int], width: int) -> Line:
-    """Place texts as close to their centres as possible without touching."""
+    """Return texts as close to their centres as possible without touching."""
     starts, room = [], -_GAP
     for span, centre in zip(spans, centres, strict=True):
         starts.append(max(room + _GAP, centre - len(span.text) // 2))

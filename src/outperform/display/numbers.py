@@ -84,7 +84,7 @@ def percent(share: float) -> str:
 
 
 def decimals(spread: float | None, *, least: int = DIGITS) -> int:
-    """Return the number of decimals for values that vary by ``spread``.
+    """Return the number of decimals that suits values that vary by ``spread``.
 
     Shows two significant figures of the standard deviation, and at least ``least`` decimals unless
     the standard deviation exceeds one unit.

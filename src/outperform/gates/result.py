@@ -222,7 +222,7 @@ class Gate(Plain, Notebook):
 
     @property
     def guards(self) -> tuple[Comparison, ...]:
-        """Comparisons of the guards, in the order of the guards."""
+        """Comparisons of the guards, in order."""
         return tuple(check.comparison for check in self.checks[1:])
 
     @property

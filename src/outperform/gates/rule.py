@@ -346,7 +346,7 @@ class Claim(NamedTuple):
 
     @property
     def near_edge(self) -> Literal["low", "high"] | None:
-        """The end too close to the edge for the draws; if both, the high one, which can fail."""
+        """End too close to the edge for the draws; if both, the high one, which can fail."""
         if abs(self.high - self.edge) < SAFE_ERRORS * self.error_high:
             return "high"
         return "low" if abs(self.low - self.edge) < SAFE_ERRORS * self.error_low else None

@@ -328,7 +328,7 @@ def _row(check: Facts) -> dict[str, object]:
 
 
 def _short_name(check: Facts) -> str:
-    """Return the name of a check in a table; in a suite, the task name."""
+    """Return the name of a check in a table; in a suite, the name of its task."""
     if "task" not in check:
         return check_name(check)
     return for_text(check["task"], limit=_LIMIT) + (", advisory" if check["advisory"] else "")

@@ -308,7 +308,7 @@ def _refuse_fractions(table: Table, query: TableQuery, engine: Engine) -> None:
 
 
 def _summed(table: Table, query: TableQuery, engine: Engine) -> str:
-    """Return the SQL sum of the counts, after checking that all are whole numbers."""
+    """Return the SQL sum of the counts, after checking that all are integers."""
     name = str(query.count)
     cast = _COUNTS.get(table.family(name))
     if cast is None or len({scan.column(name).family for scan in table.scans}) > 1:

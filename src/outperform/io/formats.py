@@ -46,7 +46,7 @@ def check_options(dialect: DialectOptions | None) -> DialectOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """Dialect passed by the caller; None means that the value is detected."""
+    """Known properties of a file; None means that a property is detected."""
 
     format: str | None = None
     separator: str | None = None

@@ -57,7 +57,7 @@ class Frame:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the columns."""
+        """Names of the columns."""
         return tuple(self.columns)
 
     def column(self, name: str) -> Column:
@@ -395,7 +395,7 @@ def refuse_repeated(frame: Frame, id: str, where: Where) -> int:
 
 
 def _summed(plan: LazyFrame[Any], frame: Frame, name: str) -> Expr:
-    """Return the sum of the counts, after checking that all are whole numbers."""
+    """Return the sum of the counts, after checking that all are integers."""
     import narwhals.stable.v2 as nw
 
     family = frame.column(name).family
@@ -418,8 +418,7 @@ def _summed(plan: LazyFrame[Any], frame: Frame, name: str) -> Expr:
         raise DataError(not_counts(name, frame.name, int(missing)))
     total = 0 if high is None else high * _HALF + low
     if number or total != total:
-        # pyarrow before 23, if all values are NaN
-        if isinstance(worst, float) and worst == math.inf:
+        if isinstance(worst, float) and worst == math.inf:  # pyarrow before 23, if all are NaN
             worst = math.nan
         raise DataError(not_counts(name, frame.name, int(number), worst))
     if total >= (2**63 if is_whole else 2**53):

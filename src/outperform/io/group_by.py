@@ -450,7 +450,7 @@ def weights_of_rows(weight: Coded, counts: AnyArray, *, name: str, table: str) -
 
 
 def ids_of_rows(ids: Coded) -> list[Any]:
-    """Return the id of each row: a whole number or a text."""
+    """Return the id of each row: an integer or a string."""
     plain = [value if isinstance(value, (int, str)) else str(value) for value in ids.values]
     return [plain[code] for code in ids.codes.tolist()]
 

@@ -212,7 +212,7 @@ def find_files(source: object, dialect: Dialect, *, folder: str) -> list[File]:
 
 
 def stem(source: object) -> str:
-    """Return a file name without folder and endings, as a model name.
+    """Return the name of a file without its folder and endings, for use as a model's name.
 
     Examples
     --------

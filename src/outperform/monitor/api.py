@@ -370,7 +370,7 @@ class Monitor(Tabular):
 
     @property
     def outcomes(self) -> Seen:
-        """The sum of all batches; raises a DataError before the first one."""
+        """Sum of all batches; before the first, this raises a DataError."""
         return self._sum(self.n_batches)
 
     @property
@@ -408,13 +408,13 @@ class Monitor(Tabular):
 
     @property
     def latest(self) -> Comparison:
-        """The comparison on all items so far; raises a DataError before the first batch."""
+        """Comparison on all items so far; before the first, this raises a DataError."""
         number = self.n_batches
         return self._stored[number] if number in self._stored else self._compare(number)
 
     @property
     def stopped(self) -> Look | None:
-        """The first look that met the stopping rule, even if later looks do not, or None."""
+        """First look that met the stopping rule, whatever came later; None if none did."""
         return next((look for look in self.looks if look.holds), None)
 
     def at(self, number: int) -> Comparison:
@@ -599,17 +599,17 @@ class Monitor(Tabular):
 
     @property
     def _stopped_at(self) -> int | None:
-        """The number of the first look that met the stopping rule."""
+        """Number of the first look that met the stopping rule."""
         return next((look.number for look in self._looks if look.holds), None)
 
     @property
     def _reported(self) -> Comparison | None:
-        """The comparison to report."""
+        """Comparison to report."""
         return self._shown() if self._looks else None
 
     @property
     def _stop_now(self) -> Stop | None:
-        """The stopping rule, with the default threshold filled in."""
+        """Stopping rule, with the default threshold filled in."""
         if self.stop is None or not self._looks:
             return self.stop
         return replace(self.stop, at=self.stop.threshold(self._shown()))

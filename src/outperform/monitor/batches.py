@@ -1,4 +1,4 @@
-"""Batches in a folder, in the order of arrival."""
+"""Batches in a folder, in order of arrival."""
 
 from __future__ import annotations
 
@@ -223,7 +223,7 @@ _FIELDS = record({"key": text, "sha256": digest})
 
 
 class Arrival(NamedTuple):
-    """A batch in order of arrival: its number, its key and the hash of its file."""
+    """A batch's place in the order of arrival: its number, its key and the hash of its file."""
 
     number: int
     key: str
@@ -287,7 +287,7 @@ def _path(folder: Path, number: int) -> Path:
 
 
 class History:
-    """The batches of two models in a folder, each read once.
+    """Batches of two models in a folder, each read once.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ from outperform.inference.spec import LabelSpec, Spec
 from outperform.metrics.sums import TARGETS
 
 BUDGET = 0.05
-"""Upper limit of the probability that a folder without changes ever raises an alarm."""
+"""Upper limit on the probability that a folder without changes ever raises an alarm."""
 
 # A bound is computed only if z is at least this share of the z at which a normal sum would raise an
 # alarm. Skipped sums never raise one, so the budget is kept.
@@ -352,7 +352,7 @@ def statistics_of(spec: Spec, batches: Sequence[Outcomes | Scores]) -> list[Stat
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Stack:
-    """Tables of all batches with separate cells per batch, using the label codes of the sum."""
+    """Tables of all batches with separate cells per batch, in the codes of the sum."""
 
     cells: IntArray  # (n_cells, 1 + n_models)
     counts: FloatArray  # Items, or weights.

@@ -74,7 +74,7 @@ _MANY = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
-    """The user's settings for the comparison of the new items."""
+    """User's settings for the comparison of the new items."""
 
     metric: MetricLike | None
     rope: RopeLike | None

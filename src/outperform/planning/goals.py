@@ -365,11 +365,11 @@ class World(Protocol):
 
     @property
     def metric(self) -> metrics.Metric:
-        """The metric of the comparison."""
+        """Metric of the comparison."""
 
     @property
     def names(self) -> tuple[str, str]:
-        """The names of A and of B."""
+        """Names of A and of B."""
 
     @property
     def findings(self) -> tuple[Finding, ...]:

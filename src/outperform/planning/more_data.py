@@ -80,7 +80,7 @@ def outlook_of(comparison: Compared, *, stays: float = 0.0) -> Outlook:
 
 
 def items_needed(comparison: Compared, goal: Goal, *, target: float = TARGET) -> Needed | None:
-    """Return the approximate number of additional items that reach a goal, by normal theory.
+    """Return approximately how many more items are needed for a goal, by normal theory.
 
     Returns None if theory does not apply: a serious finding withholds the decision, items alone do
     not decide (folds, training runs), or labelling more of a pool does not help.
@@ -96,7 +96,7 @@ def items_needed(comparison: Compared, goal: Goal, *, target: float = TARGET) ->
     """
     if is_serious(comparison.findings) or not _is_of_items(comparison):
         return None
-    # Either human labels or verdicts could be added.
+    # Either more human labels or more verdicts could be needed.
     if comparison.spec.metric.name == "judged_mean":
         return None
     max_items, stays = _MOST_TIMES * max(comparison.n, 1), 0.0
@@ -110,7 +110,7 @@ def items_needed(comparison: Compared, goal: Goal, *, target: float = TARGET) ->
 
 
 def needed_by(outlook: Outlook, goal: Goal, *, target: float = TARGET, max_items: int) -> Needed:
-    """Return the approximate number of additional items, at face value and a safe one.
+    """Return approximately how many more items are needed for a goal, at face value and safely.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def needed_by(outlook: Outlook, goal: Goal, *, target: float = TARGET, max_items
 
 
 def needed_to_decide(comparison: Compared) -> Needed | None:
-    """Return the approximate number of additional items that would decide a comparison.
+    """Return approximately how many more items are needed to decide a comparison.
 
     Returns None if it is already decided or theory does not apply.
 
@@ -232,7 +232,7 @@ def _world(comparison: Compared, n_draws: int) -> TableWorld | ScoreWorld:
     drawn = posterior_world(
         spec, rope=comparison.rope, items="more", prob=prob, n_draws=n_draws, origin=origin
     )
-    # The comparison prints the same outlook.
+    # This outlook is the one that the comparison prints.
     return replace(drawn, known=outlook_of(comparison))
 
 

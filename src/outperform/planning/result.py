@@ -193,17 +193,17 @@ class Plan(Tabular):
 
     @property
     def _width(self) -> float | None:
-        """The expected width of the interval at ``n``, or at ``least`` if ``n`` is None."""
+        """Expected width of the interval at ``n``, or at ``least`` if ``n`` is None."""
         return None if self._size is None else self.width(self._size)
 
     @property
     def _detectable(self) -> float | None:
-        """The smallest difference that would be declared better at that size."""
+        """Smallest difference that would be declared better at that size."""
         return None if self._size is None else self.detectable(self._size)
 
     @property
     def _widths(self) -> tuple[MaybeNaN, ...]:
-        """The mean width of the intervals at each simulated size."""
+        """Mean width of the intervals at each simulated size."""
         return tuple(self.widths.tolist())
 
     def report(self) -> str:
@@ -427,27 +427,27 @@ class Proposal(Tabular):
 
     @property
     def n_pool(self) -> int:
-        """The number of items in the pool."""
+        """Number of items in the pool."""
         return sum(stratum.n_pool for stratum in self.strata)
 
     @property
     def n_proposed(self) -> int:
-        """The number of items to label."""
+        """Number of items to label."""
         return len(self.items)
 
     @property
     def n_apart(self) -> int:
-        """The number of items in the pool on which the models differ."""
+        """Number of items in the pool on which the models differ."""
         return sum(stratum.n_pool for stratum in self.strata if not stratum.agree)
 
     @property
     def n_proposed_apart(self) -> int:
-        """The number of proposed items on which the models differ."""
+        """Number of items to label on which the models differ."""
         return sum(stratum.n_proposed for stratum in self.strata if not stratum.agree)
 
     @property
     def _judge(self) -> Literal["classes", "verdicts"] | None:
-        """The kind of judge ratings: classes, or verdicts on the models."""
+        """Kind of the judge's ratings: classes, or verdicts on the models."""
         if self.verdicts:
             return "verdicts"
         return None if self.judge is None else "classes"

@@ -59,7 +59,7 @@ class Point:
 
     @property
     def share(self) -> float:
-        """The share that reached the goal."""
+        """Share that reached the goal."""
         return self.reached / self.simulated
 
 

@@ -42,7 +42,7 @@ class SuiteWorld:
 
     @property
     def names(self) -> tuple[str, str]:
-        """The names of A and of B."""
+        """Names of A and of B."""
         return self._first.names
 
     @property

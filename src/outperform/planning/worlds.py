@@ -111,12 +111,12 @@ class TableWorld:
 
     @property
     def metric(self) -> metrics.Metric:
-        """The metric of the comparison."""
+        """Metric of the comparison."""
         return self.spec.metric
 
     @property
     def names(self) -> tuple[str, str]:
-        """The names of A and of B."""
+        """Names of A and of B."""
         a, b = self.spec.view.models
         return a, b
 
@@ -288,12 +288,12 @@ class ScoreWorld:
 
     @property
     def metric(self) -> metrics.Metric:
-        """The metric of the comparison."""
+        """Metric of the comparison."""
         return self.spec.metric
 
     @property
     def names(self) -> tuple[str, str]:
-        """The names of A and of B."""
+        """Names of A and of B."""
         a, b = self.spec.data.models
         return a, b
 
@@ -416,7 +416,7 @@ class RatesWorld:
 
     @property
     def names(self) -> tuple[str, str]:
-        """The names of A and of B."""
+        """Names of A and of B."""
         return "A", "B"
 
     @property

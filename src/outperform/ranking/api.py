@@ -221,7 +221,7 @@ def _models(
     truth: str | None,
     **options: Any,
 ) -> Data:
-    """Return the data of all models, in the order of their names.
+    """Return the data of all models, sorted by name.
 
     The result, down to the draws, then does not depend on the order of the arguments.
     """

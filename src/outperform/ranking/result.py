@@ -268,7 +268,7 @@ class Ranking(Tabular):
 
     @property
     def leader(self) -> RankedModel:
-        """The model with the smallest regret, which is also the model with the best mean."""
+        """Model with the smallest regret, and so the best mean."""
         return self.rows[0]
 
     @property

@@ -128,7 +128,7 @@ class Made:
 
     @property
     def when(self) -> str:
-        """The date as text."""
+        """Date as text."""
         zone = self.date.tzname()
         return f"{self.date:%Y-%m-%d %H:%M}" + (f" {zone}" if zone else "")
 

@@ -109,7 +109,7 @@ class Live:
 
     @property
     def now(self) -> Answer:
-        """The answer for the chosen ROPE."""
+        """Answer for the chosen ROPE."""
         return self.answers[self.chosen]
 
     def packed(self) -> dict[str, Any]:

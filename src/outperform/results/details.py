@@ -243,7 +243,7 @@ class NextDataset(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """The folds of each data set, and draws from their posterior."""
+    """Folds of each data set, and draws from their posterior."""
 
     datasets: Mapping[str, FoldScores]
     means: FloatArray  # (2, n_draws): A and B over these data sets

@@ -57,7 +57,7 @@ class Estimate(Summary, Tabular):
     spec
         Data, metric and prior.
     observed
-        Plug-in value, equal to scikit-learn's unless other class proportions are set.
+        Plug-in value, equal to scikit-learn's unless class proportions or label errors are set.
     draws
         Draws of the metric, independent unless they come from a chain.
     distribution

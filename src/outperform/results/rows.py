@@ -115,7 +115,7 @@ def _headline(what: str, comparisons: Sequence[Compared]) -> str:
 def document(what: str, full: Table, comparisons: Sequence[Compared]) -> Document:
     """Return the number of each decision, and one row per comparison with its interval.
 
-    On a card, classes are ordered by the difference.
+    On a card, classes are sorted by the difference.
     """
     order = list(range(len(full)))
     if what == "class":

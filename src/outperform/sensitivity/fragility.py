@@ -65,7 +65,7 @@ class LabelChange:
 @written("names n exact n_items decision other changes=_shown_changes", kind="fragility")
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Fragility(Tabular):
-    """Minimum number of wrong gold labels that would change a decision.
+    """Smallest number of gold labels that would have to be wrong to change a decision.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ class Fragility(Tabular):
 
     @property
     def _shown_changes(self) -> tuple[LabelChange, ...]:
-        """The labels and their new values, as text if the data record only right or wrong."""
+        """Labels and their new values, as text if the data only record right or wrong."""
         return tuple(replace(change, to=self._to(change)) for change in self.changes)
 
     def _to(self, change: LabelChange) -> Label:
@@ -135,7 +135,7 @@ class Fragility(Tabular):
 
     @property
     def headline(self) -> str:
-        """The number of labels and the changed decision, as a sentence."""
+        """Number of labels and the changed decision, as a sentence."""
         now = f"{self.decision.symbol} {self.decision.words}"
         if self.n is None or self.other is None:
             return f"No number of wrong gold labels is known to change {now}."
@@ -173,7 +173,7 @@ class _Move(NamedTuple):
 
 
 class _Search:
-    """Tables after changes of gold labels, and the decision for each."""
+    """Tables after changes to gold labels, and the decision for each."""
 
     def __init__(self, comparison: Compared, spec: LabelSpec) -> None:
         self.comparison, self.spec = comparison, spec

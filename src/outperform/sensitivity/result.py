@@ -439,7 +439,7 @@ class Sensitivity(Tabular, Generic[Comparable]):
 
     @property
     def own(self) -> Comparable:
-        """The original comparison."""
+        """Original comparison."""
         return self.comparisons[0]
 
     def __getitem__(self, prior: str) -> Comparable:
@@ -455,7 +455,7 @@ class Sensitivity(Tabular, Generic[Comparable]):
 
     @property
     def _rows(self) -> tuple[PriorRow, ...]:
-        """The comparison under each prior, as rows."""
+        """Comparison under each prior, as rows."""
         rows = zip(self.priors, self.comparisons, self.decisions, strict=True)
         return tuple(PriorRow(*row, own=row[1] is self.own) for row in rows)
 

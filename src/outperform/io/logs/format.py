@@ -55,7 +55,7 @@ class Row(NamedTuple):
     model
         Name of the model.
     id
-        Id of the item within its task: a text or an integer.
+        Id of the item within its task: a string or an integer.
     scores
         Values of the scores by name: a number, True or False, or None if the score is missing.
     task
@@ -143,7 +143,7 @@ class LogFormat:
             raise UsageError(f"the format {self.name!r} needs read=, a function that reads a file")
 
     def is_log(self, path: Path) -> bool:
-        """Return whether a file name matches a log pattern."""
+        """Return whether a file name is that of a log."""
         return any(
             fnmatchcase(path.name, f"{pattern}{packing}")
             for pattern in self.files

@@ -70,7 +70,7 @@ def _read(path: Path) -> Log:
 
 
 def _mean(stat: object, at: str) -> float | None:
-    """Return the mean of a statistic; its sum divided by its count must be the same."""
+    """Return the mean of a statistic, which must equal its sum divided by its count."""
     count = get_typed(stat, "count", int, at=at)
     get_typed(stat, "count", float, at=at)  # an integer can be too large for a float
     if not count:

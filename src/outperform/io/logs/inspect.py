@@ -122,7 +122,7 @@ def _read_log(
 
 
 def _when(created: object) -> str | None:
-    """Return a UTC time as sortable text."""
+    """Return a time in UTC as sortable text."""
     try:
         time = datetime.fromisoformat(str(created)).astimezone(UTC)
     except (ValueError, OverflowError):
@@ -269,7 +269,7 @@ _IN_TABLES = "input as text"
 
 
 def _target(value: object) -> object:
-    """Return the expected answer; a list of texts is joined by commas, as in tables."""
+    """Return the expected answer, with a list of strings joined by commas, as in tables."""
     if isinstance(value, list) and all(isinstance(answer, str) for answer in value):
         return ",".join(value)
     return value
@@ -521,7 +521,7 @@ def _table_samples(
 
 
 def _table_value(value: object) -> Any:
-    """Return a score; tables store dictionaries as JSON text."""
+    """Return a score; in tables, dictionaries are JSON strings."""
     if isinstance(value, str) and value.lstrip().startswith("{"):
         with suppress(DataError):
             return parse(value, constants=True)

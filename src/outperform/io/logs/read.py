@@ -179,7 +179,7 @@ def _read(
 
 
 class Loaded(NamedTuple):
-    """The samples of all logs, and the requested scores."""
+    """Samples of all logs, and the requested scores."""
 
     samples: list[Samples]
     called: Score  # the score passed by the caller, as the logs name it

@@ -172,7 +172,7 @@ def is_right(value: object) -> bool | None:
 
 
 def loaded(values: list[Any]) -> list[Any]:
-    """Return the parsed JSON texts; None stays None."""
+    """Return the values of JSON strings; None stays None."""
     try:
         known = {
             value: None if value is None else parse(value, constants=True) for value in set(values)
@@ -228,7 +228,7 @@ def contradiction(
 
 
 def as_id(value: object, *, column: str, name: str) -> str:
-    """Return an id as text; raise ``DataError`` if it is not a text or an integer."""
+    """Return an id as text; raise ``DataError`` if it is neither a string nor an integer."""
     if value is None or value == "" or isinstance(value, (float, list, dict)):
         raise DataError(
             f"{name}: every sample needs an id in {column!r}, as text or an integer; got {value!r}"
@@ -237,7 +237,7 @@ def as_id(value: object, *, column: str, name: str) -> str:
 
 
 def as_text(value: object) -> str | None:
-    """Return a question or an expected answer as a text that is the same in every log, or None.
+    """Return a question or an expected answer as text that is the same in every log, or None.
 
     Examples
     --------
