@@ -83,8 +83,9 @@ class OutperformGate:
         candidate
             Predicted labels, or the name of a model in the outcomes.
         baseline
-            Like ``candidate``. By default, or with a name that the outcomes lack, the baseline from
-            the file passed as ``--outperform-baseline``; a name selects a column or model in it.
+            As ``candidate``. If it is omitted, or a name that the outcomes do not contain, the
+            baseline comes from the file of ``--outperform-baseline``, in which a name selects a
+            column or model.
         metric, rope, guards, **options
             As for :func:`outperform.gate`.
         require

@@ -87,7 +87,7 @@ def plain(option: str) -> str:
 
 
 class Token(NamedTuple):
-    """Option with its value, or flag with None; words without an option have the option ''."""
+    """An option with its value, or a flag with None; a word without an option has the option ''."""
 
     option: str
     value: str | None
@@ -348,7 +348,7 @@ def _takes_value(name: str, following: str) -> bool:
 
 
 def is_stray(word: str) -> bool:
-    """Return whether a word without an option is neither a file nor an address."""
+    """Return whether a word without an option is not a source of data: no file, no address."""
     return not re.search(r"[/\\*?:]|\.[A-Za-z]+$|^-?$", word) and not Path(word).exists()
 
 

@@ -324,11 +324,11 @@ def _draw(
 def _banded(values: FloatArray, observed: FloatArray, prob: float) -> Band:
     """Return the mean, and order statistics that contain an entire curve with probability ``prob``.
 
-    The band consists of the k-th smallest and k-th largest value at every point. k is the largest
-    number for which another draw, such as the true curve, lies inside the band everywhere with this
-    probability. The rank of such a draw is above k at every point, so the draws with rank k or less
-    at some point are counted (Besag and others, 1995, count only ranks below k). Unlike bands of
-    mean ± q · sd, the band follows skewed posteriors at the ends of a curve.
+    The band is the k-th smallest and the k-th largest value at every point, with the largest k for
+    which a further draw, such as the true curve, would lie inside the band at all points with this
+    probability. Its rank among all draws is then above k, so the draws with a rank of k or less at
+    some point are counted (Besag and others, 1995, count those below k, which are fewer). The band
+    follows skewed posteriors at the ends of a curve, unlike bands of mean ± q · sd.
     """
     n_draws = values.shape[1]
     order: IntArray = np.argsort(values, axis=1)

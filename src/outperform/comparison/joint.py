@@ -182,8 +182,8 @@ class Joint(Tabular):
         """Case with at least the required probability; ``"undecided"`` if there is none.
 
         Exactly one of four cases is true: A dominates, is equivalent in both, is dominated, or
-        trades one metric for the other. A serious finding about either metric withholds the
-        decision.
+        trades one metric for the other. A serious finding about either metric makes it
+        ``"undecided"``.
         """
         if is_serious(self.findings):
             return "undecided"

@@ -344,7 +344,7 @@ class Comparison(Summary, Tabular):
 
     @property
     def accepted(self) -> str:
-        """Hypothesis that the Bayes test of folds accepts: the more probable one."""
+        """``"H0"`` or ``"H1"``, whichever is more probable in the Bayes test of folds."""
         return "H1" if self.p_h1 > self.p_h0 else "H0"
 
     def _refuse_without_folds(self, name: str) -> None:
@@ -872,9 +872,10 @@ class Comparison(Summary, Tabular):
     def fragility(self) -> Fragility:
         """Return the minimum number of wrong gold labels that would change the decision.
 
-        This is the worst case. A corrected label is always one of the classes that occur as true
-        labels, and the metric is averaged over the same classes. If the data record only right or
-        wrong, correcting a label makes a right model wrong, and may make a wrong model right.
+        This is the smallest such number, assuming the most adverse errors. A corrected label is one
+        of the classes that occur as true labels, and the classes averaged over stay the same. If
+        the data only record right or wrong, correcting a label makes a right model wrong, and may
+        make a wrong model right.
 
         For accuracy with a closed form, the number is exact if at most 100 tables have fewer
         changes, because each of them is checked. Otherwise labels are changed one by one, each time
@@ -895,9 +896,9 @@ class Comparison(Summary, Tabular):
     def expected_coverage(self) -> ExpectedCoverage:
         """Return the coverage of 95% intervals in the nearest simulated setting.
 
-        The setting comes from the coverage map in the documentation: the nearest number of classes
-        and number of items on a log scale, then the nearest class balance, then the nearest
-        correlation between the models' right answers. The models' accuracy is not considered, and
+        The setting is chosen from the coverage map in the documentation: the nearest numbers of
+        classes and of items on the log scale, then the nearest class balance, then the nearest
+        correlation of the models' right answers. The models' accuracy is not considered, and
         nothing is simulated. The map covers two paired models on one test set of labels, with the
         default prior, in twelve metrics; any other comparison raises an error.
 

@@ -222,7 +222,7 @@ def sample(facts: Facts) -> str:
 
 
 def label_errors(facts: Facts) -> str:
-    """Return the assumed share of wrong gold labels, for all or some classes.
+    """Return the assumed share of wrong gold labels, overall or for some classes.
 
     Examples
     --------

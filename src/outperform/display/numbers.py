@@ -107,10 +107,10 @@ def decimals(spread: float | None, *, least: int = DIGITS) -> int:
 def probability(p: float, n_draws: int | None = None, mcse: float | None = None) -> str:
     """Return a probability in per cent, never as 0% or 100%.
 
-    If the event occurs in at most three of S draws, or in all but three, the result is the bound
-    3/S, the upper end of a 95% interval after no event in S trials. It is rounded up to one
-    significant figure: below 0.02% with 20,000 draws. An exact probability (no ``n_draws`` and no
-    ``mcse``) has two decimals.
+    If the event occurs in at most three of S draws, or in all but at most three, the result is the
+    bound 3/S, the upper end of a 95% interval after no event in S trials. It is rounded up to one
+    figure: below 0.02% with 20,000 draws. An exact probability (no ``n_draws`` and no ``mcse``) has
+    two decimals.
 
     Parameters
     ----------

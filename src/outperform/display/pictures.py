@@ -83,9 +83,8 @@ def tone(decision: str) -> str:
 
 
 # Pictures. Horizontal positions are percentages, so text keeps its size on every screen. All
-# information is in the geometry and in attributes, because pages may or may not clip overflow, and
-# may drop or replace the style sheet. The style sheet only adds the colours for a light or dark
-# screen.
+# information is in the geometry and in attributes, because pages may or may not clip, and may drop
+# or replace the style sheet. The style sheet only adds the colours for a light or dark screen.
 
 WIDE = 1000  # width of stretched parts, in units
 TALL = 112  # height of a density, in pixels

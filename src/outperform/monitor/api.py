@@ -497,7 +497,7 @@ class Monitor(Tabular):
         return kwargs
 
     def _ask(self, data: Seen, kwargs: _CompareKwargs) -> Comparison:
-        """Compare the models on some batches."""
+        """Compare the models on the given batches."""
         if isinstance(data, Scores):
             return compare(data, self.a, self.b, **kwargs)
         data, first = self._with_classes(data), self._sum(1)

@@ -187,7 +187,7 @@ def close_pairs_alone(
 
 
 class Spelled(NamedTuple):
-    """Pairs with decisions that depend on the spelling of predictions, and these predictions."""
+    """Pairs whose decision depends on how predictions are spelled, and these predictions."""
 
     pairs: Matrix
     changed: frozenset[frozenset[str]]

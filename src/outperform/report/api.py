@@ -369,12 +369,12 @@ def write_report(
 ) -> Path:
     """Write results to a self-contained HTML page, and return its path.
 
-    For a comparison, the page shows the decision, the posterior with a slider for the ROPE, all
-    numbers, the classes, the differences between predictions, the findings and the method. If the
-    items have ids, it also lists the items that only one model got right, with a search box. For
-    any other result the page shows the same as a notebook. It works offline and on a phone, can be
-    printed, and shows the same result without scripts. For each width, the slider shows the result
-    of :meth:`Comparison.with_rope`.
+    The page of a comparison shows the decision, the posterior with a slider for the ROPE, all
+    numbers, the classes, where the predictions differ, the findings and the method. If the items
+    have ids, it also lists those that only one model got right, with a search box. The page of any
+    other result shows what a notebook shows. The page works offline and on a phone, can be printed,
+    and shows the same result without scripts. For each width, the slider shows what
+    :meth:`Comparison.with_rope` returns.
 
     Parameters
     ----------

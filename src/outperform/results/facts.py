@@ -99,7 +99,7 @@ def plot_confusion(
     labels: Sequence[Label] | None,
     size: FigureSize,
 ) -> Sequence[Axes]:
-    """Draw both confusion matrices, with all or some classes."""
+    """Draw both confusion matrices, with all or some of the classes."""
     data = counted(comparison.spec).data
     names: list[Label] = [*data.labels, *(["(no span)"] if data.kind == "spans" else [])]
     codes = list(range(len(names)))

@@ -481,13 +481,13 @@ def _around_difference(first: str, second: str) -> tuple[str, str]:
 
 
 def _known_columns(samples: Samples, aspect: _Aspect) -> set[str]:
-    """Return the columns in which a log has at least one value."""
+    """Return the columns in which a log has a value for at least one item."""
     columns = aspect.columns(samples)
     return {name for name, values in columns.items() if any(value is not None for value in values)}
 
 
 def _not_compared(every: Sequence[Samples], aspect: _Aspect) -> list[Item]:
-    """Return the items that have values in some logs, but no column shared by all models."""
+    """Return the items with values in some logs, but in no column that all models have."""
     complete = [
         {name for name, values in aspect.columns(log).items() if None not in values}
         for log in every
