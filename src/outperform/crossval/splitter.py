@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from sklearn.utils.metadata_routing import MetadataRequest
 
 
-# Weights of size, class counts and balance if entire groups are moved.
+# Weights of size, class counts and balance when whole groups are moved.
 _IMPORTANCE = (4.0, 2.0, 1.0)
 _POOL = 300
 _MOST_SWAPS = 1_000
 _CHUNK = 1 << 20
-# Costs are rounded so that equal costs are equal on every machine, and so are a seed's folds.
+# Rounding makes ties the same on every machine, so a seed gives the same folds everywhere.
 _DIGITS = 12
 
 
@@ -43,7 +43,7 @@ class Units:
     """Units to assign to blocks: items, or entire groups of items.
 
     Blocks must agree in ``strata`` to within one unit, and in ``features`` as closely as possible.
-    Items all have the same size, so they can only be exchanged; groups can also be moved.
+    Items have the same size, so they can only be exchanged; groups can also be moved.
     """
 
     strata: IntArray  # (n_units,)
@@ -52,12 +52,12 @@ class Units:
 
 
 def item_units(classes: IntArray, balance: SparseFloats) -> Units:
-    """Return single items as units; their classes are the strata and their balance the features."""
+    """Return single items as units, with classes as strata and balance as features."""
     return Units(strata=classes, features=_scaled(balance), movable=False)
 
 
 def group_units(groups: IntArray, classes: IntArray, balance: SparseFloats) -> Units:
-    """Return entire groups as units; features are their sizes, class counts and total balance."""
+    """Return whole groups as units, with sizes, class counts and total balance as features."""
     from scipy import sparse
 
     n, every = len(groups), np.ones(len(groups))
@@ -75,9 +75,9 @@ def assign(units: Units, n_blocks: int, generator: np.random.Generator) -> IntAr
     """Return a block for each unit; sizes of blocks of items differ by at most one.
 
     Identical items form a run. Each run is dealt to all blocks in turn as long as it fills a round.
-    The remaining items are dealt in rounds, the largest first, to the blocks that have least of
-    their features. Groups are dealt one at a time. Finally, units are exchanged as long as this
-    makes the blocks more alike.
+    The remaining items are dealt in rounds, largest first, to the blocks with the smallest totals
+    of their features. Groups are dealt one at a time. Finally, units are exchanged as long as this
+    makes the blocks more similar.
 
     Examples
     --------
@@ -120,8 +120,8 @@ def _scaled(matrix: object) -> SparseFloats:
 def _runs(units: Units, generator: np.random.Generator) -> tuple[IntArray, IntArray]:
     """Return the units in dealing order, and each unit's run number.
 
-    A run has one stratum and equal features, as identified by a random projection. Within a run
-    the order is random.
+    All units of a run have the same stratum and equal features, as identified by a random
+    projection. Their order is random.
     """
     shuffled = generator.permutation(len(units.strata))
     keys: list[AnyArray] = [units.strata]
@@ -165,7 +165,7 @@ def _deal(
 
 
 def _rounds(features: SparseFloats, width: int) -> Iterator[tuple[int, FloatArray]]:
-    """Yield the features of each round as dense rows, in chunks to limit memory."""
+    """Yield the features of each round as dense rows; chunks limit the memory."""
     chunk = width * max(1, _CHUNK // (width * max(features.shape[1], 1)))
     for start in range(0, features.shape[0], chunk):
         dense = features[start : start + chunk].toarray()
@@ -240,10 +240,10 @@ class BlockedTwoFold:
     """Repeated two-fold cross-validation in which any two training halves share ``n / 4`` items.
 
     The data are divided into similar blocks. Each repetition takes half of the blocks as ``S`` and
-    the other half as ``T``, according to the columns of a two-level orthogonal array, and yields
-    the folds ``(S, T)`` and ``(T, S)`` as pairs of training and test indices. With ``m = 3`` there
-    are four blocks, and the halves are B1 B2, B1 B3 and B2 B3. Use the splitter wherever
-    scikit-learn accepts ``cv=``.
+    the others as ``T``, according to the columns of a two-level orthogonal array, and yields the
+    folds ``(S, T)`` and ``(T, S)`` as pairs of training and test indices. With ``m = 3`` there are
+    four blocks, and the halves are B1 B2, B1 B3 and B2 B3. It works wherever scikit-learn accepts
+    ``cv=``.
 
     Parameters
     ----------
@@ -254,16 +254,16 @@ class BlockedTwoFold:
         one. This needs one label per item. It has no effect if ``y`` has tag sequences or several
         columns; pass ``balance`` instead.
     balance
-        Further counts to balance between blocks: a non-negative matrix ``(n_items, n_units)``,
+        Additional counts to balance between blocks: a non-negative matrix ``(n_items, n_units)``,
         such as the number of entities of each type per sentence. An array, a sparse matrix or a
         frame.
     random_state
-        None, a whole number, a SeedSequence, a Generator or a RandomState. With None, each call
-        makes new folds; with a whole number, always the same folds.
+        None, a whole number, a SeedSequence, a Generator or a RandomState. None gives new folds on
+        each call, a whole number always the same folds.
 
     Notes
     -----
-    If ``groups`` is passed, groups are never split. Sizes, class counts and balance then agree only
+    If ``groups`` are passed, they are never split. Sizes, class counts and balance then agree only
     as closely as the groups allow.
 
     References
@@ -436,7 +436,7 @@ def _length(X: Any) -> int:
         raise DataError(f"X must have one row per item; got {type(X).__name__}")
     n = int(shape[0]) if shape else len(X)
     if n == 0:
-        raise DataError("X must contain items; got none")
+        raise DataError("X must contain at least one item; got none")
     return n
 
 
@@ -456,7 +456,7 @@ def _column(values: object, n: int, *, name: str) -> Column:
         raise DataError(
             f"{name} must have one entry per item in X, {n} in all; got {len(column.codes)}"
         )
-    # With codes in the order of the labels, a list and an array give the same folds.
+    # Codes follow the label order, so a list and an array give the same folds.
     order = sorted(range(len(column.values)), key=column.values.__getitem__)
     codes = np.argsort(order)[column.codes]
     return replace(column, values=tuple(column.values[code] for code in order), codes=codes)
@@ -469,7 +469,7 @@ def _read_balance(balance: MatrixLike | ColumnLike | None, n: int) -> SparseFloa
     empty: SparseFloats = sparse.csr_array((n, 0))
     if balance is None:
         return empty
-    # SciPy has no types that distinguish its matrices from other values.
+    # SciPy's types do not distinguish its matrices from other values.
     values = (
         cast(SparseFloats, balance) if sparse.issparse(balance) else np.asarray(unmasked(balance))
     )

@@ -105,12 +105,12 @@ def _design(n_knots: int) -> tuple[FloatArray, FloatArray, FloatArray]:
 class _Fit:
     """Quartics fitted to the lower and upper quantiles as functions of the position."""
 
-    ranks: FloatArray  # (n_knots,) of the lower end
+    ranks: FloatArray  # (n_knots,), for the lower end
     centre: float
     scale: float
     low: FloatArray  # (5,) coefficients
     high: FloatArray
-    position: float  # of the minimum width, in [-1, 1]
+    position: float  # position of the minimum width, in [-1, 1]
 
     def interval(self, prob: float, n: int, span: int) -> Interval:
         powers = _powers(self.position)
@@ -207,7 +207,7 @@ _SHARES = (
     0.7,
     0.85,
     0.98,
-)  # positions in an interval, to check its shape
+)  # number of positions in an interval at which its shape is checked
 
 
 def exact_hdi(
@@ -244,7 +244,7 @@ def exact_hdi(
     (0.5, 1.0)
     """
     prob = check_prob(prob)
-    if math.isinf(distribution.support[0]):  # Student's t, which is symmetric
+    if math.isinf(distribution.support[0]):  # Student's t distribution, which is symmetric
         return _between(distribution, prob, 0.5 * (1.0 - prob))
     candidates = _at_the_ends(distribution, prob)
     if not candidates:
@@ -293,7 +293,7 @@ def _one_mode(distribution: Distribution, low: float, high: float) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """An end of the interval, on the scale ``z = log[(t - lowest) / (highest - t)]``."""
+    """Interval end on the scale ``z = log[(t - lowest) / (highest - t)]``."""
 
     z: float
     value: float
@@ -311,7 +311,7 @@ def _inside(
     """Find ends with equal densities and the right mass between them by Newton's method."""
     low = _end(distribution, _position(distribution, start[0]))
     high = _end(distribution, _position(distribution, start[1]))
-    if low.z == high.z:  # all mass is between two neighbouring floats
+    if low.z == high.z:  # all mass lies between two neighbouring floats
         return _on_the_edge(distribution, prob, low, high)
     nudge = _NUDGE * (high.z - low.z)
     up = _slope(low, _end(distribution, low.z + nudge))
@@ -360,7 +360,7 @@ def _slope(first: _End, second: _End) -> float:
 
 
 def _secant(before: _End, after: _End, slope: float) -> float:
-    """Return the slope of the log density between two points, or the old one if too close."""
+    """Return the slope of the log density between two points, or the old slope if too close."""
     if abs(after.z - before.z) < 1e-6 * (1.0 + abs(after.z)) * min(1.0, 1.0 / abs(slope or 1.0)):
         return slope
     secant = _slope(before, after)
@@ -409,7 +409,7 @@ def _search(distribution: Distribution, prob: float) -> tuple[float, float]:
     """Search all intervals for the narrowest one, for densities without a simple shape."""
     low, high = 0.0, 1.0 - prob
     best = 0.0
-    for round_ in range(7):  # each round reduces the range to a third
+    for round_ in range(7):  # each round reduces the range to one third
         starts = [float(p) for p in np.linspace(low, high, 7)]
         ends = [_between(distribution, prob, p) for p in starts]
         widths = [end - start for start, end in ends]

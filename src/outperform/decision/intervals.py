@@ -16,7 +16,7 @@ from outperform.errors import UsageError, param
 @written("low high prob mcse_low mcse_high")
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Interval:
-    """A credible interval.
+    """Credible interval.
 
     Parameters
     ----------
@@ -27,9 +27,9 @@ class Interval:
     mcse_low, mcse_high
         Monte Carlo standard errors of the ends; 0 if exact.
     kind
-        Printed name: ``"HDI"`` for the narrowest interval, ``"ETI"`` for the equal-tailed one.
+        Display name: ``"HDI"`` for the narrowest interval, ``"ETI"`` for the equal-tailed interval.
     signed
-        Whether to print signs, as for an interval of differences.
+        Whether to print signs, as for intervals of differences.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class Interval:
         return self.low <= value <= self.high
 
     def __neg__(self) -> Interval:
-        """Return the interval of the negative, such as B − A for A − B."""
+        """Return the interval of the negated quantity, such as B − A for A − B."""
         return replace(
             self,
             low=-self.high,
@@ -116,7 +116,7 @@ def equal_tailed(ordered: FloatArray, prob: float, n_effective: float | None = N
 
 
 class Ends(NamedTuple):
-    """Intervals, one per row, and the Monte Carlo standard errors of their ends."""
+    """Intervals, one per row, with the Monte Carlo standard errors of their ends."""
 
     low: FloatArray
     high: FloatArray
@@ -158,7 +158,7 @@ def equal_tailed_rows(ordered: FloatArray, prob: float) -> Ends:
 
 
 def less_sure(interval: Interval, n_draws: int, n_effective: float | None) -> Interval:
-    """Scale the errors of independent draws to a smaller number of effective draws."""
+    """Scale the errors of independent draws to the effective number of draws."""
     if n_effective is None or n_effective == n_draws:
         return interval
     factor = (n_draws / n_effective) ** 0.5

@@ -85,7 +85,7 @@ class Rope(ByKeyword):
             return cls(low=-DEFAULT_HALF_WIDTH, high=DEFAULT_HALF_WIDTH, default=True)
         low, high = _ends(rope, parameter)
         if not (math.isfinite(low) and math.isfinite(high)) or low > high:
-            raise UsageError(f"{parameter} must be finite and go from low to high; got {rope!r}")
+            raise UsageError(f"{parameter} must be finite, with the lower end first; got {rope!r}")
         if bounds is not None:
             _refuse_wide(parameter, rope, low, high, bounds)
         return cls(low=low, high=high)
@@ -102,7 +102,7 @@ class Rope(ByKeyword):
 
     @property
     def symmetric(self) -> bool:
-        """Whether the ends are ± the same number."""
+        """Whether the ROPE is symmetric around zero."""
         return self.low == -self.high
 
     def __str__(self) -> str:
@@ -115,7 +115,7 @@ class Rope(ByKeyword):
 def _refuse_wide(
     parameter: str, rope: RopeLike | None, low: float, high: float, bounds: tuple[float, float]
 ) -> None:
-    """Reject a ROPE that contains nearly every difference; it may have been meant in per cent."""
+    """Reject a ROPE that contains nearly every difference and may have been meant in per cent."""
     span, (narrow, wide) = bounds[1] - bounds[0], sorted((abs(low), abs(high)))
     in_units = bounds[0] >= -1 and bounds[1] <= 1
     hint = "set it in units of the metric"
@@ -151,9 +151,7 @@ def _ends(rope: Any, parameter: str) -> tuple[float, float]:
     except (TypeError, ValueError) as error:
         raise UsageError(message) from error
     if half < 0:
-        raise UsageError(
-            f"{parameter} as one number is a half-width and must not be negative; got {rope!r}"
-        )
+        raise UsageError(f"{parameter} must not be negative if it is a half-width; got {rope!r}")
     return -half, half
 
 
@@ -164,7 +162,7 @@ class Masses:
     Parameters
     ----------
     below, inside, above
-        Mass relative to the ROPE; the three sum to 1.
+        Mass below, inside and above the ROPE; the three sum to 1.
     greater
         Mass above zero.
     """
@@ -266,7 +264,7 @@ def chances_of(masses: Masses, *, greater_is_better: bool) -> dict[str, float]:
 def probability_error(probability: float, n_draws: float) -> float:
     """Return the Monte Carlo standard error of a probability.
 
-    Half a draw is added on either side, so 0 out of S is not certain.
+    Half a draw is added on either side, so the error of 0 out of S is not 0.
 
     Examples
     --------
@@ -361,9 +359,9 @@ def decide(
 
 
 def firm_decision(hdi: Interval, rope: Rope) -> Decision | None:
-    """Return ≫, ≈ or ≪ if the HDI lies on one side of the ROPE's edges; None otherwise.
+    """Return ≫, ≈ or ≪ if the HDI contains no edge of the ROPE; None otherwise.
 
-    ≫ is above the ROPE, whichever side is the better one.
+    ≫ means above the ROPE, regardless of which side is better.
 
     Examples
     --------
@@ -403,7 +401,7 @@ _LEANING = {
 def leaning(masses: Masses) -> Decision:
     """Return the leaning toward the part with two thirds of the posterior mass, or ?.
 
-    > is above the ROPE, whichever side is the better one.
+    > means above the ROPE, regardless of which side is better.
 
     Examples
     --------
@@ -418,7 +416,7 @@ def leaning(masses: Masses) -> Decision:
 
 
 def margin(hdi: Interval, rope: Rope) -> tuple[float, float]:
-    """Return how far an HDI end is from the ROPE edge whose crossing would change the decision.
+    """Return the distance of an HDI end to the ROPE edge where the decision changes.
 
     The Monte Carlo error of that end is also returned. Together they show how far off the draws may
     be before the decision becomes firm or stops being firm.
@@ -437,7 +435,7 @@ def margin(hdi: Interval, rope: Rope) -> tuple[float, float]:
 @written("decision=decision.name symbol=decision.symbol from=start to=stop")
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class CurveStep:
-    """A range of ROPE half-widths with the same decision.
+    """Range of ROPE half-widths with the same decision.
 
     Parameters
     ----------
@@ -559,7 +557,7 @@ def _crossing(
 ) -> float:
     """Return where a gap changes sign, by secants, or by bisection if secants are slow.
 
-    The gap of draws is a step function, on which secants alone converge too slowly.
+    For draws the gap is a step function, for which secants alone converge too slowly.
     """
     (low, before), (high, after) = start, stop
     halve = False

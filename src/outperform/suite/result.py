@@ -397,7 +397,7 @@ class SuiteRanking(Tabular):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The models, the leader first."""
+        """The models, starting with the leader."""
         return tuple(row.name for row in self.rows)
 
     @property
