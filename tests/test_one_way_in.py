@@ -115,24 +115,9 @@ QUESTIONS: dict[str, tuple[Callable[[], Any], Callable[[], Any], Callable[[Any],
         lambda source: op.gate(source, "a", "b", truth="label", **SETTINGS),
     ),
     "gate with groups": (
-        lambda: op.gate(
-            TRUTH, A, B, groups=COLUMNS["author"], sample_weight=COLUMNS["weight"], **SETTINGS
-        ),
-        lambda: op.gate(
-            outcomes("a", "b", groups=COLUMNS["author"], sample_weight=COLUMNS["weight"]),
-            "a",
-            "b",
-            **SETTINGS,
-        ),
-        lambda source: op.gate(
-            source,
-            "a",
-            "b",
-            truth="label",
-            groups="author",
-            sample_weight="weight",
-            **SETTINGS,
-        ),
+        lambda: op.gate(TRUTH, A, B, groups=COLUMNS["author"], **SETTINGS),
+        lambda: op.gate(outcomes("a", "b", groups=COLUMNS["author"]), "a", "b", **SETTINGS),
+        lambda source: op.gate(source, "a", "b", truth="label", groups="author", **SETTINGS),
     ),
     "compare_runs": (
         lambda: op.compare_runs(TRUTH, {"a": A, "b": B}, {"c": C}, names=("x", "c"), **SETTINGS),
@@ -439,7 +424,7 @@ SUITE = op.Suite({"x": OUTCOMES, "y": OUTCOMES})
         (lambda: op.plan(pilot=COMPARISON), "c.more_data()"),
         (lambda: COMPARISON.report("report.html"), "op.write_report(result, 'report.html')"),
         (lambda: op.write_report(COMPARISON, "figure.png"), "write 'figure.html' instead"),
-        (lambda: op.Outcomes.from_judged(A, human_a=B), "human={'a': human_a, 'b': human_b})"),
+        (lambda: op.Outcomes.from_judged(A, B), "human={'a': human_a, 'b': human_b})"),
         (lambda: op.Outcomes(), "type op.Outcomes.from_labels("),
         (lambda: op.Suite(x=OUTCOMES), "type op.Suite({'arc': outcomes_1, 'mmlu': outcomes_2})"),
         (lambda: op.estimate(TRUTH, A, pos_label="1", metric="recall"), "pass 1"),

@@ -233,7 +233,7 @@ def test_damaged_logs_of_a_plug_in_are_refused_or_left_out(logs):
     path = logs / "tiny-logic.lab.jsonl"
     whole = path.read_text("utf-8")
     for text, fault in {
-        whole[:-10]: "line 101 is not a whole line of JSON",
+        whole[:-10]: "line 101 is not a complete line of JSON",
         whole.replace('"n_correct": ', '"n_correct": 9'): "is damaged: it reports",
         whole.replace('"item": "q3"', '"item": 3'): "'item' must be a text; got 3",
         whole.partition("\n")[0]: "has no answers",

@@ -61,7 +61,7 @@ _HOMES = {
     "from_datatree": "comparison.api",
     "gate": "gates.api",
     "metrics": "",
-    "mlflow": "",  # available, but not public: most people do not need it
+    "mlflow": "",  # available but not public, because most users do not need it
     "nhst": "",
     "plan": "planning.api",
     "power": "planning.power",

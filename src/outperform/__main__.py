@@ -8,13 +8,13 @@ import sys
 def entry() -> None:
     """Run as a program; a failing import exits with 5, because 1 would mean a failed gate.
 
-    Until the import, only modules that Python has already loaded are used.
+    Before that import, only modules that Python has already loaded are used.
     """
     try:
         from outperform.cli.main import entry as run
     except KeyboardInterrupt:
         sys.exit(130)
-    except BaseException as error:  # a module may call sys.exit while it is imported
+    except BaseException as error:  # a module may call sys.exit during its import
         _say(f"outperform: cannot start: {type(error).__name__}: {error}")
         sys.exit(5)
     run()

@@ -19,7 +19,7 @@ T = TypeVar("T")
 class Catalogue(Generic[T]):
     """Objects by name, each loaded on request.
 
-    Distributions are searched only for names that are not built in. Objects that they declare
+    Other distributions are searched only for names that are not built in. Objects they declare
     under a built-in name are never loaded.
 
     Parameters
@@ -33,7 +33,7 @@ class Catalogue(Generic[T]):
     built_in
         Locations of the built-in objects, by name, as ``module:name``, like entry points.
     taken
-        Function that returns those names of an object that are already built in. Default: none.
+        Function that returns the names of an object that clash with built-in names. Default: none.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Catalogue(Generic[T]):
         return (*self.built_in, *sorted(self._added()))
 
     def get(self, name: str) -> T:
-        """Return an object; an unknown or faulty one raises an error."""
+        """Return an object; an unknown or faulty object raises an error."""
         if name in self.built_in:
             return cast(T, _resolve(self.built_in[name]))
         added = self._added()
@@ -65,12 +65,12 @@ class Catalogue(Generic[T]):
         return self._load(name, added[name])
 
     def added(self) -> Iterator[T]:
-        """Yield the objects of other distributions; those that cannot be loaded are only logged."""
+        """Yield the objects of other distributions; if loading one fails, this is only logged."""
         for name, entries in self._added().items():
             try:
                 yield self._load(name, entries)
             except OutperformError as error:
-                from outperform.progress import LOG  # imports numpy, which names do not need
+                from outperform.progress import LOG  # imports numpy, which is not needed for names
 
                 LOG.warning("%s", error)
 
@@ -86,7 +86,7 @@ class Catalogue(Generic[T]):
         owner = f"the {self.noun} {name!r}, which {_distribution(entries[0])} adds,"
         try:
             loaded: object = entries[0].load()
-        except Exception as error:  # other people's code can raise anything
+        except Exception as error:  # third-party code can raise anything
             raise UsageError(
                 f"{owner} cannot be loaded: {type(error).__name__}: {error}. Fix or uninstall it"
             ) from error

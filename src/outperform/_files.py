@@ -48,8 +48,8 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     ----------
     path
         Path to write to; an existing file is replaced, and a link is followed. The new file keeps
-        the permissions to read, write and execute, but not the setuid and setgid bits, and it
-        belongs to the user who writes it.
+        the read, write and execute permissions, but not the setuid and setgid bits. It belongs to
+        the user who writes it.
     data
         Content of the file.
 
@@ -73,9 +73,9 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
 def create_atomically(path: str | os.PathLike[str], data: bytes) -> bool:
     """Write a new file so that it is never visible half-written, unless the name is taken.
 
-    The bytes go to a ``.part`` file first, as in :func:`write_atomically`, which then gets the
-    name by a hard link: if many processes compete for a name, exactly one gets it. A file system
-    without hard links raises a ResourceError.
+    The bytes are first written to a ``.part`` file, as in :func:`write_atomically`. A hard link
+    then gives the file its name: if many processes compete for a name, exactly one gets it. A file
+    system without hard links raises a ResourceError.
 
     Parameters
     ----------
@@ -166,8 +166,8 @@ def _named(part: Path, target: Path) -> bool:
             raise
         raise ResourceError(
             f"cannot write {os.fspath(target)!r}: its file system does not support hard links "
-            f"({error.strerror}), without which two processes could overwrite each other's files; "
-            "use a folder on one that does, such as ext4, XFS, APFS, NTFS or NFS"
+            f"({error.strerror}), which keep two processes from overwriting each other's files; "
+            "use a folder on ext4, XFS, APFS, NTFS or NFS"
         ) from error
     finally:
         _remove(part)
@@ -180,7 +180,7 @@ def _unnamed(target: Path, data: bytes, *, mode: int | None) -> Path:
     part = target.with_name(f".outperform-{uuid4().hex}{PART}")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
-        # The file is created with the ordinary mode, so that the user's umask applies.
+        # The file is created with the default mode, so the user's umask applies.
         with os.fdopen(os.open(part, flags, 0o666), "wb") as stream:
             if mode is not None:
                 os.chmod(part, mode)
@@ -199,7 +199,7 @@ def _remove(part: Path) -> None:
 
 
 def _mode(target: Path) -> int | None:
-    """Return the permissions of the file to replace; anything but a regular file is an error.
+    """Return the permissions of the file to replace; raise an error unless it is a regular file.
 
     The setuid and setgid bits are dropped, because new content must not run with another user's
     rights.
@@ -236,7 +236,7 @@ _DIGEST = re.compile("[0-9a-f]{64}")
 def parse(data: bytes | str, *, constants: bool = False) -> Any:
     """Parse a JSON text; an invalid text raises a DataError.
 
-    Beyond the grammar, keys must be distinct, and NaN and Infinity are invalid unless
+    In addition to the JSON grammar, keys must be distinct, and NaN and Infinity are invalid unless
     ``constants`` allows them.
 
     Examples
@@ -256,12 +256,12 @@ def parse(data: bytes | str, *, constants: bool = False) -> Any:
         raise DataError("the text is nested too deeply") from error
     except DataError:
         raise
-    except ValueError as error:  # the grammar, or a number with more digits than Python accepts
+    except ValueError as error:  # invalid syntax, or a number with more digits than Python accepts
         raise DataError(str(error)) from error
 
 
 def distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Return a JSON object; a repeated key, of which Python keeps the last, raises an error."""
+    """Return a JSON object; a repeated key raises an error, whereas Python keeps the last value."""
     record = dict(pairs)
     if len(record) != len(pairs):
         names = [name for name, _ in pairs]
@@ -275,7 +275,7 @@ def _refuse_constant(name: str) -> object:
 
 
 def checksum(data: Mapping[str, object]) -> str:
-    """Return the SHA-256 of plain values, independent of the order of keys and of spaces.
+    """Return the SHA-256 of plain values, independent of key order and whitespace.
 
     Examples
     --------
@@ -340,7 +340,7 @@ def refuse(at: str, must: str, value: object) -> DataError:
 
 
 def text(value: object, at: str) -> str:
-    """Accept text that every encoding of Unicode can represent."""
+    """Accept text that every Unicode encoding can represent."""
     if type(value) is not str:
         raise refuse(at, "text", value)
     try:

@@ -27,7 +27,7 @@ Json: TypeAlias = dict[str, Any]
 """Plain values by name, as ``to_dict`` returns and ``json.dumps`` accepts them."""
 
 MaybeNaN: TypeAlias = Annotated[float, None]
-"""Number that is NaN, and null in JSON, if the data do not define it."""
+"""Number that is NaN (null in JSON) if the data do not define it."""
 
 SCHEMA = 1
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -45,7 +45,7 @@ class Written(NamedTuple):
 
 
 class Key(NamedTuple):
-    """One key: the path of its value, and the keys of the value if not those of its class."""
+    """Key to write: the path of its value, and the keys of the value if not the default."""
 
     name: str
     path: tuple[str, ...]
@@ -127,10 +127,10 @@ def _plain(value: Any, keys: tuple[Key, ...] | None) -> Any:
         return _record(value, cls, _keys_of(cls) if keys is None else keys)
     if isinstance(value, Mapping):
         return {key: _plain(part, keys) for key, part in value.items()}
-    import numpy as np  # slow to import, and the command line's help does not need it
+    import numpy as np  # slow to import, and not needed for command-line help
 
     if isinstance(value, np.ndarray) and (value.dtype.kind != "f" or not np.isnan(value).any()):
-        return value.tolist()  # a loop over a large table would take a while
+        return value.tolist()  # a Python loop over a large table would be slow
     if isinstance(value, np.ndarray | np.generic):
         return _plain(value.tolist(), keys)
     return [_plain(part, keys) for part in value]
@@ -311,7 +311,7 @@ def _options(hint: Any) -> list[Any]:
 
 
 def _expanded(hint: Any) -> Any:
-    """Return the type behind a type alias, such as NDArray if Python has type aliases."""
+    """Return the type behind a type alias, such as NDArray."""
     alias = get_origin(hint)
     return alias.__value__[get_args(hint)] if hasattr(alias, "__value__") else hint
 
@@ -358,7 +358,7 @@ def _function(member: Any) -> Any:
 
 
 def _description(cls: type, name: str) -> str:
-    """Return the description of a name in the docstring of a class or of its property."""
+    """Return the description of a name from the docstring of a class or its property."""
     for owner in cls.__mro__:
         member = owner.__dict__.get(name)
         text = _parameters(owner).get(name)

@@ -10,14 +10,14 @@ import numpy as np
 
 from outperform._typing import AnyArray, FloatArray, IntArray
 
-# Up to this number of keys, keys are integers, which sort and compare faster than bytes.
+# Up to this number of possible keys, keys are integers, which sort and compare faster than bytes.
 _MOST_KEYS = 2**62
-# Up to this number of keys, a table of all of them is small.
+# Up to this number of possible keys, a table of all keys is small.
 _FEW_KEYS = 1 << 16
 
 
 class Distinct(NamedTuple):
-    """The distinct rows of a table, in lexicographic order.
+    """Distinct rows of a table, in lexicographic order.
 
     Parameters
     ----------
@@ -50,8 +50,8 @@ def distinct_rows(rows: AnyArray) -> Distinct:
 def distinct_records(columns: Sequence[AnyArray]) -> Distinct:
     """Return the distinct rows of several tables side by side, each ``(n_rows, n_columns)``.
 
-    They are ordered by the first column if it alone distinguishes all rows. Tables with mostly
-    zeros are compared by their nonzero entries.
+    They are ordered by the first column if it distinguishes all rows. Tables with mostly zeros are
+    compared by their nonzero entries.
     """
     distinct = distinct_rows(columns[0][:, :1])
     if len(distinct.first) == len(columns[0]):
@@ -104,14 +104,14 @@ def _nonzero(cells: IntArray, counts: AnyArray) -> tuple[IntArray, AnyArray]:
 
 
 def place_rows(columns: Sequence[IntArray] | IntArray, cells: IntArray) -> IntArray:
-    """Return the index of each row of codes among the cells, which are distinct.
+    """Return the index of each row of codes among distinct cells.
 
     Parameters
     ----------
     columns
         Columns of the rows, such as the transpose of a table of rows.
     cells
-        Distinct rows that include them, ``(n_cells, n_columns)``.
+        Distinct rows that include all of these, ``(n_cells, n_columns)``.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def sum_by(codes: IntArray, values: AnyArray | None, *, size: int) -> AnyArray:
 
 
 def _row_keys(rows: AnyArray) -> AnyArray:
-    """Return a key per row, in the order of the rows: an integer if it fits, else bytes."""
+    """Return one key per row: integers if they fit, otherwise bytes."""
     if rows.dtype == bool:
         rows = rows.view(np.uint8)
     if rows.shape[1] == 1:

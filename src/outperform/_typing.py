@@ -102,7 +102,7 @@ class SparseMatrix(Protocol):
 
 
 class SparseFloats(Protocol):
-    """The parts of SciPy's ``csr_array`` of floats that are used here; it has no annotations."""
+    """Parts of SciPy's ``csr_array`` of floats that are used here; it has no annotations."""
 
     data: FloatArray
     indices: IntArray

@@ -46,7 +46,7 @@ class MissingExtraError(OutperformError, ImportError):
 
 @contextmanager
 def spelled(spelling: Spelling) -> Iterator[None]:
-    """Spell parameters in messages this way inside the ``with`` block; otherwise as in Python."""
+    """Use this spelling of parameters in messages inside the ``with`` block."""
     token = _SPELLING.set(spelling)
     try:
         yield
@@ -55,7 +55,7 @@ def spelled(spelling: Spelling) -> Iterator[None]:
 
 
 def param(name: str, *values: object) -> str:
-    """Return a parameter as spelled in messages, perhaps with example values.
+    """Return a parameter as spelled in messages, optionally with example values.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def unknown_name(
     known
         Known names.
     everything
-        Reference to a list of all names, which replaces a long list.
+        Reference to a list of all names, which replaces long lists.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def unknown_name(
 
 
 def require(module: str, *, extra: str, purpose: str) -> ModuleType:
-    """Import an optional module, or raise an error that names its extra.
+    """Import an optional module, or raise an error that names the missing extra.
 
     Examples
     --------

@@ -49,7 +49,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Template:
-    """Text of a finding, its levels, the usual one first, and the parameter to change."""
+    """Text of a finding, its levels (the usual level first), and the parameter to change."""
 
     name: str
     levels: tuple[Level, ...]
@@ -63,14 +63,14 @@ class Template:
 
 
 def finding(key: str, /, *, level: Level | None = None, **fields: object) -> Finding:
-    """Return a finding of the table with its placeholders filled in.
+    """Return a finding from the table, with its placeholders filled in.
 
     Parameters
     ----------
     key
         Name of the finding, followed by a slash and the variant if it has several.
     level
-        One of the template's levels; the first of them if None.
+        One of the template's levels. Default: the first level.
     **fields
         Values of exactly the placeholders in the template.
 
@@ -151,7 +151,7 @@ def clauses(words: Iterable[str], *, most: int | None = None) -> str:
 
 
 def quoted(labels: Iterable[object], *, most: int | None = 5, escaped: bool = False) -> str:
-    """Return labels as Python writes them; escaped, similar labels can be distinguished.
+    """Return labels as Python literals, so that similar labels can be distinguished.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Two or more models' answers, from arrays or from the columns of a frame or a file."""
+"""Answers of two or more models, from arrays or from columns of a frame or file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from outperform.metrics.metric import MetricLike
 
 
 def is_source(value: object) -> bool:
-    """Return whether a value has columns with names: a path, an open file, or a frame.
+    """Return whether a value has named columns: a path, an open file, or a frame.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def is_file(value: object) -> bool:
 
 
 def refuse_truth(truth: str | None, verb: str) -> None:
-    """Raise an error if the column of the true labels is passed with data that have one."""
+    """Raise an error if ``truth`` is passed with data that already have true labels."""
     if truth is not None:
         raise UsageError(
             f"{param('truth=')} is a column of a frame or file; these data already have their "
@@ -77,7 +77,7 @@ def read_models(
     metric, labels, groups, sample_weight
         As the user passed them; with a frame or file, groups and weights are names of columns.
     missing
-        Texts that mean a missing label.
+        Texts that represent a missing label.
     """
     rows = {"groups": groups, "sample_weight": sample_weight}
     answers = None if models is None else list(models.values())
@@ -117,7 +117,7 @@ def _read_columns(
     groups: Any,
     sample_weight: Any,
 ) -> Data:
-    """Return the data of columns of a frame or file."""
+    """Return the data from columns of a frame or file."""
     for name, column in {"groups": groups, "sample_weight": sample_weight}.items():
         if column is not None and not isinstance(column, str):
             raise UsageError(f"with a frame or file, {param(f'{name}=')} is the name of a column")
@@ -151,7 +151,7 @@ def _read_columns(
 def _refuse_texts(
     columns: Mapping[str, list[Any]], models: list[str], metric: MetricLike, verb: str
 ) -> None:
-    """Raise an error that names the models if some of the other columns are not scores."""
+    """Raise an error if some of the other columns are not scores."""
     basis = _basis(metric)
     texts = [name for name in models if any(isinstance(value, str) for value in columns[name])]
     if texts and len(texts) < len(models) and (basis is None or basis.read is None):
@@ -178,7 +178,7 @@ def _without_truth(source: Any, verb: str, models: Sequence[str] | None) -> Usag
         return UsageError(f"this table {LOOKS_LONG}: type {read_first}, then {call}")
     return UsageError(
         f"a frame or file needs the column of the true labels: {verb}(data, {named}, "
-        f"truth='label'). If the columns say whether a model was right, read them first: "
+        f"truth='label'). If the columns record whether a model was right, read them first: "
         f"op.read(data, correct=[{named}]). If they contain scores or grades, pass metric='mean'"
     )
 
@@ -193,10 +193,10 @@ def scores_of_columns(
     groups: str | None = None,
     weight: str | None = None,
 ) -> Data:
-    """Return the data of columns of rows, with numbers where the metric reads numbers."""
+    """Return the data of columns, converted to numbers if the metric needs numbers."""
     numbers: set[str] = set() if weight is None else {weight}
     basis = _basis(metric)
-    if basis is None or basis.read is None:  # other metrics read texts, rankings or masks
+    if basis is None or basis.read is None:  # other metrics use texts, rankings or masks
         numbers |= set(models)
         if basis is not None and basis.reads == "statistics" and truth is not None:
             numbers.add(truth)
@@ -215,28 +215,28 @@ def scores_of_columns(
 
 
 def _basis(metric: MetricLike | None) -> metrics.Basis | None:
-    """Return what a metric of scores reads; None for a function of rows, which reads numbers."""
+    """Return the input kind of a score metric; None for a function of rows, which uses numbers."""
     return None if metric is None or callable(metric) else metrics.get_score(metric).basis
 
 
 def read_columns(
     source: Any, names: Sequence[str] | None, *, missing: MissingTexts
 ) -> dict[str, list[Any]]:
-    """Return columns of a frame or file as lists, none of whose values is missing.
+    """Return columns of a frame or file as lists; a missing value raises an error.
 
     Parameters
     ----------
     source
         Frame or file.
     names
-        Columns to return; None for all of them.
+        Columns to return; None for all columns.
     missing
-        Texts that mean a missing value.
+        Texts that represent a missing value.
     """
     if is_file(source):
         rows = read_rows(source, names, missing=missing)
     else:
-        # A lazy frame would resolve its schema to answer is_frame.
+        # is_frame would make a lazy frame resolve its schema.
         in_memory = hasattr(source, "__len__") and is_frame(source)
         columns = _lists(source, names) if in_memory else _collected(source, names)
         rows = {name: missing.without(values) for name, values in columns.items()}

@@ -1,4 +1,4 @@
-"""``propose``: select the items to label next, by strata."""
+"""``propose``: stratified selection of the items to label next."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from outperform.wrong_calls import explained
 
 
 def interleave(chosen: IntArray, generator: np.random.Generator) -> IntArray:
-    """Return an order of strata in which each prefix has about the same shares of strata.
+    """Return a sequence of strata in which each prefix has about the same shares of strata.
 
-    The j-th of n items of a stratum comes after a share of about j/n of all items, from a random
-    start per stratum.
+    The j-th of a stratum's n items is placed at about j/n of the sequence, with a random offset per
+    stratum.
 
     Examples
     --------
@@ -50,17 +50,17 @@ def interleave(chosen: IntArray, generator: np.random.Generator) -> IntArray:
 _RIGHT = 0.9
 _NEITHER = 0.1
 _A_RATHER_THAN_B = (0.3, 0.5, 0.7)
-# The share of items on which a judge is right, and the correlation of its errors on A and on B,
-# since some items are hard to judge.
+# Share of items on which a judge is right, and the correlation of its errors on A and B, because
+# some items are hard to judge.
 _JUDGE_RIGHT = 0.85
 _JUDGE_ERRS_ON_BOTH = 0.5
 
-# The minimum share of the budget for agreements, which the denominators depend on, and the minimum
-# numbers of labels per stratum, so none depends on the prior alone.
+# Minimum share of the budget for agreements, which affect the denominators, and minimum numbers of
+# labels per stratum, so no stratum depends only on the prior.
 _AGREEMENTS = 0.2
 _LEAST_AGREE = 10.0
 _LEAST_APART = 3.0
-# The largest share of the budget for these minimum numbers.
+# Maximum share of the budget for these minimum numbers.
 _LEAST = 0.3
 
 
@@ -74,8 +74,8 @@ def guessed_truths(
 ) -> FloatArray:
     """Guess p(y | a, b) before any label, ``(n_strata, n_classes)``, also given the judge's class.
 
-    A class that neither model predicts is as probable as its average share of the predictions of
-    both models, and of the judge.
+    The probability of a class that neither model predicts is its average share of the predictions
+    of both models and of the judge.
 
     Examples
     --------
@@ -102,20 +102,19 @@ def guessed_truths(
     if judge is not None:
         # A judge is this many times as likely to assign a class if it is true as if another one is.
         truths[rows, judge] *= _JUDGE_RIGHT / (1 - _JUDGE_RIGHT) * max(n_classes - 1, 1)
-    # If only two classes are possible or predicted, one of two disagreeing models must be right.
+    # With only two possible or predicted classes, one of two disagreeing models must be right.
     truths /= truths.sum(axis=1, keepdims=True)
     return truths
 
 
-# Human labels of A and of B: right or wrong.
+# Human labels of A and B: right or wrong.
 _VERDICTS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
 
 
 def guessed_verdicts(cells: IntArray, sizes: FloatArray) -> FloatArray:
-    """Guess the human verdicts on A and B, given those of a judge, ``(n_strata, 4)``.
+    """Guess the human verdicts on A and B, given the judge's verdicts, ``(n_strata, 4)``.
 
-    Before the judge's verdict on an item is known, each pair of human verdicts is as probable as it
-    is frequent among those of the judge.
+    The prior probability of each pair of human verdicts is its frequency among the judge's pairs.
 
     Examples
     --------
@@ -126,7 +125,7 @@ def guessed_verdicts(cells: IntArray, sizes: FloatArray) -> FloatArray:
     both = wrong * (wrong + _JUDGE_ERRS_ON_BOTH * _JUDGE_RIGHT)
     errors = np.array(
         [1 - 2 * wrong + both, wrong - both, both]
-    )  # on neither, on one model, on both
+    )  # judge wrong on neither, one or both models
     verdicts: FloatArray = errors[(cells[:, None] != _VERDICTS).sum(axis=2)]
     verdicts *= np.bincount(place_rows(cells.T, _VERDICTS), sizes, minlength=4)
     verdicts /= verdicts.sum(axis=1, keepdims=True)
@@ -134,7 +133,7 @@ def guessed_verdicts(cells: IntArray, sizes: FloatArray) -> FloatArray:
 
 
 def guesses(spec: LabelSpec, pool: Pool) -> Iterator[FloatArray]:
-    """Yield guesses of the true labels in each stratum, or of the human verdicts."""
+    """Yield guesses of the true labels, or of the human verdicts, in each stratum."""
     sizes = pool.counts.astype(np.float64)
     if spec.view.kind == "correct":
         yield guessed_verdicts(pool.cells, sizes)
@@ -147,9 +146,9 @@ def guesses(spec: LabelSpec, pool: Pool) -> Iterator[FloatArray]:
 
 
 def needs(spec: LabelSpec, pool: Pool) -> FloatArray:
-    """Return the need of each stratum, ``N_s · sd_s(g)``, with the variance averaged over guesses.
+    """Return each stratum's need for labels, ``N_s · sd_s(g)``, averaging variances over guesses.
 
-    If there are too many classes to know the slopes, disagreements need labels in proportion to
+    If there are too many classes to compute the slopes, disagreements need labels in proportion to
     their number.
     """
     sizes = pool.counts.astype(np.float64)
@@ -175,9 +174,9 @@ def needs(spec: LabelSpec, pool: Pool) -> FloatArray:
 
 
 def least(pool: Pool, budget: int) -> FloatArray:
-    """Return the minimum number of labels per stratum, at most half of a budget in total.
+    """Return the minimum number of labels per stratum, in total at most half of the budget.
 
-    With very many strata, each of them gets less, but agreements still get their share in total.
+    With many strata, each gets fewer labels, but the agreements as a whole still get their share.
     """
     sizes = pool.counts.astype(np.float64)
     same = ~pool.apart
@@ -188,7 +187,7 @@ def least(pool: Pool, budget: int) -> FloatArray:
 
 
 def allocate(needed: FloatArray, sizes: IntArray, lowest: FloatArray, *, budget: int) -> IntArray:
-    """Divide a budget in proportion to need, with at least the minimum and at most the size.
+    """Divide a budget in proportion to need, between the minimum and the size of each stratum.
 
     Examples
     --------
@@ -199,7 +198,7 @@ def allocate(needed: FloatArray, sizes: IntArray, lowest: FloatArray, *, budget:
     if budget >= sizes.sum():
         return sizes.copy()
     scale: float = needed.max(initial=0.0)
-    # Strata without need come last, in proportion to size.
+    # Strata without need come last, and get labels in proportion to size.
     weights = needed / scale if scale > 0 else np.zeros(len(sizes))
     weights = weights + 1e-9 * sizes / sizes.max()
     low, high = 0.0, float(sizes.max()) / float(weights[weights > 0].min())
@@ -211,7 +210,7 @@ def allocate(needed: FloatArray, sizes: IntArray, lowest: FloatArray, *, budget:
 
 
 def _rounded(shares: FloatArray, sizes: IntArray, budget: int) -> IntArray:
-    """Round to integers that sum to the budget, with the largest remainders up."""
+    """Round to integers that sum to the budget; the largest remainders are rounded up."""
     rounded = np.minimum(np.floor(shares + 1e-6).astype(np.int64), sizes)
     while (left := budget - int(rounded.sum())) != 0:
         movable = np.flatnonzero(rounded < sizes if left > 0 else rounded > 0)
@@ -236,16 +235,16 @@ def propose(
 ) -> Proposal:
     """Select items from a pool to label so that A − B is estimated precisely with few labels.
 
-    Labels distinguish models where they disagree, so most of the budget goes to disagreements. Some
-    goes to agreements, because recall, F1 and their averages depend on how often both models are
-    wrong. If a judge labelled all items, more human labels go to items where its errors matter
-    most. The probability that an item is selected depends only on the two predictions and the
-    judge's label, so :meth:`Proposal.outcomes` can account for it.
+    Labels are most informative for items on which the models disagree, so these get most of the
+    budget. Agreements get the rest, because recall, F1 and their averages depend on how often both
+    models are wrong. If a judge labelled all items, more human labels go to the items where the
+    judge's errors matter most. The selection probability of an item depends only on the two
+    predictions and the judge's label, so :meth:`Proposal.outcomes` can account for it.
 
     Parameters
     ----------
     a, b
-        Predicted labels of A and of B for every item of the pool.
+        Predicted labels of A and B for every item in the pool.
     budget
         Number of items to label.
     metric
@@ -255,16 +254,16 @@ def propose(
         Class that a judge (for example an LLM) assigns to each item, or gold labels of which some
         are to be checked.
     verdicts
-        Whether ``a`` and ``b`` are a judge's verdicts on the answers of A and of B, right or
-        wrong, instead of predictions.
+        Whether ``a`` and ``b`` are a judge's verdicts (right or wrong) on the answers of A and B,
+        instead of predictions.
     labels
-        Classes that could occur, if the models may never predict some of them.
+        Possible classes, if there are classes that the models may never predict.
     pos_label
         Positive class of a binary metric.
     names
         Display names of A and B.
     random_state
-        None, an integer, a SeedSequence, a Generator or a RandomState.
+        None, a whole number, a SeedSequence, a Generator or a RandomState.
 
     Examples
     --------
@@ -275,7 +274,7 @@ def propose(
     >>> proposal
     Proposal(1,000 of 7,532 items: 798 of the 2,221 on which the models disagree, and 202 others.)
 
-    An LLM gave every item a class, and people can check 20 of them:
+    An LLM assigned a class to every item, and people can check 20 of them:
 
     >>> a, b, judge = [1, 1, 0, 0] * 50, [1, 0, 0, 0] * 50, [1, 1, 0, 1] * 50
     >>> op.propose(a, b, judge=judge, budget=20, random_state=0)
@@ -345,7 +344,7 @@ def _checked(budget: Any, n_pool: int) -> int:
     is_integer = isinstance(budget, (int, np.integer)) and not isinstance(budget, bool)
     if not is_integer or not 1 <= budget <= n_pool:
         raise UsageError(
-            f"budget must be a whole number from 1 to {n_pool:,}, the size of the pool; got "
+            f"budget must be a whole number from 1 to {n_pool:,} (the size of the pool); got "
             f"{budget!r}"
         )
     return int(budget)

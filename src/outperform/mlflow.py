@@ -17,20 +17,20 @@ _MAX_TAG = 5000  # characters
 
 
 def log(result: Comparison | Gate | Result, *, key: str = "outperform") -> None:
-    """Log a result to the active run of MLflow, or to a new run if none is active.
+    """Log a result to the active MLflow run, or to a new run if none is active.
 
-    A comparison becomes metrics (``difference``, ``hdi_low``, ``p_better``, …) and tags
-    (``decision``, ``metric``, ``rope``, ``findings``, ``signature``, …). A gate has those of its
-    main comparison, its ``status``, and the metrics of each guard. Every result becomes two
-    artefacts, ``KEY.json`` and the report ``KEY.html``.
+    A comparison is logged as metrics (``difference``, ``hdi_low``, ``p_better``, …) and tags
+    (``decision``, ``metric``, ``rope``, ``findings``, ``signature``, …). A gate is logged with the
+    metrics and tags of its main comparison, its ``status``, and the metrics of each guard. Every
+    result also adds two artefacts, ``KEY.json`` and the report ``KEY.html``.
 
     Parameters
     ----------
     result
         Result to log.
     key
-        Prefix of metrics and tags, and name of the files. Use a different key for every result
-        of a run.
+        Prefix of metrics and tags, and name of the files. Use a different key for every result in a
+        run.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def log(result: Comparison | Gate | Result, *, key: str = "outperform") -> None:
 
 
 def _of(result: object) -> tuple[dict[str, float], dict[str, str]]:
-    """Return the numbers and the words of a comparison or a gate; none for other results."""
+    """Return the metrics and tags of a comparison or gate; empty for other results."""
     if isinstance(result, Comparison):
         return _numbers(result), _words(result)
     if not isinstance(result, Gate):

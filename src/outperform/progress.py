@@ -1,4 +1,4 @@
-"""Progress of long work, reported to one listener, and a log of what was done."""
+"""Progress of long work, reported to one listener, and a log of the work."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def on_progress(progress: Progress) -> Iterator[None]:
     """Call a function with (done, total) as work inside the ``with`` block progresses.
 
     All long work reports progress: reading, drawing, simulating, training. Reports arrive one at a
-    time, and cannot change any result.
+    time and do not affect results.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def on_progress(progress: Progress) -> Iterator[None]:
 
 @contextmanager
 def in_steps() -> Iterator[Progress | None]:
-    """Yield the listener for the steps of this work; progress within a step is not reported."""
+    """Yield the listener for the steps of some work; progress within a step is not reported."""
     token = LISTENER.set(None)
     try:
         yield token.old_value if token.old_value is not token.MISSING else None

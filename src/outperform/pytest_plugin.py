@@ -1,4 +1,4 @@
-"""The plugin for pytest: a gate as a fixture, a summary of all gates, and JUnit properties.
+"""pytest plugin: a gate as a fixture, a summary of all gates, and JUnit properties.
 
 Other modules are loaded only when a test calls the fixture.
 """
@@ -37,8 +37,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--outperform-baseline",
         metavar="FILE",
-        help="File with the baseline's predictions, or with its outcomes as written by "
-        "`outperform count`, for outperform_gate.",
+        help="File with the baseline's predictions, or its outcomes as written by `outperform "
+        "count`, for outperform_gate.",
     )
     group.addoption(
         "--outperform-undecided",
@@ -50,7 +50,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @dataclass(frozen=True, slots=True)
 class OutperformGate:
-    """Value of the fixture ``outperform_gate``.
+    """Callable that the fixture ``outperform_gate`` returns.
 
     Parameters
     ----------
@@ -83,8 +83,9 @@ class OutperformGate:
         candidate
             Predicted labels, or the name of a model in the outcomes.
         baseline
-            As ``candidate``. By default, or with a name that the outcomes lack, the baseline in
-            the file of ``--outperform-baseline``; a name selects its column or model.
+            As ``candidate``. If it is omitted, or a name that the outcomes do not contain, the
+            baseline comes from the file of ``--outperform-baseline``, in which a name selects a
+            column or model.
         metric, rope, guards, **options
             As for :func:`outperform.gate`.
         require
@@ -93,13 +94,13 @@ class OutperformGate:
             What to do if the gate is undecided: ``"fail"``, ``"warn"`` or ``"pass"``. Default:
             the value of ``--outperform-undecided``. With a serious finding it always fails.
         ids
-            Item ids, in the order of ``y_true``, to match with the column ``id`` of the file.
-            Without them, rows are matched by position.
+            Item ids, in the order of ``y_true``, to match with the column ``id`` of the file. If
+            omitted, rows are matched by position.
 
         Returns
         -------
         Gate
-            The gate, with its comparisons for further assertions.
+            The gate, with its comparisons for additional assertions.
         """
         __tracebackhide__ = True
         from outperform.data.missing import MissingTexts
@@ -182,7 +183,7 @@ def _gates(terminalreporter: pytest.TerminalReporter) -> Iterator[tuple[str, str
     """Yield test, status and sentence from reports, which xdist workers also send."""
     reports = (report for group in terminalreporter.stats.values() for report in group)
     for report in reports:
-        # Every test has a report of its teardown, which has all properties.
+        # Every test has a teardown report, which contains all properties.
         if getattr(report, "when", None) == "teardown":
             properties = report.user_properties
             statuses = [value for name, value in properties if name == _STATUS]
@@ -224,7 +225,7 @@ def _is_of_scores(metric: Any) -> bool:
 def _unpaired(
     y_true: Any, candidate: Any, path: str, model: str | None, missing: MissingTexts
 ) -> tuple[Outcomes, str, str]:
-    """Combine the candidate with stored outcomes, unpaired because they are only counted."""
+    """Combine the candidate with stored outcomes; unpaired, because these are only counts."""
     __tracebackhide__ = True
     from outperform.data.outcomes import Outcomes
     from outperform.data.views import stand_beside
@@ -279,8 +280,9 @@ def _rows(
     if missing_rows:
         raise DataError(
             f"column {column!r} of {path} has no value in {len(missing_rows)} of {len(values)} "
-            f"rows, the first in row {missing_rows[0]} (counted from 1); a gate compares the same "
-            "items, so add predictions, or pass empty_is_label=True if an empty field is a label"
+            f"rows, the first in row {missing_rows[0]} (counted from 1); a gate needs the same "
+            "items for both models; add predictions, or pass empty_is_label=True if an empty "
+            "field is a label"
         )
     if of_scores:
         return [_number(value, path, column) for value in values]
@@ -288,7 +290,7 @@ def _rows(
 
 
 def _positions(file_ids: Sequence[object], ids: Sequence[object], path: str) -> list[int]:
-    """Return the position of each id in the file, which must have the same ids, each once."""
+    """Return the position of each id in the file, which must contain the same unique ids."""
     __tracebackhide__ = True
     positions = {str(value): position for position, value in enumerate(file_ids)}
     test_ids = [str(value) for value in ids]
@@ -316,14 +318,14 @@ def _check_truth(
     *,
     by_position: bool,
 ) -> None:
-    """Check by their true labels that the rows are those of the test."""
+    """Check that the rows and the test have the same true labels."""
     __tracebackhide__ = True
     if len(truth) != len(order):
         raise DataError(f"{path} has {len(order)} rows, but the test has {len(truth)} items")
     if TRUTH not in rows:
         if by_position:
             raise DataError(
-                f"{path} has no column {TRUTH!r} of true labels, which would show that its rows "
+                f"{path} has no column {TRUTH!r} of true labels, needed to check that its rows "
                 f"are in the order of y_true; add it, or add a column {ID!r} and pass ids="
             )
         return

@@ -68,7 +68,7 @@ from outperform.wrong_calls import explained
 
 
 class Runs(NamedTuple):
-    """Data of all runs, and the runs of each model."""
+    """Data of all runs, and the run names of each model."""
 
     data: Data
     a: Side
@@ -87,7 +87,7 @@ def read_runs(
     sample_weight: ColumnLike | None,
     groups: ColumnLike | None,
 ) -> Runs:
-    """Return the data of all runs: counted, as scores, or selected."""
+    """Return the data of all runs, from arrays, scores or existing outcomes."""
     by_name = _are_names(runs_a) and _are_names(runs_b) and is_source(y_true)
     if by_name or truth is not None or isinstance(y_true, (Outcomes, Scores)):
         of_a, of_b = (_named(runs, side) for runs, side in ((runs_a, "a"), (runs_b, "b")))
@@ -192,8 +192,8 @@ def _refuse_shared(of_a: Sequence[str], of_b: Sequence[str]) -> None:
 def _refuse_unpaired(data: Data) -> None:
     if isinstance(data, Outcomes) and not data.paired:
         raise DataError(
-            "the data do not show which items each run got right, so the variance of runs and "
-            "items cannot be separated; pass label arrays of the same items"
+            "the data do not show which items each run got right, so run and item variance cannot "
+            "be separated; pass label arrays of the same items"
         )
 
 
@@ -235,7 +235,7 @@ _RUN_STREAM = 2**30  # not used by any block of draws
 def draw_runs(
     spec: Spec, values: FloatArray, sides: tuple[Side, Side], seed: np.random.SeedSequence
 ) -> RunDraws:
-    """Draw the means over all possible runs, given draws of the existing ones."""
+    """Draw the means over all possible runs, given draws for the existing runs."""
     bounds = spec.metric.bounds
     a, b = (values[list(side.places)] for side in sides)
     streams = [child(seed, _RUN_STREAM + stream) for stream in range(3)]
@@ -280,7 +280,7 @@ def _repeated(spec: Spec, side: Side) -> Iterator[Finding]:
         yield finding("repeated_run", one=first, two=second)
 
 
-# Among normal runs, an outlying run is reported in at most this share of comparisons.
+# If runs are normal, an outlier is reported in at most this share of comparisons.
 _FALSE_ALARMS = 0.02
 _FEWEST_ALIKE = 3
 
@@ -288,16 +288,16 @@ _FEWEST_ALIKE = 3
 def stand_apart(values: FloatArray, *, noise: float, level: float) -> tuple[int, ...]:
     """Return the indices of outlying runs, fewer than half of all.
 
-    The lowest or highest k runs are compared with the others by the two-sample t with equal
-    variances. For normal runs, any k chosen in advance have this t distribution. There are R choose
-    k ways to choose them, so Bonferroni's bound applies to the most extreme k.
+    The lowest or highest k runs are compared with the others using the two-sample t statistic with
+    equal variances. For normal runs, any k chosen in advance have this t distribution. There are R
+    choose k ways to choose them, so Bonferroni's bound applies to the most extreme k.
 
     Parameters
     ----------
     values
         Metric of each run.
     noise
-        Variance of a run that comes from the items; the smallest variance within a group.
+        Item-related variance of a run; it is the smallest possible variance within a group.
     level
         Probability of reporting any run if all are normal, divided among all k.
 
@@ -320,7 +320,7 @@ def stand_apart(values: FloatArray, *, noise: float, level: float) -> tuple[int,
             ) / (n - 2)
             error = np.sqrt(max(within, noise) * (1 / k + 1 / (n - k)))
             distance = abs(float(values[few].mean() - values[others].mean()))
-            # Without any variance, every distance above 0 exceeds the limit.
+            # If the variance is zero, every distance above 0 exceeds the limit.
             times = distance / (limit * error) if error else np.inf * np.sign(distance)
             if times > most:
                 most, named = times, tuple(sorted(few.tolist()))
@@ -334,10 +334,10 @@ def _sd(values: FloatArray, noise: float) -> float:
 def apart_findings(
     drawn: RunDraws, sides: tuple[Side, Side], observed: Sequence[float]
 ) -> Iterator[Finding]:
-    """Yield the outlying runs of A and of B, and the distance of the nearest one.
+    """Yield the outlying runs of A and B, and the distance of the nearest one.
 
-    No decision is withheld: a single outlier widens the interval by more than it moves the mean, so
-    a decision with it is also a decision without it.
+    No decision is withheld. A single outlier widens the interval by more than it moves the mean, so
+    a firm decision with the outlier is also firm without it.
     """
     for side in sides:
         if side.n <= _FEWEST_ALIKE or side.deterministic:
@@ -360,7 +360,7 @@ def apart_findings(
 
 
 def pooling_finding(pooled: PooledRuns, decision: Decision) -> Iterator[Finding]:
-    """Yield the decision from pooled runs if their variance does not support it."""
+    """Yield the finding about a decision that the variance of the runs does not support."""
     pooled_decision = pooled.decision
     if pooled_decision in (Decision.BETTER, Decision.WORSE) and decision is not pooled_decision:
         yield finding("runs_not_pooled", symbol=pooled_decision.symbol, words=pooled_decision.words)
@@ -370,7 +370,7 @@ _SHARE_LEVELS = (0.025, 0.975)
 
 
 class RunComparison(Comparison):
-    """A comparison of training runs; other ROPEs use the same draws."""
+    """Comparison of training runs; other ROPEs use the same draws."""
 
     __slots__ = ()
     details: RunDetails
@@ -384,7 +384,7 @@ class RunComparison(Comparison):
         return disagreements.allow_runs(self.spec, decision, self.hdi, (a, b))[0]
 
     def confusions(self) -> tuple[AnyArray, AnyArray]:
-        """Return the mean confusion matrices of the runs of A and of B, true classes as rows."""
+        """Return the mean confusion matrices of A's and B's runs, with true classes as rows."""
         outcomes = counted(self.spec).data
         a, b = (
             np.mean([outcomes.confusion(outcomes.models[index]) for index in side.places], axis=0)
@@ -429,7 +429,7 @@ def summarize_runs(
     seed: np.random.SeedSequence,
     as_right: tuple[AsRight, ...] | None = None,
 ) -> Comparison:
-    """Turn joint draws of all runs into a comparison of two models.
+    """Return a comparison of two models from joint draws of all runs.
 
     ``as_right`` has the results if predictions of never-true classes counted as right, if they are
     already known from another ROPE.
@@ -543,10 +543,10 @@ def _pool(spec: Spec, fixed: FloatArray, rope: Rope, prob: float) -> PooledRuns:
 
 
 def _divide(fixed: FloatArray, of_runs: FloatArray) -> VarianceFrom:
-    """Return the share of the variance that would remain with infinitely many items."""
+    """Return the share of variance that would remain with infinitely many items."""
     of_items = float(fixed.var(ddof=1))
     with np.errstate(invalid="ignore"):
-        shares = np.nan_to_num(of_runs / (of_runs + of_items))  # 0 / 0 counts as 0
+        shares = np.nan_to_num(of_runs / (of_runs + of_items))  # 0 / 0 counts as 0.
     low, high = np.quantile(shares, _SHARE_LEVELS)
     share = float(shares.mean())
     return VarianceFrom(test_set=1 - share, runs=share, runs_low=float(low), runs_high=float(high))
@@ -580,8 +580,8 @@ def compare_runs(
 ) -> Comparison:
     r"""Compare two models over several training runs of each on the same items.
 
-    The difference A − B is between the means over all runs that training could produce. All runs
-    share the item weights of a draw. With :math:`m` the mean of the drawn runs and
+    The difference A − B is between the models' means over all runs that training could produce. In
+    each draw, all runs share the same item weights. With :math:`m` the mean of the drawn runs and
     :math:`q_A = s_A^2 / R_A` the variance between the runs of A divided by their number,
 
     .. math::
@@ -599,10 +599,9 @@ def compare_runs(
         True labels, :class:`Outcomes`, or :class:`Scores`; None for graded answers. A frame or file
         needs ``truth``.
     runs_a, runs_b
-        Predictions of each run of A and of B: a list of arrays, an array with one row per run, a
-        frame with one column per run, or a mapping by name. For a score-based metric, their scores;
-        with outcomes, a frame or a file, the names of the runs. One of the models can have a single
-        run.
+        Predictions of each run of A and B: a list of arrays, an array with one row per run, a frame
+        with one column per run, or a mapping by name. For a score-based metric, their scores; with
+        outcomes, a frame or a file, the names of the runs. One of the models can have a single run.
     truth
         Column of the true labels, if ``y_true`` is a frame or file. Groups and weights are then
         names of columns too.
@@ -618,7 +617,7 @@ def compare_runs(
     n_draws
         Number of draws. Default: 20,000.
     random_state
-        None, an integer, a SeedSequence, a Generator or a RandomState.
+        None, a whole number, a SeedSequence, a Generator or a RandomState.
     n_jobs
         Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
         Results do not depend on it.
@@ -675,7 +674,7 @@ def _ask(data: Data, **kwargs: Any) -> Spec:
     spec = make_joint_spec(data, paired=True, **kwargs)
     if not spec.paired:
         raise UsageError(
-            f"prior {spec.prior.name!r} draws separate weights for every run, so what the runs "
-            f"share would count several times; use {param('prior=', 'unit', 'bootstrap')}"
+            f"prior {spec.prior.name!r} draws separate weights for every run, so the items shared "
+            f"by the runs would count several times; use {param('prior=', 'unit', 'bootstrap')}"
         )
     return spec

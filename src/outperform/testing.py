@@ -1,4 +1,4 @@
-"""Assertions for pytest: gates, and ``check_metric`` for your own metrics."""
+"""Assertions for pytest: gates, and ``check_metric`` for custom metrics."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # so the import does not load numpy
     from outperform.metrics.metric import MetricLike
 
     class Options(OfAny, total=False):
-        """Further keyword arguments of a gate."""
+        """Additional keyword arguments of a gate."""
 
         paired: bool
         na_values: Sequence[str] | None
@@ -54,7 +54,8 @@ def assert_not_worse(
     metric
         As for :func:`compare`.
     rope
-        Region of practical equivalence: a candidate inside it is not worse. Default: ±0.01.
+        Region of practical equivalence: a candidate whose difference lies in it is not worse.
+        Default: ±0.01.
     guards
         Additional metrics that must not get worse, as for :func:`gate`.
     undecided
@@ -66,7 +67,7 @@ def assert_not_worse(
     Returns
     -------
     Gate
-        The gate, with its comparisons for further assertions.
+        The gate, with its comparisons for additional assertions.
 
     Examples
     --------
@@ -110,7 +111,7 @@ def assert_better(
     Returns
     -------
     Gate
-        The gate, with its comparisons for further assertions.
+        The gate, with its comparisons for additional assertions.
 
     Examples
     --------
@@ -138,7 +139,7 @@ def _asserted(
 
 
 def check_undecided(undecided: str) -> None:
-    """Raise an error unless this is a value of ``undecided``."""
+    """Raise an error unless this is a valid value of ``undecided``."""
     if undecided not in get_args(Undecided):
         raise UsageError(unknown_name("value of undecided", undecided, get_args(Undecided)))
 
@@ -153,7 +154,7 @@ def let_through(gate: Gate, undecided: Undecided, *, callers: int) -> Gate:
     undecided
         What to do if it is undecided.
     callers
-        Number of frames between the test and this function, for the position of a warning.
+        Number of stack frames between the test and this function, to locate a warning.
     """
     __tracebackhide__ = True
     if gate.passed:
@@ -172,11 +173,11 @@ def check_metric(
     *,
     pos_label: Label | None = None,
 ) -> None:
-    """Raise AssertionError unless a metric obeys the laws of a metric on these data.
+    """Raise AssertionError unless a metric satisfies the rules for metrics on these data.
 
-    The laws: draws computed together equal draws computed one at a time, the scale of weights and
-    the order of rows do not matter, equal rows can be merged unless ``merge`` is ``"never"``, and
-    no name or alias is that of a built-in metric. What the metric returns is checked as in any
+    The laws: draws computed in one batch equal draws computed one at a time, the scale of weights
+    and the order of rows do not matter, equal rows can be merged unless ``merge`` is ``"never"``,
+    and no name or alias is that of a built-in metric. What the metric returns is checked as in any
     comparison.
 
     Parameters

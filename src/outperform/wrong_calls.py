@@ -1,4 +1,4 @@
-"""Wrong calls and names, answered with the call to type.
+"""Wrong calls and names, with the correct call for each.
 
 Newcomers guess: the names of other libraries, the arguments of another function, one model too
 many. Each table here maps a frequent guess to the line that does what was meant.
@@ -51,7 +51,7 @@ _CALLS = {
     "write_report": "write_report(comparison, 'report.html')",
 }
 
-# Keywords of other libraries and of other functions of this package: what to type instead.
+# Keywords of other libraries and of other functions in this package, with replacements.
 _KEYWORDS = {
     "alpha": "hdi_prob=0.95",
     "average": "metric='f1_macro' (or 'f1_micro', 'f1_weighted')",
@@ -165,7 +165,7 @@ _OF_READ = {
     "where",
 }
 
-# Keywords that another function has.
+# Keywords that belong to another function.
 _ADVICE: dict[tuple[str, str], str] = {
     ("compare", "predictions"): "op.rank(y_true, {'bert': pred_1, 'gpt': pred_2})",
     ("compare_cv_scores", "cv"): "folds=10",
@@ -193,7 +193,7 @@ _ADVICE: dict[tuple[str, str], str] = {
     ("write_report", "force"): "overwrite=True",
 }
 
-# Names that people look for in the package.
+# Names that users look for in the package.
 _NAMES = {
     "ab_test": "op.compare(y_true, pred_a, pred_b)",
     "accuracy": "metric='accuracy'",
@@ -344,7 +344,7 @@ def usage(name: str) -> str:
 
 
 def explained(function: Callable[P, R]) -> Callable[P, R]:
-    """Return the function with a wrong call answered by the call to type.
+    """Wrap a function so that a wrong call raises an error with the correct call.
 
     Examples
     --------
@@ -423,7 +423,7 @@ def _too_many(
         if name == "compare_slices":
             return f"type {call.partition(' or ')[0]}"
     if hasattr(first, "columns") and len(labels) == len(args) - 1 and len(labels) > 2:
-        # Newcomers put the truth first or last.
+        # New users pass the truth first or last.
         last = labels[-1].lower() in _TRUTHS and labels[0].lower() not in _TRUTHS
         *models, truth = labels if last else [*labels[1:], labels[0]]
         if name != "rank" and len(models) == 2:
@@ -451,7 +451,7 @@ def _unknown_keyword(name: str, word: str, value: object, parameters: list[str],
     if word in _OF_READ and name in _OF_MODELS:
         return (
             f"{name} has no parameter {word!r}; read the data first, data = op.read(source, "
-            f"truth='label', {word}=...), and pass what it returns: {name}(data, ...)"
+            f"truth='label', {word}=...), and pass the result: {name}(data, ...)"
         )
     advice = _ADVICE.get((name, word)) or _KEYWORDS.get(word.lower())
     if advice == "hdi_prob=0.95" and isinstance(value, float) and 0 < value < 1:
@@ -553,7 +553,7 @@ class _AnsweringType(type):
 
 
 class ByKeyword(Answering, metaclass=_AnsweringType):
-    """Base of classes that are built with keywords only, or by their own functions."""
+    """Base of classes that are created with keywords only, or by class methods."""
 
     __slots__ = ()
 

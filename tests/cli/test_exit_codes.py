@@ -154,7 +154,7 @@ FILES = {
     "no header": (b"1,ham,ham,ham\n2,ham,spam,ham\n", "--no-header"),
     "a name twice": (b"id,label,bert,bert,gpt\n1,a,a,a,a\n", "2 columns named 'bert'"),
     "ragged": (f"{HEAD}{ROWS}3,ham\n".encode(), "line 4 has 2: '3,ham'"),
-    "an open quote": (f'{HEAD}{ROWS}3,"ham,ham,ham\n'.encode(), "line 4", "never closed"),
+    "an open quote": (f'{HEAD}{ROWS}3,"ham,ham,ham\n'.encode(), "line 4", "unclosed quote"),
     "a zero byte": (f"{HEAD}1,ham,h\0m,ham\n".encode(), "zero byte in line 2"),
     "latin-1": (f"{HEAD}1,thé,thé,thé\n".encode("latin-1"), "line 2", "--encoding latin-1"),
     "utf-16": (f"{HEAD}{ROWS}".encode("utf-16"), "--encoding utf-16"),

@@ -257,7 +257,7 @@ MESSAGES = {
     "plan": "--accuracies and --agreement",
     "plan --effect 0.02": "outperform plan --accuracies .9,.88 --agreement .9",
     "plan --n 1000": "use outperform power --sizes",
-    "watch preds.csv --a bert --b gpt": "pass the folder of batches",
+    "watch preds.csv --a bert --b gpt": "pass the folder with the batches",
     "example iris": "Known: news20",
     f"{COMPARED} --prior flat": "uniform",
     f"{COMPARED} --format yaml": "'markdown'",

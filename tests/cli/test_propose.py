@@ -105,7 +105,7 @@ def test_whole_numbers_are_whole_numbers(folder, capsys):
             ["preds.csv", *ASKED, "--budget", "4", "--verdicts", "--judge", "label"],
             "remove --judge",
         ),
-        (["empty.csv", "--a", "a", "--b", "b", "--budget", "1"], "needs a header and rows"),
+        (["empty.csv", "--a", "a", "--b", "b", "--budget", "1"], "must have a header and rows"),
     ],
 )
 def test_what_cannot_be_is_said_in_one_line(folder, capsys, arguments, message):

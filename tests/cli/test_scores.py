@@ -85,11 +85,11 @@ def test_the_other_commands_read_them_too(rows, capsys, command):
 @pytest.mark.parametrize(
     ("command", "complaint"),
     [
-        (["compare", *TWO, "--metric", "f1"], "metric of scores such as roc_auc"),
+        (["compare", *TWO, "--metric", "f1"], "score metric such as roc_auc"),
         (["compare", *TWO[:-2], "--metric", "roc_auc"], "--pos-label ham or spam"),
         (["compare", *TWO, "--metric", "log_loss"], "no default ROPE"),
         (["compare", *TWO[:-3], "lang", "--metric", "roc_auc"], "must contain scores; got"),
-        (["scorecard", *TWO, "--metrics", "roc_auc,f1"], "pass one kind"),
+        (["scorecard", *TWO, "--metrics", "roc_auc,f1"], "use one kind"),
         (["compare", *TWO, "--metric", "wer"], "in Python: op.compare(references, answers_a,"),
         (["compare", *TWO, "--metric", "roc_auc", "--weight", "id"], "remove --weight"),
         (["scorecard", "--by-class", *TWO, "--metrics", "roc_auc"], "have no table of classes"),

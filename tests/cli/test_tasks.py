@@ -75,7 +75,7 @@ def test_a_folder_of_mixed_tasks_is_ranked_in_one_command(logs, capsys):
 def test_mixed_tasks_without_by_are_told_of_it(logs, capsys):
     code, told = asked(capsys, "rank", "logs")
     assert code == 3
-    assert "They are of 5 tasks: compare each task by its score with --by task" in told
+    assert "The logs have 5 tasks: compare each task by its score with --by task" in told
 
 
 def test_tasks_without_a_rope_have_the_default(logs, capsys):

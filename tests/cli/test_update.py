@@ -71,11 +71,11 @@ def test_a_refusal_says_what_to_type(days, capsys):
     assert told.endswith("count it again with --recount mon.csv\n")
     assert run(capsys, f"count in {ASKED} --recount mon.csv").out.startswith("mon.csv: ")
     told = run(capsys, f"count in {ASKED} --where country=DE", 2).err
-    assert "counted without --where, and this request is with --where country=DE" in told
+    assert "counted without --where, but this request is with --where country=DE" in told
     told = run(capsys, "count in --truth label --model bert --update counts", 2).err
-    assert "counted with --model bert --model gpt, and this request is with --model bert;" in told
+    assert "counted with --model bert --model gpt, but this request is with --model bert;" in told
     told = run(capsys, "count in --no-header --truth 1 --model 2 --update counts", 2).err
-    assert "and this request is with --truth 1" in told
+    assert "but this request is with --truth 1" in told
     assert "with --no-header" in told
 
 
@@ -86,7 +86,7 @@ def test_a_refusal_says_what_to_type(days, capsys):
             "in --truth label --recount mon.csv",
             "--recount needs --update",
         ),
-        (f"in {ASKED} -o x.json", "--update writes a folder and --output a file"),
+        (f"in {ASKED} -o x.json", "--update writes a folder, --output a file"),
         (f"- {ASKED}", "only the files of one table can be counted by partition, and '-'"),
         (f"in {ASKED} --recount sun.csv", "unknown partition 'sun.csv'; did you mean"),
         (f"in/mon.csv in/none.csv {ASKED}", "no file 'in/none.csv'"),

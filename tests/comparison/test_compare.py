@@ -204,7 +204,7 @@ def test_other_kinds_have_defaults_of_their_own():
     scores = op.Scores.from_arrays([0, 1], {"a": [0.5, 1], "b": [0.2, 1]})
     with pytest.raises(UsageError, match=r"name the metric of these scores.*roc_auc"):
         op.compare(scores, "a", "b")
-    with pytest.raises(UsageError, match="asks for 'f1' twice"):
+    with pytest.raises(UsageError, match="the gate has 'f1' twice"):
         op.gate([1, 0] * 9, [1, 0] * 9, [1, 1] * 9, guards=[("f1", None, 0.01)])
 
 
@@ -233,7 +233,7 @@ def test_counts_stand_for_items(two):
         ),
         ({"engine": "mcmc"}, "unknown engine 'mcmc'"),
         ({"rope": -0.1}, "half-width"),
-        ({"rope": (0.1, -0.1)}, "low to high"),
+        ({"rope": (0.1, -0.1)}, "lower end first"),
         ({"rope": 3}, "wider than any difference"),
         ({"hdi_prob": 95}, r"did you mean 0\.95"),
         ({"hdi_prob": 1}, "strictly between"),

@@ -238,7 +238,7 @@ REFUSED = {
     ),
     "one of three classes": (
         lambda: asked(MORE, "precision", pos_label=1),
-        "precision of the rarest only; use f1_macro",
+        "precision of the rarest class only; use f1_macro",
     ),
     "some classes": (lambda: asked(MORE, "f1_macro", labels=[0, 1]), "over some"),
     "a prior": (lambda: asked(MORE, prior="bootstrap"), "omit prior and engine"),

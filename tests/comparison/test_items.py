@@ -216,7 +216,7 @@ def test_documents_of_spans_show_who_does_better():
     (one,) = op.compare(tags, "a", "b", rope=0.01, n_draws=100).item_table()
     assert (one.id, one.truth, one.b, one.right) == ("s1", ((0, 1, "PER"),), (), "a")
     counted = op.Outcomes.from_span_counts(["X", "X"], {"a": ["X", None], "b": ["X", "X"]}, [3, 2])
-    with pytest.raises(UsageError, match="not available"):
+    with pytest.raises(UsageError, match="no longer contain"):
         op.compare(counted, "a", "b", rope=0.01, n_draws=100).item_table()
 
 

@@ -111,7 +111,7 @@ def test_a_denominator_around_zero_is_refused():
     with pytest.raises(DataError, match="not certainly above 0"):
         c.ratio(rope=0.05)
     c = op.compare(None, [1.0, 2.0, 3.0] * 10, [2.0, 1.0, 3.0] * 10, metric="neg_mean", rope=0.1)
-    with pytest.raises(DataError, match="mean_cost for neg_mean"):
+    with pytest.raises(DataError, match="mean_cost instead of neg_mean"):
         c.ratio(rope=0.05)
 
 

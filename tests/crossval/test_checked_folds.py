@@ -50,17 +50,17 @@ def faults():
     yield "an even number of folds.*got 5 folds", good[:5]
     yield "an even number of folds.*got 0 folds", []
     yield "without common items.*fold 1 share 1", [(np.append(train, test[0]), test), *good[1:]]
-    yield "every item in one half.*fold 1 lacks 1 of 40", [(train[1:], test), *good[1:]]
+    yield "every item in one of the halves.*fold 1 lacks 1 of 40", [(train[1:], test), *good[1:]]
     yield r"pairs \(S, T\), \(T, S\).*fold 2 is not fold 1", [good[0], good[2], *good[2:]]
     yield r"fold 2 is not fold 1", list(KFold(4).split(range(N)))
     yield (
         r"fold 2 is not fold 1",
         list(ShuffleSplit(6, test_size=0.5, random_state=0).split(range(N))),
     )
-    yield "halves of 4 items, give or take 1.*2 and 6", list(by_hand([0, 1]))
+    yield "halves of 4 ± 1 items.*2 and 6", list(by_hand([0, 1]))
     yield "different halves.*repetitions 1 and 3 have the same", good[:4] + good[:2]
     yield "different halves.*repetitions 1 and 2", [*good[:2], good[1], good[0]]
-    yield "share 2 items, give or take 1.*1 and 2 share 4", list(by_hand(range(4), range(5)))
+    yield "share 2 ± 1 items.*1 and 2 share 4", list(by_hand(range(4), range(5)))
     yield "each item once.*fold 1 repeats 1", [(np.append(train, train[0]), test), *good[1:]]
     yield "indices from 0 to 39.*fold 1 contains 40", [(np.append(train[1:], 40), test), *good[1:]]
     yield "indices from 0 to 39.*fold 1 contains -1", [(np.append(train[1:], -1), test), *good[1:]]
@@ -76,7 +76,7 @@ def test_faults_are_named_with_a_way_to_mend_them(said, splits):
 
 def test_random_repetitions_share_too_much_or_too_little():
     splits = list(RepeatedKFold(n_splits=2, n_repeats=5, random_state=0).split(range(600)))
-    with pytest.raises(DataError, match="share 150 items, give or take 2"):
+    with pytest.raises(DataError, match="share 150 ± 2 items"):
         check_blocked(splits, 600)
 
 
@@ -84,5 +84,5 @@ def test_the_tolerance_can_be_set():
     groups = np.repeat(np.arange(13), 7)
     splits = list(op.BlockedTwoFold(random_state=0).split(groups, None, groups))
     assert check_blocked(splits, len(groups), tolerance=7) == 3
-    with pytest.raises(DataError, match=r"give or take 0\.5"):
+    with pytest.raises(DataError, match=r"± 0\.5"):
         check_blocked(splits, len(groups), tolerance=0.5)

@@ -304,14 +304,14 @@ def test_groups_widen_the_interval_as_they_do_in_a_test_set():
         (
             RepeatedStratifiedKFold(n_splits=2, n_repeats=3, random_state=0),
             DataError,
-            "training halves that share 60 items",
+            "training halves that share 60 ± 1 items",
         ),
         (StratifiedShuffleSplit(6, test_size=0.5, random_state=0), DataError, "fold 2 is not"),
         (LeaveOneOut(), DataError, "blocked cross-validation needs"),
         (
             5,
             UsageError,
-            "cv must be a splitter such as op.BlockedTwoFold.*got 5; a metric of labels needs",
+            "cv must be a splitter such as op.BlockedTwoFold.*got 5; a label metric needs",
         ),
         ("blocked", UsageError, "cv must be a splitter"),
         (op.BlockedTwoFold, UsageError, "cv must be a splitter"),

@@ -293,7 +293,7 @@ def test_asking_again():
         c.with_rope(0.5).to_dict()
         == op.cross_compare(logistic(), bayes(), X, Y, rope=0.5, **asked).to_dict()
     )
-    with pytest.raises(UsageError, match=r"call cross_compare\(\) with those of the other"):
+    with pytest.raises(UsageError, match=r"call cross_compare\(\) with scores of the other"):
         c.with_metric("roc_auc")
     with pytest.raises(UsageError, match="cross_compare compares several predictions"):
         c.item_table()
@@ -303,10 +303,10 @@ def test_asking_again():
 @each(
     ("cv", "groups", "words"),
     lambda: [
-        (TimeSeriesSplit(5), None, "folds that differ by chance.*time-series.*make the folds with"),
+        (TimeSeriesSplit(5), None, "random folds.*time-series.*create the folds with"),
         (TimeSeriesSplit(5, max_train_size=30), None, "time-series folds"),
         (PredefinedSplit(np.arange(200) % 3), None, "at least 4 folds; got 3"),
-        (LeaveOneOut(), None, "two test items or more in every fold; fold 1 tests 1"),
+        (LeaveOneOut(), None, "at least two test items in every fold; fold 1 tests 1"),
         (PredefinedSplit(np.repeat([0, 1, 2, 3], [150, 20, 20, 10])), None, "similar size"),
         (KFold(5), np.arange(200) // 3, "common groups, as with GroupKFold; those of fold 1"),
         (GroupKFold(5), None, "cv cannot split these items: The 'groups'"),
@@ -342,7 +342,7 @@ class Leaking:
 @pytest.mark.parametrize(
     ("cv", "words"),
     [
-        (Fixed(), "test different items; two of these have 100%"),
+        (Fixed(), "test different items; two of these share 100%"),
         (Leaking(), "without common items"),
     ],
 )
@@ -363,13 +363,13 @@ def test_groups_stay_together():
 @each(
     ("wrong", "words"),
     lambda: [
-        ({"metric": "mean"}, "does not know which estimator output 'mean' reads; pass its value"),
+        ({"metric": "mean"}, "cannot determine which estimator output 'mean' uses; pass its value"),
         ({"metric": lambda y, s, w: 0.0}, "to compare_cv_scores"),
         (
             {"prior": "unit"},
-            "prior= applies to metrics of labels, and 'roc_auc' is a metric of scores",
+            "prior= applies to label metrics, but 'roc_auc' is a score metric",
         ),
-        ({"correlation": "full"}, "correlation= applies to metrics of labels"),
+        ({"correlation": "full"}, "correlation= applies to label metrics"),
         ({"metric": "log_loss", "rope": None}, "no default ROPE"),
         ({"y": np.sort(Y), "cv": KFold(5)}, "fold 1: roc_auc compares.*or stratify the folds"),
         (
@@ -444,10 +444,10 @@ class Half:
 @each(
     ("metric", "message"),
     [
-        ("mse", "mse reads numbers, and y contains 'no'; for classes .*metric='f1_macro'"),
+        ("mse", "mse needs numbers, but y contains 'no'; for classes .*metric='f1_macro'"),
         ("ndcg@10", "metric 'ndcg@10' cannot read these items: ValueError"),
-        ("win_rate", "does not know which estimator output 'win_rate' reads"),
-        ("median", "does not know which estimator output 'median' reads"),
+        ("win_rate", "cannot determine which estimator output 'win_rate' uses"),
+        ("median", "cannot determine which estimator output 'median' uses"),
     ],
 )
 def test_metrics_that_cannot_read_text_labels_say_so(metric, message):

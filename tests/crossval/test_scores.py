@@ -117,7 +117,7 @@ def test_folds_that_all_differ_by_the_same_withhold_the_decision():
 def test_scores_nobody_called_folds_are_refused():
     """Taken as folds, five seeds of equal models on one test set differ in a quarter of cases."""
     seeds = ([0.91, 0.92, 0.90, 0.93, 0.91], [0.89, 0.90, 0.90, 0.91, 0.88])
-    with pytest.raises(UsageError, match="5 scores per model need a statement") as refused:
+    with pytest.raises(UsageError, match="5 scores per model do not show how") as refused:
         op.compare_cv_scores(*seeds, rope=0.01)
     for line in ("folds=5", "test_share=0.2", "datasets=[names]", "compare_runs(y_true, runs_a"):
         assert line in str(refused.value)
@@ -130,7 +130,7 @@ def test_rows_nobody_called_data_sets_are_refused():
     a, b = (values[:3] for values in SEVERAL)
     with pytest.raises(UsageError, match="datasets=3"):
         op.compare_cv_scores(a, b, folds=10, **FEW)
-    with pytest.raises(UsageError, match="the scores of each data set need a statement"):
+    with pytest.raises(UsageError, match="the scores of each data set do not show how"):
         op.compare_cv_scores(a, b, datasets=3, **FEW)
     column = ONE[0][:, None], ONE[1][:, None]
     with pytest.raises(UsageError, match="datasets=10"):
@@ -339,7 +339,7 @@ def test_the_seed_repeats_the_draws():
     ("a", "b", "asked", "said"),
     [
         ("accuracy", ONE[1], {"folds": 10}, "must be one vector"),
-        ([0.1, 0.2, 0.3], [0.1, 0.2, 0.4], {"folds": 3}, "at least 4"),
+        ([0.1, 0.2, 0.3], [0.1, 0.2, 0.4], {"folds": 3}, "minimum: 4"),
         (ONE[0], ONE[1][:9], {"folds": 10}, "same items"),
         ([0.1, 0.2, None, 0.4], [0.1, 0.2, 0.3, 0.4], {"folds": 4}, "missing"),
         (ONE[0], SEVERAL[1], {"folds": 10, "datasets": 8}, "no scores"),
@@ -352,8 +352,8 @@ def test_the_seed_repeats_the_draws():
         (*ONE, {"folds": 1}, "whole number of at least 2"),
         (*ONE, {"folds": True}, "whole number"),
         (*ONE, {"folds": 5, "runs": 3}, "3 runs of 5 folds"),
-        (*ONE, {"runs": 2, "test_share": 0.1}, "not both"),
-        (*ONE, {"folds": 10, "test_share": 0.1}, "not both"),
+        (*ONE, {"runs": 2, "test_share": 0.1}, "pass either test_share or folds and runs"),
+        (*ONE, {"folds": 10, "test_share": 0.1}, "pass either test_share or folds and runs"),
         (*ONE, {"test_share": 1.0}, "strictly between"),
         (*ONE, {"folds": 10, "metric": "accuracy"}, "mean"),
         (*ONE, {"folds": 10, "names": ("x", "x")}, "different names"),

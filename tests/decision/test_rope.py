@@ -42,7 +42,7 @@ def test_there_is_no_default_beyond_plus_and_minus_one(bounds):
 @each(
     ("given", "words"),
     [
-        ((0.02, 0.01), "low to high"),
+        ((0.02, 0.01), "lower end first"),
         ((-1, float("inf")), "finite"),
         (float("nan"), "finite"),
         ((float("nan"), 0.1), "finite"),

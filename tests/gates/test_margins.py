@@ -94,9 +94,9 @@ def test_a_usual_margin_is_taken(door, tmp_path):
 
 
 def test_a_refusal_names_the_policy_and_the_task(tmp_path):
-    with pytest.raises(UsageError, match=r"the policy's margin of 'a' in \S*policy\.toml, 0\.5 "):
+    with pytest.raises(UsageError, match=r"the policy's margin for 'a' in \S*policy\.toml, 0\.5 "):
         policy_file(0.5, tmp_path)
-    with pytest.raises(UsageError, match=r"the policy's margin of 'b', 0\.9 "):
+    with pytest.raises(UsageError, match=r"the policy's margin for 'b', 0\.9 "):
         DOORS["policy"](0.9, tmp_path)
     with pytest.raises(UsageError, match=r"the ROPE of the guard .recall. of class 1, 0\.5 "):
         DOORS["guard"](0.5, tmp_path)

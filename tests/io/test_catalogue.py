@@ -221,7 +221,7 @@ CASES = {
     "55 several kinds": fine("y,m\r\na,a\nb,a\ra,b\n", USUAL),
     "55 no end of the last line": fine(GOOD.rstrip("\n"), USUAL),
     "56 a ragged row": bad(GOOD + "a,b,c\n", "line 5 has 3: 'a,b,c'"),
-    "56 an open quote": bad(GOOD + '"a,b\n', "line 5", "never closed"),
+    "56 an open quote": bad(GOOD + '"a,b\n', "line 5", "unclosed quote"),
     "56 a zero byte": bad(GOOD + "a,\0b\n", "zero byte in line 5"),
     "57 semicolons": fine(GOOD.replace(",", ";"), USUAL, "separator_detected"),
     "57 tabs": fine(GOOD.replace(",", "\t"), USUAL, "separator_detected"),
@@ -459,9 +459,9 @@ def duckdb_file(path):
     [
         ("SELECT * FROM preds WHERE false", DataError, "no rows"),
         ("SELECT y, m, y FROM preds", DataError, "2 columns named 'y'"),
-        ("DROP TABLE preds", UsageError, "one SELECT"),
-        ("DELETE FROM preds", UsageError, "one SELECT"),
-        ("SELECT y, m FROM preds; DROP TABLE preds", UsageError, "one SELECT"),
+        ("DROP TABLE preds", UsageError, "a single SELECT"),
+        ("DELETE FROM preds", UsageError, "a single SELECT"),
+        ("SELECT y, m FROM preds; DROP TABLE preds", UsageError, "a single SELECT"),
         ("SELECT y FROM preds", UsageError, "no column 'm'"),
     ],
 )

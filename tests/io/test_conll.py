@@ -146,12 +146,12 @@ def test_what_cannot_be_read_is_refused(read, text, words):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"columns": {"token": 0, "tag": 2}}, "'tag' must be from -2 to 1; got 2; line 1 has"),
+        ({"columns": {"token": 0, "tag": 2}}, "'tag' must be between -2 and 1; got 2; line 1 has"),
         ({"columns": {"token": -3}}, "got -3"),
-        ({"columns": {}}, "must give the number of each column by name"),
-        ({"columns": ["token", "tag"]}, "must give the number of each column by name"),
-        ({"columns": {"tag": "1"}}, "must be whole; got '1' for 'tag'"),
-        ({"columns": {"tag": True}}, "must be whole; got True for 'tag'"),
+        ({"columns": {}}, "must map names to column numbers"),
+        ({"columns": ["token", "tag"]}, "must map names to column numbers"),
+        ({"columns": {"tag": "1"}}, "must be a whole number; got '1' for 'tag'"),
+        ({"columns": {"tag": True}}, "must be a whole number; got True for 'tag'"),
         ({"separator": ""}, "separator must be text"),
         ({"encoding": "utf8x"}, "unknown encoding 'utf8x'"),
     ],

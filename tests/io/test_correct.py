@@ -102,7 +102,7 @@ def test_two_files_called_gold_are_told_apart_by_truth(tmp_path):
         rows = "".join(f"{k},{label}\n" for k, label in enumerate(labels))
         (tmp_path / f"{name}.csv").write_text("id,label\n" + rows)
     files = [tmp_path / "gold.csv", tmp_path / "labels.csv"]
-    with pytest.raises(UsageError, match="'gold' and 'labels' both have names of gold files"):
+    with pytest.raises(UsageError, match="'gold' and 'labels' both have gold file names"):
         op.read(files, id="id", label="label")
     assert op.read(files, id="id", label="label", truth="gold").models == ("labels",)
 
@@ -271,7 +271,7 @@ def test_what_cannot_be_asked_together_is_refused(options, message):
 def test_a_join_needs_an_id_and_one_column(logs):
     with pytest.raises(UsageError, match="id= and correct="):
         op.read(logs, correct="correct")
-    with pytest.raises(UsageError, match=r"one column of right or wrong, e\.g\. correct='correct'"):
+    with pytest.raises(UsageError, match=r"one right/wrong column, e\.g\. correct='correct'"):
         op.read(logs, id="id", correct=["a", "b"])
     with pytest.raises(DataError, match="lacks 1 ids"):
         op.read({**logs, "d": io.StringIO("id,correct\n" + "".join(

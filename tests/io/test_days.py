@@ -297,7 +297,7 @@ REFUSED = {
     "a time for days": ({"day": NOON}, "'day' contains days"),
     "a zone where there is none": ({"at": NOON.replace(tzinfo=UTC)}, "'at' contains times, so"),
     "no zone where there is one": ({"zoned": NOON}, "'zoned' contains times with a time zone"),
-    "a day where there are zones": ({"zoned": date(2026, 11, 1)}, "make a column of days first"),
+    "a day where there are zones": ({"zoned": date(2026, 11, 1)}, "create a column of days first"),
     "no day": ({"day": "1 November"}, "2026-11-30; got '1 November'"),
     "a number": ({"day": 20_261_101}, "'day' contains days"),
     "a time for text": ({"label": NOON}, "'label' contains text"),
@@ -357,7 +357,7 @@ def test_sqlite_has_no_days(tmp_path):
             (path, {"table": "preds"}),
             (ibis.sqlite.from_connection(connection).table("preds"), {}),
         ):
-            with pytest.raises(UsageError, match=r"SQLite has no days and times.*CAST\(day AS"):
+            with pytest.raises(UsageError, match=r"SQLite has no date types.*CAST\(day AS"):
                 op.read(source, **READ, **options, where=where)
         assert op.read(path, **READ, query=query, where=where).n == expected(where)
 
@@ -380,7 +380,7 @@ def test_the_command_line_takes_days(tmp_path, capsys):
     path, _ = parquet(tmp_path)
     command = ["count", str(path), "--truth", "label", "--model", "old"]
     assert run([*command, "--where", "zoned=2026-11-01"]) == 2
-    assert "make a column of days first" in capsys.readouterr().err
+    assert "create a column of days first" in capsys.readouterr().err
 
 
 def test_a_folder_of_counts_knows_days(tmp_path):

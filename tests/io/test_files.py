@@ -336,7 +336,7 @@ def test_nothing_left_is_refused(read):
         ("a.csv", "y,m\na,b\nc,d,\n", r"line 3 has 3: 'c,d,'"),
         ("a.csv", 'y,m\na,b\nc,d,""\n', r"line 3 has 3: 'c,d,'"),
         ("a.csv", 'y,m\n"a",b\nc,d,', r"line 3 has 3"),
-        ("a.csv", 'y,m\na,b\n"c\nd,e\n', r"begins on line 3 has a quote that is never closed"),
+        ("a.csv", 'y,m\na,b\n"c\nd,e\n', r"begins on line 3 has an unclosed quote"),
         ("a.csv", 'y,m\na,b\n"c"d,e\n', r"line 3: text follows a closing quote"),
         ("a.csv", "y,m\na,b\nc\0,d\n", r"zero byte in line 3"),
         (

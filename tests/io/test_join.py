@@ -178,7 +178,7 @@ def test_one_file_is_no_join_and_twins_need_names(files, tmp_path):
         op.read({"gold": path}, id="doc", label="label")
     with pytest.raises(UsageError, match="must be unique"):
         op.read([path, path], id="doc", label="label")
-    with pytest.raises(UsageError, match="pass names of models"):
+    with pytest.raises(UsageError, match="pass model names"):
         op.read([path, io.StringIO(BERT)], id="doc", label="label")
 
 

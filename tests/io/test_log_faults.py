@@ -535,7 +535,7 @@ FAULTS = {
     "failed, all metrics passed": (right_metric, {"deepeval": "it failed, but all of its metrics"}),
     "a reason of failure": (
         reason_of_failure,
-        {"promptfoo": "it is a success, but has the reason"},
+        {"promptfoo": "it is a success, but has a failure reason"},
     ),
     "another grading": (other_grading, {"promptfoo": "of 'gradingResult' has another value"}),
 }

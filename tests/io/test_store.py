@@ -180,7 +180,7 @@ def test_two_updates_that_did_not_see_each_other_are_found_when_read(days, tmp_p
     update(tmp_path / "other", tmp_path / "x.csv")
     shutil.copy(tmp_path / "other" / "x.csv.jsonl.gz", folder)
     with pytest.raises(
-        DataError, match=r"b\.csv\.jsonl\.gz and .*x\.csv\.jsonl\.gz both count the bytes of"
+        DataError, match=r"b\.csv\.jsonl\.gz and .*x\.csv\.jsonl\.gz both include the bytes of"
     ):
         op.read(folder)
 
@@ -206,7 +206,7 @@ def test_a_changed_partition_is_refused_until_it_is_counted_again(days):
     source, folder, rows = days
     new = day(source / "b.csv", 30)
     day(source / "d.csv", 4)
-    told = r"'b\.csv' has changed since it was .*, and is now .*bytes\).* with recount='b\.csv'"
+    told = r"'b\.csv' has changed since it was .* and is now .*bytes\).* with recount='b\.csv'"
     with pytest.raises(DataError, match=told):
         update(folder, source)
     assert not (folder / "d.csv.jsonl.gz").exists()
@@ -265,7 +265,7 @@ def test_an_edited_part_is_noticed_by_the_next_update(days):
     line, text = gzip.decompress(path.read_bytes()).split(b"\n", 1)
     for edited in (text.replace(b"1", b"2", 1), text[:-80], b"", text + b" "):
         path.write_bytes(gzip.compress(line + b"\n" + edited))
-        with pytest.raises(DataError, match="not the outcomes that the first line describes"):
+        with pytest.raises(DataError, match="the outcomes do not match the first line"):
             update(folder, source)
 
 
@@ -299,11 +299,11 @@ def test_a_file_that_has_gone_stays_counted(days):
     ("other", "told"),
     [
         ({"truth": "old", "models": ["new"]}, "counted with truth='label'"),
-        ({"models": ["old"]}, r"with models=\['new', 'old'\], and this request is with models="),
+        ({"models": ["old"]}, r"with models=\['new', 'old'\], but this request is with models="),
         ({"models": {"old": "new", "new": "old"}}, "models="),
-        ({"where": {"label": "ham"}}, "without where, and this request is with where="),
+        ({"where": {"label": "ham"}}, "without where, but this request is with where="),
         ({"by": "label"}, "by="),
-        ({"on_null": "drop"}, "without on_null, and this request is with on_null='drop'"),
+        ({"on_null": "drop"}, "without on_null, but this request is with on_null='drop'"),
         ({"encoding": "latin-1"}, "encoding"),
     ],
 )
@@ -365,7 +365,9 @@ def test_names_that_differ_in_case_are_two_files_anywhere():
 def test_two_files_that_would_have_one_name_are_refused(tmp_path):
     for number, name in enumerate("xy"):
         day(tmp_path / name / "a.csv", number)
-    with pytest.raises(UsageError, match=r"x/a\.csv and .*y/a\.csv would both be the partition"):
+    with pytest.raises(
+        UsageError, match=r"x/a\.csv and .*y/a\.csv would both become the partition"
+    ):
         update(tmp_path / "out", tmp_path / "x" / "a.csv", tmp_path / "y" / "a.csv")
     assert update(tmp_path / "out", tmp_path / "?" / "a.csv") == ["x/a.csv", "y/a.csv"]
     with pytest.raises(UsageError, match=r"a\.csv occurs 2 times"):
@@ -396,7 +398,7 @@ def test_a_folder_of_other_files_is_refused(days, tmp_path):
     with pytest.raises(UsageError, match=r"already has other files, such as a\.csv"):
         update(source, tmp_path / "in" / "a.csv")
     (folder / "notes.txt").write_text("mine")
-    with pytest.raises(DataError, match=r"notes\.txt is not part of these counts"):
+    with pytest.raises(DataError, match=r"notes\.txt does not belong to these counts"):
         update(folder, source)
 
 
@@ -440,11 +442,11 @@ def test_a_damaged_part_stops_an_update(days, damage):
 def test_a_part_under_another_name_and_a_changed_question_are_refused(days):
     source, folder, _ = days
     (folder / "b.csv.jsonl.gz").rename(folder / "x.csv.jsonl.gz")
-    with pytest.raises(DataError, match=r"x\.csv\.jsonl\.gz: it is the part 'b\.csv'"):
+    with pytest.raises(DataError, match=r"x\.csv\.jsonl\.gz: it contains the part 'b\.csv'"):
         update(folder, source)
     path = folder / "_store.json"
     path.write_text(path.read_text().replace("label", "lable"))
-    with pytest.raises(DataError, match=r"_store\.json: its content does not match its checksum"):
+    with pytest.raises(DataError, match=r"_store\.json: its content was changed"):
         update(folder, source)
 
 

@@ -169,7 +169,9 @@ def test_prompts_are_models_where_there_are_several():
 
 
 def test_perturbations_of_helm_are_read_one_at_a_time():
-    with pytest.raises(UsageError, match=r"each perturbation of 'lowercase', 'none'; name one"):
+    with pytest.raises(
+        UsageError, match=r"several values of perturbation, 'lowercase', 'none'; select one"
+    ):
         read("helm", "helm/perturbed")
     for one in ("none", "lowercase"):
         seen = read("helm", "helm/perturbed", where={"perturbation": one})
@@ -274,7 +276,7 @@ def test_logs_that_do_not_say_when_are_not_guessed(tmp_path):
     for name in ("one", "two"):
         path = tmp_path / name / "small.json"
         again(path, path, {'"experiment_metadata":null': '"experiment_metadata":{"model":"small"}'})
-    with pytest.raises(DataError, match="do not show which is the newest"):
+    with pytest.raises(DataError, match="do not show which is newest"):
         op.read(tmp_path, format="pydantic-evals", latest=True)
 
 
@@ -333,7 +335,7 @@ def test_lines_are_named(tmp_path):
     path = tmp_path / "small.jsonl"
     rows = source.splitlines()
     cases = {
-        "line 6 is not a whole line": [*rows[:5], rows[5][:40], *rows[6:]],
+        "line 6 is not a complete line": [*rows[:5], rows[5][:40], *rows[6:]],
         "line 6: 'correct' must be true or false": [
             *rows[:5], rows[5].replace("true", "1").replace("false", "0"), *rows[6:]
         ],

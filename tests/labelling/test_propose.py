@@ -357,7 +357,7 @@ def test_what_draws_items_as_they_come_is_refused():
 def test_a_monitor_does_not_store_what_it_could_not_add_up(tmp_path):
     _, _, c = undecided()
     monitor = op.Monitor(tmp_path, "A", "B", rope=0.01)
-    with pytest.raises(UsageError, match="labels of one pool do not add up"):
+    with pytest.raises(UsageError, match="labels from one pool cannot be summed"):
         monitor.add(c.spec.data, key="first")
     assert monitor.n_batches == 0
 

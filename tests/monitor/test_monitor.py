@@ -588,7 +588,7 @@ def test_no_bayes_factor_no_stop_by_it(tmp_path):
 
 
 def test_no_rope_no_default_width(tmp_path):
-    with pytest.raises(UsageError, match=r"and the ROPE is ±0; set a width such as \('width', 0"):
+    with pytest.raises(UsageError, match=r"but the ROPE is ±0; set a width such as \('width', 0"):
         _ = filled(tmp_path, 1, stop="width", rope=0).looks
     assert watched(tmp_path, stop=("width", 0.9), rope=0).stopped is not None
 
@@ -616,9 +616,9 @@ def test_tables_words_and_json(tmp_path):
     assert f"stopped at look {monitor.stopped.number}, when the HDI is at most 0.1 wide" in str(
         monitor
     ).replace("\n", " ")
-    assert "the rule was to stop when the HDI is at most 0.1 wide, met at look" in monitor.report()
+    assert "the stopping rule (the HDI is at most 0.1 wide) was met at look" in monitor.report()
     assert "without a stopping rule" in watched(tmp_path).report()
-    assert "which is not met yet" in watched(tmp_path, stop=("width", 0.001)).report()
+    assert "is not met yet" in watched(tmp_path, stop=("width", 0.001)).report()
     for text in (monitor.to_markdown(), monitor.to_latex(), monitor.to_html()):
         assert "400" in text
 

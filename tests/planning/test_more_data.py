@@ -83,7 +83,7 @@ def test_items_that_are_there_count():
     assert more.least < new.least
     assert more.seen == 800
     assert new.seen == 0
-    assert "They are analysed without those of the pilot." in new.report()
+    assert "The pilot's items are not part of the analysis." in new.report()
 
 
 def test_every_undecided_comparison_says_it():
@@ -148,7 +148,7 @@ def test_a_pool_whose_disagreements_are_all_labelled_predicts_nothing():
 
 def test_folds_are_not_drawn():
     folds = [0.81, 0.84, 0.79, 0.83, 0.85, 0.80], [0.78, 0.83, 0.80, 0.80, 0.81, 0.81]
-    with pytest.raises(UsageError, match="no model for more folds or training runs"):
+    with pytest.raises(UsageError, match="no model for folds or training runs"):
         op.compare_cv_scores(*folds, folds=6, rope=0.01).more_data()
 
 

@@ -104,7 +104,7 @@ def test_what_comes_at_once_has_an_error_too():
 def test_high_targets_are_not_rounded_to_certainty():
     found = op.plan(**ACCURACIES, goal="≫", target=0.999, **FEW)
     assert "99.9" in repr(found)
-    assert "probability of 99.9% if models" in found.report()
+    assert "probability of 99.9% for models" in found.report()
 
 
 def test_rates_agree_with_power():
@@ -315,7 +315,7 @@ def test_few_simulations_raise_a_finding():
         ({"scenario": {**WORLD, **RATES}}, "got accuracies and theta"),
         ({"scenario": {"acuracies": (0.9, 0.8)}}, "did you mean 'accuracies'"),
         ({"scenario": 0.9}, "must be a mapping"),
-        ({"scenario": {**WORLD, "agreement": 0.99}}, "0.76 to 0.96"),
+        ({"scenario": {**WORLD, "agreement": 0.99}}, "0.76 and 0.96"),
         ({"scenario": {**WORLD, "accuracies": (0.9,)}}, "must be two numbers"),
         ({"scenario": {"agreement": 0.9}}, "needs accuracies in scenario"),
         ({"scenario": {**WORLD, "accuracies": (0.9, 1.2)}}, "probability"),
@@ -342,7 +342,7 @@ def test_what_cannot_be_planned_is_refused(change, words):
         ({"pilot": PILOT.select(["bert"])}, "select two with"),
         ({"pilot": CHOSEN}, "chosen from a pool"),
         ({"scenario": {**RATES, "prevalence": None}}, "pass all three"),
-        ({"scenario": RATES, "metric": "accuracy"}, "metric of one class"),
+        ({"scenario": RATES, "metric": "accuracy"}, "single-class metric"),
         ({"scenario": RATES, "prior": "bootstrap"}, "no concentration for every cell"),
     ],
 )

@@ -88,7 +88,7 @@ def test_the_metric_may_be_any_of_one_class():
     }
     assert op.power(metric="recall", **asked).power[0] > 0.9
     assert op.power(metric="specificity", **asked).power[0] < 0.05
-    with pytest.raises(UsageError, match="metric of one class"):
+    with pytest.raises(UsageError, match="single-class metric"):
         op.power(metric="accuracy", **asked)
 
 
@@ -231,7 +231,7 @@ def test_a_pilot_may_be_words_or_a_suite_or_have_three_models():
         ),
         (
             {"theta_pos": SAME, "theta_neg": REST, "prevalence": 0.5, "metric": "rmse"},
-            "for a metric of scores pass a pilot",
+            "for a score metric, pass a pilot",
         ),
         ({"pilot": pilot_of(400).at_prevalence({0: 0.5, 1: 0.5})}, "^power answers at the class"),
     ],

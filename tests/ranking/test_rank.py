@@ -498,7 +498,7 @@ def test_outcomes_and_arrays_are_the_same():
     ("arguments", "message"),
     [
         ((counted(), ["ada"]), "at least two models"),
-        ((counted(), "ada"), "names of models"),
+        ((counted(), "ada"), "model names"),
         ((counted(), ["ada", "eve"]), "eve"),
         ((counted(), ["ada", "ada"]), "once"),
         (([1, 0], [1, 0]), "mapping from model names"),
@@ -518,7 +518,7 @@ def test_counted_outcomes_take_no_groups():
 
 def test_a_prior_that_would_change_with_every_model_is_refused():
     seen = counted(2)
-    with pytest.raises(UsageError, match="change with every model"):
+    with pytest.raises(UsageError, match="depend on the number of models"):
         op.rank(seen, metric="accuracy", prior="uniform")
     rows = [[2.0, 1.0], [1.0, 2.0]]
     ranking = op.rank(seen, metric="recall", prior=rows, rope=0.02, random_state=1)

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -487,6 +488,27 @@ def test_a_table_that_goes_on_has_a_shadow_until_its_end(show, others):
     assert np.median(before[edge]) < 235
     box.evaluate("one => { one.scrollLeft = one.scrollWidth; }")
     assert np.median(photographed(page)[edge]) > 250
+
+
+def test_a_documentation_table_shows_that_it_goes_on(show):
+    """The shadow at the right edge can be seen through the rows, striped ones too."""
+    sheet = Path(__file__).parents[2].joinpath("docs/_static/site.css").read_text(encoding="utf-8")
+    cells = "".join(f"<td style='white-space: nowrap'>{0.9 + k / 100:.2f}</td>" for k in range(40))
+    rows = "".join(f"<tr class='row-{kind}'>{cells}</tr>" for kind in ("odd", "even") * 4)
+    table = f"<table class='table'><tbody>{rows}</tbody></table>"
+    box = f"<div class='pst-scrollable-table-container'>{table}</div>"
+    theme = (
+        ".table tr.row-even { background-color: #f3f4f5; } :root { --pst-color-background: #fff; }"
+    )
+    head = f"<style>{theme} {sheet}</style>"
+    page, before = show(host(f"<div class='bd-article'>{box}</div>", head=head), width=390)
+    box = page.locator(".pst-scrollable-table-container")
+    assert box.evaluate("one => one.scrollWidth > one.clientWidth")
+    x, y, width, height = box.bounding_box().values()
+    edge = slice(round(y) + 4, round(y + height) - 20), round(x + width) - 2
+    assert before[edge].max() < 215
+    box.evaluate("one => { one.scrollLeft = one.scrollWidth; }")
+    assert photographed(page)[edge].min() > 230
 
 
 def test_a_wide_screen_shows_every_column_of_a_card(show, others):

@@ -318,7 +318,7 @@ def test_terms_are_explained_where_they_stand(pages):
 
 @each("what", [None, 3, "report", [], [None], {"a": 1}])
 def test_what_is_no_comparison_is_refused(what, tmp_path):
-    with pytest.raises(UsageError, match="a report needs one or more results"):
+    with pytest.raises(UsageError, match="a report needs at least one result"):
         op.write_report(what, tmp_path / "report.html")
     assert list(tmp_path.iterdir()) == []
 

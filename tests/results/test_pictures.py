@@ -82,7 +82,7 @@ def test_the_factor_from_draws(sampled):
 
 def test_a_model_without_a_prior_has_no_factor_to_draw(two):
     result = op.compare(*two, metric="recall", rope=0.05, prior="bootstrap", random_state=0)
-    with pytest.raises(UndefinedBayesFactorError, match="is not proper, so the posterior cannot"):
+    with pytest.raises(UndefinedBayesFactorError, match="is improper and cannot be plotted"):
         result.plot_bayes_factor(axes())
 
 

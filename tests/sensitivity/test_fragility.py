@@ -168,7 +168,7 @@ def test_words_tables_and_facts():
     seen = outcomes(TABLES[2][1], correct=False)
     found = op.compare(seen, "a", "b", metric="accuracy", rope=0.02, n_draws=100).fragility()
     assert f"{found.n} wrong gold labels of 67" in str(found)
-    assert "could not" in repr(found)
+    assert "would not be enough" in repr(found)
     assert found.to_frame()["n"].sum() == found.n == found.to_dict()["n"]
     assert "<table" in found.to_html()
 

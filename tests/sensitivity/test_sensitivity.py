@@ -109,7 +109,7 @@ def test_a_usual_prior_takes_the_users_name(small):
     [
         (["unit"], "must be a mapping from names to priors"),
         ({"a": 2.0, "b": 2}, "'a' and 'b' are the same"),
-        ({"unit": 2.0}, "'unit' is the name of another prior"),
+        ({"unit": 2.0}, "another prior is already named 'unit'"),
         ({"x": "unti"}, "did you mean 'unit'"),
         ({"x": [[1.0]]}, "prior 'x': prior rows must be"),
         ({"x": -1}, "not negative"),
@@ -166,7 +166,7 @@ def test_a_flat_prior_of_many_classes_decides_by_itself(news):
     assert found["uniform"].decision is op.Decision.EQUIVALENT
     assert levels(found) == [("decision_depends_on_prior", "note")]
     (finding,) = found.findings
-    assert "uniform gives ≈ (practically equivalent), and pulls" in finding.message
+    assert "uniform gives ≈ (practically equivalent), and the prior pulls" in finding.message
     assert "hierarchical" not in finding.message
 
 
@@ -269,7 +269,7 @@ def test_groups_change_more_than_the_prior(two):
     assert set(found.left_out.values()) == {why}
     assert found.apart == {"mine": why}
     own = compared(seen, prior="unit").sensitivity()
-    assert own.left_out == {"bootstrap": "it weighs groups, and this comparison weighs items"}
+    assert own.left_out == {"bootstrap": "it weights groups, but this comparison weights items"}
     assert own.priors == ("unit", "uniform", "jeffreys", "hierarchical")
 
 
@@ -291,7 +291,7 @@ def test_scores_have_no_prior(two):
     found = own.sensitivity()
     assert found.priors == ("bootstrap",)
     assert found.left_out == {"every prior": "scores use the bootstrap, without a prior"}
-    assert "there are no other priors" in found.text()
+    assert "only the ROPE varies" in found.text()
     assert len(found.ropes) == 4
 
 
@@ -346,7 +346,7 @@ def test_flat_is_left_out_where_it_would_take_minutes():
     truth = np.arange(300) % 60
     seen = op.Outcomes.from_labels(truth, {"a": truth, "b": np.where(truth < 9, 0, truth)})
     found = compared(seen, "f1_macro").sensitivity()
-    why = "its 216,000 cells take long to draw 1,000 times"
+    why = "drawing its 216,000 cells 1,000 times is slow"
     assert found.left_out == {"uniform": why, "jeffreys": why}
     assert found.priors == ("learned", "unit", "hierarchical", "bootstrap")
 

@@ -1,1 +1,1 @@
-"""Command line: parse options, read data, call the library, write results; no statistics."""
+"""COMMAND LINE: parse options, read data, call the library, write results. No statistics."""

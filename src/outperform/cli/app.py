@@ -48,11 +48,11 @@ class _Bare:
 
 
 def _no_type(ctx: Any) -> None:
-    """Print no type."""
+    """Print nothing for the type."""
 
 
 def _shortened(param: Any) -> Any:
-    """Return a parameter for --help, which shows few options, no panels, and short texts."""
+    """Return a parameter for --help, which shows few options, no panels and short texts."""
     short = copy(param)
     short.help = _first_sentences(param.help or "")
     if param.param_type_name == "option":
@@ -77,8 +77,8 @@ class _Command(_Bare, TyperCommand):
     """Command with a short help, --help or -h, and the full help, --help-all."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the words after the command, and reject those that probably mean something else."""
-        words = list(args)  # the parser empties its argument
+        """Parse the words after the command, and reject likely mistakes."""
+        words = list(args)  # the parser empties the list passed to it
         rest = super().parse_args(ctx, args)
         if not ctx.resilient_parsing:
             # Imported here to keep help and completion fast.
@@ -88,9 +88,9 @@ class _Command(_Bare, TyperCommand):
         return rest
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help without the options that few people need."""
+        """Write the help without rarely used options."""
         self._name_plug_ins()
-        # The command itself stays as it is: others may ask for it in the same process.
+        # The command itself is not changed, because other callers in this process may use it.
         short = copy(self)
         short.params = [_shortened(param) for param in self.params]
         TyperCommand.format_help(short, ctx, formatter)
@@ -101,7 +101,7 @@ class _Command(_Bare, TyperCommand):
         super().format_help(ctx, formatter)
 
     def _name_plug_ins(self) -> None:
-        """Add the log formats of plug-ins to the help; searching for them takes time."""
+        """Add the log formats of plug-ins to the help. Finding plug-ins takes time."""
         added = [name for name in LOGS.names() if name not in LOGS.built_in]
         for param in self.params:
             if added and "--read-as" in param.opts and "From plug-ins" not in param.help:  # type: ignore[attr-defined]
@@ -109,8 +109,8 @@ class _Command(_Bare, TyperCommand):
 
 
 def _print_all(ctx: typer.Context, is_set: bool) -> None:
-    """Print the full help of a command and end it."""
-    if is_set is True:  # some parsers pass a sentinel for "not set", which is truthy
+    """Print the full help of a command and exit."""
+    if is_set is True:  # some parsers pass a truthy sentinel for "not set"
         formatter = ctx.make_formatter()
         ctx.command.format_help_all(ctx, formatter)  # type: ignore[attr-defined]
         typer.echo(formatter.getvalue().rstrip("\n"))
@@ -135,10 +135,10 @@ class _Group(_Bare, TyperGroup):
 
 
 def composed(command: Callable[..., int | None]) -> Callable[..., int | None]:
-    """Return the command with each field of its dataclass parameters as a separate parameter.
+    """Return the command with dataclass parameters expanded into separate parameters.
 
-    typer takes options from the signature. This lets a command list option groups instead of all
-    their options.
+    typer reads options from the signature. With this function, a command can list option groups
+    instead of all their options.
     """
     hints = get_type_hints(command, include_extras=True)
     groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
@@ -171,7 +171,7 @@ def composed(command: Callable[..., int | None]) -> Callable[..., int | None]:
 
 
 def _option_name(parameter: inspect.Parameter) -> str | None:
-    """Return the name of an option, as declared or from its parameter; None for an argument."""
+    """Return the name of an option, declared or derived from the parameter; None for arguments."""
     declaration = parameter.annotation.__metadata__[0]
     if isinstance(declaration, ArgumentInfo):
         return None
@@ -282,7 +282,7 @@ def count(
 
 
 def _store_versions(output: Path, texts: list[str], models: Sequence[str]) -> None:
-    """Store the versions of models next to a batch, for a monitor of its folder."""
+    """Store the versions of models next to a batch, for a monitor of the folder."""
     from outperform.monitor.batches import check_versions, store_versions
 
     pairs = [text.partition("=") for text in texts]
@@ -302,9 +302,9 @@ def _update(
     keywords: dict[str, Any],
     never_true: list[str] | None,
 ) -> None:
-    """Count the partitions that a folder does not have yet, and list them."""
+    """Count the partitions that a folder does not contain yet, and list them."""
     if output is not None:
-        raise UsageError("--update writes a folder and --output a file; use one of them")
+        raise UsageError("--update writes a folder, --output a file; pass only one of them")
     if never_true:
         raise UsageError("--never-true does not apply to --update; pass it to gate or watch")
     # Imported here to keep help and completion fast.
@@ -372,15 +372,16 @@ def explain(
     from outperform.display.layout import stacked
 
     phrase = [" ".join(words)]
-    with suppress(UsageError):  # a term may have several words
+    with suppress(UsageError):  # a term can consist of several words
         _explained(*phrase)
         words = phrase
-    entries = [_explained(word) for word in words]  # an unknown word raises before any output
+    # an unknown word raises an error before any output
+    entries = [_explained(word) for word in words]
     show(lambda page: stacked(*(_entry(page, *entry) for entry in entries)), None)
 
 
 def _explained(word: str) -> tuple[str, str, str]:
-    """Return the name of a term, metric or finding, its meaning, and its documentation page."""
+    """Return the name, meaning and documentation page of a term, metric or finding."""
     from difflib import get_close_matches
 
     from outperform.display.cards import findings_explained, glossary
@@ -401,7 +402,7 @@ def _explained(word: str) -> tuple[str, str, str]:
     if term is not None:
         return term["name"], term["text"], term["page"]
     if name not in findings:
-        similar = get_close_matches(name, [*metrics, *findings])  # all of them are a long list
+        similar = get_close_matches(name, [*metrics, *findings])  # the full list is too long
         raise UsageError(unknown_name("term, metric or finding", word, [*terms, *similar]))
     variants = [template for template in TEMPLATES.values() if template.name == name]
     options = dict.fromkeys(spelled_option(each.parameter) for each in variants if each.parameter)
@@ -417,7 +418,7 @@ def _metric_text(metric: Metric) -> str:
         (True, True): f"Range: {low:g} to {high:g}",
         (True, False): f"Range: {low:g} or more",
         (False, True): f"Range: {high:g} or less",
-        (False, False): "It has the unit of the data",
+        (False, False): "The unit is that of the data",
     }[low > float("-inf"), high < float("inf")]
     label = metric.label[0].upper() + metric.label[1:]
     definition = _definition(metric.name)
@@ -447,7 +448,7 @@ SITE = "https://outperform.github.io/outperform/"
 
 
 def _entry(page: Page, name: str, text: str, path: str) -> list[Line]:
-    """Return the lines about one term, with the address of its page."""
+    """Return the lines about one term, with the URL of its page."""
     link = page.text(f"{SITE}{path}.html", style="dim")
     return [*page.text(name, style="strong"), *page.text(text), *link]
 
@@ -456,7 +457,7 @@ _DIALECT = {"encoding": "--encoding {}", "header": "--no-header"}
 
 
 def spelled_option(name: str, values: tuple[object, ...] = ()) -> str:
-    """Return the option of a parameter, with values if there are any.
+    """Return the option of a parameter, including values if there are any.
 
     Examples
     --------
@@ -524,7 +525,7 @@ _PANELS: dict[str, dict[str, Callable[..., int | None]]] = {
 COMMANDS = {name: command for panel in _PANELS.values() for name, command in panel.items()}
 
 OPTIONS: dict[str, str] = {}
-"""The option of each parameter of a command, for messages."""
+"""Option names of the command's parameters, for messages."""
 
 for _panel, _commands in _PANELS.items():
     for _name, _command in _commands.items():
@@ -537,7 +538,7 @@ for _panel, _commands in _PANELS.items():
 
 
 def _version(is_set: bool) -> None:
-    if is_set is True:  # some parsers pass a sentinel for "not set", which is truthy
+    if is_set is True:  # some parsers pass a truthy sentinel for "not set"
         typer.echo(f"outperform {__version__}")
         raise typer.Exit
 

@@ -40,13 +40,14 @@ ItemsFile = Annotated[
     Path | None,
     o.in_output(
         metavar="FILE",
-        help="CSV file for the items that only one model got right. Needs --id or evaluation logs.",
+        help="CSV file for the items that only one model got right. Requires --id or evaluation "
+        "logs.",
     ),
 ]
 
 
 def write_items(comparison: Comparison, path: Path | None) -> None:
-    """Write the items on which the models differ, if there is a path."""
+    """Write the items on which the models differ, if a path was passed."""
     if path is not None:
         deliver(comparison.item_table().table().to_csv(), path)
 
@@ -227,7 +228,7 @@ def runs(
     Example: outperform runs all.csv --truth label --a bert-1 --a bert-2 --b gpt-1 --metric accuracy
     """
     if not a or not b:
-        raise UsageError("name the runs with --a and --b, repeated for each run")
+        raise UsageError("pass the runs with --a and --b, repeated for each run")
     data = read_seen(files, [*a, *b], reading, [metric])
     with shown("drawing"):
         comparison = op.compare_runs(
@@ -239,7 +240,7 @@ def runs(
 Priors = Annotated[
     str | None,
     o.in_analysis(
-        metavar="PRIORS", help="Comma-separated list of further priors, e.g. 0.25,2,learned."
+        metavar="PRIORS", help="Comma-separated list of additional priors, e.g. 0.25,2,learned."
     ),
 ]
 Ropes = Annotated[
@@ -305,7 +306,7 @@ StyleOption = Annotated[
         "-f",
         metavar="FORMAT",
         help="Output format: text, json, markdown, latex, html or csv. "
-        "If omitted, the ending of --output decides (.json, .md, .tex or .csv), else text.",
+        "If omitted, it follows the ending of --output (.json, .md, .tex or .csv); otherwise text.",
     ),
 ]
 Top = Annotated[
@@ -342,9 +343,8 @@ def slices(
 ) -> None:
     """Compare two models on every slice, most concerning first.
 
-    Slices are partially pooled: the more alike they are, the more each estimate
-    shrinks toward the overall one. This keeps false alarms rare even with many
-    slices.
+    Slices are partially pooled: the more similar they are, the more each estimate shrinks toward
+    the overall estimate. This keeps false alarms rare even with many slices.
 
     Example: outperform slices log.csv --truth label --a bert --b gpt --by country --metric accuracy
     """

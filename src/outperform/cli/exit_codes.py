@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 
 
 DONE = 0
-FAILED = 1  # a gate failed, or watch, which ends like a gate; never anything else, see Judged
+FAILED = 1  # only for a failed gate, or for watch, which ends like a gate; see Judged
 USAGE = 2
 DATA = 3
 UNDECIDED = 4
-RESOURCES = 5  # or an unexpected error
+RESOURCES = 5  # also for unexpected errors
 INTERRUPTED = 130
 CLOSED_PIPE = 141
 
 
 class Judged(int):
-    """Exit code of a gate whose result has been written; no other exit code may be 1."""
+    """Exit code of a gate whose result was written; no other exit code may be 1."""
 
 
 asked: ContextVar[tuple[str, ...]] = ContextVar("asked", default=())
@@ -64,7 +64,7 @@ def code_of(error: Exception) -> int:
 
 
 def judged(status: str) -> Judged:
-    """Return the exit code of a gate whose result has been written.
+    """Return the exit code of a gate whose result was written.
 
     Examples
     --------
@@ -78,7 +78,7 @@ DEBUG = "OUTPERFORM_DEBUG"
 
 
 class Ended(Exception):
-    """Raised when a command has ended, with its exit code."""
+    """Raised at the end of a command, with the exit code."""
 
     def __init__(self, code: int) -> None:
         super().__init__(code)
@@ -94,7 +94,7 @@ class _StderrHandler(logging.Handler):
 
 @contextmanager
 def _log_to_stderr() -> Iterator[None]:
-    """Write the log to stderr in the meantime, if the user asked for it."""
+    """Write the log to stderr in the ``with`` block, if requested."""
     if not os.environ.get(DEBUG):
         yield
         return
@@ -110,7 +110,7 @@ def _log_to_stderr() -> Iterator[None]:
 
 
 def guarded(command: Callable[..., int | None], spelling: Spelling) -> Callable[..., None]:
-    """Return the command with errors turned into messages that name options, and exit codes."""
+    """Return the command with errors converted to exit codes and messages that name options."""
 
     @wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
@@ -131,7 +131,7 @@ def guarded(command: Callable[..., int | None], spelling: Spelling) -> Callable[
         except Exception as error:
             if os.environ.get(DEBUG):
                 with suppress(OSError, ValueError):
-                    # Not raised, because Python would exit with 1, like a failed gate.
+                    # The error is not raised, because Python would exit with 1, like a failed gate.
                     traceback.print_exc()
             say(f"unexpected {type(error).__name__}: {error} (set {DEBUG}=1 for the traceback)")
             code = RESOURCES
@@ -143,13 +143,13 @@ def guarded(command: Callable[..., int | None], spelling: Spelling) -> Callable[
 def say(message: str) -> None:
     """Write one line to stderr, with control characters escaped.
 
-    It never raises an error, because the exit code must still be returned.
+    This never raises an error, because the exit code must still be returned.
     """
     try:
         from outperform.display.numbers import for_text
 
         line = for_text(message)
-    except Exception:  # the message may be that this import fails
+    except Exception:  # this import may be what failed
         line = message.encode("unicode_escape").decode("ascii")
     try:
         if sys.stderr is not None:
@@ -166,9 +166,9 @@ def leave(stream: Any) -> None:
         os.close(null)
 
 
-EVERY = 10.0  # seconds between two lines; shorter work prints none
-_MIN_SECONDS = 2.0  # of work before the remaining time is estimated
-_CHECK_SECONDS = 0.5  # between checks whether a line is due
+EVERY = 10.0  # seconds between two lines; shorter work prints nothing
+_MIN_SECONDS = 2.0  # seconds of work before the remaining time is estimated
+_CHECK_SECONDS = 0.5  # seconds between checks whether a line is due
 
 
 @contextmanager
@@ -216,7 +216,7 @@ def _lines(what: str) -> Iterator[Progress]:
         state.tell(done, total, time.monotonic())
         say_line()
 
-    def watch() -> None:  # for work that reports no progress
+    def watch() -> None:  # for work that does not report progress
         while not stopped.wait(_CHECK_SECONDS):
             say_line()
 
@@ -230,12 +230,12 @@ def _lines(what: str) -> Iterator[Progress]:
 
 
 class Lines:
-    """Progress lines of a piece of work, and when they are due: first the estimated time.
+    """Progress lines of a task and their timing; the first line is the estimated time.
 
     Parameters
     ----------
     what
-        Name of the work.
+        Name of the task.
     now
         Start time in seconds.
 
@@ -259,15 +259,15 @@ class Lines:
 
     def __init__(self, what: str, now: float) -> None:
         self._what, self._start, self._part = what, now, 1
-        self._first = (0, now)  # amount done, and time, of the first update of this part
+        self._first = (0, now)  # amount done and time at the first update of this part
         self._line_at: float | None = None
         self._done, self._total, self._update_at = 0, 0, now
         self._lock = Lock()
 
     def tell(self, done: int, total: int, now: float) -> None:
-        """Record the amount done; if it is much less than before, a new part has begun.
+        """Record the amount done; a much smaller amount means that a new part has started.
 
-        A slightly smaller amount comes from workers that report out of order, and is ignored.
+        Slightly smaller amounts come from workers that report out of order, and are ignored.
         """
         with self._lock:
             if done < self._done and total == self._total and 2 * done > self._done:
@@ -275,7 +275,7 @@ class Lines:
             if done < self._done:
                 self._part += 1
             if done < self._done or total != self._total:
-                self._first = (done, now)  # earlier time, such as for imports, does not count
+                self._first = (done, now)  # earlier time, for example for imports, is not counted
             self._done, self._total, self._update_at = done, total, now
 
     @property
@@ -289,7 +289,7 @@ class Lines:
         return self._what if self._part == 1 else f"{self._what}, part {self._part}"
 
     def line(self, now: float) -> str | None:
-        """Return the line that is due now, if any."""
+        """Return the line due now, if any."""
         with self._lock:
             left = self._left(now)
             is_long = left is not None and now - self._start + left >= EVERY

@@ -79,7 +79,8 @@ Allow = Annotated[
     Literal["undecided"] | None,
     o.in_analysis(
         metavar="CHOICE",
-        help="undecided: also exit with 0 if the gate is undecided, unless a finding is serious.",
+        help="Result to accept: undecided also exits with 0 if the gate is undecided, unless a "
+        "finding is serious.",
     ),
 ]
 Style = Annotated[
@@ -89,13 +90,13 @@ Style = Annotated[
         "-f",
         metavar="FORMAT",
         help="Output format: text, json, markdown or github. The github format writes annotations, "
-        "a job summary and step outputs. If omitted, the ending of --output decides (.json or "
-        ".md), else text.",
+        "a job summary and step outputs. If omitted, it follows the ending of --output (.json or "
+        ".md); otherwise text.",
     ),
 ]
 JUnit = Annotated[
     Path | None,
-    o.in_output(metavar="FILE", help="JUnit XML file to write as well."),
+    o.in_output(metavar="FILE", help="Additional JUnit XML file."),
 ]
 
 
@@ -179,7 +180,7 @@ def _read(
     reading: g.ReadingTwo,
     metric: str | None,
 ) -> Outcomes | Scores:
-    """Read candidate and baseline from columns of one table, or from files with their names."""
+    """Read candidate and baseline from columns of one table, or from files named after them."""
     from outperform.metrics.registry import check_name, is_of_scores
 
     check_name(metric)
@@ -198,7 +199,7 @@ def _read(
 def _named(
     candidate: str | None, baseline: str | None, what: str, columns: Callable[[], str] = str
 ) -> list[str]:
-    """Return both names; raise an error if any is missing."""
+    """Return both names; raise an error if one is missing."""
     names = {"--candidate": candidate, "--baseline": baseline}
     missing = [option for option, name in names.items() if name is None]
     if missing:
@@ -268,7 +269,7 @@ def _write(
 
 
 def _write_job_files(gate: Gate) -> None:
-    """Append to the job summary and the step outputs, which other steps may write too."""
+    """Append to the job summary and the step outputs, which other steps may also write."""
     from outperform.gates.ci import gate_outputs
 
     for variable, text in ((SUMMARY, gate.to_markdown() + "\n"), (OUTPUTS, gate_outputs(gate))):
@@ -317,7 +318,7 @@ StopRule = Annotated[
     str | None,
     o.in_analysis(
         metavar="RULE",
-        help="Stopping rule: width=0.02 (the HDI is no wider), decision (one is reached), or "
+        help="Stopping rule: width=0.02 (maximum HDI width), decision (a firm decision), or "
         "bayes_factor=10.",
     ),
 ]
@@ -356,16 +357,18 @@ def watch(
     *,
     asking: g.Asking,
 ) -> int:
-    """Re-run the comparison after each batch and stop by a rule.
+    """Repeat the comparison after each batch, until a stopping rule is met.
 
     A batch is a file of outcomes that `count` or Monitor.add wrote to the folder.
 
-    Exit codes, as for gate: 0 A can replace B, 1 it cannot, 4 undecided.
+    Exit codes are as for gate: 0 A can replace B, 1 it cannot, 4 undecided.
 
     Example: outperform watch labels/ --a bert --b gpt --metric f1_macro --stop width=0.02
     """
     if Path(folder).is_file():
-        raise UsageError(f"pass the folder of batches that `count` writes; got the file {folder!r}")
+        raise UsageError(
+            f"pass the folder with the batches written by `count`; got the file {folder!r}"
+        )
     name_a, name_b = needed_columns([a, b])
     if not every > 0:
         raise UsageError(f"--every must be above 0; got {every:g}")
@@ -403,7 +406,7 @@ def stop_of(text: str | None) -> Any:
 
 
 def _first(monitor: Monitor, *, once: bool, every: float) -> Outcomes | Scores:
-    """Wait for the first batch; report why there is none yet."""
+    """Wait for the first batch, and report why there is none yet."""
     message = ""
     while not once and not monitor.n_batches:
         try:
@@ -417,7 +420,7 @@ def _first(monitor: Monitor, *, once: bool, every: float) -> Outcomes | Scores:
 
 
 def _with_named(data: Outcomes | Scores, asking: g.Asking) -> Outcomes | Scores:
-    """Add named classes that have not occurred; report them, because they may be typos."""
+    """Add requested classes that have not occurred; report them, because they may be typos."""
     from outperform.data.scores import Scores
 
     if isinstance(data, Scores):
@@ -429,12 +432,12 @@ def _with_named(data: Outcomes | Scores, asking: g.Asking) -> Outcomes | Scores:
     if data.kind == "correct" or not added:
         return data
     for text in missing:
-        say(f"{unknown_name('class', text, known)}. Assuming that it occurs in later batches")
+        say(f"{unknown_name('class', text, known)}. It is assumed to occur in later batches")
     return data.with_labels(added)
 
 
 def _say_new(monitor: Monitor, reported: set[Finding | str]) -> None:
-    """Report each finding once, and uncounted batches whenever they change."""
+    """Report each finding once, and uncounted batches when they change."""
     for finding in monitor.findings:
         if finding.level == "note" and finding.name != "looks_left_out":
             continue
@@ -445,7 +448,7 @@ def _say_new(monitor: Monitor, reported: set[Finding | str]) -> None:
 
 
 def _watched(monitor: Monitor, style: WatchFormat, *, once: bool, every: float) -> int:
-    """Write each look until the stopping rule is met, or once; return the last exit code."""
+    """Write each look until the stopping rule is met (or only once); return the last exit code."""
     n_written = 0
     reported: set[Finding | str] = set()
     while True:
@@ -459,7 +462,7 @@ def _watched(monitor: Monitor, style: WatchFormat, *, once: bool, every: float) 
         n_written = len(looks)
         if once:
             if not looks:
-                raise DataError("there is no result yet, after any batch")
+                raise DataError("there is no result yet")
             return _code(looks[-1], monitor)
         time.sleep(every)
 

@@ -65,7 +65,7 @@ class Reading(Joined):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingTwo(Reading):
-    """Options for reading two models, whose labelled items may come from a pool or a sample."""
+    """Options for reading two models; the labelled items may come from a pool or a sample."""
 
     pool: Annotated[
         str | None,
@@ -92,7 +92,7 @@ class ReadingTwo(Reading):
     ] = None
 
     def with_people(self, outcomes: Outcomes) -> Outcomes:
-        """Return the judge's ratings together with the human labels, if there are any."""
+        """Return the judge's ratings combined with the human labels, if there are any."""
         from outperform.data.missing import MissingTexts
         from outperform.io.join import join_people
 
@@ -123,7 +123,7 @@ class Pricing:
         o.in_analysis(
             metavar="COSTS",
             help="Costs of errors, used instead of a metric: truth:prediction=cost, e.g. "
-            "fraud:ok=100,ok:fraud=5. Other errors cost nothing.",
+            "fraud:ok=100,ok:fraud=5. Other errors have no cost.",
             show_default=False,
         ),
     ] = None
@@ -171,7 +171,7 @@ class AskingRuns:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asking(AskingRuns):
-    """Options of an analysis at other class proportions."""
+    """Options for an analysis at other class proportions."""
 
     prevalence: Annotated[
         str | None,
@@ -202,7 +202,7 @@ class Writing:
             "-f",
             metavar="FORMAT",
             help="Output format: text, json, markdown, latex, html or github. "
-            "If omitted, the ending of --output decides (.json, .md or .tex), else text.",
+            "If omitted, it follows the ending of --output (.json, .md or .tex); otherwise text.",
         ),
     ] = None
     output: o.Output = None
@@ -224,7 +224,7 @@ _SUFFIXES = {".json": "json", ".md": "markdown", ".tex": "latex", ".csv": "csv"}
 
 
 def style_of(style: S | None, output: Path | None, styles: Sequence[S]) -> S:
-    """Return the output format: as passed, or by the name of the file; text otherwise."""
+    """Return the output format: as passed, or from the file name; otherwise text."""
     if style is not None:
         return style
     meant = "text" if output is None else _SUFFIXES.get(output.suffix.lower(), "text")
@@ -232,7 +232,7 @@ def style_of(style: S | None, output: Path | None, styles: Sequence[S]) -> S:
 
 
 def write_page(result: Result | Gate | SliceComparison, path: Path | None) -> None:
-    """Write a result as an HTML page that shows the command, if there is a path."""
+    """If a path was passed, write a result as an HTML page that shows the command."""
     if path is not None:
         with shown("writing the page"):
             op.write_report(result, path, command=command_line(), overwrite=True)
@@ -244,7 +244,7 @@ def command_line() -> str:
 
 
 def typed_line(words: Sequence[str]) -> str:
-    """Return words after ``outperform`` as a line to type, with passwords masked."""
+    """Return the words after ``outperform`` as a command line, with passwords masked."""
     from outperform.io.addresses import masked
 
     return shlex.join(["outperform", *(_PASSWORD.sub(r"\1***", masked(word)) for word in words)])
@@ -254,14 +254,14 @@ _PASSWORD = re.compile(r"((?:password|passwd|pwd|token|secret)\s*=\s*)[^\s&;]+",
 
 
 def render(result: Result, style: o.Format) -> str:
-    """Return a result in any format but text."""
+    """Return a result in any format except text."""
     if style == "json":
         return as_json(result.to_dict(), indent=2)
     return str(getattr(result, _METHODS[style])())
 
 
 def as_json(values: Mapping[str, object], *, indent: int | None = None) -> str:
-    """Return plain values as JSON, without characters that control a terminal or a build log."""
+    """Return plain values as JSON that contains no terminal or build log control sequences."""
     from outperform.display.numbers import for_json
 
     return for_json(json.dumps(values, ensure_ascii=False, indent=indent, default=str))
@@ -281,7 +281,7 @@ _MIN_WIDTH = 40
 def show(
     lines_of: Callable[[Page], list[Line]], output: Path | None, *, verbose: bool = False
 ) -> None:
-    """Write lines at the width of the terminal, in colour in a terminal or with FORCE_COLOR."""
+    """Write lines that fit the terminal width, in colour on a terminal or with FORCE_COLOR."""
     from outperform.display.layout import WIDTH, Page, plain
 
     if output is not None:

@@ -1,4 +1,4 @@
-"""The known wrong guesses on the command line, ``guesses.toml``, and the line to type instead."""
+"""Common mistakes on the command line (``guesses.toml``), and the corrected commands."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ _COMPLEMENTS = ("alpha", "significance", "significance-level")
 
 
 class Parameter(Protocol):
-    """An option or argument of typer."""
+    """typer option or argument."""
 
     opts: list[str]
     param_type_name: str
 
 
 class Advice(NamedTuple):
-    """What to do about an option that no other option replaces."""
+    """Advice on an option that no other option replaces."""
 
     reason: str
     drop: bool
 
 
 class Guesses(NamedTuple):
-    """The known guesses: what each of them means."""
+    """Known guesses: what each of them means."""
 
     commands: Mapping[str, str]
     options: Mapping[str, str]
@@ -76,7 +76,7 @@ _ANY = "*"
 
 
 def plain(option: str) -> str:
-    """Return an option without the hyphens in front, in the usual spelling.
+    """Return an option without leading hyphens, in the usual spelling.
 
     Examples
     --------
@@ -87,27 +87,27 @@ def plain(option: str) -> str:
 
 
 class Token(NamedTuple):
-    """An option with its value, or a flag with None; a word without option has the option ''."""
+    """An option with its value, or a flag with None; a word without an option has the option ''."""
 
     option: str
     value: str | None
 
 
 def words_of(tokens: Iterable[Token]) -> list[str]:
-    """Return tokens as words."""
+    """Return tokens as command-line words."""
     pairs = ((token.option or None, token.value) for token in tokens)
     return [word for pair in pairs for word in pair if word is not None]
 
 
 class Line:
-    """The words after a command, divided into options with values and other words.
+    """Words after a command, divided into options with values and other words.
 
     Parameters
     ----------
     command
         Name of the command.
     params
-        Its options and arguments.
+        Options and arguments of the command.
     words
         Words after the command.
     """
@@ -158,7 +158,7 @@ class Line:
         )
 
     def meant(self, option: str) -> str:
-        """Return the known option that an unknown one probably means, perhaps with its value."""
+        """Return the option that an unknown option probably means, with its value if known."""
         guess, known = plain(option), guesses()
         if (self.command, guess) in known.advice:
             return ""
@@ -172,7 +172,7 @@ class Line:
         return self._similar(guess) if len(guess) > 2 else ""
 
     def _listed(self, guess: str) -> str:
-        """Return what a guess means by the table of known guesses."""
+        """Return the meaning of a guess from the table of known guesses."""
         known = guesses()
         if f"--{guess}" in self.known:
             return f"--{guess}"
@@ -202,12 +202,12 @@ class Line:
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        """The columns of the first file."""
+        """Columns of the first file."""
         sources = [token.value or "" for token in self.tokens if not token.option]
         return columns_of(sources[0]) if sources else ()
 
     def hint(self, option: str) -> str:
-        """Return what to do about an unknown option."""
+        """Return advice on an unknown option."""
         guess, meant = plain(option), self.meant(option)
         if meant == _FILE:
             return "files need no option"
@@ -217,14 +217,14 @@ class Line:
         return f"did you mean {meant}?" if meant else advice.reason if advice else ""
 
     def is_clear(self, token: Token) -> bool:
-        """Return whether a token is known, or an unknown option means a known one or nothing."""
+        """Return whether a token is known, or an unknown option can be replaced or dropped."""
         option, advice = token.option, _advice(self.command, plain(token.option))
         is_known = not option or option in self.known or bool(self.meant(option))
         return is_known or (advice is not None and advice.drop)
 
     def corrected(self) -> list[str] | None:
-        """Return the command and words with known options; None if an option means none."""
-        if self.command == "explain":  # its words need no options
+        """Return the command and words with known options; None if an option has no equivalent."""
+        if self.command == "explain":  # the words of this command need no options
             words = [token.value for token in self.tokens if token.value]
             return [self.command, *(words or ["metrics"])]
         if not all(map(self.is_clear, self.tokens)):
@@ -241,7 +241,7 @@ class Line:
         return _for_models(command, tokens)
 
     def _replaced(self, token: Token, meant: str) -> list[Token]:
-        """Return what to type instead of an unknown option with its value."""
+        """Return the replacement for an unknown option and its value."""
         guess, value = plain(token.option), token.value
         option, _, fixed = meant.partition(" ")
         if option == _FILE:
@@ -261,7 +261,7 @@ class Line:
         return [Token(option, value or self.metavars.get(option) or "VALUE")]
 
     def joined(self, tokens: Sequence[Token]) -> list[Token]:
-        """Return the tokens with models in their places, and lists joined."""
+        """Return the tokens with models assigned to options, and lists joined."""
         joined: list[Token] = []
         used = {token.option for token in tokens}
         free = [option for option in self.pair if option not in used or option in self.repeated]
@@ -301,7 +301,7 @@ class Line:
         return [before, Token("", stray)]
 
 
-_NEXT = "\0"  # marks the name of a model that has no option yet
+_NEXT = "\0"  # marks a model name that has no option yet
 _FILE = "FILE"  # instead of an option
 _AVERAGE = "--average"
 _AVERAGES = ("average", "averaging")
@@ -312,7 +312,7 @@ _NUMBERED = re.compile(
 
 
 def model_of(guess: str) -> str:
-    """Return which model an option means: the first, the second or the next; or '' if none.
+    """Return which model an option means: the first, second or next; '' if none.
 
     Examples
     --------
@@ -326,7 +326,7 @@ def model_of(guess: str) -> str:
 
 
 def _averaged(average: Token, metric: str | None) -> Token:
-    """Return the metric with an average: macro, micro or weighted, but nothing for binary."""
+    """Return the metric with an average: macro, micro or weighted; binary adds nothing."""
     name = (metric or "f1").partition("_")[0]
     suffix = "" if average.value in (None, "binary") else f"_{average.value}"
     return Token("--metric", f"{name}{suffix}")
@@ -348,7 +348,7 @@ def _takes_value(name: str, following: str) -> bool:
 
 
 def is_stray(word: str) -> bool:
-    """Return whether a word without option is not a source of data: no file, no address."""
+    """Return whether a word without an option is not a source of data: no file, no address."""
     return not re.search(r"[/\\*?:]|\.[A-Za-z]+$|^-?$", word) and not Path(word).exists()
 
 

@@ -1,4 +1,4 @@
-"""Options that read files, and the outcomes and scores that result from them."""
+"""Options for reading files, and the resulting outcomes and scores."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def parse_format(text: str) -> str:
-    """Check the name of a format, built in or of a plug-in."""
+    """Check the name of a built-in or plug-in format."""
     if text not in FORMATS and text not in LOGS:
         known = ", ".join(map(repr, (*FORMATS, *LOGS.names())))
         raise typer.BadParameter(f"{text!r} is not one of {known}.")
@@ -36,12 +36,12 @@ def parse_format(text: str) -> str:
 
 
 def complete_format(incomplete: str) -> list[str]:
-    """Return the formats whose names begin like this, for completion in a shell."""
+    """Return the formats that start with this text, for shell completion."""
     return [name for name in (*FORMATS, *LOGS.names()) if name.startswith(incomplete)]
 
 
 Models = Sequence[str | None] | None
-"""Names of the models of a command, None for each that was not passed; or None for all models."""
+"""Model names of a command, with None for names not passed; or None for all models."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +111,7 @@ class Ungrouped:
         o.in_data(
             "--na",
             metavar="TEXT",
-            help="Text that means a missing value, e.g. NA. Repeat for more texts.",
+            help="Text that represents a missing value, e.g. NA. Repeat for more texts.",
         ),
     ] = None
     no_na: Annotated[
@@ -150,7 +150,7 @@ class Ungrouped:
     ] = None
 
     def arguments(self) -> dict[str, Any]:
-        """Return the keyword arguments of ``read``, most of which are named like the fields."""
+        """Return the keyword arguments of ``read``, most of which have the names of the fields."""
         keywords = {field.name: getattr(self, field.name) for field in fields(Ungrouped)}
         for name in ("never_true", "no_na", "no_header", "encoding"):  # not keywords of read
             del keywords[name]
@@ -158,7 +158,7 @@ class Ungrouped:
         return {**keywords, **texts, **self.declared(), **self.dialect()}
 
     def declared(self) -> dict[str, Any]:
-        """Return which texts are missing values, as keyword arguments of the table readers."""
+        """Return the texts for missing values, as keyword arguments of the table readers."""
         if self.na_values and self.no_na:
             raise UsageError("--na and --no-na contradict each other; remove one of them")
         na_values = [] if self.no_na else self.na_values or None
@@ -235,7 +235,7 @@ class Joined(OneTable):
 
 
 def read_outcomes(sources: Sequence[str], models: Models, reading: Joined) -> Outcomes:
-    """Read outcomes, split label lists, and add human labels, pool and classes never true."""
+    """Read outcomes, split label lists, and add human labels, pool and never-true classes."""
     outcomes = _read(sources, models, reading)
     if reading.label_separator is not None:
         outcomes = outcomes.split_labels(reading.label_separator)
@@ -270,7 +270,7 @@ def never_true_of(data: Outcomes | Scores, texts: Sequence[str] | None) -> list[
 def refuse_never_true(texts: Sequence[str] | None) -> None:
     """Raise an error for ``--never-true`` if the data have no labels."""
     if texts:
-        raise UsageError("--never-true applies to labels, and these data have none; remove it")
+        raise UsageError("--never-true applies to labels, but these data have none; remove it")
 
 
 def like(label: Label, text: str) -> Label | None:
@@ -317,7 +317,8 @@ def read_table(
     names = [name for name in models or () if name is not None]
     columns = None if models is None or len(names) < len(models) else names
     if reading.truth is None and not reading.correct and _are_counts(source, reading):
-        for name in ("format", "dialect", "on_null"):  # counts have no dialect or missing values
+        # files of counts have no dialect or missing values
+        for name in ("format", "dialect", "on_null"):
             del keywords[name]
         return chosen_models(op.read(source, models=columns, **keywords), models, source)
     if reading.correct:
@@ -376,11 +377,13 @@ def _read_counts(sources: Sequence[str], reading: Joined) -> Outcomes | None:
         if len(table.models) != 1:
             raise UsageError(
                 f"{source} contains {', '.join(map(repr, table.models))}; each of two files of "
-                "counts must contain one model: count it with --model. To add files up, pass their "
-                "folder"
+                "counts must contain one model: count it with --model. To combine files, pass "
+                "their folder"
             )
     if (counts[0].groups is None) != (counts[1].groups is None):
-        raise UsageError("only one file was counted with --groups; count both with it, or neither")
+        raise UsageError(
+            "only one file was counted with --groups; count both files with it, or neither"
+        )
     if counts[0].models == counts[1].models:
         stems = [_stem(source) for source in sources]
         _check_unique(stems)
@@ -395,7 +398,7 @@ def _read_files(sources: Sequence[str], models: Models, reading: Joined) -> Outc
     """Join one file per model, and the gold file if there is one, on an id."""
     if len(reading.correct or ()) > 1:
         raise UsageError(
-            "joined files share one right/wrong column; pass --correct once; got "
+            "joined files must share one right/wrong column; pass --correct once; got "
             f"{', '.join(map(repr, reading.correct or ()))}"
         )
     correct = reading.correct[0] if reading.correct else None
@@ -434,7 +437,7 @@ def _named_files(
     if truth in (*sources, *stems):
         gold = (sources if truth in sources else stems).index(truth)
     others = [source for index, source in enumerate(sources) if index != gold]
-    if gold is None and not reading.correct:  # the truth may be a column of some file
+    if gold is None and not reading.correct:  # the truth may be a column in one of the files
         _check_unique(stems)
         return dict(zip(stems, sources, strict=True)), truth
     if models is not None and len(others) != len(models):
@@ -453,7 +456,7 @@ def _named_files(
 
 
 def chosen_models(data: Data, models: Models, source: str) -> Data:
-    """Return the selected models, in their order."""
+    """Return the selected models, in order."""
     if models is None:
         return data
     names = [name for name in models if name is not None]
@@ -493,7 +496,7 @@ def _stem(source: str) -> str:
 
 
 def _names(sources: Sequence[str], models: Sequence[str | None]) -> list[str]:
-    """Return the names of models: of their files if these match, else as passed, in this order."""
+    """Return the model names: file names if these match, otherwise as passed, in this order."""
     stems = [_stem(source) for source in sources]
     if len(set(stems)) == len(stems) and all(name in stems for name in models):
         return stems
@@ -535,7 +538,7 @@ def _check_columns(source: str, models: Sequence[str | None], reading: Ungrouped
 
 
 def columns_there(source: str, reading: Ungrouped) -> str:
-    """Return a sentence with the columns of a file, if they are known before it is read.
+    """Return a sentence that lists the columns of a file, if known before reading it.
 
     For a table with one row per item and model, it gives the options to read it.
     """
@@ -597,7 +600,7 @@ def _meant_rope(text: str) -> str:
 
 
 def where_of(conditions: Sequence[str] | None) -> dict[str, list[str]] | None:
-    """Parse conditions such as country=DE; values of the same column are alternatives."""
+    """Parse conditions such as country=DE; several values of a column are alternatives."""
     allowed: dict[str, list[str]] = {}
     for condition in conditions or ():
         column, sign, value = condition.partition("=")
@@ -608,7 +611,7 @@ def where_of(conditions: Sequence[str] | None) -> dict[str, list[str]] | None:
 
 
 def storage_of(path: str | None) -> dict[str, Any] | None:
-    """Read storage options from a file; errors never quote the file, which may contain secrets."""
+    """Read storage options from a file. Errors never quote it, because it may contain secrets."""
     if path is None:
         return None
     from outperform._files import parse
@@ -654,7 +657,7 @@ def prior_of(text: str | None) -> Any:
 
 
 def prevalence_of(outcomes: Outcomes | Scores, text: str | None) -> Any:
-    """Parse class proportions: one share, or comma-separated shares or counts by class."""
+    """Parse class proportions: one share, or comma-separated shares or counts per class."""
     if text is None:
         return None
     shares: dict[Label | None, float] = {}
@@ -710,7 +713,8 @@ def read_seen(
         return read_outcomes(sources, models, reading)
     if len(score_metrics) < len(metrics):
         raise UsageError(
-            f"{', '.join(score_metrics)} need scores and the other metrics labels; pass one kind"
+            f"{', '.join(score_metrics)} need scores, but the other metrics need labels; use one "
+            "kind of metric"
         )
     refuse_never_true(reading.never_true)
     if are_logs(sources, reading):
@@ -724,7 +728,7 @@ def read_seen(
 def _read_columns(sources: Sequence[str], models: Models, reading: Joined, metric: str) -> Scores:
     """Read scores from columns of one file."""
     if not models:
-        raise UsageError("pass --model once per column of scores")
+        raise UsageError("pass --model once per score column")
     names = [name for name in models if name is not None]
     columns = names if len(names) == len(models) else needed_columns(models)
     keywords = reading.arguments()
@@ -772,6 +776,6 @@ def _pair(data: Outcomes | Scores, text: str) -> tuple[tuple[Label, Label], floa
         raise UsageError(
             unknown_name("class", unknown[0], known)
             if unknown
-            else f"{pair!r} in --cost can be read in more than one way"
+            else f"{pair!r} in --cost is ambiguous"
         )
     return (known[matches[0][0]], known[matches[0][1]]), cost

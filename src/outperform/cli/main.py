@@ -21,7 +21,7 @@ _HELP = {"-h", "--help", "--help-all"}
 _HELP_OR_VERSION = {*_HELP, "--version"}
 _CLI_MODULES = ("typer", "rich")
 _INSTALL = 'pip install "outperform[cli]"'
-# With less address space, numpy and DuckDB exit with 1 or hang instead of raising an error.
+# With less address space, NumPy and DuckDB exit with 1 or hang instead of raising an error.
 _MIN_MEMORY = 1_200_000_000
 
 
@@ -51,7 +51,7 @@ COMMANDS = {
     "sensitivity": "Check whether other priors or ROPEs change the decision.",
     "report": "Write a comparison to a self-contained HTML file.",
     "gate": "Check whether the candidate can replace the baseline.",
-    "watch": "Re-run the comparison after each batch and stop by a rule.",
+    "watch": "Repeat the comparison after each batch, until a stopping rule is met.",
     "plan": "Estimate how many items a decision needs.",
     "power": "Estimate how often a test set of a given size is decisive.",
     "propose": "Choose items to label, mostly where two models disagree.",
@@ -62,7 +62,7 @@ COMMANDS = {
 
 
 def _without_typer(arguments: Sequence[str]) -> str | None:
-    """Return the help or version without typer; None for any other command."""
+    """Return help or version without typer; None for any other command."""
     if list(arguments) == ["--version"]:
         return f"outperform {__version__}"
     if arguments and _HELP.isdisjoint(arguments):
@@ -96,17 +96,17 @@ def _run(arguments: list[str]) -> int:
 
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and "utf" not in stream.encoding.lower():
-            # Such an encoding may lack ± or −.
+            # Other encodings may lack ± or −.
             stream.reconfigure(errors="backslashreplace")
     try:
         code = app(args=arguments, prog_name="outperform", standalone_mode=False)
     except Ended as ended:
         return ended.code
-    except UsageError as error:  # words that are parsed but probably mean something else
+    except UsageError as error:  # words that can be parsed but are probably mistakes
         say(str(error))
         return exit_codes.USAGE
     except SystemExit as ended:
-        # typer exits with 1 if the reader of the help has closed the pipe.
+        # typer exits with 1 if the process that reads the help has closed the pipe.
         if isinstance(ended.__context__, OSError):
             leave(sys.stdout)
             return exit_codes.CLOSED_PIPE
@@ -114,7 +114,7 @@ def _run(arguments: list[str]) -> int:
     except Exception as error:
         if isinstance(error.__cause__, KeyboardInterrupt):
             raise error.__cause__ from None
-        # Not all versions of typer export a common class of its errors.
+        # Not all typer versions export a common base class of errors.
         if not hasattr(error, "format_message"):
             raise
         if error.format_message():
@@ -126,10 +126,10 @@ def _run(arguments: list[str]) -> int:
 
 
 def _checked(code: object, arguments: Sequence[str]) -> int:
-    """Return the exit code; accept 0 and 1 of a gate only if it has written its decision.
+    """Return the exit code; accept 0 and 1 from a gate only if it has written its decision.
 
-    Otherwise a parser that takes every command for ``--version``, or a library that calls
-    ``sys.exit``, would let every candidate pass.
+    Otherwise every candidate would pass if a parser mistook every command for ``--version`` or a
+    library called ``sys.exit``.
     """
     if isinstance(code, exit_codes.Judged):
         return int(code)
@@ -157,7 +157,8 @@ def _missing(error: ImportError) -> str:
 
 def entry() -> None:
     """Run as a program."""
-    # If the caller closed a standard stream, the next file would get its number and its output.
+    # If the caller closed a standard stream, the next opened file would get its descriptor and
+    # output.
     for number in (0, 1, 2):
         try:
             os.fstat(number)
@@ -167,10 +168,10 @@ def entry() -> None:
 
 
 def _check_memory() -> int:
-    """Return an exit code: not 0 if the memory limit is so low that libraries would crash."""
+    """Return an exit code: nonzero if the memory limit is so low that libraries would crash."""
     try:
         import resource
-    except ImportError:  # Windows has no such limit
+    except ImportError:  # not available on Windows
         return exit_codes.DONE
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     if limit == resource.RLIM_INFINITY or limit >= _MIN_MEMORY:
@@ -180,7 +181,7 @@ def _check_memory() -> int:
 
 
 def _flushed(code: int) -> int:
-    """Return the exit code after a last flush; if Python's own flush fails, it exits with 120."""
+    """Return the exit code after a final flush; a failed flush at exit would give 120."""
     for stream in (sys.stdout, sys.stderr):
         try:
             if stream is not None:

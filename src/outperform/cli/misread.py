@@ -1,4 +1,4 @@
-"""Messages about wrong words on the command line, with the line to type."""
+"""Messages about mistakes on the command line, with the corrected command."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from outperform.errors import UsageError
 _FORMATS = {
     name: name for name in ("text", "json", "markdown", "latex", "html", "github", "csv")
 } | {"md": "markdown", "tex": "latex"}
-# Names of columns that probably contain the true labels.
+# Column names that probably contain the true labels.
 _TRUTHS = {
     "actual", "class", "gold", "ground_truth", "label", "labels", "reference", "target", "true",
     "truth", "y", "y_true",
@@ -33,7 +33,7 @@ _IDS = {"id", "index", "item", "item_id", "key"}
 
 
 class Command(Protocol):
-    """A command of typer."""
+    """typer command."""
 
     name: str | None
     help: str | None
@@ -43,11 +43,11 @@ class Command(Protocol):
         """Options and arguments."""
 
 
-_MAX_WORD = 200  # characters of a word in a line to type
+_MAX_WORD = 200  # maximum number of characters of a word in a suggested command
 
 
 def _typed(words: Iterable[str]) -> str:
-    """Return a line to type, with very long words cut."""
+    """Return a suggested command, with very long words shortened."""
     cut = (word if len(word) <= _MAX_WORD else f"{word[:_MAX_WORD]}…" for word in words)
     return groups.typed_line(list(cut))
 
@@ -58,22 +58,22 @@ class _Context(Protocol):
 
 
 class Mistake(Protocol):
-    """A usage error of typer; for an unknown option, it has ``option_name``."""
+    """typer usage error; for an unknown option, it has ``option_name``."""
 
     message: str
     ctx: _Context | None
 
     def format_message(self) -> str:
-        """Return the message of typer."""
+        """Return typer's message."""
 
 
 def usage_message(error: Mistake, words: Sequence[str]) -> str:
-    """Return one line about wrong arguments, with the line to type or the help to read.
+    """Return one line about invalid arguments, with the corrected command or a help command.
 
     Parameters
     ----------
     error
-        Error of typer.
+        typer error.
     words
         Words after ``outperform``.
     """
@@ -118,7 +118,7 @@ def _sentence(text: str) -> str:
 
 
 def _wrong_words(error: Mistake, line: Line, option: str | None) -> tuple[str, list[str] | None]:
-    """Return what is wrong with the words after a command, and the line to type if it is known."""
+    """Return the problem with the words after a command, and the corrected command if known."""
     if option is not None:
         words = line.corrected()
         unclear = [token.option for token in line.tokens if not line.is_clear(token)]
@@ -144,12 +144,12 @@ def _wrong_words(error: Mistake, line: Line, option: str | None) -> tuple[str, l
             others = [word for word in line.words if word not in strays]
             return "example takes one name", [line.command, *others, "-o", strays[0]]
         _refuse_columns(line, [token.value or "" for token in line.tokens if not token.option])
-        return f"{line.command} takes one file; got {', '.join(map(repr, strays))} too", None
+        return f"{line.command} takes one file; also got {', '.join(map(repr, strays))}", None
     return message.rstrip("."), None
 
 
 def _with_choice(line: Line, param: Parameter, choices: Sequence[str]) -> list[str] | None:
-    """Return the line with the choice that a wrong one probably means; None if it is unclear."""
+    """Return the command with the choice that was probably meant; None if unclear."""
     tokens: list[Token] = []
     for token in line.tokens:
         value = token.value or ""
@@ -166,7 +166,7 @@ def _with_choice(line: Line, param: Parameter, choices: Sequence[str]) -> list[s
 def _unknown_command(
     words: Sequence[str], commands: Mapping[str, Command], option: str | None
 ) -> tuple[str, list[str] | None]:
-    """Return what is wrong before or with a command, and the line to type if it is known."""
+    """Return the problem with a command or the words before it, and the correction if known."""
     place = next((i for i, word in enumerate(words) if not word.startswith("-")), None)
     if option is not None and place is None:
         meant = guesses().commands.get(plain(option), "")
@@ -204,16 +204,16 @@ def _unknown_command(
 
 
 def refuse_misread(command: Command, words: Sequence[str], values: Mapping[str, Any]) -> None:
-    """Raise an error if words that can be parsed probably mean something else.
+    """Raise an error if words that can be parsed are probably mistakes.
 
     Parameters
     ----------
     command
-        Command of typer.
+        typer command.
     words
         Words after the command.
     values
-        Values of its parameters.
+        Values of the command's parameters.
     """
     line = Line(command.name or "", command.params, words)
     for option in ("--metric", "--metrics"):
@@ -231,7 +231,7 @@ def refuse_misread(command: Command, words: Sequence[str], values: Mapping[str, 
 
 
 def _refuse_output(line: Line, values: Mapping[str, Any]) -> None:
-    """Raise an error if the output file is probably meant to be a format or a page."""
+    """Raise an error if the output file was probably meant as a format or a page."""
     output = str(values.get("output"))
     if output in _FORMATS and "--format" in line.known:
         renamed = line.renamed("--output", "--format", _FORMATS[output])
@@ -243,7 +243,7 @@ def _refuse_output(line: Line, values: Mapping[str, Any]) -> None:
 
 
 def _refuse_sources(line: Line, values: Mapping[str, Any]) -> None:
-    """Raise an error if files are probably passed as columns, or columns as files."""
+    """Raise an error if files were probably passed as columns, or columns as files."""
     named = values.get("files") or values.get("sources") or [values.get("source")]
     sources = [str(word) for word in named if isinstance(word, str)]
     if not sources or values.get("format") is not None:
@@ -266,13 +266,13 @@ def _refuse_sources(line: Line, values: Mapping[str, Any]) -> None:
 
 
 def _misread(line: Line, problem: str, words: Sequence[str]) -> UsageError:
-    """Return an error with the line to type."""
+    """Return an error with the corrected command."""
     again = Line(line.command, line.params, words)
     return UsageError(f"{problem}; type: {_typed(again.corrected() or [line.command, *words])}")
 
 
 def _refuse_columns(line: Line, sources: Sequence[str]) -> None:
-    """Raise an error if words after the first file are its columns, or belong to an option."""
+    """Raise an error if words after the first file are columns, or belong to an option."""
     strays = [word for word in sources if is_stray(word)]
     lists = [
         token
@@ -308,7 +308,7 @@ def _is_list(token: Token, columns: Sequence[str]) -> bool:
 
 
 def _parts(line: Line, token: Token, lists: Sequence[Token]) -> list[Token]:
-    """Return the token, or one token per column of its list."""
+    """Return the token, or one token per listed column."""
     if token not in lists:
         return [token]
     parts = (token.value or "").split(",")
@@ -318,7 +318,7 @@ def _parts(line: Line, token: Token, lists: Sequence[Token]) -> list[Token]:
 
 
 def _as_options(line: Line, strays: Sequence[str], columns: Sequence[str]) -> list[str] | None:
-    """Return columns that were passed without options, with options; None if it is unclear."""
+    """Return columns that were passed without options, with options added; None if unclear."""
     passed = {token.option for token in line.tokens}
     is_many = "--model" in line.repeated
     free = [option for option in dict.fromkeys(line.pair) if option not in passed]
@@ -343,7 +343,7 @@ def _as_options(line: Line, strays: Sequence[str], columns: Sequence[str]) -> li
 
 
 def _as_join(line: Line, strays: Sequence[str]) -> list[str] | None:
-    """Return the columns of joined files with options; None if it is unclear."""
+    """Return the columns of joined files with options added; None if unclear."""
     options = [name for name in ("--id", "--label") if name not in [t.option for t in line.tokens]]
     names = sorted(strays, key=lambda name: name.lower() not in _IDS)
     if len(names) != len(options):
@@ -352,7 +352,7 @@ def _as_join(line: Line, strays: Sequence[str]) -> list[str] | None:
 
 
 def _files_of_options(line: Line) -> list[str] | None:
-    """Return the line to type if files are the values of options; None if they are not."""
+    """Return the corrected command if files were passed as option values; otherwise None."""
     options = ("--truth", *line.pair)
     named = [token for token in line.tokens if token.option in options and token.value]
     named = sorted(

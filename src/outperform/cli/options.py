@@ -1,8 +1,8 @@
-"""Options that several commands share, each declared once, and their help panels.
+"""Options shared by several commands, each declared once, and their help panels.
 
-A command's parameter has the name of the library keyword that it becomes, and the option follows
-from it: ``pos_label`` is ``--pos-label``. If the option has another name, the declaration gives it:
-``n_draws`` is ``--draws``. Messages take the names of options from these declarations
+A command's parameter has the name of the corresponding library keyword, and the option is derived
+from it: ``pos_label`` becomes ``--pos-label``. If the option has another name, the declaration
+states it: ``n_draws`` becomes ``--draws``. Messages take option names from these declarations
 (``spelled_option`` in ``app.py``).
 """
 
@@ -15,7 +15,7 @@ from typing import Annotated, Literal, get_args
 import typer
 
 PANELS = ("Models", "Data", "Files", "Scenario", "Analysis", "Computation", "Output")
-# --help shows only these options of a command, and --help-all all of them.
+# --help shows only these options; --help-all shows all options.
 FIRST = frozenset({
     "--a", "--b", "--model", "--baseline", "--candidate", "--truth", "--by", "--metric",
     "--metrics", "--by-class", "--rope", "--stop", "--accuracies", "--agreement", "--theta-pos",
@@ -260,7 +260,7 @@ Output = Annotated[
 ]
 Page = Annotated[
     Path | None,
-    in_output(metavar="FILE", help="Self-contained HTML file to write as well."),
+    in_output(metavar="FILE", help="Additional self-contained HTML file."),
 ]
 OutputFile = Annotated[
     Path,
@@ -271,8 +271,8 @@ Verbose = Annotated[
     in_output(
         "--verbose",
         "-v",
-        help="Show more numbers and the full signature. The numbers are the Bayes factor, P(> 0) "
-        "and the Monte Carlo error.",
+        help="Show more numbers and the full signature: Bayes factor, P(> 0) and Monte Carlo "
+        "error.",
     ),
 ]
 Force = Annotated[

@@ -53,7 +53,7 @@ class Scenario:
         float | None,
         o.in_scenario(
             metavar="SHARE",
-            help="Share of items both get right or both wrong. Use with --accuracies.",
+            help="Share of items that both get right or both get wrong. Use with --accuracies.",
             parser=o.parse_share,
         ),
     ] = None
@@ -107,9 +107,8 @@ def plan(
 ) -> None:
     """Estimate how many items a decision needs.
 
-    Base the plan on a pilot, on two accuracies and an agreement rate, or on
-    outcome probabilities. With --by, plan for the mean over tasks; all tasks grow
-    by the same factor.
+    Base the plan on a pilot, on two accuracies and an agreement rate, or on outcome probabilities.
+    With --by, the plan is for the mean over tasks; all tasks grow by the same factor.
 
     Example: outperform plan preds.csv --truth label --a bert --b gpt --metric f1_macro --rope 0.02
     """
@@ -306,26 +305,26 @@ def _read(path: Path, encoding: str) -> tuple[list[str], list[list[str]]]:
     except (OSError, UnicodeError, LookupError, csv.Error) as error:
         raise DataError(f"{path} cannot be read: {error}") from error
     if len(lines) < 2:
-        raise DataError(f"{path} needs a header and rows; it has {len(lines)} lines")
+        raise DataError(f"{path} must have a header and rows; it has {len(lines)} lines")
     header = [name.removeprefix("\ufeff") for name in lines[0][1]]
     for number, row in lines:
         if len(row) != len(header):
             raise DataError(
-                f"{path}: line {number} has {len(row)} values and the header has {len(header)}"
+                f"{path}: line {number} has {len(row)} values, but the header has {len(header)}"
             )
     return header, [row for _, row in lines[1:]]
 
 
 def _column(header: list[str], rows: list[list[str]], name: str) -> list[Any]:
-    """Return one column, as integers if all of its values are."""
+    """Return one column, as integers if all its values are integers."""
     if name not in header:
         raise UsageError(unknown_name("column", name, header))
     index = header.index(name)
     values = [row[index] for row in rows]
     if "" in values:
         raise DataError(
-            f"column {name!r} has no value in row {values.index('') + 2}; a pool needs the "
-            "predictions of both models, and the judge's rating if there is a judge, for every item"
+            f"column {name!r} has no value in row {values.index('') + 2}; every item in a pool "
+            "needs both models' predictions and, if there is a judge, the judge's rating"
         )
     are_integers = all(_INTEGER.fullmatch(value) for value in {*values})
     return [int(value) for value in values] if are_integers else values

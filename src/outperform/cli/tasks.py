@@ -1,4 +1,4 @@
-"""``--by``: the items of several tasks, read as a suite."""
+"""``--by``: items of several tasks, read as a suite."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ Weights = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tasks:
-    """Options that divide items into tasks and average over these."""
+    """Options that divide items into tasks and average over the tasks."""
 
     by: o.By = None
     weights: Weights = None
@@ -92,7 +92,7 @@ def read_suite(
     by: Sequence[str],
     **kwargs: Any,
 ) -> Suite:
-    """Read tasks, by columns of a table or by the tasks of evaluation logs."""
+    """Read tasks, from table columns or from the tasks of evaluation logs."""
     data: Outcomes | dict[str, Outcomes | Scores]
     if are_logs(sources, reading):
         refuse_never_true(reading.never_true)
@@ -107,7 +107,7 @@ def read_suite(
 def _read_task_logs(
     sources: Sequence[str], reading: Joined, by: Sequence[str]
 ) -> Outcomes | dict[str, Outcomes | Scores]:
-    """Read the tasks of logs, each with its score, or groups by another field."""
+    """Read the tasks of logs, each with its score, or groups of another field."""
     from outperform.io.logs.read import read_tasks
 
     if list(by) != ["task"] or reading.format == "long":
@@ -131,7 +131,7 @@ def by_task(text: str | None, read: Callable[[str], Any] = str) -> Any:
         return None if text is None else read(text)
     values: dict[str, Any] = {}
     for part in text.split(","):
-        task, sign, value = part.rpartition("=")  # a task may have = in its name
+        task, sign, value = part.rpartition("=")  # a task name may contain =
         if not sign or not task or task in values:
             raise UsageError(f"pass task=value once per task, separated by commas; got {text!r}")
         values[task] = read(value)

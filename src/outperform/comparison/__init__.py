@@ -1,1 +1,1 @@
-"""COMPARISONS: ``compare``, ``estimate``, ``scorecard``, and further results for the same data."""
+"""COMPARISON: ``compare``, ``estimate``, ``scorecard``, and more results for the same data."""

@@ -111,7 +111,7 @@ def estimate(
     groups: ColumnLike | None = None,
     sample_weight: ColumnLike | None = None,
 ) -> Estimate:
-    """Estimate a classifier's metric from its predictions.
+    """Estimate a model's metric from its predictions.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def estimate(
     n_draws
         Number of posterior draws. Default: 20,000.
     random_state
-        None, an integer, a SeedSequence, a Generator or a RandomState.
+        None, a whole number, a SeedSequence, a Generator or a RandomState.
     n_jobs
         Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
         Results do not depend on it.
@@ -143,7 +143,7 @@ def estimate(
     pos_label
         Positive class of a binary metric.
     name
-        Display name of the classifier. Not needed for outcomes, which already name their models.
+        Display name of the model. Not needed for outcomes, which already name their models.
     groups
         Group of each item, such as its author or prompt. Each group, not each item, is then one
         independent unit.
@@ -226,7 +226,7 @@ def compare(
     never_true: Sequence[Label] | None = None,
     engine: str | PyMC = "direct",
 ) -> Comparison | SuiteComparison:
-    """Compare two classifiers on the same items.
+    """Compare two models on the same items.
 
     The difference is always A − B, in units of the metric. Series and DataFrames are aligned by
     index; a mismatch raises an error. Arrays and lists are matched by position.
@@ -245,9 +245,9 @@ def compare(
         Column of the true labels, if ``y_true`` is a frame or file. Groups and weights are then
         names of columns too.
     metric
-        Name of a scikit-learn scorer, a metric object such as
-        ``op.metrics.fbeta(2, average="macro")``, or a function of a confusion array, or of
-        truth, score and weight. Default: F1 if the positive class is clear, macro-F1 otherwise.
+        Name of a scikit-learn scorer, a metric object such as ``op.metrics.fbeta(2,
+        average="macro")``, a function of a confusion array, or a function of truth, score and
+        weight. Default: F1 if the positive class is clear, macro-F1 otherwise.
     rope
         Region of practical equivalence: a half-width or a pair. Default: ±0.01.
     hdi_prob
@@ -258,14 +258,14 @@ def compare(
         classes and learned for more; bootstrap if there are groups, or for averages over several
         labels per item. With engine ``"pymc"`` also your own PyMC model, with a variable
         ``confusion`` of shape (classifier, truth, prediction). Items selected from a pool always
-        have the prior ``strata``.
+        use the prior ``strata``.
     paired
         Whether to compare the models item by item. Ignored if the data are unpaired.
     n_draws
         Number of posterior draws. Default: 20,000 independent draws; with engine ``"pymc"``, the
         setting in :class:`PyMC`.
     random_state
-        None, an integer, a SeedSequence, a Generator or a RandomState.
+        None, a whole number, a SeedSequence, a Generator or a RandomState.
     n_jobs
         Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
         Results do not depend on it.
@@ -365,7 +365,7 @@ def from_datatree(
         The complete tree, possibly saved and loaded again, or ``InferenceData`` of ArviZ 0.2x made
         from it.
     metric
-        The metric, if it is your own function or costs, which a file cannot contain.
+        The metric, if it is a user-defined function or costs, which a file cannot contain.
     prior
         The PyMC model, if it was used as the prior.
 

@@ -35,13 +35,13 @@ _OUTSIDE = {
     "many items": "so many items",
     "uneven classes": "classes so uneven",
 }
-# A setting is not near if the data lie beyond the map by more than about half a step of its grid.
+# Data that lie beyond the map by more than about half a grid step have no near setting.
 _BEYOND_CLASSES, _BEYOND_ITEMS = 2, 3
 
 
 @written()
 class Setting(NamedTuple):
-    """A simulated setting.
+    """Simulated setting.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class Traits(NamedTuple):
     Parameters
     ----------
     evenness
-        Entropy of the true classes, divided by that of equally frequent classes.
+        Entropy of the true classes, divided by the entropy of equally frequent classes.
     correlation
         Correlation of "A is right" and "B is right" over items.
     right
@@ -94,9 +94,9 @@ class Coverage:
     Parameters
     ----------
     held
-        Number of intervals that contained it.
+        Number of intervals that contained the true value.
     repetitions
-        Number of intervals, each from another test set.
+        Number of intervals, each from a different test set.
     """
 
     held: int
@@ -109,7 +109,7 @@ class Coverage:
 
     @property
     def error(self) -> float:
-        """Binomial standard error of the share, with Jeffreys' prior, so never zero."""
+        """Binomial standard error of the share; never zero, because it uses Jeffreys' prior."""
         yes, no = self.held + 0.5, self.repetitions - self.held + 0.5
         return sqrt(yes * no / (yes + no + 1)) / (yes + no)
 
@@ -133,7 +133,7 @@ class ExpectedCoverage(Plain):
     difference, level
         Coverage of the intervals for A − B, and of those for a single model.
     outside
-        Traits of this test set that no setting has: ``"many classes"``, ``"few items"``,
+        Traits of this test set that occur in no setting: ``"many classes"``, ``"few items"``,
         ``"many items"`` or ``"uneven classes"``.
 
     Examples
@@ -174,7 +174,7 @@ class ExpectedCoverage(Plain):
 
 
 def evenness_of(counts: AnyArray) -> float:
-    """Return the entropy of classes, divided by that of equally frequent classes.
+    """Return the entropy of classes, divided by the entropy of equally frequent classes.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def evenness_of(counts: AnyArray) -> float:
 def correlation_of(a: AnyArray, b: AnyArray, counts: AnyArray) -> float:
     """Return the correlation of two Boolean columns, with a count per row.
 
-    It is 1 if the columns are equal, and otherwise 0 if one of them is constant.
+    It is 1 if the columns are equal; otherwise it is 0 if one of them is constant.
 
     Examples
     --------
@@ -209,11 +209,11 @@ def traits_of(truth: AnyArray, a: AnyArray, b: AnyArray, counts: AnyArray, n: in
     Parameters
     ----------
     truth, a, b
-        Codes of the true classes and of both models' predictions.
+        Codes of the true classes and both models' predictions.
     counts
-        Count of each row.
+        Counts of the rows.
     n
-        Number of classes; there may be more codes if some classes are only predicted.
+        Number of true classes; there are more codes if some classes are only predicted.
     """
     right = [predicted == truth for predicted in (a, b)]
     sizes = np.bincount(truth, counts)
@@ -229,7 +229,7 @@ def traits_of(truth: AnyArray, a: AnyArray, b: AnyArray, counts: AnyArray, n: in
 
 
 class _Line(TypedDict):
-    """A setting in the file."""
+    """Setting in the file."""
 
     classes: int
     balance: Literal["even", "zipf"]
@@ -332,9 +332,9 @@ def _checked(comparison: Compared) -> LabelSpec:
         why = f"it covers the metrics {', '.join(known)}"
     elif multiclass and comparison.metric in _OF_ONE_CLASS:
         name = comparison.metric
-        why = f"for more than two classes it covers {name} of the rarest only; use f1_macro"
+        why = f"for more than two classes it covers {name} of the rarest class only; use f1_macro"
     elif _leaves_classes_out(spec):
-        why = "it covers averages over all classes, and this comparison averages over some"
+        why = "it covers averages over all classes, but this comparison averages over some"
     elif comparison.chain is not None or spec.prior.name not in ("unit", "learned")[multiclass:]:
         why = "it covers the default prior only; omit prior and engine"
     elif comparison.hdi.prob != _PROB:

@@ -37,7 +37,7 @@ _PSEUDO = 0.5
 _MOST_ROWS = 12
 _LONGEST = 12  # longest name that fits a table 80 characters wide
 _SCREEN_COLUMNS = {"x", "a", "b", "difference", "difference_lower", "difference_upper"}
-# With fewer items above a threshold, the net benefit depends on a handful of items.
+# With fewer items above a threshold, the net benefit depends on very few items.
 _MIN_ITEMS_ABOVE = 10
 
 
@@ -63,7 +63,7 @@ class Band(NamedTuple):
     Parameters
     ----------
     observed
-        Curve of the data.
+        Plug-in curve.
     mean, mcse
         Posterior mean at each point, and its Monte Carlo standard error.
     lower, upper
@@ -82,7 +82,7 @@ class Band(NamedTuple):
 )
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Curve(Tabular):
-    """The curves of A and B from the same item weights, and their difference.
+    """Curves of A and B from the same item weights, and their difference.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class Curve(Tabular):
     grid
         Points at which the curves are evaluated.
     a, b
-        Each model's curve with its simultaneous band, see :class:`Band`.
+        Each model's curve with its simultaneous band; see :class:`Band`.
     difference
         A − B with its simultaneous band.
     prob
@@ -232,11 +232,11 @@ def curve(comparison: Compared, kind: Kind) -> Curve:
     if not isinstance(spec, ScoreSpec) or isinstance(
         comparison.details, (RunDetails, ScoreDetails)
     ):
-        raise UsageError("curves need scores; compare scores with a metric such as roc_auc")
+        raise UsageError("curves need scores; compare scores using a metric such as roc_auc")
     if spec.positive is None or not spec.paired:
         raise UsageError(
-            "curves need one score per item for a positive class, and paired models; compare by "
-            "roc_auc or brier_score, with pos_label if there are several classes"
+            "curves need paired models with one score per item for a positive class; use roc_auc "
+            "or brier_score, with pos_label if there are several classes"
         )
     scores = [probabilities(spec.view, model, spec.positive)[1][:, 1] for model in (0, 1)]
     if kind in ("calibration", "net_benefit"):
@@ -270,9 +270,10 @@ def curve(comparison: Compared, kind: Kind) -> Curve:
 
 
 class _Reader(NamedTuple):
-    """A grid, the number of pseudo-items to add, and a function of weights.
+    """Grid, number of pseudo-items to add, and function of the weights.
 
-    Weights are ``(length, n_items + n_added)``, values ``(2, n_points, length)``.
+    The function takes weights ``(length, n_items + n_added)`` and returns values ``(2, n_points,
+    length)``.
     """
 
     grid: FloatArray
@@ -324,10 +325,10 @@ def _banded(values: FloatArray, observed: FloatArray, prob: float) -> Band:
     """Return the mean, and order statistics that contain an entire curve with probability ``prob``.
 
     The band is the k-th smallest and the k-th largest value at every point, with the largest k for
-    which a further draw, such as the truth, would lie inside everywhere with this probability.
-    Its rank among all draws is then above k, so the draws with a rank of k or less at some point
-    are counted (Besag and others, 1995, count those below k, which are fewer). The band follows
-    skewed posteriors at the ends of a curve, unlike bands of mean ± q · sd.
+    which a further draw, such as the true curve, would lie inside the band at all points with this
+    probability. Its rank among all draws is then above k, so the draws with a rank of k or less at
+    some point are counted (Besag and others, 1995, count those below k, which are fewer). The band
+    follows skewed posteriors at the ends of a curve, unlike bands of mean ± q · sd.
     """
     n_draws = values.shape[1]
     order: IntArray = np.argsort(values, axis=1)
@@ -347,9 +348,10 @@ def _banded(values: FloatArray, observed: FloatArray, prob: float) -> Band:
 
 
 class _Steps(NamedTuple):
-    """Items of each class from the highest score to the lowest, and the corners of the curve.
+    """Items of each class, from highest to lowest score, and the corners of the curve.
 
-    Positives come first in both. Pseudo-items of each class above and below all are included.
+    Positives come first in both. Pseudo-items of each class, above and below all scores, are
+    included.
     """
 
     order: tuple[IntArray, IntArray]
@@ -364,7 +366,7 @@ class _Steps(NamedTuple):
         ordered, is_positive = padded[order], kinds[order]
         last: IntArray = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), len(padded) - 1)
         passed = [np.cumsum(kind)[last] for kind in (is_positive, ~is_positive)]
-        # A threshold between two that pass items of the same class is not a corner.
+        # A threshold is not a corner if the next items on both sides have the same class.
         up, right = (np.diff(steps, prepend=0) > 0 for steps in passed)
         straight = (up[:-1] == up[1:]) & (right[:-1] == right[1:]) & (up[:-1] != right[:-1])
         bends = np.append(~straight, True)
@@ -387,7 +389,7 @@ _GRID = np.arange(1, 100) / 100
 def _of_model(weights: FloatArray, model: int, n_added: int) -> FloatArray:
     """Return the weights of the items and of a model's pseudo-items.
 
-    With shared pseudo-items, the ends of both curves would always agree.
+    If the models shared pseudo-items, the ends of both curves would always agree.
     """
     n = weights.shape[1] - 2 * n_added
     first = n + model * n_added
@@ -454,14 +456,14 @@ def _net_benefit(spec: ScoreSpec, scores: list[FloatArray]) -> _Reader:
     many = np.all([counts @ passed >= _MIN_ITEMS_ABOVE for passed in above], axis=0)
     if not many.any():
         raise UsageError(
-            f"a net benefit curve needs a threshold with {_MIN_ITEMS_ABOVE} items above it in both "
-            "models; there is none"
+            f"no threshold has {_MIN_ITEMS_ABOVE} items above it in both models, as a net benefit "
+            "curve requires"
         )
     grid = _GRID[many]
     odds = grid / (1 - grid)
     gain_per_item = np.where(spec.is_positive[:, None], 1.0, -odds)
-    # As for a ROC curve, each class has a pseudo-item above all thresholds and one below. Without
-    # them, a tail without items would count as empty in the population too.
+    # As for a ROC curve, each class has one pseudo-item above and one below all thresholds. Without
+    # these, a tail that is empty in the sample would count as empty in the population too.
     ends = np.stack([np.ones_like(grid), -odds, np.zeros_like(grid), np.zeros_like(grid)])
     gains = [np.vstack([passed[:, many] * gain_per_item, ends]) for passed in above]
 

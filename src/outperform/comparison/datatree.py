@@ -46,7 +46,7 @@ def _no_way_back(comparison: Compared) -> str | None:
     spec = comparison.spec
     if not isinstance(spec, LabelSpec):
         return f"scores are not stored; {_ADVICE}"
-    # Comparisons of runs and of folds need more than the counts.
+    # Comparisons of runs and folds need more than the counts.
     if comparison.details is not None or spec.counting != ONCE:
         verb = verb_of(comparison.details)
         return f"the counts of {verb}() are not stored; call it again with the same random_state"
@@ -101,10 +101,10 @@ def _of_prior(prior: PriorModel) -> dict[str, object] | str:
 
 
 def read_kept(text: str) -> dict[str, Any]:
-    """Return the stored content; raise if the tree is damaged or irreversible."""
+    """Return the stored content; raise an error if the tree is damaged or not convertible."""
     damaged = "the attribute 'outperform' of this tree is damaged"
     try:
-        content = parse(text, constants=True)  # a diagnostic of chains may be undefined
+        content = parse(text, constants=True)  # a chain diagnostic may be undefined
     except DataError as error:
         raise DataError(f"{damaged}: {error}") from error
     if not isinstance(content, dict) or type(content.get("schema")) is not int:
@@ -114,7 +114,7 @@ def read_kept(text: str) -> dict[str, Any]:
             f"a tree of schema {shown(content['schema'])} cannot be read; known: {_SCHEMA}"
         )
     if not is_signed(content):
-        raise DataError(f"{damaged}: its content does not match its checksum, so it was changed")
+        raise DataError(f"{damaged}: its content was changed, and the checksum does not match")
     if "reason" in content:
         raise DataError(
             f"this DataTree cannot be converted back to a Comparison: {content['reason']}"
@@ -128,12 +128,12 @@ def ask_again(
     """Return the spec of the stored comparison."""
     if content["own_metric"] and metric is None:
         raise UsageError(
-            f"the metric {content['metric']!r} is your own, which a tree does not contain; pass it "
-            "again: from_datatree(tree, metric=...)"
+            f"the metric {content['metric']!r} is user-defined, so the tree does not contain it; "
+            "pass it again: from_datatree(tree, metric=...)"
         )
     if content["own_prior"] != (prior is not None):
         raise UsageError(
-            "the prior is your own PyMC model, which a tree does not contain; pass it again: "
+            "the prior is a PyMC model, which a tree does not contain; pass it again: "
             "from_datatree(tree, prior=...)"
             if content["own_prior"]
             else "the tree contains its prior; omit prior="
@@ -168,7 +168,7 @@ _LARGEST = 2**63
 def to_datatree(comparison: Compared) -> DataTree:
     """Return groups posterior, prior and observed_data with labelled coordinates.
 
-    Independent draws are divided into four chains, which ArviZ's diagnostics need.
+    Independent draws are divided into four chains, as ArviZ's diagnostics require.
     """
     xr = require("xarray", extra="pymc", purpose="to_datatree")
     values = np.stack([comparison.a.draws, comparison.b.draws])
@@ -238,7 +238,7 @@ def _has_confusion(data: Outcomes) -> bool:
 
 
 def _coordinate(labels: list[Label]) -> AnyArray:
-    """Return labels as a coordinate for any file format, as text if NumPy has no type for them."""
+    """Return labels as a coordinate for any file format; as text if NumPy has no suitable type."""
     same = len({type(label) for label in labels}) == 1
     texts = [str(label) for label in labels]
     values = np.array(labels if same else texts)
@@ -274,8 +274,8 @@ def _text(tree: object) -> str:
     text = getattr(tree, "attrs", {}).get(_KEPT)
     if not isinstance(text, str):
         raise DataError(
-            "this is not the tree of a comparison; pass the complete result of "
-            f"Comparison.to_datatree(), with its attribute {_KEPT!r}; got {type(tree).__name__}"
+            "this is not a tree from Comparison.to_datatree(); pass its complete result, with "
+            f"the attribute {_KEPT!r}; got {type(tree).__name__}"
         )
     return text
 
@@ -289,7 +289,7 @@ def _values(tree: Any, content: dict[str, Any]) -> FloatArray:
         values = np.asarray(array.values, dtype=np.float64).reshape(len(names), -1)
     except (KeyError, ValueError) as error:
         raise DataError(
-            "the tree must still have its group 'posterior' with 'value' by chain, draw and "
+            "the tree must still contain the group 'posterior' with 'value' by chain, draw and "
             f"classifier, {' and '.join(map(repr, names))}: {error}"
         ) from error
     if values.shape[1] != content["n_draws"] or not np.isfinite(values).all():
@@ -308,12 +308,12 @@ def _answer(spec: LabelSpec, values: FloatArray, chains: list[dict[str, Any]]) -
 
 
 def check_observed(comparison: Compared, tree: Any) -> None:
-    """Reject a metric other than the one that was drawn."""
+    """Reject a metric that differs from the metric of the draws."""
     written = tree["observed_data"]["value"].sel(classifier=list(comparison.names)).values
     observed = [comparison.a.observed, comparison.b.observed]
     if not np.allclose(observed, written, rtol=1e-9, equal_nan=True):
         raise DataError(
-            f"metric= must be the metric of the tree's draws; {comparison.metric!r} is "
-            f"{observed[0]:.6g} and {observed[1]:.6g} on its outcomes, but the tree has "
+            "metric= must be the metric of the tree's draws; on the tree's outcomes, "
+            f"{comparison.metric!r} is {observed[0]:.6g} and {observed[1]:.6g}, but the tree has "
             f"{written[0]:.6g} and {written[1]:.6g}"
         )

@@ -1,4 +1,4 @@
-"""Training and prediction of estimators, and a display in the style of scikit-learn."""
+"""Training and prediction of estimators, and a display class in scikit-learn style."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 PREDICT = ("predict",)
-# Methods by the scores that a metric reads, in the order in which scikit-learn's scorers try them.
+# Methods for the scores that a metric uses, in the order in which scikit-learn's scorers try them.
 _METHODS = {
     "ranking": ("decision_function", "predict_proba"),
     "classes": ("predict_proba",),
@@ -31,7 +31,7 @@ _METHODS = {
 
 
 def methods_for(metric: MetricLike | None) -> tuple[str, ...]:
-    """Return the methods of an estimator that a metric can use; none if they are unknown.
+    """Return the estimator methods that a metric can use; empty if unknown.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def methods_for(metric: MetricLike | None) -> tuple[str, ...]:
 
 
 def check_estimator(estimator: object, name: str, methods: tuple[str, ...] = PREDICT) -> None:
-    """Reject an object that cannot be trained, or has none of the required methods."""
+    """Reject an object that cannot be trained or lacks the required methods."""
     if isinstance(estimator, type):
         raise UsageError(
             f"{name} must be an estimator, not the class {estimator.__name__}; "
@@ -70,7 +70,7 @@ def respond(estimator: object, x: object, methods: tuple[str, ...]) -> object:
         return predicted
     columns = np.array(predicted, dtype=np.float64)
     names: list[Label] = np.asarray(classes).tolist()
-    if columns.ndim == 1:  # margins refer to the second class
+    if columns.ndim == 1:  # decision function values refer to the second class
         columns = np.stack([-columns, columns], axis=1)
     if columns.ndim != 2 or columns.shape[1] != len(names):
         raise DataError(
@@ -290,9 +290,8 @@ class ComparisonDisplay:
         a, b
             Trained estimators, named after their classes unless ``names`` is passed.
         X, y
-            Test set, on which neither was trained. Metrics that rank items use
-            ``decision_function`` or else ``predict_proba``; metrics of probabilities use
-            ``predict_proba``.
+            Test set that was not used for training. Ranking metrics use ``decision_function``, or
+            ``predict_proba`` if there is none; probability metrics use ``predict_proba``.
         ax, size
             As for :meth:`plot`.
         **kwargs
@@ -322,7 +321,7 @@ class ComparisonDisplay:
 
 
 def _response(estimator: Any, X: object, pos_label: object, methods: tuple[str, ...]) -> Any:
-    """Return the labels that a trained estimator predicts, or its scores."""
+    """Return the predicted labels or the scores of a trained estimator."""
     known = any(callable(getattr(estimator, name, None)) for name in methods)
     if not known or isinstance(estimator, type):
         raise UsageError(

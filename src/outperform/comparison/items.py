@@ -46,7 +46,7 @@ _KEYS = ("id", "truth", "a", "b", "right", "influence")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemRow:
-    """An item of a comparison.
+    """Item of a comparison.
 
     Parameters
     ----------
@@ -57,14 +57,14 @@ class ItemRow:
     a, b
         Predictions or scores of the models; None if the data only record right or wrong.
     right
-        The model that is right, by name, or ``"both"`` or ``"neither"``. For scores, the model
-        that does better on the item, or ``"both"`` if equal; None if the metric has no value for
-        a single item. For spans, the model with fewer missed and invented spans in the sentence
-        or document.
+        Name of the model that is right, or ``"both"`` or ``"neither"``. For scores, the model that
+        does better on the item, or ``"both"`` if equal; None if the metric is undefined for a
+        single item. For spans, the model with fewer missed and invented spans in the sentence or
+        document.
     influence
         The observed A − B minus its value without the item; None if not computed.
     columns
-        Further columns of the item, by name.
+        Additional columns of the item, by name.
     """
 
     id: str | int
@@ -83,7 +83,7 @@ class Agreement(NamedTuple):
     Parameters
     ----------
     both, only_a, only_b, neither
-        The four numbers.
+        Number of items.
     """
 
     both: int
@@ -95,14 +95,14 @@ class Agreement(NamedTuple):
 @written("names metric which n right observed decision room rows=_plain_rows", kind="items")
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class ItemTable(Tabular):
-    """The items behind a comparison, the most influential first.
+    """Items behind a comparison, the most influential first.
 
     Parameters
     ----------
     names
         Names of A and B.
     metric
-        Name of the metric in words.
+        Display name of the metric.
     which
         ``"flips"`` for the items that only one model got right, or ``"all"``.
     rows
@@ -116,10 +116,10 @@ class ItemTable(Tabular):
     decision
         The decision.
     room
-        Distance that the HDI would have to move for another decision, with its sign.
+        Signed distance that the HDI would have to move for the decision to change.
     scored
-        Whether the data are scores or spans. Then ``right`` counts the items on which each model
-        does better or, if the metric has no value for a single item, has the higher score.
+        Whether the data are scores or spans. If so, ``right`` counts the items on which each model
+        does better or, if the metric is undefined for a single item, has the higher score.
 
     Examples
     --------
@@ -168,7 +168,7 @@ class ItemTable(Tabular):
         )
 
     def _has(self, key: str) -> bool:
-        """Return whether a column has a value for any item."""
+        """Return whether a column has a value for at least one item."""
         known = key in ("id", "right", "influence") or key not in _KEYS
         return known or any(getattr(row, key) is not None for row in self.rows)
 
@@ -283,13 +283,13 @@ class _AllItems:
 
     ids: list[Any]
     named: bool  # whether the data have ids
-    cell: IntArray  # index of each item in truth, a and b
+    cell: IntArray  # position of each item in truth, a and b
     truth: list[Any]
     a: list[Any]
     b: list[Any]
-    right: AnyArray  # (n, 2), larger if the model does better on the item
+    right: AnyArray  # (n, 2), larger values if the model does better on the item
     influence: FloatArray
-    has_right: bool = True  # whether the metric has a value for a single item
+    has_right: bool = True  # whether the metric is defined for a single item
 
 
 def _item(
@@ -323,7 +323,7 @@ def _agreement(right: AnyArray) -> Agreement:
 
 
 def room(comparison: Compared, sign: float | None = None) -> float:
-    """Return how far the HDI would have to move, with the same width, for another decision.
+    """Return how far the HDI would have to move, at the same width, to change the decision.
 
     If ``sign`` is passed, only moves in that direction count. NaN if no move is enough.
 
@@ -337,7 +337,7 @@ def room(comparison: Compared, sign: float | None = None) -> float:
     hdi, rope, ordered = comparison.hdi, comparison.rope, np.sort(comparison.draws)
 
     def moved(step: float) -> Decision:
-        # Moving the posterior up is the same as moving the ROPE down.
+        # Moving the posterior up is equivalent to moving the ROPE down.
         shifted = Rope(low=rope.low - step, high=rope.high - step)
         return decide(hdi, shifted, masses_from_draws(ordered, shifted))
 
@@ -396,10 +396,10 @@ def _of_labels(spec: LabelSpec, observed: float) -> _AllItems:
 def _of_spans(
     spec: LabelSpec, observed: float, stored: Items, values: AnyArray, spans: SpanRows
 ) -> _AllItems:
-    """Drop each sentence or document in turn; the better model has fewer wrong spans."""
+    """Drop each sentence or document in turn; the model with fewer wrong spans does better."""
     view_codes = changes.view_codes(spec).tolist()
     codes: dict[Any, int] = dict(zip(spec.data.labels, view_codes, strict=True))
-    # Spans that only other models predict have no kind.
+    # Spans predicted only by other models have no kind.
     kinds = [next((kind for kind in column if kind is not None), None) for column in values.T]
     types = np.array([codes.get(kind, -1) for kind in kinds], dtype=np.int64)[stored.cell]
     answers = (values != None)[:, stored.cell]  # noqa: E711 (item by item)
@@ -421,7 +421,7 @@ def _of_spans(
 
 
 def _by_document(spans: SpanRows, kinds: Iterable[Any], selected: AnyArray) -> list[Any]:
-    """Return the selected spans of each document, from left to right."""
+    """Return the selected spans of each document, in text order."""
     texts: list[list[Span]] = [[] for _ in range(spans.n)]
     columns = (column[selected].tolist() for column in (spans.document, spans.start, spans.end))
     for document, start, end, kind in zip(*columns, kinds, strict=True):
@@ -431,11 +431,11 @@ def _by_document(spans: SpanRows, kinds: Iterable[Any], selected: AnyArray) -> l
 
 def _stored_items(spec: LabelSpec) -> Items:
     stored = spec.data._items
-    # For groups of spans, the groups are counted and not their sentences.
+    # For groups of spans, the groups are counted, not the sentences.
     lost = stored is None or (stored.n != spec.data.n and stored.spans is None)
     if stored is None or lost or spec.data.pool is not None:
         raise UsageError(
-            "the rows of these outcomes are not available: they were counted in a database, read "
+            "these outcomes no longer contain their rows: they were counted in a database, read "
             f"as counts, split or selected, or there are more than {MOST_ITEMS:,}; pass the id "
             f"column with {param('id=')}{either(' of op.read, or pass arrays', '')}"
         )
@@ -464,9 +464,9 @@ def _moved_by_items(spec: ScoreSpec) -> FloatArray:
 
 
 def _gains(data: Scores, terms: Sequence[FloatArray], ready: Sequence[CombinedMeans]) -> FloatArray:
-    """Return how much better A does than B on each item: the loss of A if they swap their answers.
+    """Return how much better A does than B on each item: A's loss if the models swap answers.
 
-    The swap is evaluated for both models, because an answer that helps one of them may not help the
+    The swap is evaluated for both models, because an answer that helps one model may not help the
     other.
     """
     weights = np.ones(len(terms[0])) if data.weights is None else data.weights
@@ -477,7 +477,7 @@ def _gains(data: Scores, terms: Sequence[FloatArray], ready: Sequence[CombinedMe
         plug_in = PlugIn(sums, partial(_value_of, model))
         exchanged = np.vstack([sign * swapped, np.zeros(len(weights))])
         gains += sign * (plug_in.observed - plug_in.without(exchanged))[0]
-    # Equal answers are a tie, regardless of rounding.
+    # Equal answers count as a tie, regardless of rounding.
     return np.where((swapped == 0).all(axis=0), 0.0, np.nan_to_num(gains))
 
 
@@ -490,7 +490,7 @@ def _of_statistics(spec: ScoreSpec, ready: list[CombinedMeans]) -> _AllItems:
     data, n = spec.data, spec.data.n_rows
     influences = _moved_by_items(spec)
     better = influences
-    if ready[0].row is None:  # with the same sums for all models, swapping changes nothing
+    if ready[0].row is None:  # if all models have the same sums, swapping changes nothing
         metric = replace(spec.metric, how=ready[0].sums)
         both = terms_of(metric, data, range(len(ready)), spec.positive)
         gains = _gains(data, np.split(both, len(ready)), ready)
@@ -585,7 +585,7 @@ def _by_id(name: str, values: Any, items: _AllItems) -> Mapping[Any, object]:
 
 
 def _natural(name: str | int) -> tuple[object, ...]:
-    """Return a sort key that puts q2 before q10, and numbers before texts."""
+    """Return a sort key that puts q2 before q10, and numbers before text."""
     if isinstance(name, int):
         return (0, name)
     parts = re.split(r"(\d+)", name)

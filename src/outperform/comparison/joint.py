@@ -58,21 +58,21 @@ class JointPart(NamedTuple):
 )
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Joint(Tabular):
-    """Probabilities that A is better, equivalent or worse in two metrics jointly.
+    """Joint probabilities that A is better, equivalent or worse in two metrics.
 
     Parameters
     ----------
     one, other
-        The two comparisons, or ratios of them, each with its ROPE.
+        The two comparisons (or their ratios), each with its ROPE.
     probabilities
         ``(3, 3)``: A is better, equivalent or worse in the first metric (rows) and in the second
         (columns).
     draws
-        Joint draws of both differences or ratios, ``(2, n_draws)``.
+        Joint draws of the two differences or ratios, ``(2, n_draws)``.
     prob
         Probability required for a decision.
     findings
-        Findings about both metrics, without repetitions.
+        Findings about both metrics, without duplicates.
 
     Examples
     --------
@@ -103,7 +103,7 @@ class Joint(Tabular):
 
     @property
     def _parts(self) -> tuple[JointPart, JointPart]:
-        """The two metrics."""
+        """Both metrics."""
         return JointPart(self.one), JointPart(self.other)
 
     @property
@@ -128,16 +128,16 @@ class Joint(Tabular):
         return _comparison(self.one).signature
 
     def p(self, one: Event, other: Event) -> float:
-        """Return the probability of an event in the first metric and one in the second.
+        """Return the joint probability of an event in the first metric and one in the second.
 
         Parameters
         ----------
         one, other
-            ``"better"``, ``"equivalent"`` or ``"worse"``, each by the ROPE of its metric.
+            ``"better"``, ``"equivalent"`` or ``"worse"``, relative to the ROPE of the metric.
         """
         for event in (one, other):
             if event not in EVENTS:
-                raise UsageError(f"an event is one of {', '.join(EVENTS)}; got {event!r}")
+                raise UsageError(f"an event must be one of {', '.join(EVENTS)}; got {event!r}")
         return float(self.probabilities[EVENTS.index(one), EVENTS.index(other)])
 
     @property
@@ -179,10 +179,11 @@ class Joint(Tabular):
 
     @property
     def decision(self) -> Verdict:
-        """The case with at least the required probability; ``"undecided"`` if there is none.
+        """Case with at least the required probability; ``"undecided"`` if there is none.
 
         Exactly one of four cases is true: A dominates, is equivalent in both, is dominated, or
-        trades one metric for the other. A serious finding about either metric withholds it.
+        trades one metric for the other. A serious finding about either metric makes it
+        ``"undecided"``.
         """
         if is_serious(self.findings):
             return "undecided"
@@ -241,7 +242,7 @@ class Joint(Tabular):
         )
         a, b = (for_text(name, limit=LONGEST) for name in self.names)
         ropes = " and ".join(_rope_of(part) for part in (self.one, self.other))
-        title = f"{a} against {b}, {first} downwards and {second} across (ROPE {ropes})"
+        title = f"{a} against {b}, {first} as rows and {second} as columns (ROPE {ropes})"
         return Table(columns, rows, title=title)
 
     def _document(self) -> Document:
@@ -307,7 +308,7 @@ def joint(one: Compared | Ratio, other: Compared | Ratio, *, what: str) -> Joint
         raise UsageError(f"joint() needs two different metrics; got {first.metric!r} twice")
     if first.spec.drawn_with != second.spec.drawn_with or what != "metric":
         raise UsageError(
-            f"{first.metric!r} and {second.metric!r} do not share a table and a prior, so they "
+            f"{first.metric!r} and {second.metric!r} do not use the same table and prior, so they "
             f"have no joint draws; set {param('prior=', 'bootstrap')}, or pass the contribution of "
             "each item to Outcomes.from_statistics"
         )
@@ -327,7 +328,7 @@ def joint(one: Compared | Ratio, other: Compared | Ratio, *, what: str) -> Joint
 
 
 def _findings(part: Compared | Ratio) -> Iterator[Finding]:
-    """Yield the findings about one metric, and those that would withhold a firm decision."""
+    """Yield the findings about one metric, including those that would withhold a firm decision."""
     yield from part.findings
     for firm in (Decision.BETTER, Decision.EQUIVALENT):
         few_finding = disagreements.disagreement_finding(_comparison(part).spec, firm, part.hdi)
@@ -358,7 +359,7 @@ def _divided(part: Compared | Ratio, values: FloatArray) -> FloatArray:
 
 
 def _events(draws: FloatArray, part: Compared | Ratio) -> FloatArray:
-    """Return 0 for each draw that is better, 1 for each in the ROPE, 2 for each that is worse."""
+    """Return 0 for each draw where A is better, 1 in the ROPE, and 2 where A is worse."""
     side = (draws > part.rope.high).astype(np.int64) - (draws < part.rope.low)
     better = _comparison(part).spec.metric.greater_is_better
     return np.asarray(1 - side if better else 1 + side)

@@ -41,7 +41,7 @@ from outperform.results.compared import Compared
 from outperform.results.details import RunDetails
 
 LONGEST = 30
-_IN_SENTENCE = {"metric", "sd", "decision"}  # the sentence or the interval shows them
+_IN_SENTENCE = {"metric", "sd", "decision"}  # already shown by the sentence or the interval
 # Findings about the interval and the ROPE of the difference do not apply to the ratio.
 _OF_DIFFERENCE = {
     "default_rope", "zero_width_rope", "monte_carlo_too_coarse", "few_disagreements",
@@ -60,7 +60,7 @@ _OF_DIFFERENCE = {
 class Ratio(Summary, Tabular):
     """Posterior of A / B in a metric, with the decision, interval and probabilities.
 
-    The mean, sd, HDI and their Monte Carlo errors are those of :class:`Summary`.
+    For mean, sd, HDI and Monte Carlo errors see :class:`Summary`.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class Ratio(Summary, Tabular):
     observed
         Ratio of the plug-in values.
     rope
-        Ratios too close to 1 to matter, such as 0.95 to 1.05.
+        Range of ratios that do not matter in practice, such as 0.95 to 1.05.
     decision
         The decision.
     draws
@@ -248,7 +248,7 @@ def ratio(comparison: Compared, *, rope: RopeLike) -> Ratio:
         raise DataError(
             f"{comparison.metric} of {comparison.names[1]!r} is not certainly above 0 (its draws "
             f"range from {b.min():.3g} to {b.max():.3g}), so a ratio is meaningless; use the "
-            "difference, or a positive metric, such as mean_cost for neg_mean"
+            "difference, or a positive metric such as mean_cost instead of neg_mean"
         )
     draws = a / b
     region, ordered = _around_one(rope), np.sort(draws)
@@ -309,7 +309,7 @@ def _vague(comparison: Compared, decision: Decision) -> Finding | None:
 
 
 def _around_one(rope: RopeLike) -> Rope:
-    """Convert a half-width around 1, or the two ends of the ratio."""
+    """Convert a half-width around 1, or a pair of ratios, to a ROPE."""
     region = Rope.from_param(rope, bounds=None)
     if region.symmetric and region.high < 1:
         return Rope(low=1 + region.low, high=1 + region.high)

@@ -1,4 +1,4 @@
-"""``Comparison``: numbers, decision, findings and methods; and how draws are summarized."""
+"""``Comparison``: numbers, decision, findings and methods, and the summary of draws."""
 
 from __future__ import annotations
 
@@ -115,12 +115,12 @@ if TYPE_CHECKING:
 
 @written()
 class FoldTest(NamedTuple):
-    """The Bayes test of folds.
+    """Bayes test for fold counts.
 
     Parameters
     ----------
     p_h0, p_h1
-        Probability that B is no better than A, and that it is better.
+        Probability that B is no better than A, and that B is better.
     accepted
         The more probable of ``"H0"`` and ``"H1"``.
     """
@@ -142,16 +142,17 @@ class FoldTest(NamedTuple):
 class Comparison(Summary, Tabular):
     """Posterior of A − B in a metric, with the decision, intervals and probabilities.
 
-    The mean, sd, HDI and their Monte Carlo errors are those of :class:`Summary`.
+    For mean, sd, HDI and Monte Carlo errors see :class:`Summary`.
 
     Parameters
     ----------
     spec
-        The data with the metric, prior and other choices.
+        Data, metric, prior and other settings.
     a, b
-        Posterior of each classifier's metric.
+        Posterior of each model's metric.
     observed
-        Plug-in difference, equal to scikit-learn's unless other class proportions are set.
+        Plug-in difference, equal to scikit-learn's unless class proportions or label errors are
+        set.
     rope
         Region of practical equivalence.
     decision
@@ -169,9 +170,8 @@ class Comparison(Summary, Tabular):
     chain
         Diagnostics of the Markov chain; None if the draws are independent.
     details
-        Further fields of a comparison by folds (:class:`FoldDetails`, :class:`CrossDetails`),
-        training runs (:class:`RunDetails`) or fold scores (:class:`ScoreDetails`); None for any
-        other comparison.
+        Additional fields for folds (:class:`FoldDetails`, :class:`CrossDetails`), training runs
+        (:class:`RunDetails`) or fold scores (:class:`ScoreDetails`); None for other comparisons.
     """
 
     spec: Spec
@@ -277,7 +277,7 @@ class Comparison(Summary, Tabular):
         return _merged(replace(step, decision=self._allowed(step.decision)) for step in steps)
 
     def _allowed(self, decision: Decision) -> Decision:
-        """Return a decision, or undecided if the data or the chain do not support it."""
+        """Return a decision, or undecided if the data or the chain does not support it."""
         chains = (self.a.chain, self.b.chain, self.chain)
         if any(chain is not None and not chain.converged for chain in chains):
             return Decision.UNDECIDED
@@ -330,13 +330,13 @@ class Comparison(Summary, Tabular):
 
     @property
     def p_h0(self) -> float:
-        """Probability that B is no better than A, H₀ of the Bayes test of folds."""
+        """Probability that B is no better than A, H₀ of the Bayes test for fold counts."""
         self._refuse_without_folds("p_h0")
         return self._masses.greater
 
     @property
     def p_h1(self) -> float:
-        """Probability that B is better than A, H₁ of the Bayes test of folds."""
+        """Probability that B is better than A, H₁ of the Bayes test for fold counts."""
         self._refuse_without_folds("p_h1")
         if self.distribution is not None:
             return self.distribution.cdf(0.0)
@@ -344,29 +344,30 @@ class Comparison(Summary, Tabular):
 
     @property
     def accepted(self) -> str:
-        """The more probable of ``"H0"`` and ``"H1"`` in the Bayes test of folds."""
+        """``"H0"`` or ``"H1"``, whichever is more probable in the Bayes test of folds."""
         return "H1" if self.p_h1 > self.p_h0 else "H0"
 
     def _refuse_without_folds(self, name: str) -> None:
         if self._folds is None:
             raise UsageError(
-                f"{name} belongs to the Bayes test of blocked cross-validation (compare_cv_counts, "
-                "cross_compare); use p_greater, the probability that A − B is above zero"
+                f"{name} exists only for the Bayes test of blocked cross-validation "
+                "(compare_cv_counts, cross_compare); use p_greater, the probability that A − B is "
+                "above zero"
             )
 
     def confusions(self) -> tuple[AnyArray, AnyArray]:
-        """Return the confusion matrices of A and of B, true classes as rows."""
+        """Return the confusion matrices of A and B, with true classes as rows."""
         data = counted(self.spec).data
         if data.pool is not None:  # the labelled items represent the pool
             data = in_weights(data)
         a, b = (data.confusion(name) for name in data.models)
         return a, b
 
-    # Further fields of to_dict()
+    # Additional fields of to_dict()
 
     @property
     def _defined(self) -> bool:
-        """Whether the data define both plug-in values; a value that is 0/0 is 0 by convention."""
+        """Whether both plug-in values are defined; 0/0 counts as 0 by convention."""
         return self.a.observed_defined and self.b.observed_defined
 
     @cached_property
@@ -378,11 +379,11 @@ class Comparison(Summary, Tabular):
 
     @property
     def _all_findings(self) -> tuple[Finding, ...]:
-        """Findings, those about the Bayes factor last."""
+        """Findings, with those about the Bayes factor last."""
         factor = self.bayes_factor
         return self.findings if factor is None else (*self.findings, *factor.findings)
 
-    # Comparisons by folds, runs and fold scores override these.
+    # Comparisons of folds, runs and fold scores override these.
 
     @property
     def _runs(self) -> RunDetails | None:
@@ -412,9 +413,9 @@ class Comparison(Summary, Tabular):
         Parameters
         ----------
         length
-            ``"medium"``: estimate, interval, direction, practical significance, caveats and
-            method. ``"long"``: the Bayes factor too. ``"short"``: the estimate, its interval, the
-            decision and its caveats.
+            ``"short"``: estimate, interval, decision and caveats. ``"medium"``: estimate, interval,
+            direction, practical significance, caveats and method. ``"long"``: the same with the
+            Bayes factor.
         """
         return paragraph(self.to_dict(), length=length)
 
@@ -443,7 +444,7 @@ class Comparison(Summary, Tabular):
         return coverage_sentence(self)
 
     def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
-        """Draw the posterior in its three parts, with HDI, ROPE and the three percentages.
+        """Draw the posterior in three parts, with HDI, ROPE and three percentages.
 
         Parameters
         ----------
@@ -456,7 +457,7 @@ class Comparison(Summary, Tabular):
         return plot_posterior(shape, facts=to_json(self, facts.FIGURE), ax=ax, size=size)
 
     def plot_bayes_factor(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
-        """Draw prior and posterior of the difference, and their mass or density at both nulls.
+        """Draw prior and posterior of the difference, with the mass or density at both nulls.
 
         Parameters
         ----------
@@ -481,7 +482,7 @@ class Comparison(Summary, Tabular):
         return facts.plot_rope_curve(self, ax, size)
 
     def plot_models(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
-        """Draw the posterior of each classifier's metric, with HDI and observed value.
+        """Draw the posterior of each model's metric, with HDI and observed value.
 
         Parameters
         ----------
@@ -504,7 +505,8 @@ class Comparison(Summary, Tabular):
         """
         if self._runs is None:
             raise UsageError(
-                "there are no training runs to draw; use plot(), or compare runs by compare_runs()"
+                "there are no training runs to draw; use plot(), or compare runs with "
+                "compare_runs()"
             )
         return facts.plot_models(self, ax, size)
 
@@ -523,7 +525,7 @@ class Comparison(Summary, Tabular):
         axes
             Three axes to draw into; new axes if None. They are returned.
         normalise
-            Whether to show each row as a percentage of its sum over the classes shown.
+            Whether to show percentages of each row's sum over the classes shown.
         labels
             Classes to show; all if None.
         size
@@ -531,10 +533,10 @@ class Comparison(Summary, Tabular):
         """
         return facts.plot_confusion(self, axes, normalise=normalise, labels=labels, size=size)
 
-    # Further results for the same data
+    # Additional results for the same data
 
     def _under(self, rope: Rope) -> Comparison:
-        """Summarize the same draws under another ROPE."""
+        """Summarize the same draws with another ROPE."""
         chains = (self.a.chain, self.b.chain, self.chain)
         answer = Answer(
             values=np.stack([self.a.draws, self.b.draws]),
@@ -554,7 +556,7 @@ class Comparison(Summary, Tabular):
     def _ask_together(
         self, specs: Sequence[Spec], *, rope: Rope, seed: np.random.SeedSequence
     ) -> tuple[Comparison, ...]:
-        """Compute several comparisons of the same table of data from the same draws."""
+        """Compute several comparisons of the same data table from the same draws."""
         pymc, n_draws = specs[0].choices.engine, self.draws.size
         if pymc is not None and pymc != self.spec.choices.engine:
             n_draws = pymc.n_draws
@@ -573,7 +575,7 @@ class Comparison(Summary, Tabular):
         seed: np.random.SeedSequence,
         as_right: tuple[AsRight, ...] | None = None,
     ) -> Comparison:
-        """Summarize draws as for this comparison; folds and runs override this."""
+        """Summarize draws in the same way as this comparison; folds and runs override this."""
         return summarize_comparison(
             spec,
             answer,
@@ -586,7 +588,7 @@ class Comparison(Summary, Tabular):
 
     @classmethod
     def _from(cls, plain: Comparison, **further: Any) -> Self:
-        """Return a comparison of this class with the fields of another, and further ones."""
+        """Return a comparison of this class with the fields of another and additional fields."""
         return cls(**{item.name: getattr(plain, item.name) for item in fields(plain)} | further)
 
     def with_rope(self, rope: RopeLike | None) -> Comparison:
@@ -612,7 +614,7 @@ class Comparison(Summary, Tabular):
         if self._scores is not None:
             raise UsageError(
                 f"these scores are values of one metric; call {verb_of(self.details)}() with "
-                "those of the other metric"
+                "scores of the other metric"
             )
         spec = again(self.spec, metric=metric)
         priced = [either.costs is not None for either in (self.spec, spec)]
@@ -648,14 +650,14 @@ class Comparison(Summary, Tabular):
         return self._ask(elsewhere(spec, shares), rope=self.rope, seed=self.seed)
 
     def with_label_errors(self, rates: LabelErrorsLike | None) -> Comparison:
-        """Return the same comparison assuming that some gold labels are wrong.
+        """Return the same comparison, assuming that some gold labels are wrong.
 
         Parameters
         ----------
         rates
             Share of wrong labels, a mapping from true classes to shares, or a matrix P(gold |
-            truth); None if all are right. Errors are assumed independent of the predictions,
-            given the truth.
+            truth); None if all are right. Given the truth, errors are assumed to be independent of
+            the predictions.
 
         Examples
         --------
@@ -706,13 +708,13 @@ class Comparison(Summary, Tabular):
         target
             Required probability of reaching the goal.
         max_items
-            Largest number of items to consider. Default: a hundred times the existing number.
+            Largest number of items to consider. Default: 100 times the existing number.
         n_simulations
             Maximum number of simulations.
         n_draws
             Number of posterior draws per simulation.
         random_state
-            None, an integer, a SeedSequence, a Generator or a RandomState.
+            None, a whole number, a SeedSequence, a Generator or a RandomState.
         n_jobs
             Number of parallel jobs. None means 1 and -1 means all available cores, as in
             scikit-learn. Results do not depend on it.
@@ -768,7 +770,7 @@ class Comparison(Summary, Tabular):
         return ComparisonTable(what="class", keys=labels, comparisons=self._by_class(specs))
 
     def _by_class(self, specs: Sequence[LabelSpec]) -> tuple[Comparison, ...]:
-        """Compute one comparison per class; those that distinguish all classes share draws."""
+        """Compute one comparison per class; metrics that distinguish all classes share draws."""
         answers: dict[int, Comparison] = {}
         multiclass = [code for code, spec in enumerate(specs) if spec.view.n_classes > 2]
         if multiclass:
@@ -780,7 +782,8 @@ class Comparison(Summary, Tabular):
             answers.update(zip(multiclass, shared, strict=True))
         for code, spec in enumerate(specs):
             if code not in answers:
-                # With one stream per class, a row does not depend on the other classes.
+                # Each class has a separate random stream, so a row does not depend on other
+                # classes.
                 answers[code] = self._ask(spec, rope=self.rope, seed=child(self.seed, code))
         return tuple(answers[code] for code in range(len(specs)))
 
@@ -798,7 +801,7 @@ class Comparison(Summary, Tabular):
         Parameters
         ----------
         priors
-            Further priors by name, as for :func:`compare`, including PyMC models.
+            Additional priors by name, as for :func:`compare`, including PyMC models.
         ropes
             Half-widths or pairs. Default: half, once, twice and four times the ROPE.
         label_errors
@@ -822,9 +825,9 @@ class Comparison(Summary, Tabular):
     def to_datatree(self) -> DataTree:
         """Return the draws as an xarray ``DataTree`` for ArviZ.
 
-        Its groups are ``posterior`` with ``value`` and ``difference``, ``prior`` with the same
-        variables if the prior is proper, and ``observed_data`` with ``value`` and, for up to 1,000
-        classes, ``confusion``. :func:`from_datatree` restores the comparison.
+        The tree contains the groups ``posterior`` with ``value`` and ``difference``, ``prior`` with
+        the same variables if the prior is proper, and ``observed_data`` with ``value`` and, for up
+        to 1,000 classes, ``confusion``. :func:`from_datatree` restores the comparison.
         """
         from outperform.comparison.datatree import to_datatree
 
@@ -849,7 +852,7 @@ class Comparison(Summary, Tabular):
         top
             Maximum number of items; all if None.
         columns
-            Further columns by name: a mapping from ids to values or, for items without ids, one
+            Additional columns by name: a mapping from ids to values or, for items without ids, one
             value per row, in order.
 
         Examples
@@ -867,16 +870,16 @@ class Comparison(Summary, Tabular):
         return items(self, which=which, top=top, columns=columns)
 
     def fragility(self) -> Fragility:
-        """Return how many gold labels would have to be wrong to change the decision.
+        """Return the minimum number of wrong gold labels that would change the decision.
 
-        This is the smallest number, for the most adverse errors. A corrected label is one of the
-        classes that occur as true labels, and the classes averaged over stay the same. If the
-        data only record right or wrong, correcting a label makes a right model wrong, and may
+        This is the smallest such number, assuming the most adverse errors. A corrected label is one
+        of the classes that occur as true labels, and the classes averaged over stay the same. If
+        the data only record right or wrong, correcting a label makes a right model wrong, and may
         make a wrong model right.
 
         For accuracy with a closed form, the number is exact if at most 100 tables have fewer
-        changes, because each of them is checked. Otherwise labels are changed one by one, each
-        time the one that moves the observed difference most, and the number is an upper bound.
+        changes, because each of them is checked. Otherwise labels are changed one by one, each time
+        the label that changes the observed difference most, and the number is an upper bound.
 
         Examples
         --------
@@ -891,9 +894,9 @@ class Comparison(Summary, Tabular):
         return fragility(self)
 
     def expected_coverage(self) -> ExpectedCoverage:
-        """Return how often 95% intervals contained the true value in the nearest simulated setting.
+        """Return the coverage of 95% intervals in the nearest simulated setting.
 
-        The setting comes from the coverage map of the documentation: the nearest numbers of
+        The setting is chosen from the coverage map in the documentation: the nearest numbers of
         classes and of items on the log scale, then the nearest class balance, then the nearest
         correlation of the models' right answers. The models' accuracy is not considered, and
         nothing is simulated. The map covers two paired models on one test set of labels, with the
@@ -921,8 +924,8 @@ class Comparison(Summary, Tabular):
         Parameters
         ----------
         rope
-            Ratios too close to 1 to matter: a half-width around 1 such as 0.05, or a pair such as
-            (0.9, 1.1).
+            Range of ratios that do not matter: a half-width around 1 such as 0.05, or a pair such
+            as (0.9, 1.1).
 
         Examples
         --------
@@ -940,14 +943,14 @@ class Comparison(Summary, Tabular):
     def curve(self, kind: Kind) -> Curve:
         """Return a curve of both models and of A − B, with simultaneous bands.
 
-        The bands come from 4,000 weightings of the items. Half an item of each class is added
-        above and below all scores (in each bin of a calibration curve), so no band has zero width.
+        The bands come from 4,000 draws of item weights. Half an item of each class is added above
+        and below all scores (for calibration curves, in each bin), so no band has zero width.
 
         Parameters
         ----------
         kind
             ``"roc"``, ``"precision_recall"``, ``"calibration"`` (ten bins of equal width) or
-            ``"net_benefit"`` (at every threshold that ten items reach in both models).
+            ``"net_benefit"`` (at every threshold reached by ten items in both models).
 
         Examples
         --------
@@ -1016,7 +1019,7 @@ class ComparisonTable(Tabular):
         caption: str | None = None,
         label: str | None = None,
     ) -> str:
-        """Return the rows as a LaTeX table, with symbols for decisions and letters for findings.
+        """Return the rows as a LaTeX table, with decision symbols and letter codes for findings.
 
         A table of all columns is set in landscape, a table of a few columns in portrait.
 
@@ -1027,7 +1030,7 @@ class ComparisonTable(Tabular):
         caption
             Caption as plain text. Default: the models, the metric, the prior and the ROPE.
         label
-            LaTeX label of the table. Default: made from the names.
+            LaTeX label of the table. Default: derived from the names.
         """
         table = rows.compact_table(self.table(), columns)
         return captioned(table, caption).to_latex(label=label or self._latex_label())
@@ -1048,14 +1051,14 @@ class ComparisonTable(Tabular):
         return plot_forest(self.what, self.keys, self.comparisons, ax, size=size)
 
     def joint(self, one: str | Ratio, other: str | Ratio) -> Joint:
-        """Return the probabilities that A is better, equivalent or worse in two metrics jointly.
+        """Return the joint probabilities that A is better, equivalent or worse in two metrics.
 
-        Both metrics use the same weights of the items, so their correlation is accounted for.
+        Both metrics use the same item weights, so their correlation is accounted for.
 
         Parameters
         ----------
         one, other
-            Two metrics of a scorecard, each with its ROPE; or the ratio of one of them,
+            Two metrics of the scorecard, each with its ROPE; or a ratio in one of them,
             ``card[metric].ratio(rope=…)``.
 
         Examples
@@ -1108,7 +1111,7 @@ def summarize_comparison(
     verb: str = "compare",
     as_right: tuple[AsRight, ...] | None = None,
 ) -> Comparison:
-    """Turn draws and closed forms into numbers, a decision and findings.
+    """Compute numbers, decision and findings from draws and closed forms.
 
     ``as_right`` has the results if predictions of never-true classes counted as right, if they are
     already known from another ROPE.
@@ -1179,7 +1182,7 @@ def answer_spec(
     n_jobs: int | None,
     verb: str = "compare",
 ) -> Comparison:
-    """Draw and summarize."""
+    """Draw the posterior and summarize it."""
     (answered,) = engine.answer([spec], Sampling(engine.check_draws(n_draws), seed, n_jobs))
     return summarize_comparison(spec, answered, rope=rope, prob=prob, seed=seed, verb=verb)
 

@@ -78,10 +78,9 @@ def scorecard(
     groups: ColumnLike | None = None,
     sample_weight: ColumnLike | None = None,
 ) -> ComparisonTable:
-    """Compare two classifiers in several metrics from one set of draws.
+    """Compare two models in several metrics, using one set of draws.
 
-    Metrics of the same table under the same prior share every draw, and so do all metrics of the
-    same scores.
+    Metrics of the same table and prior share every draw, as do all metrics of the same scores.
 
     Parameters
     ----------
@@ -111,7 +110,7 @@ def scorecard(
     n_draws
         Number of posterior draws. Default: 20,000.
     random_state
-        None, an integer, a SeedSequence, a Generator or a RandomState.
+        None, a whole number, a SeedSequence, a Generator or a RandomState.
     n_jobs
         Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
         Results do not depend on it.
@@ -205,10 +204,10 @@ def _ropes(
 
 
 def _in_one_order(specs: Sequence[Spec]) -> list[Spec]:
-    """Return specs whose views of scores have the same items in the same order.
+    """Return specs whose score views have the same items in the same order.
 
-    Some metrics sort the rows or merge equal ones, and others need the original rows; a weight
-    must belong to the same item in all of them.
+    Some metrics sort the rows or merge equal rows, and others need the original rows. A weight must
+    belong to the same item in all of them.
     """
     score_specs = [spec for spec in specs if isinstance(spec, ScoreSpec)]
     alike = len({adds_up(spec.metric, spec.data) for spec in score_specs}) < 2

@@ -1,1 +1,1 @@
-"""BLOCKED CROSS-VALIDATION: repeated halves whose training sets share a quarter."""
+"""BLOCKED CROSS-VALIDATION: repeated halves; any two training halves share n / 4 items."""

@@ -1,4 +1,4 @@
-"""``compare_cv_counts`` and ``estimate_cv_counts``: comparison and estimate from fold counts."""
+"""``compare_cv_counts`` and ``estimate_cv_counts``: comparisons and estimates from fold counts."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ from outperform.wrong_calls import explained
 def stability_findings(
     spec: LabelSpec, folds: Folds, correlation: Correlation
 ) -> tuple[Finding, ...]:
-    """Return ``unstable_learner`` if repetitions differ more than the correlation implies."""
+    """Return ``unstable_learner`` if repetitions vary more than the correlation implies."""
     if folds.m < 2:
         return (finding("stability_unchecked"),)
     spread = spread_of_repetitions(folds.repetition_counts(spec))
-    # A correlation under which counts are worth less allows for more spread.
+    # With a correlation that makes the counts worth less, a larger spread is expected.
     limit = Correlation().worth(folds.m) / correlation.worth(folds.m)
     if spread <= limit:
         return ()
@@ -60,9 +60,9 @@ def stability_findings(
 
 
 def spread_of_repetitions(counts: FloatArray) -> float:
-    """Return D of one model or of the difference of two; the formula implies D = 1.
+    """Return D of one model or of the difference between two; the formula implies D = 1.
 
-    ``counts  # (n_models, n_classes, 3, m)`` are tp, fp and fn.
+    ``counts # (n_models, n_classes, 3, m)`` contains tp, fp and fn.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def spread_of_repetitions(counts: FloatArray) -> float:
 
 
 class FoldComparison(Comparison):
-    """A comparison from fold counts; derived comparisons use the same folds."""
+    """Comparison from fold counts; derived comparisons use the same folds."""
 
     __slots__ = ()
     details: FoldDetails
@@ -104,7 +104,7 @@ class FoldComparison(Comparison):
 
 
 def blocked(plain: Comparison, folds: Folds, correlation: Correlation) -> Comparison:
-    """Add the folds to a comparison, and withhold ≫ and ≪ if they spread too much."""
+    """Add the folds to a comparison, and withhold ≫ and ≪ if the folds vary too much."""
     unstable = stability_findings(counted(plain.spec), folds, correlation)
     return FoldComparison._from(
         plain,
@@ -142,15 +142,15 @@ def compare_cv_counts(
     """Compare two models from the fold counts of m×2 blocked cross-validation.
 
     Every item is tested once in each of m repetitions, so the summed counts are worth ``w`` times
-    as many independent ones. For each model, precision and recall are then Beta distributed and F1
-    is ``2 / (2 + X)`` with ``X`` beta-prime. The difference comes from quadrature, without draws,
-    and the decision from the HDI and the ROPE. The paper's probabilities are ``p_h0`` and ``p_h1``
-    (H₁: B is better).
+    as many independent counts. For each model, precision and recall are then Beta distributed, and
+    F1 is ``2 / (2 + X)`` with a beta-prime ``X``. The difference is computed by quadrature, without
+    draws. The decision comes from the HDI and the ROPE. The paper's probabilities are ``p_h0`` and
+    ``p_h1`` (H₁: B is better).
 
     Parameters
     ----------
     folds_a, folds_b
-        Counts of A and of B, two rows per repetition: ``(S₁,T₁), (T₁,S₁), (S₂,T₂), …``.
+        Counts of A and B, two rows per repetition: ``(S₁,T₁), (T₁,S₁), (S₂,T₂), …``.
     metric
         ``"precision"``, ``"recall"``, ``"f1"``, ``"jaccard"`` or another F-beta.
     counts
@@ -164,10 +164,9 @@ def compare_cv_counts(
         Probability mass of the HDI.
     prior
         λ, the prior count of true positives, false positives and false negatives: a number,
-        ``"uniform"`` (1, the default) or ``"jeffreys"`` (one half); or ``"unit"`` or
-        ``"bootstrap"``.
+        ``"uniform"`` (1, the default), ``"jeffreys"`` (one half), ``"unit"`` or ``"bootstrap"``.
     n_draws
-        Number of draws to store with the exact numbers.
+        Number of draws to store in addition to the exact results.
     random_state
         None, a whole number, a SeedSequence, a Generator or a RandomState.
     names
@@ -221,7 +220,7 @@ def compare_counts(
     n_jobs: int | None,
     findings: tuple[Finding, ...] = (),
 ) -> Comparison:
-    """Compare two models, unpaired, from tp, fp and fn of each fold, ``(3, 2m)``."""
+    """Compare two models, unpaired, from each fold's tp, fp and fn, ``(3, 2m)``."""
     folds = folds_of_counts(np.stack(list(counted.values())))
     plain = answer_spec(
         _ask(counted, metric, prior, correlation, folds, findings),
@@ -264,10 +263,9 @@ def estimate_cv_counts(
         Probability mass of both intervals, ``hdi`` and the equal-tailed ``eti``.
     prior
         λ, the prior count of true positives, false positives and false negatives: a number,
-        ``"uniform"`` (1, the default) or ``"jeffreys"`` (one half); or ``"unit"`` or
-        ``"bootstrap"``.
+        ``"uniform"`` (1, the default), ``"jeffreys"`` (one half), ``"unit"`` or ``"bootstrap"``.
     n_draws
-        Number of draws to store with the exact numbers.
+        Number of draws to store in addition to the exact results.
     random_state
         None, a whole number, a SeedSequence, a Generator or a RandomState.
     name
@@ -296,7 +294,7 @@ def estimate_cv_counts(
 
 
 def _repeated(counted: Mapping[str, AnyArray]) -> tuple[Finding, ...]:
-    """Return findings about rows that may have been entered twice."""
+    """Return findings about rows that were possibly entered twice."""
     return tuple(
         finding for name, counts in counted.items() for finding in repeated_rows(counts, name)
     )
@@ -323,7 +321,7 @@ def _ask(
         paired=False,
         counting=correlation.counting(folds.m),
     )
-    # It is unknown whether fold counts are of items or of spans.
+    # Fold counts do not show whether they count items or spans.
     others = tuple(finding for finding in spec.findings if finding.name != "independent_spans")
     return replace(spec, findings=findings + others)
 
@@ -343,7 +341,7 @@ def compare_score_suite(suite: ScoreSuite, a: object, b: object, **kwargs: Any) 
         {
             key: task.values[suite.models.index(model)]
             for key, task in suite.tasks.items()
-            if isinstance(task, Scores)  # as all are
+            if isinstance(task, Scores)  # All of them are numbers.
         }
         for model in (a, b)
     )

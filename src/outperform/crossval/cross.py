@@ -100,58 +100,59 @@ def cross_compare(
 ) -> Comparison:
     """Compare two estimators, or taggers, by cross-validation.
 
-    Clones of both are trained and tested on the same folds. For a metric of labels these are m×2
-    blocked folds: the predictions of both models for the same items form one paired table. Every
-    item is counted m times, so the table is scaled by w. ``details.unpaired`` contains the paper's
+    Clones of both are trained and tested on the same folds. For a label metric these are m×2
+    blocked folds: both models' predictions for the same items form one paired table. Every item is
+    counted m times, so the table is scaled by w. ``details.unpaired`` contains the paper's
     comparison of the same folds.
 
-    For a metric of scores, such as ROC AUC, log loss or RMSE, each fold gives one value per model.
-    These are compared as by :func:`compare_cv_scores`, which allows for the overlap of folds.
+    For a score metric, such as ROC AUC, log loss or RMSE, each fold gives one value per model.
+    These values are compared as in :func:`compare_cv_scores`, which accounts for overlapping
+    training sets.
 
     All arguments are checked before training starts.
 
     Parameters
     ----------
     estimator_a, estimator_b
-        Objects with ``fit`` and ``predict``, or for metrics of scores ``decision_function`` or
+        Objects with ``fit`` and ``predict``; for score metrics, with ``decision_function`` or
         ``predict_proba``. They are cloned and not changed.
     X
         Items: an array, a frame or a list.
     y
         True label, number, text or list of tags (with ``scheme``) of each item.
     cv
-        Splitter of m×2 blocked folds. Default: ``BlockedTwoFold(3)``. For a metric of scores,
-        any splitter whose folds differ by chance, or a number of folds, as in scikit-learn.
+        Splitter of m×2 blocked folds. Default: ``BlockedTwoFold(3)``. For a score metric, any
+        splitter that assigns items to folds at random, or a number of folds, as in scikit-learn.
     metric
         As for :func:`compare`. With tags: precision, recall, F1 and their averages over types.
     scheme
         Tag scheme, such as ``"IOB2"``; see :mod:`outperform.data.spans`.
     correlation
-        Correlation of folds with a metric of labels, as for :func:`compare_cv_counts`.
+        Correlation of folds for a label metric, as for :func:`compare_cv_counts`.
     rope
         Region of practical equivalence: a half-width or a pair. Default: ±0.01.
     hdi_prob
         Probability mass of the HDI.
     prior
-        Prior of the paired comparison of labels, as for :func:`compare`.
+        Prior of the paired label comparison, as for :func:`compare`.
     n_draws
         Number of draws. Default: 20,000.
     random_state
         Seed of the draws, and of the folds if ``cv`` is None.
     n_jobs
         Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
-        Results do not depend on it. Starting processes takes seconds, so several jobs pay off only
-        if training is slow.
+        Results do not depend on it. Starting processes takes seconds, so several jobs are faster
+        only if training is slow.
     labels
         Classes to average over. Default: all that are ever true.
     pos_label
         Positive class of a binary metric.
     names
-        Display names of A and B. Default: their classes (for a pipeline, that of its last step), or
+        Display names of A and B. Default: the class names (for a pipeline, of its last step), or
         ``"A"`` and ``"B"`` if these are the same.
     groups
-        Group of each item. A group stays in one half, and each group, not each item, is one
-        independent unit. For a metric of scores the splitter must keep groups together.
+        Group of each item. A group is never split between halves, and each group, not each item, is
+        one independent unit. For a score metric, the splitter must not split groups.
 
     Examples
     --------
@@ -228,25 +229,25 @@ def cross_compare(
 
 
 def _refuse_scored(metric: metrics.Metric, **arguments: object) -> None:
-    """Raise an error for metrics that read unknown columns, and for arguments of labels."""
+    """Raise an error for metrics that use unknown columns, and for label arguments."""
     basis = metric.basis
     of_others = basis.read is None and basis.names not in ((), TARGETS)
     if not methods_for(metric) or of_others:
         raise UsageError(
-            f"cross_compare does not know which estimator output {metric.name!r} reads; pass its "
-            "value in each fold, e.g. from cross_val_score, to compare_cv_scores"
+            f"cross_compare cannot determine which estimator output {metric.name!r} uses; pass "
+            "its value in each fold, e.g. from cross_val_score, to compare_cv_scores"
         )
     for name, value in arguments.items():
         if value is not None:
             raise UsageError(
-                f"{param(f'{name}=')} applies to metrics of labels, and {metric.name!r} is a "
-                "metric of scores; remove it"
+                f"{param(f'{name}=')} applies to label metrics, but {metric.name!r} is a score "
+                "metric; remove it"
             )
 
 
 @dataclass(frozen=True, kw_only=True)
 class _ScoredFolds:
-    """Folds, each with one value of a metric of scores per model."""
+    """Folds, each with one value of a score metric per model."""
 
     metric: metrics.Metric
     y: object
@@ -256,14 +257,14 @@ class _ScoredFolds:
 
     @cached_property
     def truth(self) -> tuple[IntArray, tuple[Label, ...]] | None:
-        """The code of each item's class, and the classes; None if the truth is not a class."""
+        """The class code of each item, and the classes; None if y does not contain classes."""
         if self.metric.reads == "statistics":
             self._refuse_texts()
             return None
         return read_truth(_unindexed(self.y), None)[:2]
 
     def _refuse_texts(self) -> None:
-        """Raise an error if the metric reads numbers and y contains text."""
+        """Raise an error if the metric needs numbers and y contains text."""
         values = np.asarray(_unindexed(self.y))
         if self.metric.basis.read is None and values.dtype.kind not in "biuf":
             text = next(
@@ -271,17 +272,17 @@ class _ScoredFolds:
             )
             if text is not None:
                 raise DataError(
-                    f"{self.metric.name} reads numbers, and y contains {text!r}; for classes use a "
-                    f"metric of labels, e.g. {param('metric=', 'f1_macro')}"
+                    f"{self.metric.name} needs numbers, but y contains {text!r}; for classes use "
+                    f"a label metric, e.g. {param('metric=', 'f1_macro')}"
                 )
 
     @cached_property
     def overall(self) -> ScoreSpec:
-        """The spec of all items."""
+        """Spec for all items."""
         return self._ask_knowing(np.arange(size_of(self.y, "y")))
 
     def rehearse(self, rope: RopeLike | None) -> Rope:
-        """Compare two perfect models, to find errors before hours of training."""
+        """Compare two perfect models, so that errors appear before hours of training."""
         region = Rope.from_param(rope, bounds=self.overall.metric.bounds)
         for fold, (train, test) in enumerate(self.splits, start=1):
             if self.truth is not None:
@@ -353,7 +354,7 @@ class _ScoredFolds:
         return self._ask(test, [known, known])
 
     def _column(self, scores: object) -> object:
-        """Return the column that the metric reads from an estimator's output."""
+        """Return the estimator output that the metric uses."""
         if self.truth is None or not isinstance(scores, Mapping):
             return _unindexed(scores)
         labels, positive = self.truth[1], self.overall.positive
@@ -362,14 +363,16 @@ class _ScoredFolds:
         missing = [label for label in required if label not in scores]
         if missing:
             raise DataError(
-                f"an estimator's classes_ must be those of y; {missing[0]!r} is not in {[*scores]}"
+                f"an estimator's classes_ must be the classes in y; {missing[0]!r} is not in "
+                f"{[*scores]}"
             )
         columns: list[FloatArray] = [scores[label] for label in required]
         return columns[0] if ranks else np.stack(columns, axis=1)
 
 
 def _values(spec: ScoreSpec) -> tuple[float, ...]:
-    with np.errstate(invalid="ignore", divide="ignore"):  # it may be undefined with few items
+    # the metric may be undefined with few items
+    with np.errstate(invalid="ignore", divide="ignore"):
         return spec.observed
 
 
@@ -387,11 +390,11 @@ def _rehearse(
     kwargs: dict[str, object],
     seed: np.random.SeedSequence,
 ) -> None:
-    """Compare two perfect models, to find errors before hours of training."""
+    """Compare two perfect models, so that errors appear before hours of training."""
     spec, _ = _ask(outcomes, rope, kwargs)
     if kwargs["prior"] is None:
         return
-    # An array prior is checked against the table when it is used, unpaired too.
+    # An array prior is checked against the table when it is used, also without pairing.
     engine.draw_view(spec, spec.view, Sampling(1, seed))
     if _folds(spec, outcomes).triples(spec) is None:
         alone, _ = _ask(outcomes, rope, {**kwargs, "paired": False})
@@ -401,14 +404,14 @@ def _rehearse(
 def _size(x: object, y: object) -> int:
     n, n_y = size_of(x, "X"), size_of(y, "y")
     if n != n_y:
-        raise DataError(f"X has {n} items and y has {n_y}; they must be the same items")
+        raise DataError(f"X has {n} items and y has {n_y}; both must have the same items")
     return n
 
 
 def _splitter(
     cv: object, y: object, scored: metrics.Metric | None, seed: np.random.SeedSequence
 ) -> object:
-    """Return the splitter; a number of folds is allowed only for a metric of scores."""
+    """Return the splitter; a number of folds is allowed only for a score metric."""
     of_classes = scored is None or scored.reads != "statistics"
     if cv is None:
         return BlockedTwoFold(3, stratify=of_classes, random_state=seed)
@@ -426,8 +429,8 @@ def _splits(cv: object, x: object, y: object, groups: ColumnLike | None) -> list
         brief = isinstance(cv, (int, np.integer, str, type))
         came = repr(cv) if brief else f"a {type(cv).__name__}"
         why = (
-            "; a metric of labels needs blocked two-fold cross-validation, because the correlation "
-            "of counts from k folds is unknown. With a metric of scores, such as roc_auc, "
+            "; a label metric needs blocked two-fold cross-validation, because the correlation of "
+            "counts from k folds is unknown. With a score metric, such as roc_auc, "
             f"cv={cv} is valid"
             if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool)
             else ""
@@ -442,11 +445,11 @@ def _splits(cv: object, x: object, y: object, groups: ColumnLike | None) -> list
 
 
 def _tolerance(groups: ColumnLike | None, cv: object) -> float | None:
-    """Return the tolerance for groups: the size of the largest one, which cannot be split."""
+    """Return the tolerance for groups: the size of the largest group, which cannot be split."""
     if groups is None:
         return None
     if isinstance(cv, BlockedTwoFold):
-        return float("inf")  # its halves are as equal as the groups allow
+        return float("inf")  # the halves are as equal as the groups allow
     codes, _ = group_codes(groups, len(groups))  # type: ignore[arg-type]
     return float(np.bincount(codes).max())
 
@@ -476,7 +479,7 @@ def _count(
 
 
 def _unindexed(values: object) -> Any:
-    """Drop the pandas index, because predictions are in the order of the rows."""
+    """Drop the pandas index, because predictions are in row order."""
     return values.reset_index(drop=True) if hasattr(values, "reset_index") else values
 
 
@@ -487,7 +490,7 @@ def _folds(spec: LabelSpec, outcomes: Sequence[Outcomes]) -> Folds:
 def _refuse_functions(spec: LabelSpec) -> None:
     if spec.metric.needs == "confusion":
         raise UsageError(
-            f"{spec.metric.name} reads the whole confusion matrix, but folds only have its "
+            f"{spec.metric.name} needs the full confusion matrix, but folds contain only its "
             "margins; use one of the named metrics"
         )
 
@@ -499,7 +502,7 @@ class CrossDetails(FoldDetails):
     Parameters
     ----------
     unpaired
-        The paper's comparison of the same folds, as if each model had its own items.
+        The paper's comparison of the same folds, which treats the models as unpaired.
     outcomes
         Outcomes of each fold.
     """
@@ -514,7 +517,7 @@ class CrossDetails(FoldDetails):
 
 
 class CrossComparison(FoldComparison):
-    """A comparison of two estimators on the same folds, which derived comparisons use too."""
+    """Comparison of two estimators; derived comparisons use the same folds."""
 
     __slots__ = ()
     details: CrossDetails
@@ -544,7 +547,7 @@ def beside_unpaired(
     correlation: Correlation,
     outcomes: tuple[Outcomes, ...],
 ) -> Comparison:
-    """Add the paper's unpaired comparison of the same folds to the paired one."""
+    """Add the paper's unpaired comparison on the same folds to the paired one."""
     details = CrossDetails(
         folds=folds,
         correlation=correlation,

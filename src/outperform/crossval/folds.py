@@ -22,7 +22,7 @@ COUNTS = ("tp_fp_fn", "gold_predicted_correct")
 
 
 def read_folds(rows: object, *, counts: str, name: str) -> AnyArray:
-    """Return tp, fp and fn of each fold, ``(3, 2m)``; wrong rows raise an error."""
+    """Return tp, fp and fn of each fold, ``(3, 2m)``; invalid rows raise an error."""
     if counts not in COUNTS:
         raise UsageError(unknown_name("counts", counts, COUNTS))
     table = as_counts(rows, name=f"folds of {name}")
@@ -57,7 +57,7 @@ def _from_gold(table: AnyArray, name: str) -> AnyArray:
 
 
 def _check_repetitions(gold: AnyArray, name: str) -> None:
-    """Check that the two folds of every repetition contain all gold items."""
+    """Check that the two folds of every repetition together contain all gold items."""
     totals: AnyArray = gold[0::2] + gold[1::2]
     for repetition, total in enumerate(totals):
         if total != totals[0]:
@@ -97,13 +97,13 @@ def repeated_rows(counts: AnyArray, name: str) -> tuple[Finding, ...]:
 
 
 def folds_of_counts(counts: AnyArray) -> Folds:
-    """Return the folds of tp, fp and fn, ``(n_models, 3, 2m)``."""
+    """Return the folds with counts tp, fp and fn, ``(n_models, 3, 2m)``."""
     tp, fp, fn = np.moveaxis(counts, 1, 0)[:, :, None, :]
     return Folds(hits=tp, actual=tp + fn, predicted=tp + fp)
 
 
 def folds_of_outcomes(outcomes: list[Outcomes]) -> Folds:
-    """Return the folds of outcomes that share their models and classes."""
+    """Return the folds of outcomes that have the same models and classes."""
     sums = [
         [fold_outcomes.margins(model) for fold_outcomes in outcomes] for model in outcomes[0].models
     ]  # (n_models, 2m)
@@ -118,11 +118,11 @@ def folds_of_outcomes(outcomes: list[Outcomes]) -> Folds:
 
 
 def blocks(m: int, n: int) -> IntArray:
-    """Return the signs ``(n_blocks, m)`` of a blocked design: +1 if a block is in the half.
+    """Return the signs ``(n_blocks, m)`` of a blocked design: +1 if a block belongs to the half.
 
     Each column has as many +1 as −1, and any two columns have each pair of signs ``n_blocks / 4``
     times, so two training halves share a quarter of the blocks. If several numbers of blocks are
-    possible, one that divides ``n`` makes the blocks equal.
+    possible, a divisor of ``n`` is preferred, which makes the blocks equal.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def n_blocks(m: int, n: int) -> int:
     """Return the number of blocks for ``m`` repetitions on ``n`` units.
 
     This is the smallest order above ``m`` that divides ``n``, unless it is much larger than the
-    smallest order: with more blocks, each block has fewer items of each class.
+    smallest order, because more blocks mean fewer items of each class per block.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def n_blocks(m: int, n: int) -> int:
 
 @cache
 def _is_order(order: int) -> bool:
-    """Whether one of the constructions gives a Hadamard matrix of this order."""
+    """Return whether one of the constructions gives a Hadamard matrix of this order."""
     if order in (1, 2):
         return True
     if order % 4:
@@ -188,7 +188,7 @@ def _hadamard(order: int) -> IntArray:
 
 
 def _bordered(q: int, left: int) -> IntArray:
-    """Return Paley's matrix of quadratic residues modulo a prime, with a border of ones."""
+    """Return the Paley matrix of quadratic residues modulo a prime, bordered with ones."""
     residue = np.full(q, -1)
     residue[np.arange(1, q) ** 2 % q] = 1
     residue[0] = 0
@@ -204,19 +204,19 @@ Mask = NDArray[np.bool_]
 
 
 class _Design(NamedTuple):
-    """A kind of cross-validation, and how to get its folds."""
+    """Cross-validation design, with instructions for creating its folds."""
 
     name: str
     fix: str
 
 
-_BLOCKED = _Design("blocked cross-validation", "make the folds with op.BlockedTwoFold")
+_BLOCKED = _Design("blocked cross-validation", "create the folds with op.BlockedTwoFold")
 _RANDOM = _Design(
     "the corrected t of cross-validation",
-    "make the folds with cv=5, a shuffled or stratified splitter of scikit-learn, or "
+    "create the folds with cv=5, a shuffled or stratified scikit-learn splitter, or "
     "op.BlockedTwoFold",
 )
-FEWEST_FOLDS = 4  # with fewer the posterior has no standard deviation
+FEWEST_FOLDS = 4  # with fewer folds the posterior has no standard deviation
 # Limit of the ratio of the largest training set to the smallest.
 _MOST_UNEQUAL = 2
 
@@ -224,10 +224,10 @@ _MOST_UNEQUAL = 2
 def share_tested(
     splits: Sequence[tuple[object, object]], n: int, groups: ColumnLike | None = None
 ) -> float:
-    """Return the share of its items that a fold tests; folds that cannot be corrected raise.
+    """Return the share of items that a fold tests; unsuitable folds raise an error.
 
-    The correction of Nadeau and Bengio is for folds that differ by chance: their training sets
-    have about the same size, and two test sets share no items, or as many as by chance.
+    Nadeau and Bengio's correction applies to random folds: training sets have about the same size,
+    and two test sets share no items, or as many as expected by chance.
 
     Parameters
     ----------
@@ -269,33 +269,33 @@ def share_tested(
 
 
 def _check_chance(train: Mask, test: Mask) -> None:
-    """Raise an error if folds ``(n_folds, n_items)`` are ordered in time or test the same items."""
+    """Raise an error if folds ``(n_folds, n_items)`` are ordered in time or share test items."""
     learnt: IntArray = train.sum(axis=1)
     tested: IntArray = test.sum(axis=1)
     smallest, least, most = int(tested.min()), int(learnt.min()), int(learnt.max())
-    if smallest < 2:  # many metrics of a single item are different or undefined
+    if smallest < 2:  # many metrics are undefined or behave differently for a single item
         came = f"fold {int(tested.argmin()) + 1} tests {smallest}"
-        _refuse("two test items or more in every fold", came, _RANDOM)
+        _refuse("at least two test items in every fold", came, _RANDOM)
     last: IntArray = train.shape[1] - 1 - train[:, ::-1].argmax(axis=1)
     if bool((last < test.argmax(axis=1)).all()):
         came = "these train only on items before their test items, like time-series folds"
-        _refuse("folds that differ by chance", came, _RANDOM)
+        _refuse("random folds", came, _RANDOM)
     if most > _MOST_UNEQUAL * least:
         _refuse("training sets of similar size", f"these have {least} to {most} items", _RANDOM)
     times: FloatArray = test.sum(axis=0, dtype=np.float64)
-    # The mean share of a test set that another fold tests too.
+    # Mean share of a test set that another fold also tests.
     common = float(times @ (times - 1)) / (len(test) - 1) / float(times.sum())
     if common > (1 + float(tested.mean()) / float((tested + learnt).mean())) / 2:
-        came = f"two of these have {common:.0%} of them in common"
+        came = f"two of these share {common:.0%} of their test items"
         _refuse("folds that test different items", came, _RANDOM)
 
 
 def check_blocked(
     splits: Sequence[tuple[object, object]], n: int, *, tolerance: float | None = None
 ) -> int:
-    """Return the number of repetitions; folds without a blocked design raise an error.
+    """Return the number of repetitions; folds that are not blocked raise an error.
 
-    Folds come in pairs ``(S, T)``, ``(T, S)`` of two halves, and any two training halves share a
+    Folds are pairs ``(S, T)``, ``(T, S)`` of two halves, and any two training halves share a
     quarter of the items.
 
     Parameters
@@ -306,7 +306,7 @@ def check_blocked(
         Number of items.
     tolerance
         Largest deviation of a half from ``n / 2`` and of a shared part from ``n / 4``, in items.
-        Default: one item per block. With groups, whose sizes are fixed, pass the size of the
+        Default: one item per block. With groups, which cannot be split, pass the size of the
         largest group.
 
     Examples
@@ -340,7 +340,7 @@ def _half(first: tuple[object, object], second: tuple[object, object], n: int, i
         )
     outside = n - np.count_nonzero(train | test)
     if outside:
-        _refuse("every item in one half or the other", f"{name} lacks {outside} of {n}")
+        _refuse("every item in one of the halves", f"{name} lacks {outside} of {n}")
     after = f"fold {2 * index + 2}"
     again = _mask(second[0], n, after), _mask(second[1], n, after)
     if (again[0] != test).any() or (again[1] != train).any():
@@ -371,7 +371,7 @@ def _check_sizes(halves: Sequence[Mask], n: int, tolerance: float) -> None:
         size = np.count_nonzero(half)
         if abs(size - n / 2) > tolerance:
             _refuse(
-                f"halves of {n / 2:g} items, give or take {tolerance:g}",
+                f"halves of {n / 2:g} ± {tolerance:g} items",
                 f"those of repetition {index + 1} have {size} and {n - size}",
             )
 
@@ -383,6 +383,6 @@ def _check_overlaps(halves: Sequence[Mask], n: int, tolerance: float) -> None:
             _refuse("different halves", f"repetitions {first} and {second} have the same two")
         if abs(shared - n / 4) > tolerance:
             _refuse(
-                f"training halves that share {n / 4:g} items, give or take {tolerance:g}",
+                f"training halves that share {n / 4:g} ± {tolerance:g} items",
                 f"those of repetitions {first} and {second} share {shared}",
             )

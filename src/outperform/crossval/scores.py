@@ -59,16 +59,16 @@ from outperform.results.estimate import Estimate
 from outperform.wrong_calls import explained
 
 FoldsLike: TypeAlias = "ColumnLike | ModelsLike | Sequence[ColumnLike] | AnyArray"
-"""Scores: a vector of folds, a row per data set, or a mapping from data set names."""
+"""Scores: a vector of folds, one row per data set, or a mapping from data set names."""
 
 _METRICS = ("mean", "mean_cost")
-# Folds also show the uncertainty of each score; without them more data sets are needed.
+# Folds also show the uncertainty of each score. Without folds, more data sets are needed.
 _FEW_DATASETS, _FEW_SCORES = 5, 10
 _MIDDLE = (0.025, 0.975)
 _NEXT_STREAM = 2**31 + 2
 _SEEDS = (
-    "scores of seeds on one test set do not show the effect of other items; pass their "
-    "predictions to compare_runs(y_true, runs_a, runs_b)"
+    "scores from several seeds on one test set do not show the item variance; pass the "
+    "predictions of each run to compare_runs(y_true, runs_a, runs_b)"
 )
 
 
@@ -87,7 +87,7 @@ class FoldSpec(ScoreSpec):
 
     @property
     def unit(self) -> str:
-        """Name of the units that the number of items counts."""
+        """Name of the units counted by the number of items."""
         return "data sets" if self.prior.name == SIGNED_RANK.name else "folds"
 
 
@@ -109,24 +109,24 @@ def compare_cv_scores(
 ) -> Comparison:
     r"""Compare two models by their scores, per fold or per data set, without predictions.
 
-    On one data set the folds of a cross-validation share training items, so their scores have a
-    correlation of :math:`\rho`, the share of the items that a fold tests. The mean difference then
-    has Nadeau and Bengio's correlated t with :math:`n - 1` degrees of freedom and squared scale
-    :math:`(1/n + \rho / (1 - \rho))\, s^2`, a closed form.
+    On one data set, the folds of a cross-validation share training items, so their scores have a
+    correlation of :math:`\rho`, the share of the items that a fold tests. The posterior of the mean
+    difference is Nadeau and Bengio's correlated t with :math:`n - 1` degrees of freedom and squared
+    scale :math:`(1/n + \rho / (1 - \rho))\, s^2`, a closed form.
 
-    On several data sets the difference on each comes from a Student t around :math:`\delta_0`, the
-    mean over data sets like these, which the comparison is about. ``details.datasets`` has the
-    partially pooled difference on each data set, and ``details.next_dataset`` the prediction for
-    another one.
+    With several data sets, a hierarchical model gives each data set its own difference, drawn from
+    a Student t distribution centred on :math:`\delta_0`. The comparison reports :math:`\delta_0`,
+    the mean over data sets like these. ``details.datasets`` has the partially pooled difference on
+    each data set, and ``details.next_dataset`` the prediction for another one.
 
-    With one score per data set the differences get random weights, as in the Bayesian signed-rank
-    test, and the comparison is about their pseudo-median. Its distance from the observed one is
-    widened to that of Student's t.
+    With one score per data set, the differences get random weights, as in the Bayesian signed-rank
+    test, and the comparison reports their pseudo-median. Its spread around the observed
+    pseudo-median is widened to match Student's t.
 
-    State where the numbers come from: the folds of a cross-validation with ``folds``, ``runs`` or
-    ``test_share``, data sets with their names or ``datasets``. Scores of several seeds on one test
-    set raise an error, because they do not show the effect of other items. :func:`compare_runs`
-    takes the predictions of each seed.
+    State how the scores were made: use ``folds``, ``runs`` or ``test_share`` for the folds of a
+    cross-validation, and names or ``datasets`` for data sets. Scores from several seeds on one test
+    set are not valid input, because they do not show the item variance. Pass the predictions of
+    each seed to :func:`compare_runs`.
 
     If you have the predictions, use :func:`compare` or :func:`cross_compare`: predictions contain
     more information than fold means.
@@ -134,21 +134,22 @@ def compare_cv_scores(
     Parameters
     ----------
     a, b
-        Scores of A and of B in the same folds. One data set: a vector. Several: a mapping by
-        name, a frame with one column per data set, or an array with one row per data set and
-        ``datasets``. Numbers of folds may differ. Series are aligned by index. One score per data
-        set: a mapping from names to numbers, or a vector and ``datasets``.
+        Scores of A and B in the same folds. For one data set, a vector. For several, a mapping by
+        name, a frame with one column per data set, or an array with one row per data set together
+        with ``datasets``. The number of folds can differ between data sets. Series are aligned by
+        index. For one score per data set, a mapping from names to numbers, or a vector together
+        with ``datasets``.
     folds
         Number of folds of the cross-validation. If it was repeated, pass the scores of all
         repetitions in one vector.
     runs
-        Number of repetitions of the cross-validation, instead of ``folds``; 1 if not repeated.
+        Number of repetitions of the cross-validation, in place of ``folds``; 1 if not repeated.
     test_share
-        Share of the items that a fold tests, if it is not one over the number of folds: 0.2 for
-        repeated splits of 80% and 20%.
+        Share of the items that a fold tests, if it is not 1 / number of folds: 0.2 for repeated
+        splits of 80% and 20%.
     datasets
-        Names of the data sets or their number, if a and b are not mappings: each row of an array,
-        or each number of a vector, is then a data set.
+        Names or number of the data sets if a and b are not mappings. Each row of an array, or each
+        number of a vector, is then a data set.
     metric
         ``"mean"``, or ``"mean_cost"`` if lower scores are better.
     rope
@@ -156,8 +157,8 @@ def compare_cv_scores(
     hdi_prob
         Probability mass of the HDI.
     n_draws
-        Number of draws. Default: 20,000. The numbers of a single data set do not depend on it.
-        Folds of several data sets get up to 160,000, until their chains converge.
+        Number of draws. Default: 20,000. The results for a single data set do not depend on it. For
+        folds of several data sets the number grows up to 160,000, until the chains converge.
     random_state
         None, a whole number, a SeedSequence, a Generator or a RandomState.
     names
@@ -193,7 +194,7 @@ def compare_cv_scores(
 
 
 class _Design(NamedTuple):
-    """The caller's statement of how the scores were made."""
+    """The caller's description of how the scores were made."""
 
     folds: int | None
     runs: int | None
@@ -264,7 +265,7 @@ class _Design(NamedTuple):
         share = self.test_share
         if self.runs is not None or self.folds is not None:
             raise UsageError(
-                "pass test_share, or folds or runs, but not both; folds and runs imply the share"
+                "pass either test_share or folds and runs; folds and runs imply the share"
             )
         if not isinstance(share, Real) or not 0 < share < 1:
             raise UsageError(f"test_share must lie strictly between 0 and 1; got {share!r}")
@@ -272,13 +273,13 @@ class _Design(NamedTuple):
 
 
 def _check_stated(design: _Design, n: int, *, several: bool) -> None:
-    """Raise an error if the arguments do not state how the scores were made."""
+    """Raise an error if the arguments do not describe how the scores were made."""
     if design.has_folds:
         return
     alone = "" if several else ", datasets=[names] for one score per data set"
     raise UsageError(
-        f"{'the scores of each data set' if several else f'{n} scores per model'} need a statement "
-        f"of how they were made; pass folds={n} for the folds of one cross-validation, folds=10 "
+        f"{'the scores of each data set' if several else f'{n} scores per model'} do not show how "
+        f"they were made; pass folds={n} for the folds of one cross-validation, folds=10 "
         f"for repeated 10-fold, test_share=0.2 for random splits of 80% and 20%{alone}; {_SEEDS}"
     )
 
@@ -302,7 +303,7 @@ def _read(
     for scores, other, name in ((of_a, of_b, names[1]), (of_b, of_a, names[0])):
         missing = [key for key in scores if key not in other]
         if missing:
-            raise DataError(f"{name} has no scores of {_called(quoted(missing))}")
+            raise DataError(f"{name} has no scores for {_called(quoted(missing))}")
     read: dict[str, FoldScores] = {}
     alone = all(
         np.size(unmasked(values)) == 1 for scores in (of_a, of_b) for values in scores.values()
@@ -329,8 +330,8 @@ def _read(
             continue
         if pair.n < FEWEST_FOLDS:
             raise DataError(
-                f"{where}{counted(pair.n, 'scores')} are too few, at least {FEWEST_FOLDS} are "
-                "needed; repeat the cross-validation and pass all scores"
+                f"{where}{counted(pair.n, 'scores')} are too few (minimum: {FEWEST_FOLDS}); "
+                "repeat the cross-validation and pass all scores"
             )
         _check_stated(design, pair.n, several=len(of_a) > 1)
         read[key] = FoldScores(np.stack(pair.values), design.share(pair.n, where))
@@ -364,9 +365,9 @@ def _by_dataset(values: Any, name: str, design: _Design) -> dict[str, Any]:
     if all(np.ndim(row) == 1 for row in values):
         if design.datasets is None:
             raise UsageError(
-                f"the meaning of the {len(values)} rows of {name!r} is unclear; pass "
-                f"datasets={len(values)}, or their names, if each row is a data set, or all scores "
-                "in one vector if the rows are repetitions of a cross-validation"
+                f"the {len(values)} rows of {name!r} can be data sets or repetitions of a "
+                f"cross-validation; for data sets, pass datasets={len(values)} or their names; "
+                "for repetitions, pass all scores in one vector"
             )
         return dict(zip(design.names(len(values)), values, strict=True))
     return {"": values}
@@ -395,8 +396,8 @@ def _draw(datasets: Mapping[str, FoldScores], n_draws: int, seed: np.random.Seed
     if len(folds) > 1:
         if not any(np.ptp(data_set.differences) for data_set in folds):
             raise DataError(
-                "on every data set all folds have the same difference, so the spread of folds is "
-                "unknown; pass scores with more digits"
+                "on every data set all folds have the same difference, so the variance between "
+                "folds is unknown; pass scores with more digits"
             )
         hierarchy = draw_hierarchical(folds, n_draws, rng)
         n_draws = hierarchy.centre.size
@@ -420,7 +421,7 @@ def _findings(drawn: Drawn) -> Iterator[Finding]:
 
 
 class ScoreComparison(Comparison):
-    """A comparison of fold scores; other ROPEs use the same draws."""
+    """Comparison of fold scores; other ROPEs use the same draws."""
 
     __slots__ = ()
     details: ScoreDetails
@@ -453,7 +454,7 @@ def summarize_scores(
     seed: np.random.SeedSequence,
     findings: tuple[Finding, ...],
 ) -> Comparison:
-    """Summarize draws and closed forms as a comparison."""
+    """Summarise draws and closed forms as a comparison."""
     better, folds = spec.metric.greater_is_better, drawn.folds
     exact: Distribution | None = None
     chain: Chain | None = None
@@ -530,7 +531,7 @@ def _estimate(spec: ScoreSpec, drawn: Drawn, model: int, prob: float, signature:
 def _differences(
     drawn: Drawn, numbers: Summary, masses: Masses, rope: Rope, prob: float, better: bool
 ) -> Iterator[DatasetDifference]:
-    """Yield the difference on each data set, partially pooled if there are several."""
+    """Yield the difference on each data set; several data sets are partially pooled."""
     if drawn.ranks is not None:  # a single score does not show its uncertainty
         return
     for index, (key, folds) in enumerate(drawn.datasets.items()):
@@ -558,7 +559,7 @@ def _differences(
 
 
 def _three(below: float, inside: float, above: float, better: bool) -> tuple[float, float, float]:
-    """Return worse, equivalent and better."""
+    """Return the probabilities of worse, equivalent and better."""
     return (below, inside, above) if better else (above, inside, below)
 
 
@@ -572,7 +573,7 @@ def _next(
         shares = [(float(mass.mean()), mean_error(float(mass.std()), mass.size)) for mass in masses]
         points, weights = drawn.ranks.next_points(), drawn.ranks.own
         chosen = (weights.cumsum(axis=1) < rng.random((len(weights), 1))).sum(axis=1)
-        last = weights.shape[1] - 1  # by rounding, sums of weights may end below 1
+        last = weights.shape[1] - 1  # with rounding, sums of weights may end below 1
         deltas = points[np.arange(len(weights)), np.minimum(chosen, last)]
     elif drawn.hierarchy is not None:
         masses = drawn.hierarchy.next_masses(rope.low, rope.high)
@@ -601,7 +602,7 @@ def _signed_rank(drawn: Drawn, rope: Rope, better: bool) -> tuple[float, float, 
 
 
 def _likeliest(masses: FloatArray, better: bool) -> tuple[float, float, float]:
-    """Return how often each of three masses is the largest."""
+    """Return the share of draws in which each of three masses is the largest."""
     largest = np.bincount(masses.argmax(axis=0).ravel(), minlength=3) / masses[0].size
     below, inside, above = map(float, largest)
     return _three(below, inside, above, better)

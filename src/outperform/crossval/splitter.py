@@ -29,20 +29,20 @@ if TYPE_CHECKING:
     from sklearn.utils.metadata_routing import MetadataRequest
 
 
-# Weights of size, class counts and balance when whole groups move.
+# Weights of size, class counts and balance when whole groups are moved.
 _IMPORTANCE = (4.0, 2.0, 1.0)
 _POOL = 300
 _MOST_SWAPS = 1_000
 _CHUNK = 1 << 20
-# With rounding, equal costs are equal on every machine, and so are the folds of a seed.
+# Rounding makes ties the same on every machine, so a seed gives the same folds everywhere.
 _DIGITS = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Units:
-    """Units to assign to blocks: items, or whole groups of items.
+    """Units to assign to blocks: items, or entire groups of items.
 
-    Blocks must agree in ``strata`` to within one unit, and in ``features`` as well as possible.
+    Blocks must agree in ``strata`` to within one unit, and in ``features`` as closely as possible.
     Items have the same size, so they can only be exchanged; groups can also be moved.
     """
 
@@ -52,12 +52,12 @@ class Units:
 
 
 def item_units(classes: IntArray, balance: SparseFloats) -> Units:
-    """Return single items as units; their classes are strata, their balance features."""
+    """Return single items as units, with classes as strata and balance as features."""
     return Units(strata=classes, features=_scaled(balance), movable=False)
 
 
 def group_units(groups: IntArray, classes: IntArray, balance: SparseFloats) -> Units:
-    """Return whole groups as units; features are their sizes, class counts and total balance."""
+    """Return whole groups as units, with sizes, class counts and total balance as features."""
     from scipy import sparse
 
     n, every = len(groups), np.ones(len(groups))
@@ -75,9 +75,9 @@ def assign(units: Units, n_blocks: int, generator: np.random.Generator) -> IntAr
     """Return a block for each unit; sizes of blocks of items differ by at most one.
 
     Identical items form a run. Each run is dealt to all blocks in turn as long as it fills a round.
-    The remaining items are dealt in rounds, the largest first, to the blocks that have least of
-    their features. Groups are dealt one at a time. Finally, units are exchanged while this makes
-    the blocks more alike.
+    The remaining items are dealt in rounds, largest first, to the blocks with the smallest totals
+    of their features. Groups are dealt one at a time. Finally, units are exchanged as long as this
+    makes the blocks more similar.
 
     Examples
     --------
@@ -118,10 +118,10 @@ def _scaled(matrix: object) -> SparseFloats:
 
 
 def _runs(units: Units, generator: np.random.Generator) -> tuple[IntArray, IntArray]:
-    """Return the units in dealing order, and the run number of each.
+    """Return the units in dealing order, and each unit's run number.
 
-    A run has one stratum and equal features, as identified by a random projection. Within a run
-    the order is random.
+    All units of a run have the same stratum and equal features, as identified by a random
+    projection. Their order is random.
     """
     shuffled = generator.permutation(len(units.strata))
     keys: list[AnyArray] = [units.strata]
@@ -152,7 +152,7 @@ def _deal(
     for start, bring in _rounds(features, width):
         here = strata[start : start + width]
         cost = (bring @ sums.T).round(_DIGITS)
-        if width > 1:  # first complete the stratum that the last round began
+        if width > 1:  # first complete the stratum that the last round started
             cost += np.outer(here == stratum, received) * (1 + np.ptp(cost) * width)
         blocks = generator.permutation(n_blocks)  # ties are broken at random
         blocks = blocks[linear_sum_assignment(cost[:, blocks])[1]]
@@ -165,7 +165,7 @@ def _deal(
 
 
 def _rounds(features: SparseFloats, width: int) -> Iterator[tuple[int, FloatArray]]:
-    """Yield the features of each round as dense rows, in chunks to limit memory."""
+    """Yield the features of each round as dense rows; chunks limit the memory."""
     chunk = width * max(1, _CHUNK // (width * max(features.shape[1], 1)))
     for start in range(0, features.shape[0], chunk):
         dense = features[start : start + chunk].toarray()
@@ -176,13 +176,13 @@ def _rounds(features: SparseFloats, width: int) -> Iterator[tuple[int, FloatArra
 def _settle(
     units: Units, alike: IntArray, block_of: IntArray, n_blocks: int, generator: np.random.Generator
 ) -> None:
-    """Exchange units between blocks as long as the sums of squares over the blocks decrease."""
-    # One of several identical items in a block represents them all.
+    """Exchange units between blocks as long as the blocks' sums of squares decrease."""
+    # One of several identical items in a block represents all of them.
     kind = np.arange(len(block_of)) if units.movable else alike * n_blocks + block_of
     pool = generator.permutation(np.unique(kind, return_index=True)[1])[:_POOL]
     rows = units.features[pool].toarray()
     strata, where = units.strata[pool], block_of[pool]
-    if units.movable:  # a move is an exchange with an empty unit
+    if units.movable:  # a move is treated as an exchange with an empty unit
         rows = np.vstack([rows, np.zeros((n_blocks, rows.shape[1]))])
         strata = np.concatenate([strata, np.zeros(n_blocks, dtype=np.int64)])
         where = np.concatenate([where, np.arange(n_blocks)])
@@ -204,10 +204,10 @@ def _settle(
 
 
 def _changes(towards: FloatArray, inner: FloatArray, where: IntArray) -> FloatArray:
-    """Return half the change of the sums of squares for each exchange of two units.
+    """Return half the change in the sums of squares for each exchange of two units.
 
-    Moving ``x``, the difference of the two, from block ``a`` to ``b`` adds
-    ``2 x·(sum_b − sum_a) + 2 |x|²``.
+    Moving ``x``, the difference between the two, from block ``a`` to ``b`` adds ``2 x·(sum_b −
+    sum_a) + 2 |x|²``.
     """
     gain = towards[:, where] - towards[np.arange(len(where)), where][:, None]
     squares = np.diag(inner)
@@ -225,7 +225,7 @@ def _block_sums(features: object, block_of: IntArray, n_blocks: int) -> FloatArr
 
 
 class SplitterParameters(TypedDict, total=False):
-    """The parameters of a splitter, by name."""
+    """Parameters of a splitter, by name."""
 
     m: int
     stratify: bool
@@ -242,7 +242,7 @@ class BlockedTwoFold:
     The data are divided into similar blocks. Each repetition takes half of the blocks as ``S`` and
     the others as ``T``, according to the columns of a two-level orthogonal array, and yields the
     folds ``(S, T)`` and ``(T, S)`` as pairs of training and test indices. With ``m = 3`` there are
-    four blocks, and the halves are B1 B2, B1 B3 and B2 B3. Use it wherever scikit-learn takes
+    four blocks, and the halves are B1 B2, B1 B3 and B2 B3. It works wherever scikit-learn accepts
     ``cv=``.
 
     Parameters
@@ -250,21 +250,21 @@ class BlockedTwoFold:
     m
         Number of repetitions; there are ``2 m`` folds.
     stratify
-        Whether every block has the same number of items of each class of ``y``, to within one.
-        This needs one label per item. If ``y`` has tag sequences or several columns, it has no
-        effect; pass ``balance`` instead.
+        Whether every block must have the same number of items of each class of ``y``, to within
+        one. This needs one label per item. It has no effect if ``y`` has tag sequences or several
+        columns; pass ``balance`` instead.
     balance
-        Further counts to balance between blocks: a non-negative matrix ``(n_items, n_units)``,
+        Additional counts to balance between blocks: a non-negative matrix ``(n_items, n_units)``,
         such as the number of entities of each type per sentence. An array, a sparse matrix or a
         frame.
     random_state
-        None, a whole number, a SeedSequence, a Generator or a RandomState. With None each call
-        makes new folds, with a whole number the same folds.
+        None, a whole number, a SeedSequence, a Generator or a RandomState. None gives new folds on
+        each call, a whole number always the same folds.
 
     Notes
     -----
-    With ``groups``, groups are never split. Sizes, class counts and balance then agree only as well
-    as the groups allow.
+    If ``groups`` are passed, they are never split. Sizes, class counts and balance then agree only
+    as closely as the groups allow.
 
     References
     ----------
@@ -287,7 +287,7 @@ class BlockedTwoFold:
         balance: MatrixLike | ColumnLike | None = None,
         random_state: Seed = None,
     ) -> None:
-        # Stored unchanged, because scikit-learn's clone checks that.
+        # Parameters are stored unchanged because scikit-learn's clone checks this.
         self.m = m
         self.stratify = stratify
         self.balance = balance
@@ -309,7 +309,7 @@ class BlockedTwoFold:
         y
             One label per item, to stratify on; other values are ignored.
         groups
-            Group of each item; a group stays in one half.
+            Group of each item. A group is never split between halves.
         """
         n = _length(X)
         classes = self._classes(y, n)
@@ -426,7 +426,7 @@ def _folds(signs: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
     for column in signs.T:
         first, second = np.flatnonzero(column > 0), np.flatnonzero(column < 0)
         yield first, second
-        # Copies, so that sorting one fold in place does not change another.
+        # Copies are yielded so that sorting one fold in place does not change another.
         yield second.copy(), first.copy()
 
 
@@ -436,7 +436,7 @@ def _length(X: Any) -> int:
         raise DataError(f"X must have one row per item; got {type(X).__name__}")
     n = int(shape[0]) if shape else len(X)
     if n == 0:
-        raise DataError("X must contain items; got none")
+        raise DataError("X must contain at least one item; got none")
     return n
 
 
@@ -456,20 +456,20 @@ def _column(values: object, n: int, *, name: str) -> Column:
         raise DataError(
             f"{name} must have one entry per item in X, {n} in all; got {len(column.codes)}"
         )
-    # With codes in the order of the labels, a list and an array give the same folds.
+    # Codes follow the label order, so a list and an array give the same folds.
     order = sorted(range(len(column.values)), key=column.values.__getitem__)
     codes = np.argsort(order)[column.codes]
     return replace(column, values=tuple(column.values[code] for code in order), codes=codes)
 
 
 def _read_balance(balance: MatrixLike | ColumnLike | None, n: int) -> SparseFloats:
-    """Return the balance as a sparse matrix, with no columns if it is None."""
+    """Return the balance as a sparse matrix, which has no columns if the balance is None."""
     from scipy import sparse
 
     empty: SparseFloats = sparse.csr_array((n, 0))
     if balance is None:
         return empty
-    # SciPy has no types that distinguish its matrices from other values.
+    # SciPy's types do not distinguish its matrices from other values.
     values = (
         cast(SparseFloats, balance) if sparse.issparse(balance) else np.asarray(unmasked(balance))
     )

@@ -1,4 +1,4 @@
-"""Items labelled by several annotators, and the choice of what counts as their true label."""
+"""Items labelled by several annotators, and the choice of their true label."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ _LONG = ("item", "annotator", "label")
 _TWICE = 1.959964
 # Agreement must exceed chance by this many standard errors for the estimates to be usable.
 _CLEAR = 5.0
-# Added to every count of a confusion matrix, so no probability is 0; half an item per row.
+# Added to every count of a confusion matrix so that no probability is 0; half an item per row.
 _MASS = 0.5
 _STEPS, _NEAR, _MOST_PARAMETERS = 2_000, 1e-9, 400
 
 
 class FromAnnotators:
-    """Builds outcomes from the labels of several annotators."""
+    """Constructor of outcomes from the labels of several annotators."""
 
     @classmethod
     def from_annotators(
@@ -65,16 +65,16 @@ class FromAnnotators:
         Parameters
         ----------
         y_true
-            One row per item and one column per annotator, NaN or None for a missing label. With
-            ``ids``, one row per label instead, in the columns ``item``, ``annotator`` and
-            ``label``. For ``truth="shares"``, one column per class, by name.
+            One row per item and one column per annotator, with NaN or None for a missing label.
+            With ``ids``, one row per label, with the columns ``item``, ``annotator`` and ``label``.
+            With ``truth="shares"``, one column per class, by name.
         predictions
-            The predicted labels of each model: a mapping from names, or a frame.
+            Predicted labels of each model: a mapping from model names, or a frame.
         truth
-            The true label to compare with: ``"random"``, that of an annotator drawn at random;
-            ``"majority"``, the most frequent label, where tied labels share the item; ``"latent"``,
-            an unobserved true class, by the model of Dawid and Skene; ``"shares"``, a label drawn
-            in proportion to the given shares or numbers of votes.
+            True label to compare with: ``"random"``, the label of an annotator drawn at random;
+            ``"majority"``, the most frequent label (tied labels share the item); ``"latent"``, an
+            unobserved true class, by the model of Dawid and Skene; ``"shares"``, a label drawn in
+            proportion to the given shares or numbers of votes.
         labels
             Classes that must be in the table even if they never occur.
         ids
@@ -100,16 +100,16 @@ class FromAnnotators:
 
 
 class Agreement(NamedTuple):
-    """Agreement of the annotators: Krippendorff's alpha with a 95% interval, and derived limits.
+    """Agreement between annotators: Krippendorff's alpha with a 95% interval, and derived limits.
 
     Parameters
     ----------
     alpha, low, high
-        Alpha for nominal labels, and the limits of its interval.
+        Alpha for nominal labels and the limits of its interval.
     pairs
         Probability that two annotators drawn at random give the same label.
     most
-        Share of labels that are the most frequent label of their item. No model can have a higher
+        Share of labels that equal the most frequent label of their item. No model can have a higher
         accuracy against annotators drawn at random.
     """
 
@@ -170,7 +170,7 @@ def of_annotators(
 
 
 class _Read(NamedTuple):
-    """Labels of the items: one per annotator, or only the number of votes for each class."""
+    """Item labels: one per annotator, or only the number of votes for each class."""
 
     aligned: Rows
     values: tuple[Label, ...]
@@ -213,7 +213,7 @@ def _refuse_long(y_true: object) -> None:
 
 
 def _from_rows(y_true: object, ids: object) -> AnyArray:
-    """Convert one row per label to a matrix of items by annotators, None for a missing label."""
+    """Convert one row per label to a matrix (items × annotators), with None for missing labels."""
     columns = _columns_of(y_true)
     if columns is None or not {*_LONG} <= {*columns}:
         raise UsageError(
@@ -280,7 +280,7 @@ def _read_shares(y_true: object, predictions: object, ids: object) -> _Read:
 
 
 def _told(truth: Truth, read: _Read, rows: IntArray, agreed: Agreement | None) -> Finding:
-    """Describe the true label used, and the agreement of the annotators."""
+    """Describe the true label used and the agreement between the annotators."""
     if read.given is None or agreed is None:
         most = float(np.mean(np.max(read.votes, axis=1)))
         return finding("annotators/shares", n=len(read.votes), most=most)
@@ -301,10 +301,10 @@ def _told(truth: Truth, read: _Read, rows: IntArray, agreed: Agreement | None) -
 
 
 def _agree_little(agreed: Agreement) -> Iterator[Finding]:
-    """Yield the finding about agreement that is not clearly better than chance.
+    """Yield the finding that agreement is not clearly better than chance.
 
-    Estimated error rates are then too similar, and estimates of the metric too low by more than
-    half a standard deviation.
+    In that case, estimated error rates are too similar, and estimates of the metric are too low by
+    more than half a standard deviation.
     """
     error = (agreed.alpha - agreed.low) / _TWICE
     if agreed.alpha < _CLEAR * error:
@@ -312,9 +312,9 @@ def _agree_little(agreed: Agreement) -> Iterator[Finding]:
 
 
 def _read_matrix(y_true: object) -> tuple[IntArray, tuple[Label, ...]]:
-    """Return the code of every label, −1 for a missing one, and the label of each code."""
+    """Return the code of every label (−1 if it is missing) and the label of each code."""
     given_by = unmasked(y_true)
-    # NumPy would turn missing values into text: "x" and NaN become "x" and "nan".
+    # NumPy would convert missing values to text: "x" and NaN become "x" and "nan".
     as_is = hasattr(given_by, "dtype") or is_frame(given_by)
     array: AnyArray = np.asarray(given_by) if as_is else np.asarray(given_by, dtype=object)
     if array.ndim != 2 or not array.size or array.shape[1] < 2:
@@ -346,7 +346,7 @@ def _votes(given: IntArray, n_labels: int) -> FloatArray:
 
 
 def _shares(votes: FloatArray, *, majority: bool) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return rows of items and labels, and each row's share of its item."""
+    """Return rows of items and labels, and the share of the item that each row gets."""
     if majority:
         votes = (votes == votes.max(axis=1, keepdims=True)).astype(np.float64)
     rows, codes = _places(votes > 0)
@@ -359,7 +359,7 @@ def _places(where: BoolArray) -> list[IntArray]:
 
 
 def agreement(given: IntArray, n_labels: int) -> Agreement:
-    """Return the agreement on nominal labels; the interval is a jackknife over items.
+    """Return the agreement on nominal labels; the interval comes from a jackknife over items.
 
     Examples
     --------
@@ -373,18 +373,18 @@ def agreement(given: IntArray, n_labels: int) -> Agreement:
     if not len(n):
         return Agreement(np.nan, np.nan, np.nan, np.nan, most)
     squares: FloatArray = np.square(votes).sum(axis=1)
-    unlike = (n * n - squares) / (n - 1)  # pairs, as coincidences
+    unlike = (n * n - squares) / (n - 1)  # in pairs, as coincidences
     totals: FloatArray = votes.sum(axis=0)
     pairs = float(1 - np.mean(unlike / n))
     (alpha,) = _alpha(np.array([np.sum(unlike)]), totals[None]).tolist()
-    # Jackknife over items, which equals re-weighting items to first order.
+    # A jackknife over items, which to first order is equivalent to re-weighting items.
     without = _alpha(np.sum(unlike) - unlike, totals - votes)
     error = _TWICE * float(np.sqrt((len(n) - 1) * np.var(without)))
     return Agreement(alpha, alpha - error, min(alpha + error, 1.0), pairs, most)
 
 
 def _alpha(unlike: FloatArray, totals: FloatArray) -> FloatArray:
-    """Return 1 minus the ratio of observed to expected disagreement, 1 if all labels are equal."""
+    """Return 1 minus the ratio of observed to expected disagreement; 1 if all labels are equal."""
     n: FloatArray = totals.sum(axis=1)
     squares: FloatArray = np.square(totals).sum(axis=1)
     by_chance = n * n - squares
@@ -396,13 +396,13 @@ def _alpha(unlike: FloatArray, totals: FloatArray) -> FloatArray:
 def _latent(
     given: IntArray, models: Sequence[Column], n_labels: int, agreed: Agreement
 ) -> tuple[IntArray, IntArray, FloatArray, IntArray]:
-    """Return each item's contribution to every cell of true class and predictions.
+    """Return each item's contribution to every cell (true class and predictions).
 
     The class of an item is unknown. Given the class, annotators err independently of each other and
-    of the models, whose joint predictions serve as one more annotator (Dawid and Skene 1979). The
-    estimate of the table is, to first order, a mean over items of these numbers: the probabilities
-    of an item's own classes, and its effect on the error rates from which the classes of all other
-    items are inferred. Re-weighting items then covers both uncertainties.
+    of the models, whose joint predictions serve as an additional annotator (Dawid and Skene 1979).
+    To first order, the estimated table is a mean over items of these numbers: an item's own class
+    probabilities, plus its effect on the error rates from which the classes of all other items are
+    inferred. Re-weighting items then covers both uncertainties.
     """
     _refuse_unidentified(given, agreed)
     said: IntArray = np.stack([one.codes for one in models], axis=1)
@@ -434,7 +434,7 @@ def _latent(
         up, down = (_at(start + sign * step, views, sizes, n_labels) for sign in (1, -1))
         slopes[:, place] = (up[1].mean(axis=0) - down[1].mean(axis=0)) / 2e-4
         tables[:, place] = (up[2] - down[2]).ravel() / 2e-4
-    # One logarithm per set of probabilities is redundant; the pseudo-inverse ignores that
+    # One logarithm per set of probabilities is redundant, and the pseudo-inverse ignores that
     # direction.
     moved: FloatArray = tables @ np.linalg.pinv(-slopes, rcond=1e-8, hermitian=True)
     mean: FloatArray = score.mean(axis=0)
@@ -462,7 +462,7 @@ def _refuse_unidentified(given: IntArray, agreed: Agreement) -> None:
 
 
 def _blocks(flat: FloatArray, sizes: Sequence[int], n_labels: int) -> list[FloatArray]:
-    """Return class shares, and the response probabilities of each annotator, one row per class."""
+    """Return class shares and each annotator's response probabilities, with one row per class."""
     ends = np.cumsum([n_labels, *(n_labels * size for size in sizes)])[:-1]
     first, *rest = np.split(flat, ends)
     return [first, *(one.reshape(n_labels, -1) for one in rest)]

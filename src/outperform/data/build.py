@@ -63,7 +63,7 @@ def of_labels(
     ids: ColumnLike | None = None,
     missing: MissingTexts = UNDECLARED,
 ) -> Fields:
-    """Count label arrays of the same items."""
+    """Count label arrays for the same items."""
     predictions = named(predictions)
     if are_label_sets(y_true):
         if by:
@@ -72,7 +72,7 @@ def of_labels(
                 f"{param('by=')} and compare the outcomes of each slice separately"
             )
         _refuse_single(predictions)
-        # Labels to average over are not column names: a matrix has its own.
+        # Labels to average over are not column names, because a matrix has its own.
         known = None if is_matrix(y_true) else labels
         return of_label_sets(
             y_true,
@@ -101,7 +101,7 @@ def of_labels(
 
 
 def _of_rows(fields: Fields, findings: tuple[Finding, ...]) -> Fields:
-    """Add findings about the rows, including one for rows that look repeated."""
+    """Add findings about the rows, including one if rows look repeated."""
     repeated = row_findings(fields["tables"][0], kind=fields.get("kind", "classes"))
     return {**fields, "findings": findings + fields["findings"] + repeated}
 
@@ -128,7 +128,7 @@ def of_label_sets(
     ids: ColumnLike | None = None,
     missing: MissingTexts = UNDECLARED,
 ) -> Fields:
-    """Count items that have several labels each."""
+    """Count items with several labels each."""
     predictions = named(predictions)
     beside = {"groups": groups, "sample_weight": weights, "ids": ids, **_slices_beside(by)}
     rows = align(predictions, truth=y_true, beside=beside)
@@ -212,13 +212,13 @@ def _pool_columns(predictions: Mapping[str, object]) -> list[Column]:
 
 
 def code_columns(columns: Sequence[object], labels: tuple[Label, ...]) -> list[IntArray]:
-    """Return columns that were counted before as codes of the given labels."""
+    """Return columns that were already counted as codes of the given labels."""
     found, _ = unify([read_column(one, name="labels") for one in columns])
     return _coded(found, labels)
 
 
 def _known_labels(columns: Sequence[Column], labels: Sequence[Label] | None) -> tuple[Label, ...]:
-    """Return all labels of the columns, plus declared ones, in order."""
+    """Return all labels in the columns, plus declared labels, in order."""
     known = {value for column in columns for value in column.values}
     if labels is not None:
         known |= set(check_labels(labels, like=known))
@@ -371,7 +371,7 @@ def of_tags(
 
 
 def of_span_counts(truth: object, predictions: Mapping[str, object], counts: object) -> Fields:
-    """Build outcomes from span counts, None for "no span"."""
+    """Build outcomes from span counts, with None for "no span"."""
     rows = align(named(predictions), truth=truth, first="truth", beside={"counts": counts})
     columns = [_cells(rows.truth, "truth")]
     columns += [_cells(values, f"predictions of {m!r}") for m, values in rows.models.items()]
@@ -387,7 +387,7 @@ def of_span_counts(truth: object, predictions: Mapping[str, object], counts: obj
 
 
 def of_tp_fp_fn(counts: Mapping[str, object], *, label: Label) -> Fields:
-    """Build outcomes from true positives, false positives and false negatives of each model."""
+    """Build outcomes from each model's true positives, false positives and false negatives."""
     tables = []
     for model, triple in named(counts).items():
         tp, fp, fn = _triple(triple, model)
@@ -463,10 +463,10 @@ def of_columns(
     ids: object = None,
     missing: MissingTexts = UNDECLARED,
 ) -> Fields:
-    """Count columns of labels, the truth first, optionally by slice or by group.
+    """Count columns of labels (the truth first), optionally by slice or group.
 
     ``counts`` is the number of items per row and ``importance`` their weight. With ``keep``, every
-    row is one item, which is stored so that it can be listed later, by ``ids`` if given.
+    row is one item and is stored so that it can be listed later, by ``ids`` if given.
     """
     same_length([*columns, *(by or {}).values()])
     columns, findings = unify(columns)
@@ -508,7 +508,7 @@ def _counted(
 ) -> Table:
     """Count rows of codes, separately for each group.
 
-    Without groups, items with unequal importance each become a group. Importance goes into the
+    Without groups, items with unequal importance each become a group. Importance is stored in the
     groups; the cells count items.
     """
     if groups is None and importance is None:

@@ -18,15 +18,15 @@ from outperform.data.labels import (
 from outperform.data.table import Table, total
 from outperform.errors import DataError, UsageError, param, unknown_name
 
-_FEWEST = 30  # distinct values; fewer are harmless
+_FEWEST = 30  # number of distinct values; fewer are harmless
 _ENOUGH_ROWS = 10
 _NEARLY_ALL = 0.9
-_FEW_LABELS = 0.1  # of the distinct values, in the truth
-_HARDLY_ANY = 0.05  # of the rows
+_FEW_LABELS = 0.1  # as a share of the distinct values in the truth
+_HARDLY_ANY = 0.05  # as a share of the rows
 
 
 def named(columns: object) -> Mapping[str, Any]:
-    """Return predictions by model name, from a mapping or the columns of a frame."""
+    """Return predictions by model name from a mapping or from the columns of a frame."""
     if is_frame(columns):
         columns = frame_columns(columns, name="the frame of models")
     if not isinstance(columns, Mapping) or not columns:
@@ -41,7 +41,7 @@ def named(columns: object) -> Mapping[str, Any]:
 
 
 def clear_positive(labels: Sequence[Label]) -> Label | None:
-    """Return the positive class if it is clear, True or 1; else None.
+    """Return the positive class if it is clear (True or 1); otherwise None.
 
     Text is accepted too, because files store labels as text and must give the same result.
 
@@ -98,15 +98,15 @@ class Values(NamedTuple):
 
     n_rows: int
     n_values: int
-    n_labels: int  # of the other column
-    n_shared: int  # values that are labels of the other column
-    n_right: int  # rows with one of these values
+    n_labels: int  # number of labels of the other column
+    n_shared: int  # number of values that are labels of the other column
+    n_right: int  # number of rows with one of these values
 
     @property
     def look_like_ids(self) -> bool:
-        """Whether nearly every row has a distinct value, and almost none is a known label.
+        """Whether nearly every row has a distinct value and almost no value is a known label.
 
-        Free-text answers have many values as well, but so does their truth.
+        Free-text answers also have many values, but so does their truth.
         """
         return (
             self.n_values >= max(_FEWEST, _NEARLY_ALL * self.n_rows)
@@ -122,7 +122,7 @@ class Values(NamedTuple):
 
     @property
     def hold_no_label(self) -> bool:
-        """Whether no row has a known label; in a few rows a model may always be wrong."""
+        """Whether no row has a known label; with only a few rows, a model may always be wrong."""
         return not self.n_shared and self.n_rows >= _ENOUGH_ROWS
 
     def sentence(self, subject: str, other: str) -> str:
@@ -157,7 +157,7 @@ def compare_values(
 
 
 def refuse_ids(columns: Sequence[Column], counts: AnyArray | None) -> None:
-    """Reject predictions or a truth with a distinct value in nearly every row."""
+    """Reject predictions or a truth if nearly every row has a distinct value."""
     truth, *models = columns
     for column in models:
         if len(column.values) >= _FEWEST:

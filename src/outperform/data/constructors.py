@@ -30,7 +30,7 @@ from outperform.wrong_calls import explained
 
 
 class Constructors(FromAnnotators):
-    """Builds outcomes from labels, counts, matrices, tags and spans."""
+    """Constructors of outcomes from labels, counts, matrices, tags and spans."""
 
     @classmethod
     @explained
@@ -48,21 +48,20 @@ class Constructors(FromAnnotators):
         empty_is_label: bool = False,
         never_true: Sequence[Label] | None = None,
     ) -> Self:
-        """Count label arrays of the same items.
+        """Count label arrays for the same items.
 
-        Series and frames are aligned by index, in the order of ``y_true``, with a finding if that
+        Series and frames are aligned by index, in the order of ``y_true``, with a finding if this
         moves rows. A mismatch raises an error. Lists and arrays are matched by position; for a
-        series, use ``.to_numpy()``. None, NaN, NA, NaT and masked values are missing values and
-        raise an error. Indicator matrices and lists of sets are counted as by
-        :meth:`from_label_sets`.
+        series, use ``.to_numpy()``. None, NaN, NA, NaT and masked values count as missing and raise
+        an error. Indicator matrices and lists of sets are counted as by :meth:`from_label_sets`.
 
         Parameters
         ----------
         y_true
-            The true labels: a list, array or series.
+            True labels: a list, array or series.
         predictions
-            The predicted labels of each model: a mapping from names, or a frame with a column
-            for each model.
+            Predicted labels of each model: a mapping from model names, or a frame with one column
+            per model.
         labels
             Classes that must be in the table even if they never occur.
         sample_weight
@@ -77,10 +76,10 @@ class Constructors(FromAnnotators):
             Id of each item, for :meth:`Comparison.item_table`. Default: its row number.
         na_values
             Texts that mark a missing value, which raises an error; any other text is a label. By
-            default, texts such as ``"NA"`` and ``"nan"`` are labels with a finding that withholds
-            the decision of a gate; ``[]`` declares that no text marks a missing value.
+            default, texts such as ``"NA"`` and ``"nan"`` are labels, with a finding that withholds
+            the decision of a gate. ``[]`` declares that no text marks a missing value.
         empty_is_label
-            Whether the empty text is a label. By default it is one, with the same kind of finding.
+            Whether the empty text is a label. By default it is, with the same kind of finding.
         never_true
             Classes that models may predict but that are never true by design, such as
             ``["refusal"]``; see :meth:`with_never_true`.
@@ -125,15 +124,15 @@ class Constructors(FromAnnotators):
         Parameters
         ----------
         truth
-            The true label of each cell.
+            True label of each cell.
         predictions
             Each model's prediction in each cell, by name.
         counts
-            Number of items in each cell; repeated cells are added up.
+            Number of items in each cell. Repeated cells are added up.
         labels
             Classes that must be in the table even if they never occur.
         by
-            Slice of each cell: columns by name.
+            Columns that define the slice of each cell, by name.
         groups
             Group of each cell. Each group, not each item, is then one independent unit.
 
@@ -155,17 +154,17 @@ class Constructors(FromAnnotators):
         which: ColumnLike | None = None,
         labels: Sequence[Label] | None = None,
     ) -> Self:
-        """Count items that were selected from a pool on the basis of two models' predictions.
+        """Count items that were selected from a pool based on two models' predictions.
 
-        Items on which the models disagree may be labelled more often than others: every pair of
+        Items on which the models disagree may be labelled more often than others. Every pair of
         predictions is a stratum, weighted by its count in the pool. Within a stratum the selection
         must not depend on anything else. :func:`select_items` selects in this way.
 
         Parameters
         ----------
         y_true
-            True labels of the labelled items, in the order of ``which``; or, without it, one value
-            per item of the pool, None or NaN for unlabelled items.
+            True labels of the labelled items, in the order of ``which``. Without ``which``, one
+            value per item of the pool, with None or NaN for unlabelled items.
         predictions
             Predictions of both models for the entire pool, by name.
         which
@@ -195,30 +194,32 @@ class Constructors(FromAnnotators):
         labels: Sequence[Label] | None = None,
         drawn: DrawnLike | None = None,
     ) -> Self:
-        """Count items of which a judge rated all and people labelled some.
+        """Count items that were all rated by a judge and partly labelled by people.
 
         The judge may be a language model, a cheap annotator or an older system. Its errors are
-        estimated from the items that people labelled, separately for each combination of its
-        verdicts on the models, so it may be lenient or favour a model. Declare how the
-        human-labelled items were drawn: labels that follow complaints or a model's errors mislead,
-        and a gate stays undecided without a declaration.
+        estimated from the items labelled by people, separately for each combination of its verdicts
+        on the models, so it may be lenient or favour a model. Declare how the human-labelled items
+        were drawn. Labels that follow complaints or a model's errors are misleading, and without a
+        declaration a gate remains undecided.
 
         Parameters
         ----------
         judged
-            The judge's verdict (right or wrong) on each item, for each model by name. With
-            ``judge``, the predictions of each model.
+            The judge's verdict (right or wrong) on each item, by model name. With ``judge``, the
+            predictions of each model instead.
         human
-            The same by people, NaN or None for unlabelled items; an item is labelled for all models
-            or for none. With ``judge``, the true class of each item, or NaN.
+            The same verdicts by people, with NaN or None for unlabelled items. Each item must be
+            labelled for all models or for none. With ``judge``, the true class of each item, or
+            NaN.
         judge
-            For classes, the true class of each item according to the judge.
+            True class of each item according to the judge, if items have classes.
         labels
-            For classes, those that must be in the table even if they never occur.
+            Classes that must be in the table even if they never occur.
         drawn
             How the human-labelled items were drawn: ``"random"``; ``"by_ratings"``, by the judge's
             verdicts (for classes, also the predictions) and nothing else; or each item's
-            probability of being labelled, NaN if it is unknown for an unlabelled item.
+            probability of being labelled. NaN means that the probability is unknown, which is
+            allowed for unlabelled items.
 
         Examples
         --------
@@ -235,9 +236,10 @@ class Constructors(FromAnnotators):
     def from_confusion(
         cls, matrices: Mapping[str, MatrixLike], *, labels: Sequence[Label] | None = None
     ) -> Self:
-        """Build outcomes from one confusion matrix per model: rows true, columns predicted classes.
+        """Build outcomes from one confusion matrix per model, with true classes in rows.
 
-        The matrices do not show which items both models got right, so these outcomes are unpaired.
+        Predicted classes are in columns. The matrices do not show which items both models got
+        right, so these outcomes are unpaired.
 
         Parameters
         ----------
@@ -266,12 +268,13 @@ class Constructors(FromAnnotators):
         sample_weight: ColumnLike | None = None,
         ids: ColumnLike | None = None,
     ) -> Self:
-        """Count items for which only correctness is known, per model.
+        """Count items for which only each model's correctness is known.
 
         Parameters
         ----------
         correct
-            For each model, by name or as a frame, one boolean (or 0/1) per item: was it right?
+            For each model, by name or as a frame, whether each item is right: one boolean (or 0/1)
+            per item.
         by
             Columns that define slices, by name.
         groups
@@ -298,13 +301,13 @@ class Constructors(FromAnnotators):
         sample_weight: ColumnLike | None = None,
         ids: ColumnLike | None = None,
     ) -> Scores:
-        """Read several numbers per item; the result is :class:`Scores`, row by row.
+        """Read several numbers per item, and return :class:`Scores` with one row per item.
 
         Parameters
         ----------
         statistics
             For each model, by name, an array with one row per item and one column per statistic,
-            such as the edits and the words of a sentence, or a mapping from names.
+            for example a sentence's edits and words, or a mapping from names.
         columns, groups, sample_weight, ids
             As for :meth:`Scores.from_statistics`.
 
@@ -331,18 +334,18 @@ class Constructors(FromAnnotators):
         by: Mapping[str, ColumnLike] | None = None,
         ids: ColumnLike | None = None,
     ) -> Self:
-        """Count items with label sets: several labels each, or none.
+        """Count items with label sets, that is, several labels per item, or none.
 
-        Errors cluster within an item, so all labels of an item are kept together as one unit.
+        Errors cluster within an item, so all labels of an item form one unit.
 
         Parameters
         ----------
         y_true
-            An indicator matrix with 1 if an item (row) has a label (column), as NumPy array, SciPy
-            sparse matrix or data frame; or one collection of labels per item. Lists of equal length
-            that contain only 0 and 1 are rows of a matrix.
+            An indicator matrix with 1 if an item (row) has a label (column), as a NumPy array, a
+            SciPy sparse matrix or a data frame; or one collection of labels per item. Lists of
+            equal length that contain only 0 and 1 are rows of a matrix.
         predictions
-            The same per model, by name.
+            The same for each model, by name.
         labels
             Label of each column of a matrix. Default: 0, 1, … or the column names of a data frame.
             With collections, labels that must be included even if they never occur.
@@ -388,7 +391,7 @@ class Constructors(FromAnnotators):
         """Count the spans in tag sequences, such as named entities or words.
 
         A predicted span is a hit if its boundaries and its type equal those of a gold span. Errors
-        cluster within sentences, so all spans of a sentence are kept together as one unit.
+        cluster within sentences, so all spans of a sentence form one unit.
 
         Parameters
         ----------
@@ -403,12 +406,12 @@ class Constructors(FromAnnotators):
             Whether a sequence that breaks the scheme loses its span. By default it is read as in
             conlleval.
         groups
-            Document (or author, or prompt) of each sentence. Each of these, not each sentence, is
+            Group (document, author or prompt) of each sentence. Each group, not each sentence, is
             then one independent unit.
         by
             Columns that define slices of the sentences, by name.
         ids
-            Id of each sentence, for ``c.item_table()``. Default: its number, from 0.
+            Id of each sentence, for ``c.item_table()``. Default: its number, counted from 0.
 
         Examples
         --------
@@ -455,7 +458,7 @@ class Constructors(FromAnnotators):
         by
             Columns that define slices of the documents, by name.
         ids
-            Id of each document, for ``c.item_table()``. Default: its number, from 0.
+            Id of each document, for ``c.item_table()``. Default: its number, counted from 0.
 
         Examples
         --------
@@ -477,7 +480,7 @@ class Constructors(FromAnnotators):
         truth
             Type of each cell's true span, or None if there is none.
         predictions
-            The same type if the model found the span, else None, by model.
+            By model name: the same type if the model found the span, otherwise None.
         counts
             Number of spans in each cell.
 
@@ -496,7 +499,7 @@ class Constructors(FromAnnotators):
 
     @classmethod
     def from_tp_fp_fn(cls, counts: Mapping[str, Sequence[int]], *, label: Label = "span") -> Self:
-        """Build outcomes from true positives, false positives and false negatives of each model.
+        """Build outcomes from each model's true positives, false positives and false negatives.
 
         The counts show neither the true negatives nor which spans both models found, so these
         outcomes are unpaired.
@@ -535,7 +538,7 @@ class Constructors(FromAnnotators):
         Parameters
         ----------
         text
-            The JSON text, or its bytes in UTF-8.
+            JSON text, or its bytes in UTF-8.
         """
         try:
             data = parse(text)

@@ -20,7 +20,7 @@ DrawnLike: TypeAlias = Declared | ColumnLike
 
 Drawn: TypeAlias = Literal["random", "by_ratings", "probabilities"]
 DRAWN: tuple[Drawn, ...] = get_args(Drawn)
-# A count that is off by this many standard deviations is not due to chance.
+# A count that is off by this many standard deviations is not attributed to chance.
 _BEYOND = 6.0
 
 
@@ -48,7 +48,7 @@ def column_of(drawn: DrawnLike | None) -> ColumnLike | None:
 
 
 def read_chances(values: object, labelled: BoolArray) -> FloatArray:
-    """Check and return every item's probability of being labelled, NaN if unknown.
+    """Check and return every item's probability of being labelled; NaN if unknown.
 
     Parameters
     ----------
@@ -92,9 +92,9 @@ def read_chances(values: object, labelled: BoolArray) -> FloatArray:
 class Chances(NamedTuple):
     """Human-labelled rows with their probabilities of being labelled.
 
-    ``cells`` are the judge's cell, then the human one, ``(n_rows, 2 · width)``; ``expected`` is the
-    expected number of labels in each stratum of the judge, None if only the probabilities of
-    labelled items are known.
+    ``cells`` contains the judge's cell followed by the human cell, ``(n_rows, 2 · width)``.
+    ``expected`` is the expected number of labels in each stratum of the judge, or None if only the
+    probabilities of labelled items are known.
     """
 
     cells: IntRows

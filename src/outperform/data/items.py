@@ -1,4 +1,4 @@
-"""The rows behind a table of counts: each item's cell and its id."""
+"""The rows behind a table of counts: the cell and id of each item."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from outperform._rows import place_rows
 from outperform._typing import AnyArray, FloatArray, IntArray
 from outperform.errors import DataError, UsageError, param
 
-# Each row takes four bytes plus its id, so beyond this limit rows are counted but not stored.
+# Each row takes four bytes plus its id, so above this limit rows are counted but not stored.
 MOST_ITEMS = 1_000_000
 
 
@@ -24,9 +24,9 @@ class SpanRows:
     Parameters
     ----------
     document
-        Number of the document, or sentence, that contains each span.
+        Index of the document or sentence that contains each span.
     start, end
-        The boundaries as passed by the caller.
+        Boundaries as passed by the caller.
     n
         Number of documents, including those without any span.
     """
@@ -48,7 +48,7 @@ class SpanRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Items:
-    """One cell and id per item; for spans, one cell per span of each document.
+    """One cell and one id per item; for spans, one cell per span of each document.
 
     The cells have their own codes, so changes to the labels, models or order of a table do not
     affect them.
@@ -56,7 +56,7 @@ class Items:
     Parameters
     ----------
     models
-        The models, in the order of the columns of ``cells``.
+        Models, in the order of the columns of ``cells``.
     values
         Meaning of the codes: labels, or label sets; None means no span.
     cells
@@ -64,7 +64,7 @@ class Items:
     cell
         Index of each item's cell, or of each span's.
     ids
-        Id of each item; None for its row number, from 0.
+        Id of each item. None means its row number, counted from 0.
     weights
         Weight of each item; None if all are equal.
     spans
@@ -158,9 +158,9 @@ def keep_items(
     models
         The models.
     values
-        What the codes mean.
+        Meaning of the codes.
     codes
-        The codes of each row: the truth, then each model.
+        Codes of each row: the truth, then each model.
     cells
         The cells that were counted.
     ids
@@ -186,7 +186,7 @@ def keep_items(
 
 
 def read_ids(ids: Any, n_rows: int) -> AnyArray:
-    """Return the item ids, checked to be unique.
+    """Return the item ids after checking that they are unique.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Items of which a judge rated all and people labelled some."""
+"""Items that were all rated by a judge and partly labelled by people."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from outperform.data.table import Table, as_counts, total
 from outperform.errors import DataError, UsageError, param
 
 MOST_MODELS = 3
-"""With more models than this, joint verdicts are too many to be covered by human labels."""
+"""With more models than this, there are too many joint verdicts for human labels to cover."""
 
 
 @written(
@@ -47,27 +47,27 @@ MOST_MODELS = 3
 )
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Judged(Pool):
-    """Counts of all items by a judge, and of some of them by people.
+    """Counts of all items as rated by a judge, and of some items as labelled by people.
 
-    A stratum is a cell of the judge's table: its verdict on every model, or its opinion of the true
-    class with every model's prediction. The selection of human-labelled items must not depend on
-    anything else, unless the probability of each item is known.
+    A stratum is a cell of the judge's table: its verdict on every model, or its choice of the true
+    class together with every model's prediction. The selection of human-labelled items must not
+    depend on anything else unless each item's probability is known.
 
     Parameters
     ----------
     cells
-        By the judge: for verdicts the one on each model, for classes each model's prediction,
-        ``(n_strata, n_models)``.
+        Judge's cells, ``(n_strata, n_models)``: the verdict on each model or, for classes, each
+        model's prediction.
     counts
         Number of items of the pool in each stratum, including labelled ones.
     truth
-        By the judge: the class of each stratum; always 1 for verdicts.
+        Judge's class for each stratum; always 1 for verdicts.
     both
-        The labelled items: the judge's cell, then the human one.
+        Labelled items: the judge's cell, then the human cell.
     drawn
         How the labelled items were drawn, if declared.
     chances
-        The labelled items by their probability of being drawn, if that is known.
+        Labelled items by their probability of being drawn, if known.
     """
 
     truth: IntArray
@@ -99,12 +99,12 @@ class Judged(Pool):
         return found
 
     def same(self, one: int, two: int) -> bool:
-        """Return whether neither the judge nor people rate the two models differently."""
+        """Return whether the judge and the people rate the two models the same."""
         human = self.human
         return super().same(one, two) and np.array_equal(human[:, 1 + one], human[:, 1 + two])
 
     def columns(self, kept: Sequence[int], *, n_labels: int) -> Judged:
-        """Keep some models, in this order; strata that differ only in other models are merged."""
+        """Keep some models in this order, and merge strata that differ only in other models."""
         places = [0, *(1 + place for place in kept)]
         width = 1 + self.cells.shape[1]
         return self._moved(
@@ -120,7 +120,7 @@ class Judged(Pool):
     def _moved(
         self, said: IntArray, move: Callable[[IntArray], IntArray], *, n_labels: int
     ) -> Judged:
-        """Return the same with other cells; merged strata keep their own probabilities."""
+        """Return the counts with other cells; merged strata keep their own probabilities."""
         drawn, chances = self.drawn, self.chances
         if drawn == "by_ratings" and len(distinct_rows(said).first) < len(said):
             drawn, chances = "probabilities", self._chances()
@@ -155,12 +155,12 @@ class Judged(Pool):
         )
 
     def emptied(self) -> Judged:
-        """Return the same without the human labels."""
+        """Return the counts without the human labels."""
         return replace(self, both=self.both.emptied(), drawn=None, chances=None)
 
     def labelled(self, table: Table, *, n_labels: int) -> FloatArray:
         """Return the number of labelled items of each stratum by human class."""
-        del table  # the pool alone does not include the judge
+        del table  # the pool's table does not include the judge
         counts = np.zeros((len(self.cells), n_labels))
         np.add.at(counts, (self.stratum, self.human[:, 0]), self.both.counts.astype(np.float64))
         return counts
@@ -184,7 +184,7 @@ class Judged(Pool):
     def _worth(self) -> FloatArray:
         """Number of items that the rows of ``both`` represent.
 
-        Rows represent their entire stratum, and unlabelled strata of the same pattern.
+        Rows represent their entire stratum as well as unlabelled strata with the same pattern.
         """
         sizes, known = self.counts.astype(np.float64), self.n_labelled > 0
         pattern = agreement_patterns(self.strata)
@@ -212,7 +212,7 @@ class Judged(Pool):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], table: Table, *, n_labels: int) -> Judged:
-        """Restore from :meth:`to_dict`, with checked arrays of cells and counts."""
+        """Restore the output of :meth:`to_dict` from checked arrays of cells and counts."""
         said: IntArray = data["cells"]
         both: IntArray = data["people"]["cells"]
         width = table.cells.shape[1]
@@ -258,7 +258,7 @@ class Judged(Pool):
 
 
 def _stored_chances(data: Mapping[str, Any], *, width: int, n_labels: int) -> Chances | None:
-    """Return the stored probabilities, checked; None if there are none."""
+    """Return the stored probabilities after checking them; None if there are none."""
     kept, declared = data.get("chances"), data.get("drawn")
     if (kept is not None) != (declared == "probabilities"):
         raise DataError(f"drawn is {declared!r}, which does not fit the probabilities")
@@ -279,7 +279,7 @@ def _stored_chances(data: Mapping[str, Any], *, width: int, n_labels: int) -> Ch
 
 
 def _drawn_together(one: Judged, two: Judged) -> tuple[Drawn | None, Chances | None]:
-    """Return how the items of two judged sets were drawn, if both declare the same."""
+    """Return how the items of two judged sets were drawn if both declare the same."""
     if one.drawn != two.drawn:
         raise UsageError(
             "the human-labelled items of the two sets were drawn in different ways, "
@@ -333,19 +333,19 @@ def _judged(
 
 
 def agreement_patterns(said: IntArray) -> IntArray:
-    """Return a code for the pattern of agreement, regardless of class.
+    """Return a code for each pattern of agreement, regardless of class.
 
     Parameters
     ----------
     said
-        Class of each stratum by the judge and by every model, ``(n_strata, 1 + n_models)``.
+        Class given by the judge and by each model in each stratum, ``(n_strata, 1 + n_models)``.
 
     Examples
     --------
     >>> agreement_patterns(np.array([[3, 3, 3], [3, 3, 5], [4, 4, 1], [4, 1, 4]])).tolist()
     [0, 1, 1, 2]
     """
-    # Each column gets the number of the first equal column: (0, 0, 2) if only B differs.
+    # Each column gets the index of the first equal column: (0, 0, 2) if only B differs.
     firsts = (said[:, :, None] == said[:, None, :]).argmax(axis=2)
     return distinct_rows(firsts).code
 
@@ -358,7 +358,7 @@ def of_judged(
     labels: Sequence[Label] | None,
     drawn: DrawnLike | None,
 ) -> dict[str, Any]:
-    """Count the verdicts of a judge on all items and of people on some."""
+    """Count a judge's verdicts on all items and people's verdicts on some."""
     name_of(drawn)  # rejects unknown names before anything is read
     if judge is None:
         if labels is not None:
@@ -515,7 +515,7 @@ def _counted(
 
 
 def refuse_many(pool: Judged) -> None:
-    """Check that the joint verdicts on the models are not too many for human labels to cover."""
+    """Check that there are not too many joint verdicts on the models for human labels to cover."""
     n_models = pool.cells.shape[1]
     if n_models > MOST_MODELS:
         raise UsageError(

@@ -1,4 +1,4 @@
-"""Label sets: items with several labels or none, stored as codes of the sets that occur."""
+"""Label sets: items with several labels or none, stored as codes for the sets that occur."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Sets: TypeAlias = tuple[tuple[int, ...], ...]
 
 
 class SetColumn(NamedTuple):
-    """One column: its possible labels, its distinct sets, and one code per row."""
+    """One column: its possible labels, its distinct sets and one code per row."""
 
     labels: tuple[Label, ...]
     sets: Sets
@@ -106,7 +106,7 @@ def _read_matrix(matrix: AnyArray, *, name: str, labels: Sequence[Label] | None)
     ones = matrix == 1
     _refuse_others(matrix[~(ones | (matrix == 0))], name=name)
     known = _named(labels, matrix.shape[1], name=name)
-    # Equal rows are found by their bytes, with eight labels per byte.
+    # Equal rows are identified by their bytes, with eight labels per byte.
     first, codes = distinct_rows(np.packbits(np.asarray(ones, dtype=bool), axis=1))
     rows, columns = np.nonzero(ones[first])
     sets = _cut(columns, np.searchsorted(rows, np.arange(1, len(first))))
@@ -169,7 +169,7 @@ def _refuse_mixture(kinds: set[type], *, name: str) -> None:
 def _in_order(
     labels: Sequence[Label], sets: Sequence[tuple[int, ...]], codes: IntArray
 ) -> SetColumn:
-    """Sort the labels, and the sets of their codes."""
+    """Sort the labels and the sets of their codes."""
     ordered = sort_labels(set(labels))
     if len(ordered) != len(labels):
         raise UsageError(f"{param('labels')} must be distinct; got {list(labels)}")
@@ -179,7 +179,7 @@ def _in_order(
 
 
 def move_sets(sets: Sequence[tuple[int, ...]], codes: Sequence[int]) -> tuple[Sets, IntArray]:
-    """Recode every label, −1 to drop it; return the distinct sets and the new index of each.
+    """Recode every label (−1 drops it), and return the distinct sets and each set's new index.
 
     Examples
     --------
@@ -195,7 +195,7 @@ def move_sets(sets: Sequence[tuple[int, ...]], codes: Sequence[int]) -> tuple[Se
 def join_sets(
     columns: Sequence[tuple[Sequence[Label], Sets]],
 ) -> tuple[tuple[Label, ...], Sets, list[IntArray]]:
-    """Merge sets over different labels; also return the new indices of each column's sets."""
+    """Merge sets over different labels, and also return the new indices of each column's sets."""
     known = {label for labels, _ in columns for label in labels}
     _refuse_mixture({type(label) for labels, _ in columns for label in labels}, name="label sets")
     ordered = sort_labels(known)
@@ -208,9 +208,9 @@ def join_sets(
 
 
 def code_label_sets(columns: Mapping[str, Any], *, labels: Sequence[Label] | None) -> Coded:
-    """Read columns of label sets, the truth first, over the same labels and sets.
+    """Read columns of label sets (the truth first) with shared labels and sets.
 
-    ``labels`` names the columns of matrices; with collections it adds labels that never occur.
+    ``labels`` names the columns of matrices; with collections, it adds labels that never occur.
     """
     _refuse_tags([values for values in columns.values() if not is_matrix(values)])
     frames = [_column_names(one, name=name) for name, one in columns.items() if is_frame(one)]
@@ -266,7 +266,7 @@ def _may_be_tags(column: Iterable[Any]) -> bool:
 
 
 def split_texts(texts: Sequence[Label], separator: str) -> SetColumn:
-    """Return the labels listed in some texts, their sets, and the set of each text.
+    """Return the labels listed in some texts, the sets of labels, and the set of each text.
 
     Examples
     --------
@@ -286,7 +286,7 @@ def split_texts(texts: Sequence[Label], separator: str) -> SetColumn:
 
 
 def _refuse_other_columns(matrices: Mapping[str, SetColumn]) -> None:
-    """Reject matrices with different labels: one of them may have lost a column."""
+    """Reject matrices with different labels, because one of them may have lost a column."""
     for name, column in matrices.items():
         first, known = next((one, other.labels) for one, other in matrices.items())
         odd = sorted(set(known) ^ set(column.labels), key=str)
@@ -343,7 +343,7 @@ def labels_in_both(one: Held, two: Held, *, n_labels: int) -> Held:
 
 
 def label_margins(table: Table, sets: Sets, *, n_labels: int) -> ClassCounts:
-    """Return hits, actual and predicted counts of every label, of one model's table."""
+    """Return hits, true counts and predicted counts of every label from one model's table."""
     actual, predicted = (labels_of(sets, codes) for codes in table.cells.T)
     hits = labels_in_both(actual, predicted, n_labels=n_labels)
     sums = []

@@ -18,11 +18,11 @@ from outperform.data.missing import UNDECLARED, MissingTexts
 from outperform.errors import DataError, UsageError
 from outperform.findings import Finding, clauses, finding, listed, quoted
 
-# Rows: aligned by the pandas index, which other libraries do not have
+# Rows are aligned by the pandas index, which other libraries do not have
 
 
 class Rows(NamedTuple):
-    """Columns of the same items, all in the order of the first column."""
+    """Columns for the same items, all in the order of the first column."""
 
     truth: Any
     models: dict[str, Any]
@@ -40,7 +40,7 @@ def align(
 ) -> Rows:
     """Put the rows of all columns in the order of the truth, or else of the first model.
 
-    Rows are matched by index if the indices differ, and by position without an index. Masked values
+    Rows are matched by index if indices differ, and by position if there is no index. Masked values
     become None.
 
     Parameters
@@ -50,11 +50,11 @@ def align(
     truth
         Column of true labels, if there is one.
     first
-        Its name in error messages.
+        Name of the truth in error messages.
     what
         Name of the models' columns in error messages.
     beside
-        Other columns of the same rows, such as groups, by their names in error messages; None if
+        Other columns of the same rows, such as groups, by the names used in error messages; None if
         absent.
     """
     columns = {} if truth is None else {first: truth}
@@ -101,10 +101,10 @@ def align_rows(columns: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Findin
 
 
 def _shuffled(columns: Mapping[str, Any], indexed: Sequence[str]) -> tuple[Finding, ...]:
-    """Warn of a shuffled index of 0 to n − 1 next to columns without an index.
+    """Warn of a shuffled index of 0 to n − 1 if other columns have no index.
 
-    Other indices are not evidence: a test set usually has a shuffled part of a longer range, and a
-    model's predictions for it are in the same order, without an index.
+    Other indices are not evidence of an error. A test set usually has a shuffled part of a longer
+    range, and a model's predictions for it are in the same order and have no index.
     """
     bare = [name for name, values in columns.items() if values is not None and name not in indexed]
     if not indexed or not bare:
@@ -125,7 +125,7 @@ def _has_index(values: object) -> bool:
 
 
 def _places(columns: Mapping[str, Any], first: str, name: str) -> IntArray | None:
-    """Return the position of each row of the first column in another one; None if unchanged."""
+    """Return the position of each row of the first column in another column; None if unchanged."""
     wanted, own = columns[first].index, columns[name].index
     if len(wanted) != len(own) or wanted.equals(own):
         return None  # different lengths raise an error when columns are read
@@ -156,13 +156,13 @@ _MEND = "give them the same index, or pass .to_numpy() to compare by position"
 
 
 def is_frame(values: object) -> bool:
-    """Return whether values are named columns: of pandas, polars, Arrow or Hugging Face."""
+    """Return whether values are named columns from pandas, polars, Arrow or Hugging Face."""
     named = hasattr(values, "columns") or hasattr(values, "column_names")
     return named and hasattr(values, "shape") and hasattr(values, "__len__")
 
 
 def as_table(values: Any) -> Any:
-    """Convert a Hugging Face data set to Arrow, with class names; return anything else as it is."""
+    """Convert a Hugging Face data set to Arrow with class names; return anything else unchanged."""
     kinds = {one.__name__ for one in type(values).__mro__ if one.__module__[:9] == "datasets."}
     if kinds & {"DatasetDict", "IterableDatasetDict"}:
         raise UsageError(f"choose a split, e.g. data[{next(iter(values), 'test')!r}]")
@@ -182,7 +182,7 @@ def as_table(values: Any) -> Any:
 
 
 def column_names(frame: Any, *, name: str) -> list[Any]:
-    """Return the column names of a frame, checked to be unique."""
+    """Return the column names of a frame after checking that they are unique."""
     # In Arrow, `columns` are the data, not the names.
     names = list(frame.column_names if hasattr(frame, "column_names") else frame.columns)
     if len(set(names)) != len(names):
@@ -198,7 +198,7 @@ def frame_columns(frame: Any, *, name: str) -> dict[Any, Any]:
 
 
 def only_column(values: Any, *, name: str) -> Any:
-    """Return the column of a one-column frame; anything else as it is."""
+    """Return the column of a one-column frame; return anything else unchanged."""
     if hasattr(getattr(values, "type", None), "index_type"):  # of Arrow; numpy misreads its nulls
         values = values.cast(values.type.value_type)
     if not is_frame(values) or values.shape[1] != 1:
@@ -208,7 +208,7 @@ def only_column(values: Any, *, name: str) -> Any:
 
 
 def are_label_sets(values: Any) -> bool:
-    """Return whether a column has label sets: an indicator matrix, or collections.
+    """Return whether a column has label sets, as an indicator matrix or as collections.
 
     Examples
     --------
@@ -260,7 +260,7 @@ class Column:
 
 
 class _Codes(dict[Any, int]):
-    """Dictionary that assigns each new key the next code."""
+    """Dictionary that assigns the next code to each new key."""
 
     def __missing__(self, key: object) -> int:
         code = self[key] = len(self)
@@ -428,7 +428,7 @@ def refuse_half_characters(texts: Sequence[str], *, name: str) -> None:
     >>> refuse_half_characters(["spam", "ham"], name="y_true")
     """
     try:
-        "".join(texts).encode("utf-8")  # a pair of surrogates in a row would not be joined
+        "".join(texts).encode("utf-8")  # two consecutive surrogates would not be joined
     except UnicodeEncodeError:
         bad = next(one for one in texts if any("\ud800" <= letter <= "\udfff" for letter in one))
         raise DataError(
@@ -439,7 +439,7 @@ def refuse_half_characters(texts: Sequence[str], *, name: str) -> None:
 
 
 def unify(columns: Sequence[Column]) -> tuple[list[Column], tuple[Finding, ...]]:
-    """Convert columns to one type of label if that loses nothing; otherwise raise an error.
+    """Convert columns to one type of label if nothing is lost; otherwise raise an error.
 
     True equals 1 and False equals 0, as in Python.
     """
@@ -487,7 +487,7 @@ _MOST_CODES = 20  # a truth with more values may be a measurement
 
 
 def look_measured(truth: Sequence[object], predicted: Sequence[object]) -> bool:
-    """Return whether a truth may be measurements, which a model predicts with decimals.
+    """Return whether the truth may be measurements, for which a model predicts decimals.
 
     Numbers between 0 and 1 may be probabilities, regardless of the number of classes.
 
@@ -544,9 +544,9 @@ def _near_duplicates(texts: Sequence[str]) -> list[tuple[str, str]]:
     return twins
 
 
-# 1, 01, 1.0 and 1.00 are spellings of the same number.
+# 1, 01, 1.0 and 1.00 are different spellings of the same number.
 _NUMBER = re.compile(r"(?P<sign>-?)0*(?P<whole>\d+)(?P<part>\.\d*)?")
-_AROUND = " \t\n\"'`()[]{}<>.,:;!*"  # marks around an answer, as in (B), "B" or B.
+_AROUND = " \t\n\"'`()[]{}<>.,:;!*"  # punctuation around an answer, as in (B), "B" or B.
 _BETWEEN_LETTERS = re.compile(r"(?<=[^\W\d_])[\s_-]+(?=[^\W_])|(?<=[^\W_])[\s_-]+(?=[^\W\d_])")
 _NAMED_NUMBER = re.compile(r"(?:label|class)(?=\d+$)")  # LABEL_1, a common default
 
@@ -554,14 +554,14 @@ SYNONYMS = (
     frozenset({"yes", "y", "true", "t", "1", "positive", "pos", "on"}),
     frozenset({"no", "n", "false", "f", "0", "-1", "negative", "neg", "off"}),
 )
-"""Spellings of one answer, normalised by :func:`spelling`."""
+"""Spellings of the same answer, normalised by :func:`spelling`."""
 
 
 def spelling(label: Label) -> str:
-    """Normalise a label, so that spellings of the same class become equal.
+    """Normalise a label so that spellings of the same class become equal.
 
-    This removes differences in case, space, Unicode form, marks around an answer, word separators
-    and number formats.
+    This removes differences in case, whitespace, Unicode form, punctuation around an answer, word
+    separators and number formats.
 
     Examples
     --------
@@ -578,7 +578,7 @@ def spelling(label: Label) -> str:
 
 
 def spelled_like(label: Label, labels: Sequence[Label]) -> Label | None:
-    """Return the label of which another may be a spelling; None if there is none.
+    """Return the label of which this one may be a spelling; None if there is none.
 
     Examples
     --------

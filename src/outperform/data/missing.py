@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 LOOK_MISSING = frozenset(
     ["NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "-nan", "NaT", "null", "NULL", "None", "\\N"]
 )
-"""Texts that other programs write for a missing value."""
+"""Texts that other programs write for missing values."""
 TEXT_FINDINGS = ("empty_label", "looks_missing")
 _SHOWN = 5
 
 
 def looks_missing(text: object) -> bool:
-    """Return whether a label is a text that other programs write for a missing value.
+    """Return whether a label is a text that other programs write for missing values.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class MissingTexts:
         return cls(na_values=tuple(dict.fromkeys(texts)), empty_is_label=empty_is_label)
 
     def of(self, *, text_file: bool) -> tuple[str, ...]:
-        """Return the texts that are missing values; in a text file these include the empty field.
+        """Return the texts that are missing values; in text files, these include the empty field.
 
         Parameters
         ----------
@@ -96,7 +96,7 @@ class MissingTexts:
         return tuple(dict.fromkeys((*empty, *(self.na_values or ()))))
 
     def without(self, values: Sequence[Any], *, text_file: bool = False) -> list[Any]:
-        """Replace texts that mark missing values by None.
+        """Replace texts that mark missing values with None.
 
         Parameters
         ----------
@@ -140,7 +140,7 @@ def label_findings_of(
     labels
         All labels.
     tables
-        Counted rows of truth and predictions: one table for all models, or one per model.
+        Counted rows of true labels and predictions: one table for all models, or one per model.
     models
         The names of the models.
     sets
@@ -153,8 +153,8 @@ def label_findings_of(
     for name, table, place in _columns(tables, models):
         for code, label in odd.items():
             own = [code] if sets is None else [at for at, each in enumerate(sets) if code in each]
-            # Each row contains one of them, so the counts can be added. NumPy is not imported here,
-            # because the command line reads this module to write its help.
+            # Each row contains one of these codes, so the counts can be added. NumPy is not
+            # imported here because the command line imports this module to print its help.
             number = sum(table.sum_where(table.cells[:, place] == each) for each in own)
             if number:
                 parts.append(f"{label!r} in {name} ({counted(number, 'items')})")

@@ -45,7 +45,8 @@ Kind = Literal["classes", "correct", "spans", "label_sets"]
 class RepeatedId:
     """A column with repeated values, and the outcomes grouped by it.
 
-    No posterior uses it; it allows a finding to report how much groups would change the result.
+    No posterior uses it. It only allows a finding to report how much groups would change the
+    result.
 
     Parameters
     ----------
@@ -69,11 +70,11 @@ class RepeatedId:
 class Outcomes(Constructors, ByKeyword):
     """Counts of each combination of true label and model predictions.
 
-    Build one with :meth:`from_labels`, :meth:`from_confusion`, :meth:`from_counts` or
-    :meth:`from_correct`, for spans with :meth:`from_tags` or :meth:`from_spans`, for items with
-    several labels each with :meth:`from_label_sets`, for items selected by their predictions with
-    :meth:`from_pool`, for a judge's ratings with :meth:`from_judged`. Tables are sparse, counts are
-    integers up to 10**27 in total, and outcomes of disjoint items are added with ``+``.
+    Build outcomes with :meth:`from_labels`, :meth:`from_confusion`, :meth:`from_counts` or
+    :meth:`from_correct`. Use :meth:`from_tags` or :meth:`from_spans` for spans,
+    :meth:`from_label_sets` for items with several labels each, :meth:`from_pool` for items selected
+    by their predictions, and :meth:`from_judged` for a judge's ratings. Tables are sparse, counts
+    are integers up to 10**27 in total, and outcomes of disjoint items are added with ``+``.
 
     Parameters
     ----------
@@ -87,19 +88,20 @@ class Outcomes(Constructors, ByKeyword):
         ``"classes"``; ``"correct"`` if only correctness is known; ``"spans"``, without true
         negatives; ``"label_sets"`` if an item has several labels, or none.
     findings
-        Findings about the labels from reading them.
+        Findings about the labels, reported when they were read.
     slices
         The same counts for each slice, if there are slices.
     sets
-        For label sets, the sets that occur, each as the codes of its labels; the codes in the cells
-        index these.
+        For label sets, the sets that occur, each as the codes of its labels. The codes in the cells
+        are indices of these sets.
     pool
-        The pool from which the counted items were selected by their predictions, if any.
+        Pool from which the counted items were selected by their predictions, if any.
     sources
-        The sources that were read and added, each with its name, its number of items and a hash of
-        its counts; empty for arrays. Equality ignores sources and findings about them.
+        Sources that were read and added, each with its name, number of items and a hash of its
+        counts; empty for arrays. Equality ignores sources and findings about them.
     prevalence
-        Class proportions of the analysis, if not those of the data; see :meth:`at_prevalence`.
+        Class proportions for the analysis if they differ from those of the data; see
+        :meth:`at_prevalence`.
     never_true
         Classes that models may predict but that are never true by design, such as a refusal; see
         :meth:`with_never_true`. Equality ignores them.
@@ -123,10 +125,10 @@ class Outcomes(Constructors, ByKeyword):
     sets: Sets = ()
     pool: Pool | None = None
     sources: tuple[Source, ...] = ()
-    # Possible group columns, detected when a table was read, for findings. They are lost by
-    # addition and not written to JSON.
+    # Possible group columns, detected when a table was read, and used for findings. Addition drops
+    # them, and they are not written to JSON.
     _repeated: tuple[RepeatedId, ...] = ()
-    # The cell of each item, if rows were read individually; ignored by equality and JSON.
+    # The cell of each item if rows were read individually; ignored by equality and JSON.
     _items: Items | None = None
     prevalence: Prevalence | None = None
     # The error rates of gold labels set for a comparison; ignored by equality and JSON.
@@ -149,9 +151,9 @@ class Outcomes(Constructors, ByKeyword):
 
     @property
     def n(self) -> int:
-        """Number of items (of the largest table, if each model has its own).
+        """Number of items (in the largest table if each model has its own).
 
-        For spans, this is the number of documents or sentences if known, else the number of spans.
+        For spans, the number of documents or sentences if known, otherwise the number of spans.
         """
         groups = self.groups
         if self.kind == "spans" and groups is not None:
@@ -179,7 +181,7 @@ class Outcomes(Constructors, ByKeyword):
         return len(self.labels)
 
     def confusion(self, model: str) -> AnyArray:
-        """Return the confusion matrix of one model, rows truth, in exact integers.
+        """Return one model's confusion matrix in exact integers, with true classes in rows.
 
         Parameters
         ----------
@@ -200,7 +202,7 @@ class Outcomes(Constructors, ByKeyword):
         return self._alone(model).confusion(n_labels=n_codes(self))
 
     def margins(self, model: str) -> ClassCounts:
-        """Return hits, actual and predicted counts of every class for one model.
+        """Return hits, true counts and predicted counts of every class for one model.
 
         Parameters
         ----------
@@ -229,19 +231,18 @@ class Outcomes(Constructors, ByKeyword):
     def at_prevalence(
         self, shares: PrevalenceLike | None, *, pos_label: Label | None = None
     ) -> Outcomes:
-        """Return the same counts, to be analysed at other class proportions.
+        """Return the same counts for analysis at other class proportions.
 
-        The counts within each class are kept, and the share of each class is replaced. Every
+        The counts within each class are unchanged, and the share of each class is replaced. Every
         function that takes outcomes uses these proportions or raises an error.
 
         Parameters
         ----------
         shares
-            Share of the positive class; a mapping from classes to shares, or to counts; a
-            distribution such as ``scipy.stats.beta(20, 980)``; or None for the proportions of the
-            data.
+            Share of the positive class, a mapping from classes to shares or counts, a distribution
+            such as ``scipy.stats.beta(20, 980)``, or None for the proportions of the data.
         pos_label
-            Class described by a single share, if the classes are not 0 and 1.
+            Class to which a single share refers, if the classes are not 0 and 1.
 
         Examples
         --------
@@ -293,7 +294,7 @@ class Outcomes(Constructors, ByKeyword):
         return selected._without(self._types() - selected._types())._looked_over()
 
     def _looked_over(self) -> Outcomes:
-        """Return the same with updated findings about undeclared missing values."""
+        """Return the outcomes with updated findings about undeclared missing values."""
         old = [each for each in self.findings if each.name == "looks_missing"]
         if not old:
             return self
@@ -310,7 +311,7 @@ class Outcomes(Constructors, ByKeyword):
         return replace(self, tables=tables, slices=None)
 
     def binarize(self, label: Label) -> Outcomes:
-        """Reduce to one class against the rest, with labels False and True.
+        """Reduce to one class against the rest, with the labels False and True.
 
         Parameters
         ----------
@@ -352,7 +353,7 @@ class Outcomes(Constructors, ByKeyword):
         Parameters
         ----------
         separator
-            Separator between two labels. The empty text is an item without labels.
+            Separator between two labels. The empty text means no labels.
 
         Examples
         --------
@@ -381,7 +382,7 @@ class Outcomes(Constructors, ByKeyword):
         return split
 
     def ungroup(self) -> Outcomes:
-        """Remove the groups, so that every item or span is treated as independent."""
+        """Remove the groups, so every item or span is treated as independent."""
         if self.weighted:
             raise UsageError(
                 "these outcomes have importance weights, which ungroup() would discard; count "
@@ -446,16 +447,16 @@ class Outcomes(Constructors, ByKeyword):
         return replace(self, never_true=tuple(dict.fromkeys((*self.never_true, *found))))
 
     def in_pool(self, pool: Outcomes) -> Outcomes:
-        """Mark the items as selected from a pool on the basis of both models' predictions.
+        """Mark the items as selected from a pool based on both models' predictions.
 
-        Use it instead of :meth:`from_pool` for outcomes that were read from files, frames and
+        Use it in place of :meth:`from_pool` for outcomes that were read from files, frames or
         databases.
 
         Parameters
         ----------
         pool
-            All items of the pool, labelled or not, with the predictions of the first model as their
-            truth and those of the second as their only model.
+            All items of the pool, labelled or not, with the first model's predictions as the truth
+            and the second model's as the only model.
 
         Examples
         --------
@@ -473,7 +474,7 @@ class Outcomes(Constructors, ByKeyword):
         return add(self, other)
 
     def _with_items(self, meaning: Mapping[Label, object]) -> Outcomes:
-        """Return the same with items whose codes have other labels."""
+        """Return the outcomes with items whose codes have other labels."""
         return replace(self, _items=self._items and self._items.renamed(meaning))
 
     def _relabel(self, labels: tuple[Label, ...]) -> Outcomes:
@@ -500,7 +501,7 @@ class Outcomes(Constructors, ByKeyword):
         return replace(self, labels=labels, tables=tables, slices=slices, pool=pool)
 
     def _reordered(self, places: list[int]) -> Outcomes:
-        """Reorder the models of a pool; without a judge none can be dropped."""
+        """Reorder the models of a pool; without a judge, none can be dropped."""
         assert self.pool is not None
         if len(places) != len(self.models) and not isinstance(self.pool, Judged):
             refuse_pool(
@@ -520,7 +521,7 @@ class Outcomes(Constructors, ByKeyword):
 
     @cached_property
     def _tables_alone(self) -> tuple[Table, ...]:
-        """Separate table of each model, summed only once."""
+        """Separate table of each model, computed only once."""
         if not self.paired:
             return self.tables
         return tuple(self._columns([place]) for place in range(len(self.models)))
@@ -540,7 +541,7 @@ class Outcomes(Constructors, ByKeyword):
         return found - {self.n_classes}
 
     def _without(self, types: set[int]) -> Outcomes:
-        """Drop types that no longer occur; an average over types must not include them."""
+        """Drop types that no longer occur, because an average over types must not include them."""
         kept = tuple(label for code, label in enumerate(self.labels) if code not in types)
         return self._relabel(kept) if types and kept else self
 
@@ -563,7 +564,8 @@ class Outcomes(Constructors, ByKeyword):
         return json.dumps(self.to_dict(), ensure_ascii=False)
 
     def __eq__(self, other: object) -> bool:
-        # Text distinguishes the labels True and 1: they are equal, but are written differently.
+        # The text form distinguishes the labels True and 1, which are equal but are written
+        # differently.
         if not isinstance(other, Outcomes) or self.prevalence != other.prevalence:
             return False
         return self._text() == other._text()
@@ -656,7 +658,7 @@ def refuse_lost_prevalence(outcomes: Outcomes, method: str) -> None:
 
 
 def choose_from_pool(outcomes: Outcomes, pool: Outcomes) -> Outcomes:
-    """Mark items as selected from a pool on the basis of both models' predictions."""
+    """Mark items as selected from a pool based on both models' predictions."""
     _refuse_pool_of(outcomes, pool)
     refuse_lost_prevalence(outcomes, "in_pool()")
     known = set(outcomes.labels)
@@ -688,7 +690,7 @@ def _refuse_pool_of(outcomes: Outcomes, pool: Outcomes) -> None:
 
 
 def describe(outcomes: Outcomes) -> str:
-    """Return outcomes in one line."""
+    """Describe outcomes in one line."""
     kind = "" if outcomes.kind == "classes" else f", kind={outcomes.kind!r}"
     if outcomes.slices is not None:
         kind += f", slices={len(outcomes.slices)}"
@@ -746,7 +748,7 @@ def _label(outcomes: Outcomes, code: int) -> Any:
 
 
 def refuse_unlike(one: Outcomes, other: Outcomes) -> None:
-    """Raise an error if two outcomes are not of the same kind, with advice."""
+    """Raise an error with advice if two outcomes are not of the same kind."""
     if set(one.models) != set(other.models):
         raise UsageError(
             f"outcomes of different models cannot be added: {one.models}, {other.models}"
@@ -837,7 +839,7 @@ def _stored(outcomes: Outcomes) -> serialization.StoredOutcomes:
         kind=outcomes.kind,
         models=outcomes.models,
         labels=outcomes.labels,
-        # Effective counts are kept for equality; they cannot be read back.
+        # Effective counts are included for comparisons of equality; they cannot be read back.
         tables=outcomes.tables,
         findings=tuple((one.name, one.level, one.message) for one in outcomes.findings),
         sets=outcomes.sets if outcomes.kind == "label_sets" else None,

@@ -21,17 +21,17 @@ from outperform.errors import DataError, UsageError, unknown_name
 @written("cells counts")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Pool:
-    """Number of items of a pool, labelled or not, with each pair of predictions.
+    """Number of items in a pool, labelled or not, for each pair of predictions.
 
-    Such a pair is a stratum. The labelled items of a stratum are a random sample of it, but the
-    sampling rate differs between strata, so strata are weighted by their counts in the pool.
+    Each pair is a stratum. The labelled items of a stratum are a random sample of it, but sampling
+    rates differ between strata, so strata are weighted by their counts in the pool.
 
     Parameters
     ----------
     cells
-        Codes of shape ``(n_strata, n_models)``: each model's prediction; in lexicographic order.
+        Codes of each model's prediction, ``(n_strata, n_models)``, in lexicographic order.
     counts
-        Number of items of the pool in each stratum, including labelled ones.
+        Number of pool items in each stratum, including labelled ones.
     """
 
     cells: IntRows
@@ -73,13 +73,13 @@ class Pool:
         return np.array_equal(self.cells[:, one], self.cells[:, two])
 
     def emptied(self) -> Pool:
-        """Return the same without labelled items: the pool itself stays."""
+        """Return the pool without labelled items; the pool itself is kept."""
         return self
 
     def labelled(self, table: Table, *, n_labels: int) -> FloatArray:
-        """Return the number of labelled items of each stratum by class.
+        """Return the number of labelled items in each stratum by class.
 
-        Returns an array ``(n_strata, n_labels)`` of float64.
+        The result is a float64 array ``(n_strata, n_labels)``.
         """
         counts = np.zeros((len(self.cells), n_labels))
         if len(table.cells):
@@ -108,7 +108,7 @@ class Pool:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], table: Table, *, n_labels: int) -> Pool:
-        """Restore from :meth:`to_dict`, with checked arrays of cells and counts."""
+        """Restore the output of :meth:`to_dict` from checked arrays of cells and counts."""
         cells: IntArray = data["cells"]
         counts = as_counts(data["counts"])
         if cells.ndim != 2 or cells.shape[1] != table.cells.shape[1] - 1:
@@ -124,7 +124,7 @@ class Pool:
         return pool
 
     def check(self, table: Table, *, n_labels: int) -> None:
-        """Check that no stratum has more labelled items than items."""
+        """Check that no stratum has more labelled items than items in total."""
         try:
             labelled: FloatArray = self.labelled(table, n_labels=n_labels).sum(axis=1)
         except KeyError as error:
@@ -171,7 +171,7 @@ def count_pool(
 def labelled_rows(y_true: Any, which: Any, n_pool: int) -> tuple[Any, IntArray]:
     """Return the labels that are not missing, and the indices of their items in the pool.
 
-    Without ``which`` there is one value per item, None or NaN for unlabelled items.
+    Without ``which``, there is one value per item, with None or NaN for unlabelled items.
 
     Examples
     --------
@@ -218,7 +218,7 @@ class Slices:
     by
         Names of the slice columns.
     keys
-        Value of each of these columns, as text, for each slice; in lexicographic order.
+        Value of each of these columns for each slice, as text, in lexicographic order.
     table
         Counts; the index of the slice comes before the label codes in each cell.
     """
@@ -277,7 +277,7 @@ class Slices:
         return self._moved([cells[:, 1], *(cells[:, 2 + one] for one in kept)], n_labels=n_labels)
 
     def without_code(self, code: int) -> Slices:
-        """Drop cells in which truth and all predictions have one code, such as no span."""
+        """Drop cells in which truth and all predictions have this code, for example "no span"."""
         table = self.table.without((self.table.cells[:, 1:] == code).all(axis=1))
         occurring = np.unique(table.cells[:, 0])
         places = np.searchsorted(occurring, table.cells[:, 0])
@@ -307,7 +307,7 @@ class Slices:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, n_labels: int, width: int) -> Slices:
-        """Restore from :meth:`to_dict`, with checked arrays of cells and counts."""
+        """Restore the output of :meth:`to_dict` from checked arrays of cells and counts."""
         by, keys = tuple(data["by"]), tuple(map(tuple, data["keys"]))
         cells: IntArray = data["cells"]
         counts = as_counts(data["counts"])
@@ -379,7 +379,7 @@ def _slice_keys(by: Mapping[str, Column], codes: IntArray) -> tuple[tuple[Key, .
 def add_up(
     place: IntArray, cell: IntArray, count: FloatArray
 ) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return slices, cells and counts in order, with equal cells of a slice added up."""
+    """Return slices, cells and counts in order, and add up equal cells of a slice."""
     first, code = distinct_rows(np.stack([place, cell], axis=1))
     return place[first], cell[first], sum_by(code, count, size=len(first))
 
@@ -388,15 +388,15 @@ def add_up(
 class SlicedRows:
     """One or more Dirichlet rows with counts in every slice.
 
-    The class proportions of all slices are one row whose cells are the classes; the predictions of
-    two models are one row per true class, whose cells are pairs of predictions.
+    The class proportions of all slices form one row, whose cells are the classes. The predictions
+    of two models form one row per true class, whose cells are pairs of predictions.
 
     Parameters
     ----------
     n_slices
         Number of slices.
     row
-        Row of each cell, ``(n_cells,)``, sorted; every row from 0 on has a cell.
+        Row of each cell, ``(n_cells,)``, sorted. Rows are numbered from 0 without gaps.
     prior
         Prior concentration of each cell in the base model, ``(n_cells,)``.
     place, cell, count
@@ -437,7 +437,7 @@ class SlicedRows:
 
     @property
     def entry_row(self) -> IntArray:
-        """For every entry, the index of its row among the rows that occurred."""
+        """Index of every entry's row among the rows that occurred."""
         return self._occurred.code
 
     @cached_property

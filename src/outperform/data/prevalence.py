@@ -16,7 +16,7 @@ from outperform.data.checks import Counted, code_of
 from outperform.errors import DataError, UsageError, param
 from outperform.findings import listed, quoted
 
-# Equals the models' prior of the class proportions, so passing the counts of the test set changes
+# Equals the models' prior for the class proportions, so passing the test set's own counts changes
 # nothing.
 PRIOR_SHAPE = 1.0
 _TOLERANCE = 1e-9
@@ -30,20 +30,20 @@ PrevalenceLike: TypeAlias = "float | Items | Drawable | Prevalence"
 @written("labels shares shapes?")
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Prevalence:
-    """Class shares in the target population.
+    """Class proportions in the target population.
 
-    Other classes share the remainder, in the proportions of the test set.
+    Other classes divide the remainder in the proportions of the test set.
 
     Parameters
     ----------
     labels
         Classes with a given share.
     shares
-        Mean share of each.
+        Mean share of each of these classes.
     shapes
         Dirichlet concentrations of all classes, if items were counted.
     distribution
-        Source of draws, if a distribution was given.
+        Source of draws if a distribution was passed.
 
     Examples
     --------
@@ -69,12 +69,12 @@ class Prevalence:
         Parameters
         ----------
         value
-            The share of the positive class, a mapping from classes to shares or to counts, or
-            anything that draws with ``rvs(size=, random_state=)``.
+            Share of the positive class, a mapping from classes to shares or counts, or any object
+            with ``rvs(size=, random_state=)``.
         seen
-            The outcomes that define the classes.
+            Outcomes that define the classes.
         positive
-            Class described by a single share.
+            Class to which a single share refers.
         """
         if isinstance(value, Prevalence):
             for label in value.labels:
@@ -101,14 +101,14 @@ class Prevalence:
 
     @property
     def source(self) -> str:
-        """Where the shares come from: ``"known"``, ``"counts"`` or ``"distribution"``."""
+        """Source of the shares: ``"known"``, ``"counts"`` or ``"distribution"``."""
         if self.shapes is not None:
             return "counts"
         return "known" if self.distribution is None else "distribution"
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], labels: Sequence[Label]) -> Prevalence:
-        """Restore from stored values, checked against the classes.
+        """Restore from stored values after checking them against the classes.
 
         Parameters
         ----------
@@ -150,7 +150,7 @@ class Prevalence:
         return hash(self._key())
 
     def _key(self) -> tuple[Any, ...]:
-        # A distribution is compared by identity; whatever stores this key also keeps it alive.
+        # A distribution is compared by identity. Whatever stores this key also keeps it alive.
         return self.labels, self.shares, self.shapes, id(self.distribution)
 
 
@@ -250,7 +250,7 @@ def checked_draws(
 
 
 def _missing(named: Mapping[Label, float], seen: Counted) -> list[Label]:
-    """Return the classes that occur as true and have no share; other classes need none."""
+    """Return the classes that occur in the truth but have no share; other classes need none."""
     true = np.unique(np.concatenate([table.cells[:, 0] for table in seen.tables]))
     return [label for code in true.tolist() if (label := seen.labels[code]) not in named]
 
@@ -259,9 +259,9 @@ def _listed(labels: Sequence[Label]) -> str:
     return f"{quoted(labels, most=_MOST_SHOWN)} {'is' if len(labels) == 1 else 'are'}"
 
 
-# Below this the inverse multiplies every sampling error by more than ten.
+# Below this, the inverse multiplies every sampling error by more than ten.
 _LEAST_INVERTIBLE = 0.1
-# The matrix of all pairs of classes is drawn and inverted.
+# A matrix of all pairs of classes is drawn and inverted.
 _MOST_CLASSES = 100
 
 LabelErrorsLike: TypeAlias = "float | Items | ArrayLike | LabelErrors"
@@ -295,9 +295,9 @@ class LabelErrors:
     labels
         The classes.
     matrix
-        P(gold | truth), rows truth.
+        P(gold | truth), with true classes in rows.
     same
-        The rate, if all classes have the same one and errors are spread evenly.
+        The error rate if all classes have the same one and errors are spread evenly.
 
     Examples
     --------
@@ -317,17 +317,17 @@ class LabelErrors:
     def from_param(
         cls, value: object, seen: Counted, existing: Sequence[Label]
     ) -> LabelErrors | None:
-        """Read one rate, rates by class or a matrix; None if no label is wrong.
+        """Read a single rate, rates by class or a matrix; return None if no label is wrong.
 
         Parameters
         ----------
         value
-            Share of wrong gold labels; a mapping from true classes to such shares, or to mappings
-            from gold labels to shares; or a matrix P(gold | truth).
+            Share of wrong gold labels, a mapping from true classes to such shares or to mappings
+            from gold labels to shares, or a matrix P(gold | truth).
         seen
-            The outcomes that define the classes.
+            Outcomes that define the classes.
         existing
-            Classes that can be true; errors are spread over them.
+            Classes that can be true, over which errors are spread.
         """
         labels, n = seen.labels, seen.n_classes
         if n > _MOST_CLASSES:
@@ -351,7 +351,7 @@ class LabelErrors:
 
     @property
     def rates(self) -> dict[Label, float]:
-        """The share of wrong gold labels in each true class that has any."""
+        """Share of wrong gold labels in each true class that has any."""
         wrong = 1.0 - self.matrix.diagonal()
         return {label: float(rate) for label, rate in zip(self.labels, wrong, strict=True) if rate}
 
@@ -367,12 +367,12 @@ class LabelErrors:
         return np.linalg.inv(self.matrix.T).astype(np.float64)
 
     def ordered(self, classes: Sequence[Label]) -> LabelErrors:
-        """Return the same for a table with reordered or additional classes.
+        """Return the error rates for a table with reordered or additional classes.
 
         Parameters
         ----------
         classes
-            Classes of the table; labels of additional classes are taken as right.
+            Classes of the table. Gold labels in additional classes are assumed right.
         """
         there = [place for place, label in enumerate(classes) if label in self.labels]
         here = [self.labels.index(classes[place]) for place in there]
@@ -411,7 +411,7 @@ def _error_rate(value: object, of: str) -> float:
 
 
 def _matrix(rates: Mapping[int, float], codes: Sequence[int], n: int) -> FloatArray:
-    """Return P(gold | truth) with the errors of a class spread evenly over the others."""
+    """Return P(gold | truth) with each class's errors spread evenly over the other classes."""
     matrix = np.eye(n)
     for code, rate in rates.items():
         others = [other for other in codes if other != code]

@@ -19,23 +19,23 @@ if TYPE_CHECKING:
 
 
 Meant = Mapping[int, "int | None"]
-"""Codes that a model predicts but that are never true, each with the class it resembles."""
+"""Codes that a model predicts but that are never true, with the class that each resembles."""
 
 
 def taken_as_right(outcomes: Outcomes, meant: Mapping[int, Meant]) -> Outcomes:
     """Return the same outcomes with some predictions counted as the item's true class.
 
     In a label set, such labels are replaced by missing true labels. Such spans are replaced by
-    missed spans of the same sentence or document, of the resembled type or else of any type. In a
-    pool the truth of most items is unknown, so such a prediction becomes the class that it
-    resembles.
+    missed spans of the same sentence or document, of the resembled type if possible and otherwise
+    of any type. In a pool, the truth of most items is unknown, so such a prediction becomes the
+    class that it resembles.
 
     Parameters
     ----------
     outcomes
         The outcomes.
     meant
-        By index of the model, its predictions to count as right.
+        Predictions to count as right, by index of the model.
 
     Examples
     --------
@@ -84,7 +84,8 @@ def _of_pool(outcomes: Outcomes, meant: Mapping[int, Meant]) -> Outcomes:
     """Recode predictions to the class that they resemble, in the pool as well."""
     assert outcomes.pool is not None
     (table,), pool, n_labels = outcomes.tables, outcomes.pool, outcomes.n_classes
-    # All models at once: a code is a class of the pool, whichever model predicts it.
+    # All models are recoded at once, because a code is a class of the pool whichever model predicts
+    # it.
     codes = np.arange(n_labels)
     for own in meant.values():
         for code, like in own.items():
@@ -146,7 +147,7 @@ def _as_right(truth: tuple[int, ...], predicted: tuple[int, ...], codes: Meant) 
 def _spans(table: Table, column: int, codes: Meant, *, outside: int, n_before: int = 0) -> Table:
     """Match spans of such types to missed spans in the same group.
 
-    The truth comes after ``n_before`` other codes, such as that of a slice, which must be the same.
+    The truth comes after ``n_before`` other codes, such as that of a slice, which must match.
     """
     groups = table.groups
     patterns: list[dict[tuple[int, ...], Any]] = []
@@ -188,7 +189,7 @@ def _spans(table: Table, column: int, codes: Meant, *, outside: int, n_before: i
 def _matched(
     held: Mapping[tuple[int, ...], Any], column: int, codes: Meant, outside: int, n_before: int
 ) -> Mapping[tuple[int, ...], Any]:
-    """Return the cells of one group after replacing unexpected spans by missed ones."""
+    """Return the cells of one group after replacing unexpected spans with missed ones."""
     odd = [row for row in held if row[column] in codes and row[n_before] == outside]
     if not odd:
         return held

@@ -99,8 +99,7 @@ def _number(value: Any) -> float:
 def read_truth(y_true: Any, labels: Any) -> tuple[IntArray, tuple[Label, ...], tuple[Finding, ...]]:
     """Return the code of the true class of each item, the classes, and findings.
 
-    The classes are sorted, or in the given order: this is the order of the columns of
-    probabilities.
+    The classes are sorted or in the given order, which is the order of the probability columns.
     """
     columns, findings = unify([read_column(y_true, name="y_true")])
     column: Column = columns[0]
@@ -121,7 +120,7 @@ def read_truth(y_true: Any, labels: Any) -> tuple[IntArray, tuple[Label, ...], t
 
 
 def truth_texts(labels: Sequence[Label], codes: IntArray) -> tuple[Finding, ...]:
-    """Return the findings about true labels that may be missing values."""
+    """Return findings about true labels that may be missing values."""
     table = Table(*count_rows([codes], n_labels=int(codes.max(initial=0)) + 1))
     return label_findings(labels) + label_findings_of(labels, (table,), ())
 
@@ -263,15 +262,16 @@ def read_votes(columns: Mapping[str, object], *, tie: str, ordered: bool) -> dic
 
 GRADES = ("judge", "judge of all models", "human", "looked")
 """Statistics of an item graded by a judge, and possibly by people."""
-_FEWEST = 5  # for a plane
+_FEWEST = 5  # fewest items to fit a plane
 
 
 def read_grades(
     judged: Mapping[str, object], human: Mapping[str, object], *, chances: object = None
 ) -> dict[str, FloatArray]:
-    """Return the grades of each model: by the judge, by people or 0, and whether people graded.
+    """Return each model's grades: by the judge, by people (or 0), and whether people graded.
 
-    If the probabilities of being graded are known, the last is an item's weight, their inverse.
+    If the probabilities of being graded are known, the last column is the item's weight: the
+    inverse of its probability.
     """
     if set(human) != set(judged):
         raise DataError(
@@ -319,7 +319,7 @@ def joined(one: AnyArray | None, two: AnyArray | None) -> AnyArray | None:
 def joined_counts(
     one: AnyArray | None, two: AnyArray | None, lengths: tuple[int, int]
 ) -> AnyArray | None:
-    """Return both parts; if only one has the column, the other's items count once."""
+    """Return both parts; if only one of them has the column, items of the other count once."""
     if one is None and two is None:
         return None
     parts = (one, two)
@@ -336,7 +336,7 @@ def refuse_unconnected(votes: FloatArray, names: Sequence[str]) -> None:
     beat[one[points > 0], two[points > 0]] = True
     beat[two[points < 1], one[points < 1]] = True
     reach = beat | np.eye(n, dtype=bool)
-    for _ in range(n.bit_length()):  # chains of wins, with doubled length each time
+    for _ in range(n.bit_length()):  # chains of wins, whose length doubles each time
         reach = reach @ reach
     mutual = reach & reach.T  # models that beat each other through such chains
     parts = mutual[distinct_rows(mutual).first]

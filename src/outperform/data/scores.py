@@ -46,8 +46,8 @@ from outperform.wrong_calls import ByKeyword, explained
 class Scores(ByKeyword):
     """Scores of one or more models on the same items.
 
-    Scores are probabilities, margins, or grades of answers. Unlike outcomes they cannot be
-    condensed to a small table, so the rows stay in memory.
+    Scores are probabilities, margins or grades of answers. Unlike outcomes, they cannot be
+    condensed to a small table, so the rows are kept in memory.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class Scores(ByKeyword):
     values
         Each model's scores, one per row, or one per row and class.
     counts
-        Number of items that each row represents; None for one each.
+        Number of items that each row represents. None means one each.
     group
         Code of the group of each row; None if items are independent.
     weights
@@ -70,13 +70,13 @@ class Scores(ByKeyword):
     sources
         Names of the score or of the columns that the values were read from, if known.
     ids
-        Id of the item of each row; None for its number.
+        Id of each row's item. None means its number.
     columns
-        Names of an item's statistics, empty if they have none; None if the values are scores.
+        Names of the item statistics, empty if they are unnamed. None if the values are scores.
     voted_on
-        For votes, the names of all models that were voted on, selected or not; else empty.
+        For votes, the names of all models that were voted on, selected or not; otherwise empty.
     drawn
-        For a judge's grades, how the human-graded items were drawn, if declared.
+        For a judge's grades, how the items graded by people were drawn, if declared.
 
     Examples
     --------
@@ -117,15 +117,16 @@ class Scores(ByKeyword):
         sample_weight: ColumnLike | None = None,
         ids: ColumnLike | None = None,
     ) -> Scores:
-        """Build scores from the truth and the scores of each model on the same items.
+        """Build scores from the truth and each model's scores on the same items.
 
         Parameters
         ----------
         y_true
             True labels: a list, array or series.
         scores
-            For each model, by name, one number per item; or one per class: a frame whose columns
-            are named like the classes, or an array with columns in the order of ``labels``.
+            For each model, by name, one number per item or one per item and class. In the latter
+            case, pass a frame whose columns are named after the classes, or an array with columns
+            in the order of ``labels``.
         labels
             All classes, in the order of the columns. Default: those that occur, sorted.
         groups
@@ -278,10 +279,11 @@ class Scores(ByKeyword):
         ----------
         statistics
             For each model, by name, an array with one row per item and one column per statistic,
-            such as the edits and the words of a sentence; or a mapping from the names of the
-            statistics to their columns.
+            for example a sentence's edits and words; or a mapping from the names of the statistics
+            to their columns.
         columns
-            Names of the statistics, if not given by a mapping; named metrics check them.
+            Names of the statistics if they are not the keys of a mapping. Built-in metrics check
+            them.
         groups, sample_weight, ids
             As for :meth:`from_arrays`.
 
@@ -317,16 +319,16 @@ class Scores(ByKeyword):
         Parameters
         ----------
         first, second
-            The two models of each vote, in the order shown.
+            The two models compared in each vote, in the order shown.
         winner
             The preferred model, or ``tie``.
         tie
             Value of ``winner`` that means a tie.
         ordered
-            Whether the order is the one in which voters saw the models; if so, position bias is
+            Whether this is the order in which voters saw the models. If so, position bias is
             estimated and removed.
         groups
-            Prompt or voter of each vote, whichever repeats more.
+            Prompt or voter of each vote, whichever repeats more often.
         sample_weight, ids
             As for :meth:`from_arrays`.
 
@@ -366,11 +368,11 @@ class Scores(ByKeyword):
         judged
             For each model, by name or as a frame, the judge's grade of every item.
         human
-            For each model the human grade, NaN for ungraded items. An item must be graded for all
-            models or for none.
+            For each model, the human grade of every item, with NaN for ungraded items. An item must
+            be graded for all models or for none.
         drawn
             How the human-graded items were drawn: ``"random"``, or each item's probability of being
-            graded, NaN if it is unknown for an ungraded item.
+            graded. NaN means that the probability is unknown, which is allowed for ungraded items.
         groups, sample_weight, ids
             As for :meth:`from_arrays`.
 
@@ -500,7 +502,7 @@ class Scores(ByKeyword):
         )
 
     def _take(self, rows: IntArray) -> Scores:
-        """Return some rows, in this order."""
+        """Return some rows in this order."""
         return replace(
             self,
             truth=None if self.truth is None else self.truth[rows],

@@ -33,7 +33,7 @@ _KINDS = ("classes", "correct", "spans", "label_sets")
 _HUGE = 10**4000  # limit of Python for converting integers to text
 _NAME = re.compile("[a-z][a-z0-9_]*")
 
-# Arrays, which are too large to check element by element in Python
+# Arrays are too large to check element by element in Python
 
 
 def _wholes(*, low: int = 0, high: int = read.INT64) -> read.Check:
@@ -48,7 +48,7 @@ def _wholes(*, low: int = 0, high: int = read.INT64) -> read.Check:
 
 
 def _codes(value: Any, at: str) -> IntArray:
-    """Convert rows of codes to an array ``(n_rows, n_columns)``; without rows it has no columns."""
+    """Convert rows of codes to an array ``(n_rows, n_columns)``; it has no columns without rows."""
     for place, row in enumerate(read.as_list(value, at)):
         if type(row) is not list or len(row) != len(value[0]):
             raise read.refuse(f"{at}[{place}]", "a list of the same length as the first", row)
@@ -91,7 +91,7 @@ def _refuse_others(values: list[Any], at: str, low: int, high: int) -> None:
     )
 
 
-# The fields of a file and their types.
+# Fields of a file and their types.
 
 
 def _label(value: object, at: str) -> Label:
@@ -303,7 +303,7 @@ class StoredOutcomes(NamedTuple):
     findings
         Name, level and message of each finding.
     sets
-        The labels of each set, as codes, if items have several.
+        Labels of each set, as codes, if items have several labels.
     pool, slices, prevalence, never_true
         As in :class:`Outcomes`, if present.
     sources
@@ -367,7 +367,7 @@ def _fields(
     never_true: Sequence[Label] = (),
     **_: Any,
 ) -> dict[str, Any]:
-    """Return the fields of outcomes, checked to be consistent."""
+    """Return the fields of outcomes after checking that they are consistent."""
     _check_names(models, labels)
     if (sets is not None) != (kind == "label_sets"):
         raise DataError(f"the field sets needs the kind 'label_sets', but the kind is {kind!r}")
@@ -421,7 +421,7 @@ def _occurring(table: Table) -> Table:
 
 
 def _pool(data: Mapping[str, object], tables: Sequence[Table], kind: str, n_codes: int) -> Pool:
-    """Restore the pool, and check that the table can be a selection from it."""
+    """Restore the pool, and check that the table could be a selection from it."""
     judged = "people" in data
     kinds = ("classes", "correct") if judged else ("classes",)
     if len(tables) != 1 or kind not in kinds or tables[0].groups is not None:
@@ -490,7 +490,7 @@ def _check_spans(tables: Sequence[Table], outside: int) -> None:
 
 
 def _sets(data: Sequence[IntArray], n_labels: int) -> Sets:
-    """Restore the label sets, and check that they are sorted sets of labels."""
+    """Restore the label sets, and check that they are sorted."""
     sets = tuple(tuple(one.tolist()) for one in data)
     if any(label >= n_labels for one in sets for label in one):
         raise DataError("a set names a label that is not in labels")

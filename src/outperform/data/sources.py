@@ -17,7 +17,7 @@ DOUBLED = (TWINS, "repeated_rows")  # items that may count twice; these prevent 
 GATED = (*DOUBLED, *TEXT_FINDINGS, "index_not_used")
 """Findings that are warnings in a comparison but prevent a gate from passing."""
 BATCHES = ("batches_differ", "version_changed")
-"""Findings about added batches that come from different populations or models."""
+"""Findings about added batches that may come from different populations or models."""
 _SHOWN = 3
 
 
@@ -29,16 +29,16 @@ class Source:
     Parameters
     ----------
     name
-        Name of the source; for several files, the first and the last. Empty for arrays.
+        Name of the source. For several files, names of the first and the last. Empty for arrays.
     n
         Number of items.
     sha256
         Hash of the counts, independent of format and order.
     telling
-        Whether different data are unlikely (below one in a million) to have exactly these counts,
-        so that two sources with the same hash are the same items.
+        Whether different data are unlikely (less than one in a million) to have exactly these
+        counts, so two sources with the same hash are the same items.
     file
-        The file of outcomes that it was read from, if any. Not stored.
+        File of outcomes from which the source was read, if any. Not stored.
     """
 
     name: str
@@ -51,8 +51,8 @@ class Source:
 def log_chance(counts: AnyArray) -> float:
     """Return the log probability that other data of the same kind have the same counts.
 
-    Two samples of one multinomial distribution agree in all cells with a probability of about
-    √(4πn) / ∏ √(4πc), c the count of a cell.
+    Two samples of the same multinomial distribution agree in all cells with probability about
+    √(4πn) / ∏ √(4πc), where c is the count in a cell.
     """
     if not counts.any():
         return 0.0
@@ -84,7 +84,7 @@ def twin_findings(sources: Sequence[Source]) -> tuple[Finding, ...]:
 
 
 def made_serious(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Raise findings that prevent a gate from passing to serious.
+    """Raise findings that prevent a gate from passing to the level "serious".
 
     Examples
     --------

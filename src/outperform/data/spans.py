@@ -98,7 +98,7 @@ Documents = Sequence[Iterable[Span]]
 
 
 class Counted(NamedTuple):
-    """Types that occurred and their table; the code after the last type means no span."""
+    """Types that occurred and their table; the code after the last type means "no span"."""
 
     labels: tuple[Label, ...]
     table: Table
@@ -107,7 +107,7 @@ class Counted(NamedTuple):
 
 
 class CountedSpans(NamedTuple):
-    """All true or predicted spans, one per row: codes, document and group."""
+    """All true or predicted spans, one per row, with codes, document and group."""
 
     codes: list[IntArray]
     document: IntArray
@@ -190,7 +190,7 @@ def _sorted_types(types: set[tuple[type, Label]]) -> tuple[Label, ...]:
 def read_tags(
     tags: Sequence[Sequence[str]], *, name: str, scheme: Scheme, strict: bool
 ) -> tuple[list[tuple[Span, ...]], Finding | None]:
-    """Read the tag sequences of all sentences; a finding reports the number of malformed ones."""
+    """Read the tag sequences of all sentences; a finding reports how many are malformed."""
     if isinstance(tags, (str, bytes)) or not isinstance(tags, Sized):
         raise DataError(f"{name} must be a list of tag lists, one per sentence")
     read, malformed, first = [], 0, ""
@@ -258,7 +258,7 @@ def _same_length(columns: Mapping[str, Sized], what: str) -> None:
 def span_cells(
     columns: Sequence[Sequence[object]], read: Callable[[object], Label]
 ) -> tuple[tuple[Label, ...], list[IntArray]]:
-    """Return the types of columns in which None means "no span", and the codes."""
+    """Return the types and codes of columns in which None means "no span"."""
     kinds = [[None if value is None else read(value) for value in column] for column in columns]
     types = _sorted_types({(type(k), k) for column in kinds for k in column if k is not None})
     place: dict[Label | None, int] = {label: code for code, label in enumerate(types)}

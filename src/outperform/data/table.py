@@ -1,4 +1,4 @@
-"""Sparse table of counts per cell of codes, and the groups of its items."""
+"""Sparse table of counts per cell, and the groups of its items."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from outperform.errors import DataError, param
 from outperform.findings import Finding, finding
 
 _INT64_MAX = 2**63 - 1
-# Equal counts with a lower chance than this are reported as a copy.
+# Equal counts are reported as a copy if their probability by chance is below this.
 CHANCE = 1e-6
 Part = Literal["tp", "fn", "fp", "tn", "correct", "wrong"]
 
@@ -54,7 +54,7 @@ def _as_array(values: Any, *, name: str) -> AnyArray:
         values = unmasked(values)
         array = np.asarray(values)
         if array.dtype.kind == "f" and not isinstance(values, np.ndarray):
-            # With a float in the list, NumPy would round integers above 2⁵³.
+            # If the list contained a float, NumPy would round integers above 2⁵³.
             array = np.array(values, dtype=object)
     except ValueError as error:
         raise DataError(f"{name} must be a table of numbers with rows of equal length") from error
@@ -72,7 +72,7 @@ def _as_python_integers(array: AnyArray, *, name: str) -> AnyArray:
 
 
 def total(counts: AnyArray) -> int:
-    """Return the exact sum of any size; effective counts are summed as floats."""
+    """Return the exact sum, however large; effective counts are summed as floats."""
     if counts.dtype.kind == "f":
         return counts.sum()  # type: ignore[no-any-return]
     if counts.dtype == object or (counts.size and int(counts.max()) > _INT64_MAX // counts.size):
@@ -83,7 +83,7 @@ def total(counts: AnyArray) -> int:
 def read_weights(weights: ColumnLike | None, n_rows: int) -> FloatArray | None:
     """Return the weight of each row's item, ``(n_rows,)``; None if all are equal.
 
-    Integers are read as weights too; for rows that represent several items, use counts.
+    Integers are read as weights too; if rows represent several items, use counts instead.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def read_weights(weights: ColumnLike | None, n_rows: int) -> FloatArray | None:
 
 
 def _numbers(weights: ColumnLike | None, n_rows: int) -> FloatArray:
-    """Return weights checked to be finite, non-negative and not all zero, one per row."""
+    """Return one weight per row; weights must be finite, non-negative and not all zero."""
     try:
         given = np.asarray(unmasked(weights))
         numbers = given.astype(np.float64)
@@ -123,7 +123,7 @@ def _numbers(weights: ColumnLike | None, n_rows: int) -> FloatArray:
 class ClassCounts(NamedTuple):
     """Exact counts by class."""
 
-    hits: AnyArray  # (n_classes,) truth and prediction are the class
+    hits: AnyArray  # (n_classes,) both truth and prediction are the class
     actual: AnyArray  # (n_classes,) the truth is the class
     predicted: AnyArray  # (n_classes,) the prediction is the class
 
@@ -136,11 +136,11 @@ class Table:
     Parameters
     ----------
     cells
-        Codes of shape ``(n_cells, 1 + n_models)``: the truth, then each model's
-        prediction; in lexicographic order.
+        Codes of the truth and each model's prediction, ``(n_cells, 1 + n_models)``, in
+        lexicographic order.
     counts
-        Number of items in each cell; int64, or Python integers if the sum needs more. Effective
-        counts from :meth:`scaled` are float64.
+        Number of items in each cell, as int64, or as Python integers if the sum is too large.
+        Effective counts from :meth:`scaled` are float64.
     groups
         Groups of the items, if known, or their importance weights.
     """
@@ -158,7 +158,7 @@ class Table:
         """Number of items."""
         return total(self.counts)
 
-    # The same counts, in other cells
+    # The same counts in other cells
 
     def columns(self, kept: Sequence[int], *, n_labels: int) -> Table:
         """Sum over all columns except the truth and the kept models."""
@@ -209,7 +209,7 @@ class Table:
         return Table(self.cells, self.counts.astype(np.float64) * factor, groups)
 
     def in_weights(self) -> Table:
-        """Return importance weights of the cells instead of counts, if there are any."""
+        """Return the cells' importance weights in place of counts, if there are any."""
         if self.groups is None or not self.groups.weighted:
             return self
         return Table(self.cells, self.groups.held(n_cells=len(self.cells)))
@@ -236,7 +236,7 @@ class Table:
         return sum_by(codes, self.counts, size=n_labels)
 
     def confusion(self, *, n_labels: int) -> AnyArray:
-        """Return one model's table as a square array, rows the truth."""
+        """Return one model's table as a square array with true classes in rows."""
         matrix = np.zeros((n_labels, n_labels), dtype=self.counts.dtype)
         matrix[tuple(self.cells.T)] = self.counts
         return matrix
@@ -246,7 +246,7 @@ class Table:
         return list(self.cells.T)
 
     def margins(self, *, n_labels: int, model: int = 0) -> ClassCounts:
-        """Return hits, actual and predicted counts of every code, for one model."""
+        """Return hits, true counts and predicted counts of every code for one model."""
         truth, predicted = self.cells[:, 0], self.cells[:, 1 + model]
         right = truth == predicted
         return ClassCounts(
@@ -280,10 +280,10 @@ class Table:
 
 
 def row_findings(table: Table, *, kind: str) -> tuple[Finding, ...]:
-    """Report that rows may be repeated: every count is a multiple of some number g ≥ 2.
+    """Report that rows may be repeated if every count is a multiple of some number g ≥ 2.
 
-    The probability of this by chance is about g to the power of minus the number of cells, not
-    counting one cell per true class, which a balanced design fixes. Groups already account for
+    The probability of this by chance is about g to the power of minus the number of cells. One cell
+    per true class is not counted, because a balanced design fixes it. Groups already account for
     repeated rows. For spans, rows are sentences.
 
     Examples
@@ -308,7 +308,7 @@ def row_findings(table: Table, *, kind: str) -> tuple[Finding, ...]:
 
 
 def read_confusions(matrices: Mapping[str, Any]) -> dict[str, AnyArray]:
-    """Return the counts of each model, checked to have the same size."""
+    """Return each model's counts after checking that they have the same size."""
     _refuse_other_orders(matrices)
     arrays = {name: _square(value, name) for name, value in matrices.items()}
     sizes = {name: array.shape[0] for name, array in arrays.items()}
@@ -377,7 +377,7 @@ def effective_size(sizes: FloatArray, repeats: FloatArray | float = 1.0) -> floa
 @written("pattern cell times?=_whole_times repeats weights?=_weights")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Groups:
-    """Patterns of cells, and the number of groups with each.
+    """Patterns of cells, and the number of groups with each pattern.
 
     A group is, for example, all spans of a sentence or all items of an author. Groups with the same
     cells form one pattern, which keeps outcomes small and additive. Entries are sorted by pattern
@@ -390,7 +390,7 @@ class Groups:
     cell
         Index of each entry's cell in the table.
     times
-        Number of items of the cell in one group of the pattern; or their total importance weight,
+        Number of the cell's items in each group with the pattern, or their total importance weight
         as float64.
     repeats
         Number of groups with each pattern.
@@ -412,24 +412,24 @@ class Groups:
 
     @property
     def _whole_times(self) -> IntArray | None:
-        """Number of items of the cell in one group of the pattern."""
+        """Number of the cell's items in each group with the pattern."""
         return None if self.weighted else self.times
 
     @property
     def _weights(self) -> FloatArray | None:
-        """Importance weight of the cell in one group of the pattern."""
+        """Importance weight of the cell in each group with the pattern."""
         return self.times if self.weighted else None
 
     @property
     def weighted(self) -> bool:
-        """Whether the cells contain importance weights instead of numbers of items."""
+        """Whether the cells contain importance weights rather than numbers of items."""
         return self.times.dtype.kind == "f"
 
     @cached_property
     def n_even(self) -> float:
         """Equivalent number of groups of equal size: ``(Σ size)² / Σ size²``.
 
-        If every item is a group and its size an importance weight, this is the effective sample
+        If every item is a group whose size is an importance weight, this is the effective sample
         size.
 
         Empty groups have no effect.
@@ -493,7 +493,7 @@ def group_codes(groups: ColumnLike | None, n_items: int) -> tuple[IntArray, int]
     if isinstance(groups, np.ndarray) and groups.dtype.kind in "iu" and groups.ndim == 1:
         names, places = np.unique(groups, return_inverse=True)
         return places.astype(np.int64), len(names)
-    # NumPy and Arrow have their own scalar types, which hide missing values.
+    # NumPy and Arrow have their own scalar types, which would hide missing values.
     listed = getattr(groups, "tolist", None) or getattr(groups, "to_pylist", None)
     values: Any = groups if listed is None else listed()
     codes: dict[Any, int] = {}
@@ -522,8 +522,8 @@ def group_rows(
 ) -> Groups:
     """Collect rows with known groups and cells into groups.
 
-    ``times`` is the count or weight of each row; ``repeats`` the number of groups that each group
-    represents.
+    ``times`` is the count or weight of each row, and ``repeats`` the number of groups that each
+    group represents.
 
     Examples
     --------
@@ -551,7 +551,8 @@ def _joined(
     for size, members in _by_size(sizes):
         entries = starts[members][:, None] + np.arange(size)  # (n_members, size)
         looks = np.concatenate([rows[entries, 1], times[entries]], axis=1)
-        # With importance weights the cells are floats too; there are fewer than 2⁵³ of them.
+        # With importance weights, the cells are floats too; this is exact because there are fewer
+        # than 2⁵³.
         numbers = looks if looks.dtype.kind == "f" else looks.astype(np.int64)
         first, inverse = distinct_rows(numbers)
         distinct = numbers[first]

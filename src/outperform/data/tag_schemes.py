@@ -1,4 +1,4 @@
-"""Tag schemes: meaning of the prefixes, and conversion of tags to spans and back."""
+"""Tag schemes: meanings of prefixes, and conversion of tags to spans and back."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Span: TypeAlias = tuple[int, int, str]
 """Start, end (exclusive) and type."""
 
 BARE_TYPE = "span"
-"""Type of a tag that consists of a prefix only."""
+"""Type of a tag that consists only of a prefix."""
 
 
 class Reading(NamedTuple):
@@ -28,7 +28,7 @@ class Reading(NamedTuple):
     spans
         Start, end (exclusive) and type of every span, in the order of the text.
     malformed
-        Positions of tags that the scheme does not allow there.
+        Positions of tags that the scheme does not allow at that point.
     """
 
     spans: tuple[Span, ...]
@@ -92,7 +92,7 @@ def _parse(scheme: Scheme, tags: Sequence[str]) -> list[_Tag]:
         )
     known: dict[str, _Tag] = {}
     parsed = []
-    # A list, because an iterable need not support indexing from 0.
+    # A list is made because an iterable need not support indexing from 0.
     tags = list(tags)
     for position, tag in enumerate(tags):
         if not isinstance(tag, str):
@@ -134,7 +134,7 @@ def _unknown_prefix(scheme: Scheme, tags: Sequence[str], position: int) -> str:
 
 
 def _lenient_spans(tags: list[_Tag]) -> list[Span]:
-    """Return the spans by the rules of conlleval, which use every tag of a span.
+    """Return the spans according to conlleval's rules, which use every tag of a span.
 
     Two adjacent tags belong to one span unless the left one ends it, the right one begins another,
     or their types differ.
@@ -156,7 +156,7 @@ def _lenient_spans(tags: list[_Tag]) -> list[Span]:
 
 
 def _strict_spans(scheme: Scheme, tags: list[_Tag]) -> list[Span]:
-    """Return the spans that open, continue and close as the scheme requires."""
+    """Return the spans that open, continue and close as required by the scheme."""
     spans: list[Span] = []
     start: int | None = None
     before = _OUTSIDE
@@ -211,7 +211,7 @@ def _closes_strictly(scheme: Scheme, tag: _Tag, after: _Tag) -> bool:
 
 
 def write(scheme: Scheme, spans: Iterable[Span], length: int) -> list[str]:
-    """Return the tags of spans that do not overlap."""
+    """Return the tags for non-overlapping spans."""
     ordered = _in_order(spans, length)
     tags = [_outside(scheme)] * length
     for before, span, after in zip((None, *ordered), ordered, (*ordered[1:], None), strict=False):
@@ -282,7 +282,7 @@ def _prefixes(scheme: Scheme, span: Span, after_same: bool, before_same: bool) -
 
 
 def _in_context(fit: Sequence[str], bound: Sequence[str], here: bool) -> list[str]:
-    """Return the prefixes for a span next to such a span, the most specific first."""
+    """Return the prefixes for a span next to such a span, most specific first."""
     made = [one for one in fit if one in bound]
     free = [one for one in fit if one not in bound]
     return made + free if here else free
@@ -321,17 +321,17 @@ class Scheme:
     closes
         Prefixes that can close a span.
     follows
-        For each prefix, those that can follow it within a span.
+        Prefixes that can follow each prefix within a span.
     after_same
         Prefixes that open a span only directly after another span of the same type.
     before_same
         Prefixes that close a span only directly before another span of the same type.
     strict_after_same
-        Prefixes that the scheme lets open a span anywhere, but strict reading only directly after a
-        tag of the same type, as in seqeval.
+        Prefixes that the scheme allows to open a span anywhere, but strict reading allows only
+        directly after a tag of the same type, as in seqeval.
     strict_not_doubled
-        Prefixes that the scheme lets close a span anywhere, but strict reading not directly before
-        the same prefix with another type, as in seqeval.
+        Prefixes that the scheme allows to close a span anywhere, but strict reading does not allow
+        directly before the same prefix with another type, as in seqeval.
     delimiter
         Separator between prefix and type.
 
@@ -373,8 +373,8 @@ class Scheme:
     def read(self, tags: Sequence[str], *, strict: bool = False) -> Reading:
         """Return the spans of one sequence of tags, and the positions of malformed tags.
 
-        By default malformed tags are read as in conlleval: a tag that cannot continue the preceding
-        span opens a new one. Strict reading returns only well-formed spans.
+        By default, malformed tags are read as in conlleval: a tag that cannot continue the
+        preceding span opens a new one. Strict reading returns only well-formed spans.
 
         Parameters
         ----------
@@ -395,7 +395,7 @@ class Scheme:
         return read(self, tags, strict=strict)
 
     def write(self, spans: Iterable[Span], length: int) -> list[str]:
-        """Return the tags of spans: the inverse of reading.
+        """Return the tags for some spans: the inverse of reading.
 
         Parameters
         ----------

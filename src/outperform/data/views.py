@@ -62,9 +62,9 @@ def count_of(outcomes: Outcomes, model: str, part: Part, *, positive: int | None
 
 
 def in_weights(outcomes: Outcomes) -> Outcomes:
-    """Return importance weights of the cells instead of counts, if there are any.
+    """Return the cells' importance weights in place of counts, if there are any.
 
-    Items selected from a pool by their predictions represent all items with the same ones.
+    Items selected from a pool by their predictions represent all items with the same predictions.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def in_weights(outcomes: Outcomes) -> Outcomes:
 
 
 def scaled(outcomes: Outcomes, factor: float) -> Outcomes:
-    """Return every count times the weight of one item; the results are not integers."""
+    """Return every count multiplied by the weight of an item; the results are not integers."""
     refuse_pool(outcomes, "it needs unweighted counts")
     tables = tuple(table.scaled(factor) for table in outcomes.tables)
     return replace(outcomes, tables=tables, slices=None)
@@ -90,7 +90,7 @@ def scaled(outcomes: Outcomes, factor: float) -> Outcomes:
 def emptied(outcomes: Outcomes) -> Outcomes:
     """Return the same models and classes without any items.
 
-    A pool is kept, because it is known before any of its items is labelled.
+    A pool is kept because it is known before any of its items is labelled.
     """
     tables = tuple(table.emptied() for table in outcomes.tables)
     pool = None if outcomes.pool is None else outcomes.pool.emptied()
@@ -99,7 +99,7 @@ def emptied(outcomes: Outcomes) -> Outcomes:
 
 
 def only(outcomes: Outcomes, labels: Sequence[Label]) -> Outcomes:
-    """Keep the spans of some types, as spans of one type, or some labels of label sets.
+    """Keep the spans of some types as spans of one type, or keep some labels of label sets.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def stand_beside(one: Outcomes, two: Outcomes) -> Outcomes:
     Parameters
     ----------
     one, two
-        Outcomes of one model each; their items need not be the same.
+        Outcomes of one model each. Their items need not be the same.
 
     Examples
     --------
@@ -221,7 +221,7 @@ def stand_beside(one: Outcomes, two: Outcomes) -> Outcomes:
 
 
 def scores_source(scores: Scores, name: str, sha256: str) -> Source:
-    """Return scores as one source; equal rows are as uninformative as items of one cell."""
+    """Return scores as one source; equal rows are as uninformative as items in the same cell."""
     rows = np.column_stack([one.reshape(scores.n_rows, -1) for one in scores.values])
     counts = np.bincount(distinct_rows(rows).code)
     return Source("", scores.n, sha256, log_chance(counts) < math.log(CHANCE), name)
@@ -245,7 +245,7 @@ def of_items(
     people
         Human labels: right or wrong for each model, or one column of true classes.
     chances
-        Probability that each of these items is labelled, if known.
+        Probability of each of these items being labelled, if known.
     """
     items = seen._items
     if items is None or items.ids is None:
@@ -284,7 +284,7 @@ def of_items(
 
 
 def _as_numbers(values: Sequence[object]) -> FloatArray:
-    """Return probabilities that were read from a file, NaN if missing."""
+    """Return probabilities that were read from a file, with NaN for missing values."""
     try:
         return np.array([np.nan if is_missing(one) else float(str(one)) for one in values])
     except ValueError as error:

@@ -1,1 +1,1 @@
-"""FROM DRAWS TO A DECISION: intervals, the ROPE, Bayes factors, the decision rule, ranks."""
+"""DECISION: intervals, the ROPE, Bayes factors, the decision rule and ranks, from draws."""

@@ -1,4 +1,4 @@
-"""Bayes factors, each with its kind, direction and limits."""
+"""Bayes factors with their kind, direction and limits."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from outperform.findings import Finding, finding
 
 Findings = tuple[Finding, ...]
 
-# A mass or a density below this may have lost its digits, or everything, to underflow.
+# A mass or density below this may have lost digits, or all of its value, to underflow.
 _SMALLEST = 1e-300
 
-# A factor within so many Monte Carlo errors of 1 favours neither hypothesis.
+# A factor within this many Monte Carlo errors of 1 favours neither hypothesis.
 _CLEAR_ERRORS = 2.0
 
 KDE_FINDING = finding("kde_bayes_factor")
@@ -28,7 +28,7 @@ KDE_FINDING = finding("kde_bayes_factor")
 @written("bf01 log10_bf10 kind method bound mcse")
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class BayesFactor:
-    """Evidence for the null over the alternative (bf01) or the other way round (bf10).
+    """Evidence for the null over the alternative (bf01) or vice versa (bf10).
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class BayesFactor:
     method
         ``"exact"``, ``"draws"`` or ``"kde"``.
     bound
-        ``"upper"`` or ``"lower"`` if bf01 is only known to be below or above the value.
+        ``"upper"`` or ``"lower"`` if all that is known is that bf01 is below or above the value.
     mcse
         Monte Carlo standard error of ``log_bf01``.
     findings
@@ -92,14 +92,14 @@ _FROM = {"exact": "exact", "draws": "from draws", "kde": "from a kernel density"
 
 
 def _power_of_ten(size: float, relation: str) -> str:
-    """Write 10**size with three digits; a bound is rounded to its safe side."""
+    """Format 10**size with three digits; bounds are rounded to the safe side."""
     if not math.isfinite(size):
         return "infinity" if size > 0 else "undefined"
     exponent = math.floor(size)
     if exponent >= 300:
         return f"1e+{exponent + (relation == '<')}"
     hundreds = 100 * 10 ** (size - exponent)
-    # The rounding of the logarithm must not push a bound to the next digit.
+    # Rounding the logarithm must not push a bound to the next digit.
     digits = {
         "=": round(hundreds),
         ">": math.floor(hundreds + 1e-7),
@@ -122,10 +122,10 @@ class Inside:
 
 
 def interval_null(posterior: Inside, prior: Inside) -> BayesFactor | None:
-    """Return the posterior odds of the ROPE over its prior odds; None if the prior rules it out.
+    """Return the ratio of the ROPE's posterior to its prior odds; None if the prior rules it out.
 
-    Odds that the draws cannot resolve become a bound at three draws, and exact odds beyond the
-    range of floats a bound at 10⁻³⁰⁰.
+    Odds that the draws cannot resolve become a bound at three draws. Exact odds beyond the range of
+    floats become a bound at 10⁻³⁰⁰.
 
     Examples
     --------

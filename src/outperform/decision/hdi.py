@@ -1,4 +1,4 @@
-"""The HDI: the narrowest interval of a closed form, of draws, and of many rows of draws."""
+"""The HDI: the narrowest interval of a closed form, of draws or of many rows of draws."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from scipy.special import ndtri
 from outperform._typing import Distribution, FloatArray, IntArray
 from outperform.decision.intervals import Ends, Interval, check_prob, less_sure, quantile_errors
 
-# The fit uses a quarter of the possible positions on each side of the minimum: enough to average
-# out the noise, and few enough for a quartic to follow the curve.
+# The fit uses a quarter of the possible positions on each side of the minimum. This is enough to
+# average out the noise and few enough for a quartic to follow the curve.
 _HALF_WINDOW = 0.25
 _KNOTS = 64
 _DEGREE = 4
 
-# An end of the plain shortest interval has so many times the error of a quantile.
+# An end of the plain shortest interval has this many times the error of a quantile.
 _SHORTEST_NOISE = 2.4
 
 
 def narrowest(ordered: FloatArray, prob: float, n_effective: float | None = None) -> Interval:
     """Return the narrowest interval (HDI) of sorted draws.
 
-    The width ``q(p + prob) − q(p)`` is fitted with a quartic in ``p`` near its minimum, and the
-    quartic is minimized. This reduces the error of the plain sample minimum by about 40%. The ends
-    are then smooth functionals of the quantile process, whose covariance gives their errors, for
+    A quartic in ``p`` is fitted to the width ``q(p + prob) − q(p)`` near its minimum, and the
+    quartic is minimised. This reduces the error of the plain sample minimum by about 40%. The ends
+    are then smooth functionals of the quantile process, whose covariance gives their errors for
     ``n_effective`` independent draws. Default: all draws.
 
     Examples
@@ -68,7 +68,7 @@ def narrowest_ends(ordered: FloatArray, prob: float) -> tuple[float, float]:
 def narrowest_rows(ordered: FloatArray, prob: float) -> Ends:
     """Return the narrowest interval of each row of sorted draws ``(n_rows, n_draws)``.
 
-    This is the plain sample version, which a comparison with few draws uses too.
+    This is the plain sample version, which is also used for comparisons with few draws.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def narrowest_rows(ordered: FloatArray, prob: float) -> Ends:
 
 
 def _shortest(ordered: FloatArray, prob: float) -> tuple[IntArray, int]:
-    """Return the index where each row's shortest interval begins, and the number of indices."""
+    """Return the index at which each row's shortest interval begins, and the number of indices."""
     n = ordered.shape[1]
     span = min(int(np.ceil(prob * n)), n) - 1
     return (ordered[:, span:] - ordered[:, : n - span]).argmin(axis=1), span
@@ -103,14 +103,14 @@ def _design(n_knots: int) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 @dataclass(frozen=True, slots=True)
 class _Fit:
-    """Quartics through the lower and upper quantiles as functions of the position."""
+    """Quartics fitted to the lower and upper quantiles as functions of the position."""
 
-    ranks: FloatArray  # (n_knots,) of the lower end
+    ranks: FloatArray  # (n_knots,), for the lower end
     centre: float
     scale: float
     low: FloatArray  # (5,) coefficients
     high: FloatArray
-    position: float  # of the minimum width, in [-1, 1]
+    position: float  # position of the minimum width, in [-1, 1]
 
     def interval(self, prob: float, n: int, span: int) -> Interval:
         powers = _powers(self.position)
@@ -148,7 +148,7 @@ class _Fit:
 
 def _fit(ordered: FloatArray, span: int, centre: float, last_start: int) -> _Fit:
     half = _HALF_WINDOW * last_start
-    # The extremes are avoided, because the tails bend faster there than a quartic.
+    # The extremes are avoided because the tails bend faster there than a quartic.
     first = max(centre - half, 0.25 * centre)
     last = min(centre + half, last_start - 0.25 * (last_start - centre))
     ranks = np.round(np.linspace(first, last, _KNOTS))
@@ -196,7 +196,7 @@ def _second_derivative(coefficients: FloatArray, position: float) -> float:
 
 _MASS_ERROR = 1e-11
 _DENSITY_ERROR = 1e-9
-_NUDGE = 1e-4  # share of the width, for the slope of the log density
+_NUDGE = 1e-4  # as a share of the width, to compute the slope of the log density
 _TIE = 1e-9
 _SHARES = (
     0.02,
@@ -207,7 +207,7 @@ _SHARES = (
     0.7,
     0.85,
     0.98,
-)  # positions in an interval, to check its shape
+)  # number of positions in an interval at which its shape is checked
 
 
 def exact_hdi(
@@ -215,11 +215,11 @@ def exact_hdi(
 ) -> tuple[float, float]:
     """Return the ends of the narrowest interval that contains ``prob``.
 
-    It is the narrowest of all intervals ``[q(p), q(p + prob)]``. Inside the support, its ends have
-    equal density. If the density is highest at an end of the support, the interval lies there. A
-    U-shaped density has two candidates, one at each end, and the narrower is returned. If they are
-    equally wide, as for a uniform or a symmetric U, the equal-tailed interval is returned, which
-    mirrors with the distribution.
+    This is the narrowest of all intervals ``[q(p), q(p + prob)]``. Inside the support, its ends
+    have equal density. If the density is highest at an end of the support, the interval lies there.
+    A U-shaped density has two candidates, one at each end, and the narrower one is returned. If
+    they are equally wide, as for a uniform or a symmetric U, the equal-tailed interval is returned,
+    because it is mirrored if the distribution is.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def exact_hdi(
     prob
         Mass between the ends.
     equal_tailed
-        The equal-tailed interval as a starting point, if known.
+        Equal-tailed interval to start from, if known.
 
     Examples
     --------
@@ -244,7 +244,7 @@ def exact_hdi(
     (0.5, 1.0)
     """
     prob = check_prob(prob)
-    if math.isinf(distribution.support[0]):  # Student's t, which is symmetric
+    if math.isinf(distribution.support[0]):  # Student's t distribution, which is symmetric
         return _between(distribution, prob, 0.5 * (1.0 - prob))
     candidates = _at_the_ends(distribution, prob)
     if not candidates:
@@ -256,7 +256,7 @@ def exact_hdi(
 
 
 def _at_the_ends(distribution: Distribution, prob: float) -> list[tuple[float, float]]:
-    """Return the intervals at an end of the support that do not get narrower by moving inwards."""
+    """Return the intervals at an end of the support that moving inwards does not make narrower."""
     lowest, highest = distribution.support
     intervals = []
     density = distribution.pdf(lowest)
@@ -283,7 +283,7 @@ def _narrower(
 
 
 def _one_mode(distribution: Distribution, low: float, high: float) -> bool:
-    """Return whether the density never rises again once it falls from one end to the other."""
+    """Return whether the density, from one end to the other, never rises again after it falls."""
     heights = [distribution.pdf(low + share * (high - low)) for share in _SHARES]
     if high == distribution.support[1]:
         heights.reverse()
@@ -293,7 +293,7 @@ def _one_mode(distribution: Distribution, low: float, high: float) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """An end of the interval, on the scale ``z = log[(t - lowest) / (highest - t)]``."""
+    """Interval end on the scale ``z = log[(t - lowest) / (highest - t)]``."""
 
     z: float
     value: float
@@ -308,10 +308,10 @@ class _End:
 def _inside(
     distribution: Distribution, prob: float, start: tuple[float, float]
 ) -> tuple[float, float] | None:
-    """Find equal densities at both ends and the right mass between them by Newton's method."""
+    """Find ends with equal densities and the right mass between them by Newton's method."""
     low = _end(distribution, _position(distribution, start[0]))
     high = _end(distribution, _position(distribution, start[1]))
-    if low.z == high.z:  # all mass is between two neighbouring floats
+    if low.z == high.z:  # all mass lies between two neighbouring floats
         return _on_the_edge(distribution, prob, low, high)
     nudge = _NUDGE * (high.z - low.z)
     up = _slope(low, _end(distribution, low.z + nudge))
@@ -335,7 +335,7 @@ def _inside(
 def _on_the_edge(
     distribution: Distribution, prob: float, low: _End, high: _End
 ) -> tuple[float, float] | None:
-    """Return the interval at an end of the support if floats cannot separate it from the end."""
+    """Return the interval at an end of the support if floats cannot distinguish it from the end."""
     lowest, highest = distribution.support
     if high.value >= highest:
         return distribution.quantile(1.0 - prob), highest
@@ -360,7 +360,7 @@ def _slope(first: _End, second: _End) -> float:
 
 
 def _secant(before: _End, after: _End, slope: float) -> float:
-    """Return the slope of the log density between two points, or the old one if too close."""
+    """Return the slope of the log density between two points, or the old slope if too close."""
     if abs(after.z - before.z) < 1e-6 * (1.0 + abs(after.z)) * min(1.0, 1.0 / abs(slope or 1.0)):
         return slope
     secant = _slope(before, after)
@@ -393,8 +393,8 @@ def _start(
     mean, z = distribution.mean, float(ndtri(0.5 + 0.5 * prob))
     reach = z * distribution.sd
     if equal_tailed is not None and z > 1.5:
-        # To first order in the skewness γ the equal tails lie γ/6 (z² − 1) standard
-        # deviations off ±z, and the narrowest interval lies γ/6 (z² − 3) off.
+        # To first order in the skewness γ, the equal tails are shifted from ±z by γ/6 (z² − 1)
+        # standard deviations, and the narrowest interval by γ/6 (z² − 3).
         low, high = equal_tailed
         shift = (low + high - 2.0 * mean) / (z * z - 1.0)
         if lowest < low - shift < high - shift < highest:
@@ -406,10 +406,10 @@ def _start(
 
 
 def _search(distribution: Distribution, prob: float) -> tuple[float, float]:
-    """Search the widths of all intervals, for densities without a simple shape."""
+    """Search all intervals for the narrowest one, for densities without a simple shape."""
     low, high = 0.0, 1.0 - prob
     best = 0.0
-    for round_ in range(7):  # each round reduces the range to a third
+    for round_ in range(7):  # each round reduces the range to one third
         starts = [float(p) for p in np.linspace(low, high, 7)]
         ends = [_between(distribution, prob, p) for p in starts]
         widths = [end - start for start, end in ends]

@@ -16,7 +16,7 @@ from outperform.errors import UsageError, param
 @written("low high prob mcse_low mcse_high")
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Interval:
-    """A credible interval.
+    """Credible interval.
 
     Parameters
     ----------
@@ -27,9 +27,9 @@ class Interval:
     mcse_low, mcse_high
         Monte Carlo standard errors of the ends; 0 if exact.
     kind
-        Printed name: ``"HDI"`` for the narrowest interval, ``"ETI"`` for the equal-tailed one.
+        Display name: ``"HDI"`` for the narrowest interval, ``"ETI"`` for the equal-tailed interval.
     signed
-        Whether to print signs, as for an interval of differences.
+        Whether to print signs, as for intervals of differences.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class Interval:
         return self.low <= value <= self.high
 
     def __neg__(self) -> Interval:
-        """Return the interval of the negative, such as B − A for A − B."""
+        """Return the interval of the negated quantity, such as B − A for A − B."""
         return replace(
             self,
             low=-self.high,
@@ -76,7 +76,7 @@ class Interval:
         return f"{100 * self.prob:.6g}% {self.kind} {low} to {high}"
 
     def _format(self, end: float) -> str:
-        """Write an end with enough decimals for the width; zero has no sign."""
+        """Format an end with enough decimals for the width; zero has no sign."""
         narrow = 0 < self.width < 1
         digits = min(max(4, 2 - floor(log10(self.width))), 12) if narrow else 4
         rounded = round(end, digits) or 0.0
@@ -103,7 +103,7 @@ def check_prob(prob: float) -> float:
 def equal_tailed(ordered: FloatArray, prob: float, n_effective: float | None = None) -> Interval:
     """Return the interval between two quantiles of sorted draws.
 
-    Its errors are those of ``n_effective`` independent draws. Default: all draws.
+    The errors are those for ``n_effective`` independent draws. Default: all draws.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def equal_tailed(ordered: FloatArray, prob: float, n_effective: float | None = N
 
 
 class Ends(NamedTuple):
-    """Intervals, one per row, and the Monte Carlo standard errors of their ends."""
+    """Intervals, one per row, with the Monte Carlo standard errors of their ends."""
 
     low: FloatArray
     high: FloatArray
@@ -158,7 +158,7 @@ def equal_tailed_rows(ordered: FloatArray, prob: float) -> Ends:
 
 
 def less_sure(interval: Interval, n_draws: int, n_effective: float | None) -> Interval:
-    """Scale the errors of independent draws to a smaller number of effective draws."""
+    """Scale the errors of independent draws to the effective number of draws."""
     if n_effective is None or n_effective == n_draws:
         return interval
     factor = (n_draws / n_effective) ** 0.5
@@ -167,7 +167,7 @@ def less_sure(interval: Interval, n_draws: int, n_effective: float | None) -> In
 
 
 def quantiles(ordered: FloatArray, levels: FloatArray) -> FloatArray:
-    """Return one quantile of each row of sorted draws ``(n_rows, n_draws)``.
+    """Return one quantile per row of sorted draws ``(n_rows, n_draws)``.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def quantiles(ordered: FloatArray, levels: FloatArray) -> FloatArray:
 
 
 def quantile_errors(ordered: FloatArray, levels: FloatArray) -> FloatArray:
-    """Return the standard error of each row's quantile: half its range over ±1 sd of its rank."""
+    """Return the standard error of each row's quantile: half its range within ±1 sd of its rank."""
     spread = np.sqrt(levels * (1 - levels) / ordered.shape[1])
     high = quantiles(ordered, np.minimum(levels + spread, 1.0))
     return (high - quantiles(ordered, np.maximum(levels - spread, 0.0))) / 2

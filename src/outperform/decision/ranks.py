@@ -1,4 +1,4 @@
-"""Ranks and P(best) of many models, expected losses, and masses of many posteriors."""
+"""Ranks and P(best) of many models, expected losses, and the masses of many posteriors."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _AT_ONCE = 1 << 20
 def rank_probabilities(values: FloatArray, *, greater_is_better: bool = True) -> FloatArray:
     """Return P(model has rank r), ``(n_models, n_models)``, from ``(n_models, n_draws)``.
 
-    Rank 1, the best, comes first. Models with the same value in a draw share
-    their ranks evenly, so every row and every column sums to 1.
+    Rank 1 is the best and comes first. Models with the same value in a draw share their ranks
+    evenly, so every row and every column sums to 1.
 
     Examples
     --------
@@ -39,10 +39,10 @@ def rank_probabilities(values: FloatArray, *, greater_is_better: bool = True) ->
 
 
 def _steps(rows: FloatArray) -> FloatArray:
-    """Sum the steps of rank shares; the smallest value of each row has rank 1.
+    """Sum the increments of rank shares; the smallest value of each row has rank 1.
 
-    A run of equal values adds 1 / length to each of its ranks: a step up before them and
-    a step down after them.
+    A run of equal values adds 1 / length to each of its ranks: an increment before the run and a
+    decrement after it.
     """
     n_models = rows.shape[1]
     order = np.argsort(rows, axis=1, kind="stable")
@@ -77,10 +77,10 @@ class RankMoments(NamedTuple):
 
 
 def expected_ranks(probabilities: FloatArray, n_draws: int) -> RankMoments:
-    """Return expected ranks from the probabilities of ranks.
+    """Return expected ranks from rank probabilities.
 
-    The error of a rank that is the same in all draws is that of a probability of 0 in as many
-    draws, as another draw may be one rank off.
+    A rank that is the same in all draws has the error of a probability of 0 in as many draws,
+    because another draw could be one rank off.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def rank_error(sd: float, n_draws: int) -> float:
 
 
 def losses(values: FloatArray, *, greater_is_better: bool = True) -> FloatArray:
-    """Return the loss of each model against the best of the same draw; never negative.
+    """Return the loss of each model relative to the best one in the same draw; never negative.
 
     Examples
     --------
@@ -121,8 +121,8 @@ def losses(values: FloatArray, *, greater_is_better: bool = True) -> FloatArray:
 def loss_errors(values: FloatArray, *, greater_is_better: bool = True) -> FloatArray:
     """Return the Monte Carlo errors of the mean losses of values ``(n_models, n_draws)``.
 
-    A model that leads in every draw has no loss, but may be behind in another draw. So its error is
-    at least that of a probability of 0 in as many draws, times the sd of the lead.
+    A model that leads in every draw has no loss, but it could be behind in another draw. So its
+    error is at least the error of a probability of 0 in as many draws, times the sd of the lead.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def loss_errors(values: FloatArray, *, greater_is_better: bool = True) -> FloatA
 
 
 def loss_error(lost: FloatArray, sd: float, n_draws: float) -> float:
-    """Return the Monte Carlo error of a mean loss; ``sd`` is that of the lead, with its sign."""
+    """Return the Monte Carlo error of a mean loss; ``sd`` is the sd of the signed lead."""
     drawn = mean_error(float(lost.std(ddof=1)), n_draws)
     return max(drawn, sd * probability_error(0.0, n_draws))
 
@@ -155,7 +155,7 @@ _FAR = math.sqrt(72.0)
 @written("a b")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Regret:
-    """Expected loss of choosing A, and of choosing B, in units of the metric.
+    """Expected losses of choosing A and of choosing B, in units of the metric.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ class Regret:
 def regret_from_draws(
     draws: FloatArray, *, greater_is_better: bool = True, n_effective: float | None = None
 ) -> Regret:
-    """Return the regrets from draws of A − B, with their effective number if not independent.
+    """Return the regrets from draws of A − B, given their effective number if dependent.
 
     Examples
     --------
@@ -197,10 +197,10 @@ def regret_from_draws(
 
 
 def regret_from_distribution(difference: Distribution, *, greater_is_better: bool = True) -> Regret:
-    """Return the exact regrets of a closed form of A − B.
+    """Return the exact regrets from a closed form of A − B.
 
-    E[δ₊] = ∫₀ P(δ > x) dx, and E[δ₊] − E[(−δ)₊] is the mean. The smaller of the two is integrated,
-    which keeps its digits.
+    E[δ₊] = ∫₀ P(δ > x) dx, and E[δ₊] − E[(−δ)₊] is the mean. The smaller of the two is integrated
+    to keep its precision.
     """
     mean, (low, high) = difference.mean, difference.support
     reach = high if math.isinf(high) else _reach(abs(mean), difference.sd)
@@ -219,10 +219,10 @@ def _reach(mean: float, sd: float) -> float:
 
 
 def _integral(tail: Callable[[float], float], stop: float) -> float:
-    """Integrate a tail from zero on; it is smooth and decreasing, so few nodes are enough."""
+    """Integrate a tail from zero; it is smooth and decreasing, so a few nodes are enough."""
     if stop <= 0:
         return 0.0
-    if math.isinf(stop):  # a tail that is heavier than a normal one
+    if math.isinf(stop):  # the tail is heavier than a normal one
         from scipy.integrate import quad
 
         return float(quad(tail, 0.0, stop)[0])
@@ -232,7 +232,7 @@ def _integral(tail: Callable[[float], float], stop: float) -> float:
 
 
 class Spreads(NamedTuple):
-    """Mean and sd, one posterior per row, and the Monte Carlo standard error of the sd."""
+    """Mean and sd of one posterior per row, with the Monte Carlo standard error of the sd."""
 
     mean: FloatArray
     sd: FloatArray
@@ -261,7 +261,7 @@ def spreads_rows(draws: FloatArray) -> Spreads:
 
 
 class MassRows(NamedTuple):
-    """Mass below, inside and above the ROPE, and above zero, one posterior per row."""
+    """Mass below, inside and above the ROPE, and above zero, for one posterior per row."""
 
     below: FloatArray
     inside: FloatArray

@@ -18,8 +18,7 @@ from outperform.errors import UsageError, param
 from outperform.wrong_calls import ByKeyword
 
 DEFAULT_HALF_WIDTH = 0.01
-# Half of the range of a metric is never "too small to matter"; the ROPE was probably meant in per
-# cent.
+# Half of a metric's range is never "too small to matter"; the ROPE was probably meant in per cent.
 _TOO_WIDE, _TOO_WIDE_BOTH_WAYS = 0.5, 0.25
 
 
@@ -38,7 +37,7 @@ class Rope(ByKeyword):
     high
         Upper end.
     default
-        Whether it is the default, not chosen by the user.
+        Whether the ROPE is the default rather than the user's choice.
 
     Examples
     --------
@@ -65,7 +64,7 @@ class Rope(ByKeyword):
         Parameters
         ----------
         rope
-            Value from the user.
+            Value passed by the user.
         bounds
             Smallest and largest value of the metric; None if unknown.
         name
@@ -86,7 +85,7 @@ class Rope(ByKeyword):
             return cls(low=-DEFAULT_HALF_WIDTH, high=DEFAULT_HALF_WIDTH, default=True)
         low, high = _ends(rope, parameter)
         if not (math.isfinite(low) and math.isfinite(high)) or low > high:
-            raise UsageError(f"{parameter} must be finite and go from low to high; got {rope!r}")
+            raise UsageError(f"{parameter} must be finite, with the lower end first; got {rope!r}")
         if bounds is not None:
             _refuse_wide(parameter, rope, low, high, bounds)
         return cls(low=low, high=high)
@@ -103,7 +102,7 @@ class Rope(ByKeyword):
 
     @property
     def symmetric(self) -> bool:
-        """Whether the ends are ± the same number."""
+        """Whether the ROPE is symmetric around zero."""
         return self.low == -self.high
 
     def __str__(self) -> str:
@@ -116,7 +115,7 @@ class Rope(ByKeyword):
 def _refuse_wide(
     parameter: str, rope: RopeLike | None, low: float, high: float, bounds: tuple[float, float]
 ) -> None:
-    """Reject a ROPE that contains nearly every difference; it may have been meant in per cent."""
+    """Reject a ROPE that contains nearly every difference and may have been meant in per cent."""
     span, (narrow, wide) = bounds[1] - bounds[0], sorted((abs(low), abs(high)))
     in_units = bounds[0] >= -1 and bounds[1] <= 1
     hint = "set it in units of the metric"
@@ -152,9 +151,7 @@ def _ends(rope: Any, parameter: str) -> tuple[float, float]:
     except (TypeError, ValueError) as error:
         raise UsageError(message) from error
     if half < 0:
-        raise UsageError(
-            f"{parameter} as one number is a half-width and must not be negative; got {rope!r}"
-        )
+        raise UsageError(f"{parameter} must not be negative if it is a half-width; got {rope!r}")
     return -half, half
 
 
@@ -165,7 +162,7 @@ class Masses:
     Parameters
     ----------
     below, inside, above
-        Mass relative to the ROPE; the three sum to 1.
+        Mass below, inside and above the ROPE; the three sum to 1.
     greater
         Mass above zero.
     """
@@ -200,7 +197,7 @@ def masses_from_draws(ordered: FloatArray, rope: Rope) -> Masses:
 def masses_from_distribution(distribution: Distribution, rope: Rope) -> Masses:
     """Return the exact masses of a closed form."""
     below, above = distribution.cdf(rope.low), distribution.sf(rope.high)
-    # Subtracting in the tail that contains the ROPE keeps the digits of tiny masses.
+    # Subtracting in the tail that contains the ROPE preserves the digits of tiny masses.
     if distribution.mean > rope.high:
         inside = distribution.cdf(rope.high) - below
     elif distribution.mean < rope.low:
@@ -231,8 +228,8 @@ def mean_error(sd: float, n_draws: float) -> float:
 def sd_error(draws: FloatArray, n_effective: float | None = None) -> float:
     """Return the Monte Carlo standard error of the standard deviation.
 
-    The variance of ``s²`` is ``(μ₄ − σ⁴) / S``, whatever the distribution; S is the number
-    of draws, or the number of independent draws that they are worth.
+    The variance of ``s²`` is ``(μ₄ − σ⁴) / S``, whatever the distribution; S is the number of
+    draws, or the number of independent draws to which they are equivalent.
 
     Examples
     --------
@@ -267,7 +264,7 @@ def chances_of(masses: Masses, *, greater_is_better: bool) -> dict[str, float]:
 def probability_error(probability: float, n_draws: float) -> float:
     """Return the Monte Carlo standard error of a probability.
 
-    Half a draw is added on either side, so 0 out of S is not certain.
+    Half a draw is added on either side, so the error of 0 out of S is not 0.
 
     Examples
     --------
@@ -279,16 +276,16 @@ def probability_error(probability: float, n_draws: float) -> float:
 
 
 TWO_THIRDS = 2 / 3
-"""Posterior mass from which on an undecided result leans to a side."""
+"""Posterior mass from which an undecided result leans to one side."""
 
 
 @written("name symbol words")
 class Decision(Enum):
-    """Decision from comparing the HDI with the region of practical equivalence.
+    """Decision from comparing the HDI with the ROPE (region of practical equivalence).
 
     ≫, ≈ and ≪ are firm: the HDI lies above, inside or below the ROPE. Otherwise >, ~ and < lean
-    to the part with at least two thirds of the posterior mass. Everything else, and every
-    withheld decision, is ?.
+    toward the part with at least two thirds of the posterior mass. In all other cases, and if a
+    decision is withheld, it is ?.
 
     Examples
     --------
@@ -347,9 +344,9 @@ def decide(
 ) -> Decision:
     """Return the decision on A − B.
 
-    ≈ if the HDI lies inside the ROPE, ≪ or ≫ if it lies entirely below or above; otherwise
-    <, ~ or > if two thirds of the posterior mass lie below, inside or above the ROPE, and ? if
-    no part has as much.
+    ≈ if the HDI lies inside the ROPE, ≪ or ≫ if it lies entirely below or above; otherwise <, ~ or
+    > if two thirds of the posterior mass lie below, inside or above the ROPE, and ? if no part has
+    that much.
 
     Examples
     --------
@@ -362,9 +359,9 @@ def decide(
 
 
 def firm_decision(hdi: Interval, rope: Rope) -> Decision | None:
-    """Return ≫, ≈ or ≪ if the HDI lies on one side of the ROPE's edges; None otherwise.
+    """Return ≫, ≈ or ≪ if the HDI contains no edge of the ROPE; None otherwise.
 
-    ≫ is above the ROPE, whichever side is the better one.
+    ≫ means above the ROPE, regardless of which side is better.
 
     Examples
     --------
@@ -378,10 +375,10 @@ def firm_decision(hdi: Interval, rope: Rope) -> Decision | None:
 
 
 def supported(decision: Decision, unpooled: Decision) -> Decision:
-    """Return a pooled decision as far as the unpooled decision supports it.
+    """Return a pooled decision to the extent that the unpooled decision supports it.
 
-    A firm decision stays firm if the unpooled data decide or lean the same way. Otherwise it comes
-    from the other data, and only leans.
+    A firm decision stays firm if the unpooled decision is the same or leans the same way. Otherwise
+    it comes from the other data, so it only leans.
 
     Examples
     --------
@@ -402,9 +399,9 @@ _LEANING = {
 
 
 def leaning(masses: Masses) -> Decision:
-    """Return the side of the ROPE that has two thirds of the posterior mass, or ?.
+    """Return the leaning toward the part with two thirds of the posterior mass, or ?.
 
-    > is above the ROPE, whichever side is the better one.
+    > means above the ROPE, regardless of which side is better.
 
     Examples
     --------
@@ -419,10 +416,10 @@ def leaning(masses: Masses) -> Decision:
 
 
 def margin(hdi: Interval, rope: Rope) -> tuple[float, float]:
-    """Return how far an HDI end is from the ROPE edge whose crossing would change the decision.
+    """Return the distance of an HDI end to the ROPE edge where the decision changes.
 
-    With it comes the Monte Carlo error of that end: together they show how far off the draws may
-    be before the decision becomes firm, or stops being firm.
+    The Monte Carlo error of that end is also returned. Together they show how far off the draws may
+    be before the decision becomes firm or stops being firm.
     """
     current, gaps = firm_decision(hdi, rope), []
     for end in ("low", "high"):
@@ -438,14 +435,14 @@ def margin(hdi: Interval, rope: Rope) -> tuple[float, float]:
 @written("decision=decision.name symbol=decision.symbol from=start to=stop")
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class CurveStep:
-    """A range of ROPE half-widths with the same decision.
+    """Range of ROPE half-widths with the same decision.
 
     Parameters
     ----------
     decision
         The decision.
     start, stop
-        First and last half-width; ``stop`` is None if there is no last one.
+        First and last half-width; ``stop`` is None if the range is unbounded.
 
     Examples
     --------
@@ -472,9 +469,10 @@ def rope_curve(
     *,
     greater_is_better: bool = True,
 ) -> tuple[CurveStep, ...]:
-    """Return the decision for every half-width of the ROPE, from 0 on.
+    """Return the decision for every half-width of the ROPE, starting at 0.
 
-    For an asymmetric ROPE, both ends are scaled together, and the widths are multiples of it.
+    For an asymmetric ROPE, both ends are scaled by the same factor, and the widths are multiples of
+    the ROPE.
 
     Parameters
     ----------
@@ -518,7 +516,7 @@ def rope_curve(
 
 
 _GRID = 65
-# Precision of the edges between leaning decisions, as a share of the widest ROPE that leans.
+# Precision of the edges between leaning decisions, as a share of the widest ROPE that gives one.
 _TOLERANCE = 1e-7
 _NO_MASS = 1e-9
 
@@ -526,9 +524,9 @@ _NO_MASS = 1e-9
 def _leaning_edges(
     posterior: FloatArray | Distribution, low: float, high: float, widest: float
 ) -> Iterator[float]:
-    """Yield the widths at which the mass of one part of the line passes two thirds.
+    """Yield the widths at which the mass of one part of the line crosses two thirds.
 
-    Beyond the widest ROPE every decision is firm, unless an edge of the ROPE is zero.
+    Beyond the widest ROPE, every decision is firm unless an edge of the ROPE is zero.
     """
     below, above = _tails(posterior)
     if low == 0 or high == 0:
@@ -557,15 +555,15 @@ def _crossing(
     stop: tuple[float, float],
     tolerance: float,
 ) -> float:
-    """Return where a gap changes sign, by secants, and by bisection where secants are slow.
+    """Return where a gap changes sign, by secants, or by bisection if secants are slow.
 
-    The gap of draws is a step function, on which secants alone converge too slowly.
+    For draws the gap is a step function, for which secants alone converge too slowly.
     """
     (low, before), (high, after) = start, stop
     halve = False
     while high - low > tolerance:
         middle = low + (high - low) * (before / (before - after))
-        # A small step beside the root of the secant closes in from both sides.
+        # A small step past the secant's root closes in from both sides.
         middle += 0.25 * tolerance if middle - low < high - middle else -0.25 * tolerance
         if halve or not low < middle < high:
             middle = (low + high) / 2
@@ -581,7 +579,7 @@ def _crossing(
 def _tails(
     posterior: FloatArray | Distribution,
 ) -> tuple[Callable[[float], float], Callable[[float], float]]:
-    """Return the mass below and the mass above a value, as functions of it."""
+    """Return the mass below and the mass above a value, as functions of the value."""
     if not isinstance(posterior, np.ndarray):
         return posterior.cdf, posterior.sf
     n = posterior.size

@@ -1,4 +1,4 @@
-"""The parts of notebooks and pages: tables, findings, folds, and definitions of terms."""
+"""Parts of notebooks and pages: tables, findings, collapsible sections, term definitions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def glossary() -> Mapping[str, Mapping[str, Any]]:
 
 @cache
 def findings_explained() -> Mapping[str, str]:
-    """Return the meaning of every finding and what to do, by name."""
+    """Return the meaning of every finding and the recommended action, by name."""
     text = files("outperform.display").joinpath("explained.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
 
@@ -64,7 +64,7 @@ def explained(text: str) -> Html:
 
 
 def mark(decision: str) -> Html:
-    """Return a decision in a few words after a square in its colour."""
+    """Return a decision in a few words, after a coloured square."""
     brief = decision.removesuffix(", not decided")
     square = element("span", class_=f"op-mark op-{tone(decision)}", aria_hidden="true")
     return element("span", square, brief, title=None if brief == decision else decision)
@@ -73,7 +73,7 @@ def mark(decision: str) -> Html:
 # Tables
 
 
-_SCROLLS = 12  # a table with more rows scrolls
+_SCROLLS = 12  # tables with more rows scroll
 _LONG = 16  # longer names wrap
 
 
@@ -88,7 +88,7 @@ def table_html(
     leads: int = 1,
     label: str = "table",
 ) -> Html:
-    """Return rows as a table that scrolls with its heading and first column fixed.
+    """Return rows as a scrolling table with a fixed heading and first column.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ _NUMERIC = re.compile(r"[-+<>]?[\d.,]+( to [-+]?[\d.,]+)?")
 
 
 def _side(column: Column) -> str | None:
-    if column.key == "hdi":  # it may need two lines on a narrow screen
+    if column.key == "hdi":  # the text may need two lines on a narrow screen
         return "op-r op-hdi"
     return "op-r" if column.align == "right" else None
 
@@ -273,14 +273,14 @@ def _scrolling(table: Html, n_rows: int, *, notes: Sequence[str], label: str) ->
 
 
 class Notebook(wrong_calls.Answering, ABC):
-    """Notebook output in every format, from which each kind of document takes what it can show."""
+    """Mixin with notebook output in every format."""
 
     __slots__ = ()
 
     if not TYPE_CHECKING:
 
         def __init_subclass__(cls, **kwargs: object) -> None:
-            """Answer wrong calls of every public method with the call to type."""
+            """Wrap public methods, so a wrong call raises an error with the correct call."""
             super().__init_subclass__(**kwargs)
             for name, value in list(vars(cls).items()):
                 is_method = isinstance(value, FunctionType) and not name.startswith("_")
@@ -289,22 +289,22 @@ class Notebook(wrong_calls.Answering, ABC):
                     setattr(cls, name, wrong_calls.explained(value))
 
         def __getitem__(self, name: object) -> object:
-            """Answer a key with the attribute to type."""
+            """Raise an error that suggests the attribute for a key."""
             if name in dir(self):
                 raise CallError(f"numbers of a result are attributes: type .{name}")
             raise CallError("numbers of a result are attributes, such as .mean; type dir(result)")
 
         def __float__(self) -> float:
-            """Answer with the number to type."""
+            """Raise an error that suggests the number to use."""
             raise CallError("a result is not a number; type result.mean or result.observed")
 
     @abstractmethod
     def to_html(self) -> str:
-        """Return the result as HTML, as a notebook shows it."""
+        """Return the result as HTML, for notebooks."""
 
     @abstractmethod
     def to_markdown(self) -> str:
-        """Return the result in Markdown."""
+        """Return the result as Markdown."""
 
     @abstractmethod
     def to_latex(self) -> str:
@@ -322,7 +322,7 @@ class Notebook(wrong_calls.Answering, ABC):
             "text/markdown": self.to_markdown,
             "text/latex": self.to_latex,
         }
-        # To IPython, an empty list also means no condition.
+        # IPython treats an empty list like no condition.
         requested = set(include or writers) - set(exclude or ())
         return {kind: write() for kind, write in writers.items() if kind in requested}
 
@@ -331,8 +331,8 @@ class Notebook(wrong_calls.Answering, ABC):
 
 
 def fragment(*content: str | None) -> Html:
-    """Return content as one element with its style, in the colours of the page."""
-    # MathJax in notebooks would otherwise typeset text between dollar signs in a label.
+    """Return content as one styled element that uses the colours of the page."""
+    # Otherwise MathJax in notebooks would typeset text between dollar signs in a label.
     return element(
         "div",
         element("style", Html(style())),
@@ -367,7 +367,7 @@ def shares_html(shares: tuple[str, str, str]) -> Html:
 
 
 def folded(summary: str, *content: str | None, opened: bool = False) -> Html:
-    """Return content under a summary line that opens it."""
+    """Return content under a summary line that expands it."""
     return element("details", element("summary", summary), *content, class_="op-fold", open=opened)
 
 

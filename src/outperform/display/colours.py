@@ -1,4 +1,4 @@
-"""The three colours of decisions, for screens, pages and figures."""
+"""Colours of the three decisions, for screens, pages and figures."""
 
 from __future__ import annotations
 

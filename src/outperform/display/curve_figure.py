@@ -1,4 +1,4 @@
-"""Two metrics in one plane, changes in per cent, and curves with bands."""
+"""Figures of two metrics, of changes in per cent, and of curves with bands."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def draw_ratio(
     ax: Axes | None = None,
     size: FigureSize = "text",
 ) -> Axes:
-    """Draw the posterior of a change, like that of a difference.
+    """Draw the posterior of a change, as for a difference.
 
     Parameters
     ----------
     draws
         Draws of A / B − 1, in per cent.
     facts
-        The facts of the ratio, with numbers as changes.
+        The ratio as a dictionary, with numbers as changes.
     title
         Title of the figure.
     ax
@@ -67,12 +67,12 @@ def draw_joint(
     ax: Axes | None = None,
     size: FigureSize = "text",
 ) -> Axes:
-    """Draw a dot per draw of two metrics, in the colour of the dominating model, and both ROPEs.
+    """Draw one dot per draw of two metrics, coloured by the dominating model, and both ROPEs.
 
     Parameters
     ----------
     draws
-        ``(2, n_draws)``, with the first metric to the right and the second upwards.
+        ``(2, n_draws)``, with the first metric on the x-axis and the second on the y-axis.
     events
         ``(2, n_draws)``: 0 better, 1 equivalent, 2 worse.
     facts
@@ -129,7 +129,7 @@ def _draw_centre(ax: Axes, facts: Sequence[Facts]) -> None:
 
 
 def _span(ax: Axes, draws: FloatArray, facts: Sequence[Facts]) -> None:
-    """Show nearly all draws and both ROPEs, except a ROPE that would dwarf the draws."""
+    """Set axis limits to show nearly all draws and both ROPEs, except much larger ROPEs."""
     limits = []
     for k, metric in enumerate(facts):
         low, high = (float(np.quantile(draws[k], level)) for level in (0.001, 0.999))
@@ -217,7 +217,7 @@ def draw_curve(
 
 
 def _draw_band(ax: Axes, grid: Sequence[float], band: Facts, *, dashed: bool) -> None:
-    """Draw the mean in its band, or with two lines if dashed, and the observed value thinly."""
+    """Draw the mean with its band (dashed: two lines), and the observed values as a thin line."""
     shade, low, high = ink(ax), band["lower"], band["upper"]
     if dashed:
         for edge in (low, high):
@@ -229,7 +229,7 @@ def _draw_band(ax: Axes, grid: Sequence[float], band: Facts, *, dashed: bool) ->
 
 
 def _draw_ends(ax: Axes, grid: Sequence[float], band: Facts, *, dashed: bool) -> None:
-    """Extend a curve to the corners, where every such curve begins and ends."""
+    """Extend a curve to the corners, where every such curve starts and ends."""
     look: dict[str, Any] = {"color": ink(ax), "lw": 1.6, "ls": "--" if dashed else "-"}
     for index, corner in ((0, 0.0), (-1, 1.0)):
         ax.plot([corner, grid[index]], [corner, band["mean"][index]], **look)
@@ -247,7 +247,7 @@ def _name_lines(ax: Axes, facts: Facts) -> None:
 
 
 def _draw_bins(ax: Axes, grid: Sequence[float], band: Facts, *, dashed: bool) -> None:
-    """Draw an interval for each bin, with no line between bins."""
+    """Draw an interval for each bin, without a line between bins."""
     at: FloatArray = np.asarray(grid) + (0.012 if dashed else -0.012)
     look: dict[str, Any] = {"color": ink(ax), "ls": ""}
     bars = ax.vlines(at, band["lower"], band["upper"], color=ink(ax), lw=1.2)

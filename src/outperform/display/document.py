@@ -1,4 +1,4 @@
-"""The contents of a result, and their output: a screen, a card, a section of a page, Markdown."""
+"""Contents of a result, and their output: screen, card, section of a page, Markdown."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ Where = Literal["always", "verbose", "never"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Posterior:
-    """The picture of a posterior.
+    """Picture of a posterior.
 
     Parameters
     ----------
     draws, distribution
-        Its draws, and its closed form if there is one.
+        Draws, and the closed form if there is one.
     facts
-        Its HDI, its mean and, for a difference, the ROPE with the three probabilities.
+        HDI, mean and, for a difference, the ROPE with the three probabilities.
     places
         Number of decimals on a screen.
     label
@@ -79,7 +79,7 @@ class Posterior:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chances:
-    """The picture of a probability by number of items. A screen shows only its table.
+    """Picture of a probability by number of items. A screen shows only its table.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class Chances:
     points
         Number of items, share and simulation error of each simulation.
     target, at
-        Required probability, and the number of items that reaches it.
+        Target probability, and the number of items that reaches it.
     label
         Text alternative.
     axis
@@ -113,7 +113,7 @@ class Chances:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
-    """A table on a screen, with its notes below it.
+    """Table on a screen, with its notes below it.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ class Rows:
     labels
         Keys of the columns with labels.
     left
-        Text directly below it, for example the number of rows not shown.
+        Text directly below the table, for example the number of rows not shown.
     indent
         Indent of the continuation lines of a note.
     explain
@@ -182,20 +182,20 @@ class Grid(NamedTuple):
 
 
 class Note(NamedTuple):
-    """A sentence, or a detail with a label, and where it is shown.
+    """Sentence, or labelled detail, and the outputs that show it.
 
     Parameters
     ----------
     text
         The text.
     label
-        The label; a sentence has none.
+        The label; empty for a sentence.
     screen
         Whether a screen shows it always, only with ``--verbose``, or never.
     card
         Whether cards and pages show it.
     indent
-        Indent of its continuation lines on a screen.
+        Indent of continuation lines on a screen.
     """
 
     text: str
@@ -215,20 +215,20 @@ class Note(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """The contents of a result, part by part, independent of the format.
+    """Contents of a result, part by part, independent of the format.
 
     Parameters
     ----------
     headline
         The answer in one sentence.
     short
-        The answer on a screen; the headline if empty.
+        The answer on a screen. Default: the headline.
     symbol
         Symbol of the decision, which a screen shows to the right of the answer.
     tone
         Colour of the decision; none if empty.
     lead
-        Further sentences that belong to the answer.
+        Additional sentences of the answer.
     shares
         Three probabilities as text: worse, equivalent, better.
     picture
@@ -241,7 +241,7 @@ class Document:
         One interval per row of that table, whether these are differences, and the number of
         columns with names. The HDI and its picture follow them.
     more
-        The table with all its columns, which a card folds.
+        The table with all columns, which a card shows collapsed.
     grid
         A further table, which a card folds and a page shows under a heading.
     notes
@@ -255,28 +255,28 @@ class Document:
     fits
         Whether findings on a screen are limited by its height.
     caption
-        What was compared, and on which data, on a separate line of a screen.
+        Description of the comparison and its data, on a separate line of a screen.
     errors
         The Monte Carlo errors, for a verbose screen.
     coverage
-        Function that returns the coverage of such intervals, if known, for a verbose screen.
+        Function that returns the expected coverage of the interval, if known, for a verbose screen.
     parts
-        The method in a few words each, for a screen; None to show no method.
+        Short descriptions of the method, for a screen; None to omit the method.
     method
-        The method for a card, with what was compared, and on which data.
+        The method for a card, with a description of the comparison and its data.
     signature
         The signature, which makes the result reproducible.
     signatures
-        The signatures of its parts, if they have separate ones.
+        The signatures of the parts, if separate.
     terms
         Terms that a screen suggests looking up.
     passage
-        Beginning of a passage in Markdown: the answer in full, and a table of the numbers. Without
-        it, Markdown is the table of all rows.
+        Beginning of a Markdown passage: the full answer, and a table of the numbers. If empty,
+        Markdown output is the table of all rows.
     prose
         Markdown sentences between the numbers and the findings.
     paper
-        Function that returns the LaTeX table with its caption; None for the table of all rows.
+        Function that returns the LaTeX table with caption; None for the table of all rows.
     paragraph
         Function that returns the result as a paragraph for a paper.
     """
@@ -389,12 +389,12 @@ class Document:
 
     @property
     def loud(self) -> list[tuple[str, str, str]]:
-        """The findings that every format shows."""
+        """Findings that every format shows."""
         return [finding for finding in self.findings if finding[2] not in self.quiet]
 
     @property
     def details(self) -> list[tuple[str, str]]:
-        """The details of a card, as label and text, with the signatures if there are several."""
+        """Details of a card, as label and text, with the signatures if there are several."""
         signatures = enumerate(self.signatures, start=1)
         return [
             *((note.label, note.text) for note in self.notes if note.label and note.card),
@@ -429,7 +429,7 @@ class Document:
     # Markdown and LaTeX
 
     def markdown(self, rows: Callable[[], Table]) -> str:
-        """Return a passage of Markdown; without one, the table of all rows from ``rows``."""
+        """Return a passage of Markdown, or the table of all rows from ``rows``."""
         if self.passage is None:
             return rows().to_markdown()
         headline, table = self.passage
@@ -443,7 +443,7 @@ class Document:
                 )
             )
         if self.signature:
-            # As code, in which only a backtick is special.
+            # Shown as code, in which only a backtick is special.
             parts.append(f"`{for_text(self.signature).replace('`', chr(39))}`")
         return "\n\n".join(parts)
 
@@ -489,7 +489,7 @@ def brief(
     places, of
         Number of decimals, and the keys of the columns that use it.
     hdi
-        Heading of the interval. If empty, its ends have separate columns.
+        Heading of the interval. If empty, its ends are in separate columns.
     headings
         Shorter headings, by key.
     notes
@@ -511,7 +511,7 @@ def brief(
 
 
 def legend(decisions: Iterable[tuple[str, str]]) -> str:
-    """Return the meanings of decision symbols, each once, in their order.
+    """Return the meanings of decision symbols, each once, in order.
 
     Examples
     --------

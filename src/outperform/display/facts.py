@@ -1,4 +1,4 @@
-"""Words and texts for the plain values of a result."""
+"""Text for the plain values of a result."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LEVELS = ("serious", "warning", "note")
 
 
 def names(facts: Facts, *, limit: int | None = None) -> tuple[str, str]:
-    """Return the names of the two models, A and B, as harmless text.
+    """Return the names of models A and B as escaped text.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def metric(facts: Facts, *, of: str | None = None) -> str:
 
 
 def direction(facts: Facts) -> str | None:
-    """Return which direction is better if the name of the metric does not show it; else None.
+    """Return which direction is better, or None if the metric's name shows it.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def direction(facts: Facts) -> str | None:
 
 
 def hdi_label(facts: Facts) -> str:
-    """Return the name of the interval with its mass.
+    """Return the name of the interval, including its mass.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def hdi_label(facts: Facts) -> str:
 
 
 def rope_text(facts: Facts) -> str:
-    """Return the region of practical equivalence, with a mark if it is the default.
+    """Return the region of practical equivalence, marked if it is the default.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def rope_text(facts: Facts) -> str:
 
 
 def digits(facts: Facts, *, least: int = numbers.DIGITS) -> int:
-    """Return how many decimals the result needs: at least ``least`` unless the sd exceeds one unit.
+    """Return the number of decimals: at least ``least`` unless the sd exceeds one unit.
 
     The standard deviation needs two figures, and an HDI end that differs from a ROPE end must also
     look different.
@@ -119,7 +119,7 @@ def digits(facts: Facts, *, least: int = numbers.DIGITS) -> int:
 
 
 def probability(facts: Facts, key: str) -> str:
-    """Return one of the result's probabilities, exact or from its draws.
+    """Return a probability of the result as text, exact or from draws.
 
     Examples
     --------
@@ -203,7 +203,7 @@ def seen(facts: Facts) -> list[str]:
 
 
 def sample(facts: Facts) -> str:
-    """Return the sample as part of a sentence; empty if it is not known.
+    """Return the sample as part of a sentence; empty if unknown.
 
     Examples
     --------
@@ -222,7 +222,7 @@ def sample(facts: Facts) -> str:
 
 
 def label_errors(facts: Facts) -> str:
-    """Return the assumed share of wrong gold labels, of all or of some classes.
+    """Return the assumed share of wrong gold labels, overall or for some classes.
 
     Examples
     --------
@@ -236,11 +236,11 @@ def label_errors(facts: Facts) -> str:
         f"{100 * rate:.3g}% of {for_text(label, limit=30)}"
         for label, rate in zip(errors["classes"], errors["rates"], strict=True)
     ]
-    return listed(texts if len(texts) <= _MOST_SHARES else [f"those of {len(texts)} classes"])
+    return listed(texts if len(texts) <= _MOST_SHARES else [f"rates of {len(texts)} classes"])
 
 
 def prevalence(facts: Facts) -> str:
-    """Return the class proportions that replace those of the data, or how many there are.
+    """Return the class proportions that replace those of the data, or their number.
 
     Examples
     --------
@@ -286,7 +286,7 @@ def method(facts: Facts) -> list[str]:
 
 
 def positive(facts: Facts, *, limit: int | None = None) -> str:
-    """Return the positive class of a metric of one class, the span type, or the label.
+    """Return the positive class, span type or label of a single-class metric.
 
     Examples
     --------
@@ -319,11 +319,12 @@ def folds(facts: Facts) -> str:
     Examples
     --------
     >>> folds({"folds": {"m": 3, "correlation": "averaged", "worth": 0.368802}})
-    '3×2 blocked cross-validation; as folds overlap, each count weighs 0.369 (correlation averaged)'
+    '3×2 blocked cross-validation; as folds overlap, each count has weight 0.369 (correlation
+    averaged)'
     """
     folds = facts["folds"]
     return (
-        f"{folds['m']}×2 blocked cross-validation; as folds overlap, each count weighs "
+        f"{folds['m']}×2 blocked cross-validation; as folds overlap, each count has weight "
         f"{folds['worth']:.3g} (correlation {for_text(folds['correlation'])})"
     )
 
@@ -341,7 +342,7 @@ def design(facts: Facts) -> str:
 
 
 def resampling(facts: Facts) -> str:
-    """Return the folds behind the scores, and their correlation.
+    """Return the folds of the scores, and their correlation.
 
     Examples
     --------
@@ -377,9 +378,9 @@ def next_dataset(facts: Facts) -> str:
 
 
 def bayes_test(facts: Facts) -> str:
-    """Return the probabilities of the paper's hypotheses and the one that its rule accepts.
+    """Return the probabilities of the paper's hypotheses, and the accepted hypothesis.
 
-    The paper's test is unpaired, so the numbers come from the unpaired part if there is one.
+    The paper's test is unpaired, so the unpaired result is used if there is one.
 
     Examples
     --------
@@ -427,7 +428,7 @@ def _sizes(facts: Facts) -> list[str]:
 
 
 def _averaged(facts: Facts) -> str:
-    """Return the classes that an average is over."""
+    """Return the classes that the metric is averaged over."""
     over = facts.get("averaged_over")
     if over is None:
         return ""

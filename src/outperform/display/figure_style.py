@@ -1,4 +1,4 @@
-"""Shared parts of figures: sizes and style, the three colours, marks and outlines."""
+"""Shared parts of figures: size, style, colours, markers and outlines."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.typing import ColorType
 
-_SIZES = {"column": (3.4, 1.0), "text": (6.5, 1.0), "slide": (10.0, 1.6)}  # inches, enlargement
+_SIZES = {"column": (3.4, 1.0), "text": (6.5, 1.0), "slide": (10.0, 1.6)}  # inches, scale of text
 _STYLE = Path(__file__).with_name("outperform.mplstyle")
 NAME_LIMIT, SHORT_NAME = 18, 12
 _NARROW, _LONG_NAME = 250.0, 30  # points, and the maximum length of row names in wider axes
 _LINE = 44  # characters per line
 _USUAL = 8.33  # the usual size of small text in points; marks are scaled in proportion
-_HEADING = 36.0  # the height of a title above rows, in points
+_HEADING = 36.0  # height of a title above rows, in points
 _MARGIN = 0.11  # inches on either side of a new figure, as in the style file
-_WIDE = 0.6  # the average width of a character as a share of its size, rounded up
+_WIDE = 0.6  # average width of a character as a share of the font size, rounded up
 
-BAND, QUIET, FAINT = 0.1, 0.72, 0.55  # the opacity of the ROPE, small text and lines
+BAND, QUIET, FAINT = 0.1, 0.72, 0.55  # opacity of the ROPE, small text and lines
 DASHES, _DOTTED = (0, (3.5, 1.8)), (0, (1.5, 2.5))
-# Names are text, not formulas, so neither mathtext nor LaTeX may parse them.
+# Names are text, not formulas, so they must not be parsed by mathtext or LaTeX.
 LITERAL: dict[str, Any] = {"parse_math": False, "usetex": False}
 SMALL: dict[str, Any] = {"fontsize": "small", **LITERAL}
 TINY: dict[str, Any] = {"fontsize": "x-small", **LITERAL}
@@ -73,7 +73,7 @@ def canvas(
     Parameters
     ----------
     ax
-        Axes to draw in; those of a new figure if None.
+        Axes to draw in; a new figure if None.
     purpose
         Name of the function, for the error without matplotlib.
     height
@@ -98,7 +98,7 @@ def canvas(
 
 @contextmanager
 def styled(*, purpose: str, scale: float = 1.0) -> Iterator[None]:
-    """Set the style except for the user's own settings, and scale their text size."""
+    """Apply the style, except for settings that the user changed, and scale the text size."""
     matplotlib = require("matplotlib", extra="plot", purpose=purpose)
     style = matplotlib.rc_params_from_file(_STYLE, use_default_template=False)
     now, usual = matplotlib.rcParams, matplotlib.rcParamsDefault
@@ -108,7 +108,7 @@ def styled(*, purpose: str, scale: float = 1.0) -> Iterator[None]:
 
 
 def ink(ax: Axes) -> ColorType:
-    """Return the text colour that the user chose, dark or light."""
+    """Return the text colour set by the user, dark or light."""
     return ax.xaxis.label.get_color()
 
 
@@ -120,13 +120,13 @@ def paper(ax: Axes) -> tuple[float, float, float, float]:
 
 
 def colour(ax: Axes, name: str) -> ColorType:
-    """Return the colour of worse, equivalent or better on this background; the ink otherwise."""
+    """Return the colour of worse, equivalent or better on this background; otherwise the ink."""
     dark = float(np.dot(paper(ax)[:3], (0.2126, 0.7152, 0.0722))) < 0.5
     return (DARK if dark else LIGHT).get(name) or ink(ax)
 
 
 def family(ax: Axes) -> list[str]:
-    """Return the fonts for text with decision symbols. The last one has all of them."""
+    """Return the fonts for text with decision symbols. The last font has all symbols."""
     return [*ax.xaxis.label.get_fontfamily(), "DejaVu Sans"]
 
 
@@ -153,7 +153,7 @@ def names(labels: Iterable[object], *, limit: int = NAME_LIMIT) -> list[str]:
 
 
 def brief(labels: Iterable[object], *, limit: int = NAME_LIMIT) -> list[str]:
-    """Return short labels, cut in the middle instead of at the end if they would become equal.
+    """Return short labels, shortened in the middle if shortening the ends makes them equal.
 
     Examples
     --------
@@ -179,7 +179,7 @@ def _upright(text: str) -> str:
 
 
 def _leftwards(text: str) -> str:
-    """Return a sentence that begins on the left even with names from right to left."""
+    """Return a sentence that starts on the left even if it contains right-to-left names."""
     return f"{_LEFT_TO_RIGHT}{text}{_POP}" if _turns(text) else text
 
 
@@ -188,7 +188,7 @@ def _turns(text: str) -> bool:
 
 
 def subject(facts: Facts, *, room: int = 2 * _LINE, arrow: str = "→") -> str:
-    r"""Return the metric, the models and the better direction, on as many lines as needed.
+    r"""Return the metric, the models and the better direction, with line breaks if needed.
 
     Examples
     --------
@@ -210,7 +210,7 @@ def subject(facts: Facts, *, room: int = 2 * _LINE, arrow: str = "→") -> str:
 
 
 def lines(pieces: Sequence[str], room: int) -> str:
-    r"""Return pieces in order, with a new line before a piece that does not fit.
+    r"""Join pieces, with a line break before each piece that does not fit.
 
     Examples
     --------
@@ -227,7 +227,7 @@ def lines(pieces: Sequence[str], room: int) -> str:
 
 
 def name_axis(ax: Axes, facts: Facts, *, upright: bool = False) -> None:
-    """Label an axis with its metric and the better direction."""
+    """Label an axis with the metric and the better direction."""
     across, up = points(ax)
     room = int((up if upright else 1.15 * across) / (0.9 * _WIDE * text_size()))
     label = subject(facts, room=room, arrow="↑" if upright else "→")
@@ -237,7 +237,7 @@ def name_axis(ax: Axes, facts: Facts, *, upright: bool = False) -> None:
 def write_title(
     ax: Axes, title: str, *, note: str | None = None, margin: float = 0.0, above: float = 0.0
 ) -> None:
-    """Write a title over the axes, which users can replace, and a note under it.
+    """Write a title above the axes, which users can replace, and a note below it.
 
     Parameters
     ----------
@@ -246,16 +246,16 @@ def write_title(
     title
         The title, broken into lines if it is too long.
     note
-        The meaning of the marks, in small type.
+        Explanation of the markers, in small text.
     margin
-        Points to the left and right of the axes that labels will need.
+        Space for labels to the left and right of the axes, in points.
     above
-        Points between the axes and this text.
+        Space between the axes and this text, in points.
     """
     width = max(_room(ax) - margin, 60.0)
     small = "\n".join(_filled(ax, line, width, "x-small") for line in (note or "").splitlines())
     pad = above + 5 + (3 + 1.04 * text_size() * (small.count("\n") + 1) if small else 0)
-    # Numbers get a true minus, but names keep their hyphens.
+    # Numbers get a true minus sign; names keep their hyphens.
     text = _filled(ax, _MINUS.sub("−", title), width)
     ax.set_title(_leftwards(text), loc="left", pad=pad, family=family(ax), **LITERAL)
     if small:
@@ -265,7 +265,7 @@ def write_title(
 
 
 def _room(ax: Axes) -> float:
-    """Return the width in points that a layout will give to axes without labels."""
+    """Return the width in points of axes without labels after layout."""
     figure = ax.get_figure(root=True)
     if figure is None or len(figure.axes) > 1 or figure.get_layout_engine() is None:
         return points(ax)[0]
@@ -273,12 +273,12 @@ def _room(ax: Axes) -> float:
 
 
 def fits_title(ax: Axes, title: str) -> bool:
-    """Return whether a title fits on one line over the axes."""
+    """Return whether a title fits on one line above the axes."""
     return _width(ax, title) <= _room(ax)
 
 
 def bare(ax: Axes, *, sides: Sequence[str] = ("left", "top", "right")) -> None:
-    """Remove the frame, and the scale of a density, which has no meaning."""
+    """Remove the frame and the meaningless scale of a density."""
     for side in sides:
         ax.spines[side].set_visible(False)
     if "left" in sides:
@@ -286,15 +286,15 @@ def bare(ax: Axes, *, sides: Sequence[str] = ("left", "top", "right")) -> None:
 
 
 def number_ticks(ax: Axes, *, most: int = 5) -> None:
-    """Write a few plain numbers under the axis, without an offset."""
+    """Write a few plain numbers below the axis, without an offset."""
     ax.tick_params(axis="x", labelsize=text_size())
     ax.locator_params(axis="x", nbins=most)
-    if hasattr(ax.xaxis.get_major_formatter(), "set_useOffset"):  # the user chose no other
+    if hasattr(ax.xaxis.get_major_formatter(), "set_useOffset"):  # the user has not set a formatter
         ax.ticklabel_format(axis="x", useOffset=False, style="plain")
 
 
 def count_ticks(ax: Axes) -> None:
-    """Write numbers of items under the axis."""
+    """Write numbers of items below the axis."""
     number_ticks(ax)
     ax.tick_params(axis="y", labelsize=text_size())
     ax.xaxis.set_major_formatter("{x:,.0f}")
@@ -302,7 +302,7 @@ def count_ticks(ax: Axes) -> None:
 
 
 def name_rows(ax: Axes, labels: Iterable[object], size: float, *, shift: float = 0.0) -> list[Any]:
-    """Write the names of rows, with the first on top, and return the texts."""
+    """Write row names, the first at the top, and return the text objects."""
     short = names(labels, limit=NAME_LIMIT if points(ax)[0] < _NARROW else _LONG_NAME)
     positions = [shift + k for k in range(len(short))]
     texts = ax.set_yticks(positions, short) and ax.get_yticklabels()
@@ -315,21 +315,21 @@ def name_rows(ax: Axes, labels: Iterable[object], size: float, *, shift: float =
 
 
 def beside_row(ax: Axes, position: float, text: str, size: float, **how: Any) -> None:
-    """Write to the right of a row."""
+    """Write text to the right of a row."""
     how |= {"fontsize": size, "family": family(ax), "va": "center", **LITERAL}
     how |= {"xycoords": ax.get_yaxis_transform(), "textcoords": "offset points"}
     ax.annotate(text, (1.0, position), xytext=(5, 0), **how)
 
 
 def row_size(ax: Axes, n_rows: int) -> float:
-    """Return the text size in points for which rows have room."""
+    """Return the largest text size in points that fits the row height."""
     return max(2.5, min(text_size(), 0.85 * (points(ax)[1] - _HEADING) / (n_rows + 1)))
 
 
 def outlined(
     ax: Axes, text: str, at: tuple[float, float], offset: tuple[float, float], **how: Any
 ) -> None:
-    """Write next to a point, outlined in the background's colour to be readable over lines."""
+    """Write text next to a point, with an outline so it is readable over lines."""
     effects = require("matplotlib.patheffects", extra="plot", purpose="plot()")
     outline = effects.withStroke(linewidth=2.0, foreground=paper(ax), alpha=0.8)
     how = {**SMALL, "path_effects": [outline], "zorder": 4, **how}
@@ -343,12 +343,12 @@ def text_size() -> float:
 
 
 def _filled(ax: Axes, text: str, width: float, size: str | None = None) -> str:
-    """Break a text, by default in the size of a title, into lines of a width in points."""
+    """Break text, by default in title size, into lines of a given width in points."""
     return fill(text, max(10, int(0.97 * len(text) * width / max(_width(ax, text, size), 1.0))))
 
 
 def _width(ax: Axes, text: str, size: str | None = None) -> float:
-    """Return the width of a text in points, by default in the size of a title."""
+    """Return the width of text in points, by default in title size."""
     settings = require("matplotlib", extra="plot", purpose="plot()").rcParams
     fonts = require("matplotlib.font_manager", extra="plot", purpose="plot()")
     paths = require("matplotlib.textpath", extra="plot", purpose="plot()").text_to_path
@@ -359,7 +359,7 @@ def _width(ax: Axes, text: str, size: str | None = None) -> float:
 
 
 def points(ax: Axes) -> tuple[float, float]:
-    """Return the width and height of the axes in points, as known before a layout."""
+    """Return the width and height of the axes in points, before layout."""
     box = ax.get_window_extent()
     dpi = ax.figure.dpi
     return 72 * box.width / dpi, 72 * box.height / dpi
@@ -375,7 +375,7 @@ def draw_rope(
 ) -> None:
     """Shade the region of practical equivalence, and mark zero with a thin line.
 
-    The line extends between two shares of the axes, so it can leave space for text.
+    The line extends between two shares of the axes, which can leave space for text.
     """
     span, line = (ax.axvspan, ax.axvline) if upright else (ax.axhspan, ax.axhline)
     if low < high:
@@ -403,7 +403,7 @@ def draw_interval(
     width
         Width of the bar in points.
     decided
-        Colour of bar and dot: worse, equivalent, better, or that of the ink.
+        Colour of bar and dot: worse, equivalent or better; otherwise the ink.
     """
     shade, ground = colour(ax, decided), paper(ax)
     width *= text_size() / _USUAL
@@ -426,13 +426,13 @@ def beside_numbers() -> float:
 
 
 def row_tone(row: Facts) -> str:
-    """Return the colour of a decision, or of the ink if it is not firm."""
+    """Return the colour of a firm decision; otherwise the ink."""
     return tone(row["decision"]["symbol"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """Heights over a grid of values."""
+    """Heights on a grid of values."""
 
     grid: FloatArray
     height: FloatArray
@@ -455,7 +455,7 @@ class Shape:
     def fill(
         self, ax: Axes, facts: Facts, *, base: float = 0.0, scale: float = 1.0, floor: float = 0.0
     ) -> None:
-        """Draw it on a base, for a difference in three parts: below, inside and above the ROPE."""
+        """Draw it on a base; a difference has parts below, inside and above the ROPE."""
         parts = [(-np.inf, np.inf, OPEN)]
         if facts.get("rope") is not None:
             low, high = facts["rope"]["low"], facts["rope"]["high"]
@@ -473,7 +473,7 @@ class Shape:
 
 
 def read_shape(draws_or_density: object, *, name: str = "draws") -> Shape:
-    """Return the density of draws, or a density given as a grid and heights.
+    """Return the density of draws, or the given density (grid and heights).
 
     Parameters
     ----------
@@ -503,7 +503,7 @@ def _density(grid: object, height: object) -> Shape:
     x, y = (np.asarray(part, dtype=np.float64) for part in (grid, height))
     if x.ndim != 1 or x.shape != y.shape or x.size < 2:
         raise UsageError(
-            "a density must be a grid and as many heights, at least two; "
+            "a density must be a grid and heights of the same length, at least two; "
             f"got arrays of shapes {x.shape} and {y.shape}"
         )
     if not np.isfinite(y).all() or y.max() <= 0:

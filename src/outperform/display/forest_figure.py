@@ -51,15 +51,15 @@ def draw_forest(
     names
         Display names of A and B.
     metric
-        Metric in words, if it is the same in all rows.
+        Metric name, if it is the same in all rows.
     greater_is_better
         Whether higher values of the metric are better; None if the rows differ.
     title
         Title of the figure. Default: the number of rows with each decision.
     note
-        Text after the meaning of the marks.
+        Text after the explanation of the markers.
     ax
-        Axes to draw in; a new figure with room for the rows if None.
+        Axes to draw in; a new figure of suitable height if None.
     size
         Width of a new figure.
 
@@ -81,7 +81,7 @@ def draw_forest(
         points = figure_style.row_size(ax, len(rows))
         _draw_ropes(ax, rows)
         for k, row in enumerate(rows):
-            # Firm decisions are visible by their colour and, in grey, by their weight.
+            # Firm decisions stand out by colour and, in greyscale, by line weight.
             width = min(2.8, points / 3) if row_tone(row) != OPEN else min(1.2, points / 6)
             draw_interval(ax, row, k, width=width, decided=row_tone(row))
             shade = colour(ax, row_tone(row))
@@ -119,7 +119,7 @@ def draw_ranking(
         For each model ``name``, ``mean``, ``observed``, ``hdi`` and ``tied`` as in its facts, and
         ``decision``, which is None for the leader.
     metric
-        Metric in words.
+        Metric name.
     greater_is_better
         Whether higher values of the metric are better.
     pooled
@@ -127,7 +127,7 @@ def draw_ranking(
     title
         Title of the figure.
     ax
-        Axes to draw in; a new figure with room for the rows if None.
+        Axes to draw in; a new figure of suitable height if None.
     size
         Width of a new figure.
 
@@ -216,9 +216,9 @@ def _draw_ropes(ax: Axes, rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 _MOST = 60
-_CELL = 0.115  # inches; in smaller cells, class names cannot be read
+_CELL = 0.115  # inches; class names are unreadable in smaller cells
 _LEAST_POINTS = 4.0
-_ROOMY = 1.6  # the width of a panel in inches
+_ROOMY = 1.6  # width of a panel in inches
 _APART = 0.09  # inches between the sentence and the panels
 _LEFT = 0.11  # inches before the sentence
 _FEW = 4  # zeros are written too if there are at most this many classes
@@ -240,10 +240,10 @@ def draw_confusion(
 ) -> Sequence[Axes]:
     """Draw the confusion matrices of A and B, and the difference A − B.
 
-    In the third panel a cell has the colour of better if A is right more often or makes
-    the mistake less often, and that of worse otherwise. Numbers are written if they fit.
-    Otherwise the area of a square is the size of a difference, and the square is filled
-    if A has more and open if B has.
+    In the third panel a cell has the colour of better if A is right more often or makes the mistake
+    less often; otherwise it has the colour of worse. Numbers are written if they fit. Otherwise the
+    area of a square shows the size of a difference, and the square is filled if A has more items
+    and open if B has more.
 
     Parameters
     ----------
@@ -254,7 +254,7 @@ def draw_confusion(
     names
         Display names of A and B.
     some
-        Whether there are other classes, which are not shown.
+        Whether some classes are not shown.
     normalise
         Whether to show each row as percentages of its sum.
     axes
@@ -307,7 +307,7 @@ def draw_confusion(
 def _more_right(more: int, names: Sequence[str]) -> str:
     a, b = names
     if not more:
-        return f"{a} and {b} are right on equally many items"
+        return f"{a} and {b} are right on the same number of items"
     word = "more" if more > 0 else "fewer"
     return f"{a} is right on {numbers.count(abs(more))} {word} items than {b}"
 
@@ -347,11 +347,11 @@ def _three_axes(
     longest = 0.06 * scale * max(map(len, classes))  # inches
     frame = 0.75 * scale
     panel = max((width - longest - frame) / 3, len(classes) * _CELL)
-    under = 1.1 if panel > _ROOMY else 1.7  # the key of the colours needs more lines then
+    under = 1.1 if panel > _ROOMY else 1.7  # the colour key then needs more lines
     with figure_style.styled(purpose="plot_confusion()"):
         inches = (3 * panel + longest + frame, panel + longest + scale * under)
         figure = pyplot.figure(figsize=inches, layout="compressed")
-        # Panels are close to each other, but not to the border.
+        # Panels are close to each other, with more space to the border.
         figure.get_layout_engine().set(
             h_pad=_APART,
             w_pad=_APART / 2,
@@ -361,7 +361,7 @@ def _three_axes(
 
 
 def _draw_shades(ax: Axes, values: FloatArray, top: float) -> None:
-    """Shade by the square root, so rare confusions are visible next to the diagonal."""
+    """Shade by the square root, so rare confusions remain visible."""
     shade = np.sqrt(np.clip(values, 0, None) / top)
     _draw_cells(ax, shade, [figure_style.paper(ax), figure_style.ink(ax)], (0, 1.15))
     texts = [[_number(value, signed=False) for value in row] for row in values]
@@ -388,7 +388,7 @@ def _draw_difference(ax: Axes, difference: FloatArray, names: Sequence[str]) -> 
     n_classes = len(difference)
     texts = [[_number(value, signed=True) for value in row] for row in difference]
     size = _number_size(ax, texts)
-    # More is better on the diagonal, and worse off it.
+    # Higher counts are better on the diagonal and worse off the diagonal.
     gain = np.where(np.eye(n_classes, dtype=bool), difference, -difference)
     gain = gain / max(float(np.abs(gain).max()), 1e-12)
     if size is None:
@@ -443,7 +443,7 @@ def _fitting(ax: Axes, texts: Iterable[str], n_classes: int) -> float:
 
 
 def _fit_numbers(ax: Axes, n_classes: int) -> None:
-    """Make numbers smaller if the layout left less room than expected."""
+    """Reduce the text size if the layout left less space than expected."""
     if ax.texts:
         size = _fitting(ax, (text.get_text() for text in ax.texts), n_classes)
         for text in ax.texts:
@@ -460,7 +460,7 @@ def _write(ax: Axes, row: int, column: int, text: str, size: float, **how: Any) 
 
 
 def _label_classes(ax: Axes, classes: Sequence[str], *, names_rows: bool) -> None:
-    """Name the classes, or every second or third of them if there is no room for all."""
+    """Label the classes, or every second or third class if space is limited."""
     cell = _cell_points(ax, len(classes))
     step = max(1, ceil(5.0 / cell))
     positions, names = range(0, len(classes), step), classes[::step]

@@ -1,4 +1,4 @@
-"""Columns, and the formats of a table: terminal, Markdown, CSV, LaTeX."""
+"""Table columns, and table formats: terminal, Markdown, CSV, LaTeX."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ def _as_text(value: object) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """One column: the key of its values and their format.
+    """Column of a table: the key and the format of its values.
 
     Parameters
     ----------
     key
-        Key of its values in the rows, and its name in frames and CSV files.
+        Key of the values in the rows, and column name in frames and CSV files.
     heading
         Displayed heading; the key if None.
     write
-        Function that converts a value to text. It is not called for text.
+        Function that converts a value to text. Not called if the value is text.
     align
-        Alignment of its cells.
+        Alignment of the cells.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def probability_column(key: str, heading: str | None = None, n_draws: int | None
 
 
 LIMIT = 40
-"""Maximum length of labels in tables; longer ones are cut, but only there."""
+"""Maximum length of labels in displayed tables; longer labels are shortened."""
 
 Rows = Sequence[Mapping[str, object]]
 
@@ -131,7 +131,7 @@ def as_text(
     title: str | None = None,
     notes: Sequence[str] = (),
 ) -> str:
-    """Return rows aligned for a terminal.
+    """Return rows as an aligned table for a terminal.
 
     Examples
     --------
@@ -267,16 +267,16 @@ def _csv_cell(value: object) -> str:
     if not isinstance(value, str):
         return "" if value is None else str(value)
     text = for_csv(value)
-    # The standard writer leaves a lone carriage return unquoted, which ends a row for readers.
+    # The standard writer does not quote a lone carriage return, which readers take as a row end.
     return '"' + text.replace('"', '""') + '"' if _CSV_SPECIAL.search(text) else text
 
 
 _NUMBER = re.compile(r"[-−+]?[\d,]+(\.\d+)?")
 _LABEL = re.compile(r"[A-Za-z0-9:._-]+")
 _NOT_IN_LABEL = re.compile(r"[^a-z0-9]+")
-# The text width of LaTeX's article in points, the narrowest of the usual classes.
+# Text width of LaTeX's article class in points, the narrowest of the common classes.
 _PAGE = 345.0
-# Each size has its share of 10 points, and half the space between columns in points.
+# Font sizes as a share of 10 points, with half the space between columns in points.
 _TYPES = ((r"\small", 0.9, 6.0), (r"\footnotesize", 0.8, 4.0), (r"\scriptsize", 0.7, 3.0))
 # The widths of a letter and of a wide sign in points, slightly overestimated.
 _LETTER, _SIGN = 5.3, 8.0
@@ -324,7 +324,7 @@ def as_latex(
 
 
 def latex_label(*parts: object) -> str:
-    """Return a label for references from parts such as names.
+    """Return a reference label made from parts such as names.
 
     Examples
     --------

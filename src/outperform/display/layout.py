@@ -1,4 +1,4 @@
-"""A screen of text: sentences, tables and pictures that fit a width, with styles by meaning."""
+"""Terminal output: sentences, tables and pictures that fit a width, with semantic styles."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Style: TypeAlias = Literal["", "strong", "dim", "worse", "equivalent", "better"]
 
 
 class Span(NamedTuple):
-    """A piece of a line that has one style."""
+    """Part of a line with a single style."""
 
     text: str
     style: Style = ""
@@ -42,7 +42,7 @@ _LONGEST = 300
 _MARGIN = 14
 _GAP = 2
 _VERSION = 22  # columns reserved for the version
-_ESCAPE = 4  # columns that an escaped character takes
+_ESCAPE = 4  # columns that an escaped character occupies
 
 STYLES: Mapping[str, Style] = {"≪": "worse", "≈": "equivalent", "≫": "better"}
 _ASCII = str.maketrans(
@@ -99,7 +99,7 @@ class Page:
         try:
             text.replace(KEPT, " ").encode(self.encoding)
         except UnicodeEncodeError:
-            # No-break spaces stay, because they are replaced only after the text is broken.
+            # No-break spaces are kept; they are replaced after the text is broken into lines.
             parts = text.translate(_ASCII).split(KEPT)
             encoded = (part.encode(self.encoding, "backslashreplace") for part in parts)
             return KEPT.join(part.decode(self.encoding) for part in encoded)
@@ -129,16 +129,16 @@ class Page:
         first: Sequence[str] = (),
         labels: Sequence[str] = (),
     ) -> list[Line]:
-        """Return a table without broken rows: columns are omitted until it fits.
+        """Return a table that fits the width; columns are omitted if needed.
 
         Parameters
         ----------
         table
-            The table, which is shown without its title and notes.
+            The table; its title and notes are not shown.
         first
-            Keys of the columns, most important first; all others come last.
+            Keys of the columns, most important first, followed by all others.
         labels
-            Keys of the columns with labels, which are cut in the middle rather than omitted.
+            Keys of the label columns, which are shortened in the middle instead of omitted.
 
         Examples
         --------
@@ -195,7 +195,7 @@ class Page:
         return frozenset(fitting or table.keys[:1])
 
     def _tail(self, labels: Sequence[str], width: int) -> int:
-        """Return how much of the end of cut labels to keep, so that different ones still differ."""
+        """Return the length of label endings to keep, so that shortened labels stay distinct."""
         ellipsis = self.writable("…")
         room, texts = width - len(ellipsis), {*map(self.writable, labels)}
         tails = sorted(range(max(room, 0) + 1), key=lambda tail: abs(tail - room // 2))
@@ -229,7 +229,7 @@ class Page:
         return Span(gap + text if column.align == "right" else text + gap, style)
 
     def findings(self, items: Sequence[tuple[str, str, str]], *, used: int = 0) -> list[Line]:
-        """Return level, message and name of each finding that fits under ``used`` lines."""
+        """Return level, message and name of each finding that fits below ``used`` lines."""
         lines: list[Line] = []
         for position, (level, message, name) in enumerate(items):
             text = f"{level}: {for_text(message, limit=_LONGEST)} [{name}]"
@@ -261,7 +261,7 @@ class Page:
         return self._parted((*parts[:-1], draws, version if fits else ""))
 
     def _parted(self, parts: Sequence[str]) -> list[Line]:
-        """Return parts with dots between them, broken between parts if possible."""
+        """Join parts with dots, with line breaks between parts if possible."""
         lines: list[str] = []
         for part in filter(None, parts):
             longer = f"{lines[-1]} · {part}" if lines else ""
@@ -283,7 +283,7 @@ class Page:
 
 
 def stacked(*blocks: Sequence[Line]) -> list[Line]:
-    """Return blocks with an empty line between them, without empty blocks."""
+    """Join non-empty blocks with an empty line between them."""
     lines: list[Line] = []
     for block in filter(None, blocks):
         lines += [*([()] if lines else []), *block]
@@ -291,12 +291,12 @@ def stacked(*blocks: Sequence[Line]) -> list[Line]:
 
 
 def plain(lines: Iterable[Line]) -> str:
-    """Return lines as text without styles."""
+    """Return lines as unstyled text."""
     return "\n".join("".join(span.text for span in line).rstrip() for line in lines)
 
 
 def signed(value: float, places: int) -> str:
-    """Return a difference with its sign, as a true minus.
+    """Return a difference with its sign, using a true minus.
 
     Examples
     --------
@@ -326,14 +326,14 @@ def joined_hdi(
     key: str = "hdi",
     aligned: bool = True,
 ) -> Table:
-    """Return a table with both ends of its interval in one column, so neither is omitted alone.
+    """Return a table with both interval ends in one column, so they are omitted jointly.
 
     Parameters
     ----------
     table
         The table.
     heading
-        Heading of the column; that of the low ends if empty.
+        Heading of the column; if empty, the heading of the low ends.
     low, high
         Keys of the two columns.
     key
@@ -357,7 +357,7 @@ def joined_hdi(
 
 
 def with_places(table: Table, keys: Sequence[str], places: int) -> Table:
-    """Return a table with another number of decimals in some columns."""
+    """Return a table with a different number of decimals in some columns."""
     columns = tuple(
         replace(column, write=partial(column.write.func, digits=places))
         if column.key in keys and isinstance(column.write, partial)
@@ -373,15 +373,15 @@ def _shortest(widths: Mapping[str, int], labels: Sequence[str]) -> dict[str, int
 
 
 def _words(text: str, room: int) -> list[str]:
-    """Split a text at spaces, keep its indent, and break words that are longer than a line."""
+    """Split text at spaces, keep its indent, and break words that are longer than a line."""
     words: list[str] = []
     for word in text.split(" "):
         aside = _ASIDE.fullmatch(word) and words and words[-1].strip()
         if aside and display_width(f"{words[-1]} {word}") <= room // 2:
-            words[-1] += f" {word}"  # it would be unclear at the start of a line
+            words[-1] += f" {word}"  # unclear at the start of a line
         elif display_width(word) <= room:
             words.append(word)
-        else:  # a piece that begins a line must not be a command to a build log
+        else:  # a line must not start with a build log command
             step = (room - _ESCAPE) // 2
             words += [for_text(word[at : at + step]) for at in range(0, len(word), step)]
     return words
@@ -393,7 +393,7 @@ def _spaced(spans: Sequence[Span]) -> Line:
 
 
 def middle(text: str, width: int, *, ellipsis: str = "…", tail: int | None = None) -> str:
-    """Return a label cut in its middle, so labels with equal beginnings or ends still differ.
+    """Shorten a label in the middle, so labels with equal beginnings or ends stay distinct.
 
     Examples
     --------
@@ -413,10 +413,10 @@ def _as_wide(text: str, width: int) -> str:
 
 
 class Cells(NamedTuple):
-    """The columns of a picture: their edges, the share of the posterior in each, and their sides.
+    """Columns of a picture: their edges, the share of the posterior in each, and their sides.
 
-    If cells are narrow compared with the ROPE, its edges are edges of cells, so the cells of a
-    side contain its probability.
+    If cells are narrow compared with the ROPE, the ROPE edges coincide with cell edges, so the
+    cells on each side sum to its probability.
     """
 
     edges: FloatArray
@@ -429,7 +429,7 @@ class Cells(NamedTuple):
 
 
 def cells_of(draws: FloatArray, facts: Facts, n: int, *, margins: tuple[int, int]) -> Cells:
-    """Return ``n`` cells that show the draws, the ROPE, and margins around the HDI.
+    """Return ``n`` cells that cover the draws, the ROPE, and margins around the HDI.
 
     Examples
     --------
@@ -444,7 +444,8 @@ def cells_of(draws: FloatArray, facts: Facts, n: int, *, margins: tuple[int, int
     if rope is not None:
         low, high = min(low, rope["low"], 0.0), max(high, rope["high"], 0.0)
     start, stop = low, high
-    for _ in range(50):  # because a margin widens the window, which widens the margins
+    # repeated, because a margin widens the window, which in turn widens the margins
+    for _ in range(50):
         step = (stop - start) / n or 1e-9
         start = min(low - 3 * step, hdi["low"] - margins[0] * step)
         stop = max(high + 3 * step, hdi["high"] + margins[1] * step)
@@ -462,13 +463,13 @@ def cells_of(draws: FloatArray, facts: Facts, n: int, *, margins: tuple[int, int
 
 
 def _edges(start: float, stop: float, n: int, rope: Mapping[str, float] | None) -> FloatArray:
-    """Return the edges of cells, aligned with those of the ROPE unless it is too narrow."""
+    """Return the cell edges, aligned with the ROPE edges unless the ROPE is too narrow."""
     step = (stop - start) / n
     width = 0.0 if rope is None else rope["high"] - rope["low"]
     inside = int(width / step)
     if rope is None or inside < _ALIGNED:
         return np.linspace(start, stop, n + 1)
-    step = width / inside  # at least as wide as before, so everything still fits
+    step = width / inside  # never narrower than before, so everything still fits
     before = int((rope["low"] - start) / step + (n - (stop - start) / step) / 2)
     edges: FloatArray = rope["low"] + step * np.arange(-before, n - before + 1, dtype=np.float64)
     return edges
@@ -534,7 +535,7 @@ def _axis(cells: Cells, rope: Mapping[str, float]) -> list[Line]:
         ticks = {low: ends[0], high: ends[1]}
         joined = "  ".join((ends[0], "0", ends[1]))
         fits = min(zero, len(cells.sides) - 1 - zero) >= len(joined) // 2
-        if rope["low"] < 0 < rope["high"] and fits:  # one text with its zero under the tick
+        if rope["low"] < 0 < rope["high"] and fits:  # a single text with its zero below the tick
             ticks = {zero: joined}
         elif low == high or not _separate(ticks):
             ticks = {(low + high) // 2: true_minus(numbers.rope(rope["low"], rope["high"]))}
@@ -544,7 +545,7 @@ def _axis(cells: Cells, rope: Mapping[str, float]) -> list[Line]:
 
 
 def _separate(ticks: Mapping[int, str]) -> bool:
-    """Return whether labels under their ticks have a space between them."""
+    """Return whether tick labels have a space between them."""
     spans = [(at - len(text) // 2, at - len(text) // 2 + len(text)) for at, text in ticks.items()]
     return all(left[1] < right[0] for left, right in pairwise(spans))
 
@@ -559,7 +560,7 @@ def _shares(cells: Cells, facts: Facts) -> Line:
 
 
 def _placed(spans: Sequence[Span], centres: Sequence[int], width: int) -> Line:
-    """Return texts as close to their centres as they can be without touching."""
+    """Return texts as close to their centres as possible without touching."""
     starts, room = [], -_GAP
     for span, centre in zip(spans, centres, strict=True):
         starts.append(max(room + _GAP, centre - len(span.text) // 2))

@@ -13,7 +13,7 @@ from outperform.errors import UsageError
 
 DIGITS = 4
 UNDEFINED = "undefined"
-_EXACT_EDGE = 1e-4  # exact probabilities closer to 0 or 1 than this are shown as a bound
+_EXACT_EDGE = 1e-4  # exact probabilities closer than this to 0 or 1 are shown as a bound
 _LARGEST_PLAIN_FACTOR = 1000.0
 _ROUNDING = 1e-12  # a smaller spread is only rounding error
 
@@ -84,10 +84,10 @@ def percent(share: float) -> str:
 
 
 def decimals(spread: float | None, *, least: int = DIGITS) -> int:
-    """Return how many decimals suit values that vary by ``spread``.
+    """Return the number of decimals that suits values that vary by ``spread``.
 
-    Two figures of the standard deviation, and no fewer than ``least`` unless it
-    exceeds one unit.
+    Shows two significant figures of the standard deviation, and at least ``least`` decimals unless
+    the standard deviation exceeds one unit.
 
     Examples
     --------
@@ -107,19 +107,19 @@ def decimals(spread: float | None, *, least: int = DIGITS) -> int:
 def probability(p: float, n_draws: int | None = None, mcse: float | None = None) -> str:
     """Return a probability in per cent, never as 0% or 100%.
 
-    If at most three of S draws have the event, or lack it, the result is the bound 3/S,
-    the upper end of a 95% interval after no event in S trials. It is rounded up to one
-    figure: below 0.02% with 20,000 draws. An exact probability (no ``n_draws`` and no
-    ``mcse``) has two decimals.
+    If the event occurs in at most three of S draws, or in all but at most three, the result is the
+    bound 3/S, the upper end of a 95% interval after no event in S trials. It is rounded up to one
+    figure: below 0.02% with 20,000 draws. An exact probability (no ``n_draws`` and no ``mcse``) has
+    two decimals.
 
     Parameters
     ----------
     p
-        The probability, between 0 and 1.
+        Probability between 0 and 1.
     n_draws
-        Number of draws behind it; None if it is exact.
+        Number of draws; None if the probability is exact.
     mcse
-        Its Monte Carlo standard error, if known more precisely than from ``n_draws``.
+        Monte Carlo standard error, if known more precisely than from ``n_draws``.
 
     Examples
     --------
@@ -139,10 +139,10 @@ def probability(p: float, n_draws: int | None = None, mcse: float | None = None)
 
 
 def shares(parts: Sequence[float], n_draws: int | None = None) -> list[str]:
-    """Return probabilities that sum to one, with the same decimals and a sum of 100%.
+    """Return probabilities that sum to one as percentages that sum to 100%.
 
-    A share that rounds to zero is written as below one unit of the last decimal, and one
-    without draws as below its bound.
+    All have the same number of decimals. A share that rounds to zero is shown as less than one unit
+    of the last decimal, and a share without any draws as less than its bound.
 
     Examples
     --------
@@ -172,7 +172,7 @@ def shares(parts: Sequence[float], n_draws: int | None = None) -> list[str]:
 
 
 def interval(low: float, high: float, digits: int = DIGITS, *, sign: bool = False) -> str:
-    """Return an interval in words, with signs if it is one of differences.
+    """Return an interval in words, with signs if it is an interval of differences.
 
     Examples
     --------
@@ -197,7 +197,7 @@ def rope(low: float, high: float) -> str:
 
 
 def bayes_factor(bf: Mapping[str, Any]) -> str:
-    """Return a Bayes factor in the direction in which it exceeds one.
+    """Return a Bayes factor in the direction where it exceeds one.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ def _bound(share: float) -> str:
 
 
 def _from_above(rare: str) -> str:
-    """Turn the text of 1 - p into that of p, with the same decimals."""
+    """Convert the text of 1 - p to the text of p, with the same decimals."""
     complement = Decimal(100) - Decimal(rare.strip("<%"))
     return (">" if rare.startswith("<") else "") + f"{complement:f}%"
 
@@ -273,7 +273,7 @@ def _factor(log10_value: float, relation: str) -> str:
     exponent = floor(log10_value)
     mantissa = 10 ** (log10_value - exponent)
     rounding = {"=": ROUND_HALF_EVEN, ">": ROUND_FLOOR, "<": ROUND_CEILING}[relation]
-    nudge = {"=": 0.0, ">": 1e-9, "<": -1e-9}[relation]  # for the rounding of the logarithm
+    nudge = {"=": 0.0, ">": 1e-9, "<": -1e-9}[relation]  # allows for rounding of the logarithm
     value = Decimal(repr(mantissa * (1 + nudge))).scaleb(exponent)
     figures = 3 if log10_value < log10(_LARGEST_PLAIN_FACTOR) else 2
     rounded = _significant(value, figures, rounding)
@@ -284,7 +284,7 @@ def _factor(log10_value: float, relation: str) -> str:
 
 
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-# These letters and marks are invisible although their category is a visible one.
+# These letters and marks are invisible, although their Unicode category is visible.
 _INKLESS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0")
 
 # Build logs run commands such as "::set-output" and "##[error]" even inside other text.
@@ -311,7 +311,7 @@ _LATEX = str.maketrans(
         "`": r"\textasciigrave{}",
         "|": r"\textbar{}",
         '"': "{''}",
-        # At the start of a row, these would be an argument of the \\ before it.
+        # At the start of a row, these would be parsed as an argument of the preceding \\.
         "[": "{[}",
         "]": "{]}",
         "*": "{*}",
@@ -326,7 +326,7 @@ _LATEX = str.maketrans(
     }
 )
 
-# A terminal or a build log might run these, or they cannot be encoded.
+# A terminal or build log could interpret these characters, or they cannot be encoded.
 _JSON_UNSAFE = re.compile(
     "#(?=#)|[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
 )
@@ -336,7 +336,7 @@ _FORMULA = re.compile(r"[\s\"']*[=+\-@＝＋－＠]|[\t\r\n]")
 
 
 def for_text(label: object, *, limit: int | None = None) -> str:
-    r"""Return a label as one line of harmless, visible text.
+    r"""Return a label as one line of safe, visible text.
 
     Control characters, terminal escapes, bidirectional overrides, zero-width
     characters and line breaks are written out as escapes.
@@ -373,8 +373,8 @@ def for_markdown(label: object, *, limit: int | None = None, inline: bool = Fals
     limit
         Maximum length before escaping.
     inline
-        Whether the label never begins a line, as in a table cell. Otherwise the start of
-        a list or a heading is escaped too.
+        Whether the label is never at the start of a line, as in a table cell. Otherwise markup for
+        lists and headings is escaped too.
 
     Examples
     --------
@@ -387,7 +387,7 @@ def for_markdown(label: object, *, limit: int | None = None, inline: bool = Fals
 
 
 def for_latex(label: object, *, limit: int | None = None) -> str:
-    r"""Return a label for LaTeX, with every special character written out.
+    r"""Return a label for LaTeX, with special characters escaped.
 
     Parameters
     ----------
@@ -436,7 +436,7 @@ def for_json(text: str) -> str:
 
 
 def for_csv(label: object) -> str:
-    r"""Return a text cell that is neither a formula nor a terminal command.
+    r"""Return a text cell that spreadsheets and terminals do not execute.
 
     Parameters
     ----------
@@ -460,7 +460,7 @@ def _is_hidden(character: str) -> bool:
     return (
         category(character) in _HIDDEN_CATEGORIES
         or character in _INKLESS
-        or 0xFE00 <= code <= 0xFE0D  # variation selectors except the two that emoji use
+        or 0xFE00 <= code <= 0xFE0D  # variation selectors, except the two used by emoji
         or 0xE0100 <= code <= 0xE01EF
         or 0xFDD0 <= code <= 0xFDEF
         or code & 0xFFFE == 0xFFFE  # not characters
@@ -474,7 +474,7 @@ def _written_out(character: str) -> str:
 
 
 def _shorten(pieces: list[str], limit: int | None) -> str:
-    """Join pieces, cut at the limit between two of them, never inside an escape."""
+    """Join pieces up to the limit, and never cut inside an escape."""
     if limit is None or sum(map(len, pieces)) <= limit:
         return "".join(pieces)
     start, room = [], limit - 1

@@ -24,7 +24,7 @@ _MOST = 2 / 3  # if a source causes at least this share of the variance, reduce 
 
 
 def run_details(facts: Facts) -> list[tuple[str, str]]:
-    """Return what a screen shows about the runs, as pairs of label and text.
+    """Return the screen output about the runs, as pairs of label and text.
 
     Examples
     --------
@@ -229,7 +229,7 @@ def _joined(sentences: Iterable[str]) -> str:
 
 
 def _sample(facts: Facts) -> str:
-    """Return the sample and the folds as the end of a clause."""
+    """Return the sample and the folds, as the end of a clause."""
     sample = read.sample(facts)
     parts = [f" on {sample}"] if sample else []
     if "folds" in facts:
@@ -356,7 +356,7 @@ def _position(facts: Facts) -> str:
 
 
 def _is_withheld(facts: Facts) -> bool:
-    """Return whether the interval would decide but the decision is withheld."""
+    """Return text if the interval would decide but the decision is withheld."""
     decided = _position(facts).startswith("lies")
     return decided and facts["decision"]["name"] not in DECIDED
 
@@ -413,7 +413,7 @@ def _scores(facts: Facts) -> str:
         )
     a, b = read.names(facts)
     return (
-        f"{text} On one more data set like these, the probabilities for {a} against {b} are: "
+        f"{text} On another data set like these, the probabilities for {a} against {b} are: "
         f"{read.next_dataset(facts)}."
     )
 

@@ -1,4 +1,4 @@
-"""HTML elements with escaped text, and SVG pictures made of them."""
+"""HTML elements with escaped text, and SVG pictures built from them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from outperform.display.numbers import true_minus
 
 
 class Html(str):
-    """Markup; any other text is escaped."""
+    """HTML markup; all other text is escaped."""
 
     __slots__ = ()
 
@@ -56,7 +56,7 @@ def element(tag: str, *content: str | None, **attributes: str | float | bool | N
 
 
 def joined(content: Iterable[str | None]) -> Html:
-    """Return pieces joined, with text escaped."""
+    """Join pieces, and escape text."""
     return Html(
         "".join(
             piece if isinstance(piece, Html) else escape(piece, quote=False)
@@ -72,7 +72,7 @@ OPEN = "open"
 
 
 def tone(decision: str) -> str:
-    """Return the colour of a decision, by its name or its first symbol.
+    """Return the colour of a decision, given its name or first symbol.
 
     Examples
     --------
@@ -83,19 +83,19 @@ def tone(decision: str) -> str:
 
 
 # Pictures. Horizontal positions are percentages, so text keeps its size on every screen. All
-# information is in the geometry and in attributes, because pages may clip or not, and may drop or
-# replace the style sheet, which only adds the colours for a light or dark screen.
+# information is in the geometry and in attributes, because pages may or may not clip, and may drop
+# or replace the style sheet. The style sheet only adds the colours for a light or dark screen.
 
-WIDE = 1000  # the width of stretched parts, in units
-TALL = 112  # the height of a density, in pixels
+WIDE = 1000  # width of stretched parts, in units
+TALL = 112  # height of a density, in pixels
 _BAR, _AXIS = TALL + 15, TALL + 30
 _ROW = 20
-_NARROW = 110  # the width of an interval in a table on a narrow screen, as in the style sheet
+_NARROW = 110  # width of an interval in a table on a narrow screen, as in the style sheet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """One interval: its ends, its mean, the observed value, the ROPE behind it, its colour."""
+    """Interval to draw: ends, mean, observed value, ROPE and colour."""
 
     low: float
     high: float
@@ -136,7 +136,7 @@ def _domain(values: Iterable[float], *, margin: float) -> tuple[float, float]:
 
 
 def _ticks(domain: tuple[float, float], *, most: int) -> list[tuple[float, str]]:
-    """Return round values within a domain, with their text."""
+    """Return round values within a range, with their text."""
     low, high = domain
     power = floor(log10((high - low) / most))
     step = next(k * 10.0**power for k in (1, 2, 5, 10) if (high - low) / (k * 10.0**power) <= most)
@@ -146,11 +146,11 @@ def _ticks(domain: tuple[float, float], *, most: int) -> list[tuple[float, str]]
 
 
 def fill_of(name: str) -> str:
-    """Return the colour of a part or a mark without a style sheet."""
+    """Return the colour of a part or mark, used without a style sheet."""
     return LIGHT.get(name, "currentColor")
 
 
-_CHARACTER = 7.5  # the maximum width of a character, in pixels
+_CHARACTER = 7.5  # maximum width of a character, in pixels
 
 
 def _ticks_in(domain: tuple[float, float], *, most: int, pixels: float) -> list[tuple[float, str]]:
@@ -230,22 +230,22 @@ def _picture(*content: Html, height: float, label: str, kind: str) -> Html:
 
 
 def density_domain(grid: FloatArray, facts: Facts) -> tuple[float, float]:
-    """Return the range of a posterior's picture, with the ROPE if it is a difference."""
+    """Return the value range of a posterior's picture; for a difference it includes the ROPE."""
     ends = [float(grid[0]), float(grid[-1]), facts["hdi"]["low"], facts["hdi"]["high"]]
     if "rope" in facts:
         ends += [0.0, 1.4 * facts["rope"]["low"], 1.4 * facts["rope"]["high"]]
-    return _domain(ends, margin=0.14)  # room for the numbers next to the interval
+    return _domain(ends, margin=0.14)  # space for the numbers next to the interval
 
 
 def density(outline: object, facts: Facts, *, label: str) -> Html:
-    """Return a posterior with its three parts, the ROPE, the HDI, the mean and the observed value.
+    """Return the picture of a posterior with ROPE, HDI, mean and observed value.
 
     Parameters
     ----------
     outline
         Draws, or a grid and the density on it.
     facts
-        The facts of a comparison, or of an estimate, which has one part.
+        The comparison or estimate as a dictionary. An estimate has only one part.
     label
         Text alternative.
     """
@@ -269,7 +269,7 @@ def density(outline: object, facts: Facts, *, label: str) -> Html:
     axis = [_line("0%", "100%", _AXIS, _AXIS, "axis")]
     ticks = _ticks(domain, most=6)
     for value, text in ticks:
-        # On narrow screens every other tick is omitted, but 0 stays.
+        # On narrow screens every other tick is omitted, except 0.
         odd = len(ticks) > 3 and round(value / (ticks[1][0] - ticks[0][0])) % 2 == 1
         at = _at(value, domain)
         axis += [_line(at, at, _AXIS, _AXIS + 4, "axis op-odd" if odd else "axis")]
@@ -291,7 +291,7 @@ def density(outline: object, facts: Facts, *, label: str) -> Html:
 
 
 def hill_points(outline: object, domain: tuple[float, float]) -> tuple[FloatArray, FloatArray]:
-    """Return the outline of a density in units of its picture, from left to right."""
+    """Return the outline of a density in picture units, from left to right."""
     grid, height = smooth(outline)
     x = WIDE / 100 * np.array([place(value, domain) for value in grid])
     y = TALL - (TALL - 4) * height / height.max()
@@ -334,7 +334,7 @@ def _height(x: FloatArray, y: FloatArray, k: int, at: float) -> float:
 
 
 def _band(left: float, right: float, height: float | str) -> Html:
-    """Return the ROPE behind a picture."""
+    """Return the ROPE in the background of a picture."""
     return element(
         "rect", x=f"{left:.2f}%", width=f"{right - left:.2f}%", y=0, height=height,
         class_="op-rope", fill="currentColor", fill_opacity=0.1,
@@ -354,7 +354,7 @@ Outline = FloatArray | tuple[FloatArray, FloatArray]
 
 
 def outline(draws: FloatArray, distribution: Distribution | None) -> Outline:
-    """Return the exact density if there is one, else the draws."""
+    """Return the exact density if there is one, otherwise the draws."""
     if distribution is None:
         return draws
     low, high = (distribution.quantile(p) for p in (_TAIL, 1 - _TAIL))
@@ -373,12 +373,12 @@ def exact_density(
     return grid[finite], height[finite]
 
 
-_FINE = 193  # it is odd because the kernel needs a middle
+_FINE = 193  # odd, because the kernel needs a central value
 _DISTINCT = 60
 
 
 def smooth(outline: object) -> tuple[FloatArray, FloatArray]:
-    """Return a curve: the given density, or that of draws with a normal kernel.
+    """Return a curve: the given density, or a kernel density of the draws.
 
     Draws with few distinct values become steps.
 
@@ -416,7 +416,7 @@ def curve(
     at: float | None = None,
     label: str,
 ) -> Html:
-    """Return probabilities by number of items: a line, points with their errors, the target.
+    """Return a picture of probabilities by number of items: line, points with errors, target.
 
     Parameters
     ----------
@@ -425,7 +425,7 @@ def curve(
     points
         Number of items, share and simulation error of each simulation.
     target
-        Required probability.
+        Target probability.
     at
         Number of items that reaches it.
     label

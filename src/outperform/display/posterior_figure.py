@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 # Positions, in multiples of the posterior's height.
-_BOTTOM, _BAR, _ROOF = -0.36, -0.11, 1.12  # above 1, the name of the ROPE
+_BOTTOM, _BAR, _ROOF = -0.36, -0.11, 1.12  # the name of the ROPE is above 1
 
 
 def plot_posterior(
@@ -31,7 +31,7 @@ def plot_posterior(
     ax: Axes | None = None,
     size: FigureSize = "text",
 ) -> Axes:
-    """Draw the posterior of a difference in three parts, or of one model's metric.
+    """Draw the posterior of a difference (in three parts) or of one model's metric.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def plot_posterior(
 
 
 def _name_rope(ax: Axes, facts: Facts) -> None:
-    """Name the band at its top, above the posterior."""
+    """Label the ROPE at its top, above the posterior."""
     middle = (facts["rope"]["low"] + facts["rope"]["high"]) / 2
     how: dict[str, Any] = {"ha": "center", "va": "top", "zorder": 6}
     how |= {"alpha": figure_style.QUIET, **figure_style.TINY}
@@ -90,7 +90,7 @@ def _name_rope(ax: Axes, facts: Facts) -> None:
 
 
 def _write_shares(ax: Axes, facts: Facts) -> None:
-    """Write the three probabilities over the axes in their colours, from left to right."""
+    """Write the three probabilities above the axes, in their colours, from left to right."""
     name = figure_style.names(facts["names"], limit=figure_style.SHORT_NAME)[0]
     parts = list(read.shares(facts).items())
     parts = parts if facts.get("greater_is_better", True) else parts[::-1]
@@ -103,7 +103,7 @@ def _write_shares(ax: Axes, facts: Facts) -> None:
 
 
 def _write_title(ax: Axes, facts: Facts) -> None:
-    """Write which model is better and, if there is room, by how much."""
+    """Write which model is better and, if there is space, by how much."""
     if "names" not in facts:
         if facts.get("mean") is not None:
             figure_style.write_title(ax, estimate_headline(facts, limit=30).partition(" (")[0])
@@ -118,7 +118,7 @@ def _write_title(ax: Axes, facts: Facts) -> None:
 
 
 def _draw_hdi(ax: Axes, facts: Facts, level: float) -> None:
-    """Draw the interval and write both ends."""
+    """Draw the interval, with both ends as text."""
     draw_interval(ax, facts, level)
     places = read.digits(facts)
     write = numbers.signed if "names" in facts else numbers.plain
@@ -128,8 +128,8 @@ def _draw_hdi(ax: Axes, facts: Facts, level: float) -> None:
         figure_style.outlined(ax, text, (value, level), (offset, 0), ha=side, va="center")
 
 
-_HEIGHT = 0.62  # the height of the higher posterior, in rows
-_UNDER, _RUNS = -0.13, -0.34  # the positions of interval and runs below a row
+_HEIGHT = 0.62  # height of the taller posterior, in rows
+_UNDER, _RUNS = -0.13, -0.34  # positions of interval and runs below a row
 
 
 def draw_models(
@@ -140,15 +140,15 @@ def draw_models(
     ax: Axes | None = None,
     size: FigureSize = "text",
 ) -> Axes:
-    """Draw a row per model: its posterior with HDI and observed value, and its runs.
+    """Draw one row per model: its posterior with HDI and observed value, and its runs.
 
     Parameters
     ----------
     a, b
         Draws of each model's metric, or pairs of a grid and the density on it.
     facts
-        The facts of the comparison, with those of ``a`` and ``b``. If there are training runs,
-        their observed values are drawn too.
+        The comparison as a dictionary, with the fields of ``a`` and ``b``. The observed values of
+        training runs are drawn if there are any.
     ax
         Axes to draw in; a new figure if None.
     size

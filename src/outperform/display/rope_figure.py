@@ -1,4 +1,4 @@
-"""The decision for every ROPE, and the Bayes factor plot."""
+"""Figures of the decision for every ROPE, and of the Bayes factor."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ _LEANING = {
     "LEANING_EQUIVALENT": "equivalent",
     "LEANING_WORSE": "worse",
 }
-_STRIP, _ROOF = 1.07, 1.42  # the decisions lie between them, over the probabilities
+_STRIP, _ROOF = 1.07, 1.42  # the decisions lie between these, above the probabilities
 _NO_ROOM = 0.07  # a band with a smaller share of the axes is not labelled
-_THICK = 0.14  # a thinner part has no name
+_THICK = 0.14  # thinner parts have no name
 
 
 def draw_rope_curve(
@@ -97,7 +97,7 @@ def _stacked(
 def _draw_shares(
     ax: Axes, widths: FloatArray, ends: FloatArray, *, taken: Sequence[tuple[float, float]]
 ) -> None:
-    """Stack the three probabilities, and name each where it is thick and no line crosses it."""
+    """Stack the three probabilities, with each name where the area is thick and free of lines."""
     for name, floor, top in zip(("worse", "equivalent", "better"), ends, ends[1:], strict=False):
         share = top - floor
         look: dict[str, Any] = {"fc": colour(ax, name), "ec": figure_style.paper(ax), "lw": 0.6}
@@ -116,7 +116,7 @@ def _draw_shares(
 
 
 def widest_rope(facts: Facts) -> float:
-    """Return the largest half-width shown, beyond all changes of the decision and the chosen ROPE.
+    """Return the largest half-width to show, beyond the chosen ROPE and all decision changes.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def widest_rope(facts: Facts) -> float:
 
 
 def _changes_of(facts: Facts) -> list[float]:
-    """Return the half-widths at which the decision changes, from 0."""
+    """Return the half-widths at which the decision changes, starting with 0."""
     return [stretch["from"] for stretch in facts["rope_curve"]]
 
 
@@ -187,7 +187,7 @@ def _mark_chosen(
     how |= {"ha": "left" if right else "right", "textcoords": "offset points"}
     how["color"] = figure_style.ink(ax) if parts is None else figure_style.paper(ax)
     floor = 0.0
-    if parts is not None:  # inside the thickest part, so that no edge crosses it
+    if parts is not None:  # inside the thickest part, so no edge crosses the name
         ends = [float(np.interp(at, parts[0], level)) for level in parts[1]]
         floor = ends[int(np.argmax(np.diff(ends)))]
     ax.annotate(text, (at, floor + 0.03), xytext=(3 if right else -3, 0), **how)
@@ -195,7 +195,7 @@ def _mark_chosen(
 
 
 def _changes(facts: Facts) -> str:
-    """Return the decision for each range of widths in words."""
+    """Return, in words, the decision for each range of widths."""
     a, b = figure_style.brief(facts["names"], limit=figure_style.SHORT_NAME)
     even = facts["rope"]["low"] == -facts["rope"]["high"]
     parts = []
@@ -236,21 +236,21 @@ def _finish(ax: Axes, facts: Facts, *, with_shares: bool) -> None:
         ax.set_yticks([0, 0.5, 1], ["0%", "50%", "100%"], fontsize=figure_style.text_size())
 
 
-_MARGIN = 0.15  # the margin on either side, as a share of the range
-_TAIL = 0.7  # the tail on either side, as a share of the HDI's width
+_MARGIN = 0.15  # margin on either side, as a share of the range
+_TAIL = 0.7  # tail on either side, as a share of the HDI's width
 _FINE = 161
-_DECADES = 6.0  # the range below the posterior's top; lower values are only written
+_DECADES = 6.0  # range below the posterior's maximum; lower values are shown only as text
 
 
 class PointNull(TypedDict):
-    """Densities at zero before and after the data, and the Bayes factor of the point null."""
+    """Prior and posterior densities at zero, and the Bayes factor of the point null."""
 
     density: tuple[float, float] | None
     point: Facts | None
 
 
 class Null(PointNull):
-    """Point null, with the mass in the ROPE before and after the data."""
+    """Point null, with the prior and posterior mass in the ROPE."""
 
     inside: tuple[float, float] | None
 
@@ -266,8 +266,8 @@ def draw_factor(
 ) -> Axes:
     """Draw prior and posterior of the difference on a logarithmic scale, and both nulls.
 
-    At zero, the distance between the two densities is the Bayes factor of the point
-    null. The interval null compares masses in the ROPE, which are written.
+    The distance between the two densities at zero is the Bayes factor of the point null. The
+    interval null compares masses in the ROPE, which are shown as text.
 
     Parameters
     ----------
@@ -276,9 +276,8 @@ def draw_factor(
     facts
         The facts of the comparison.
     null
-        ``inside``: mass of the ROPE before and after the data, or None;
-        ``density``: densities at zero, before and after, or None;
-        ``point``: facts of the point null's Bayes factor, or None.
+        ``inside``: prior and posterior mass of the ROPE, or None; ``density``: prior and posterior
+        density at zero, or None; ``point``: the point null's Bayes factor as a dictionary, or None.
     ax
         Axes to draw in; a new figure if None.
     size
@@ -335,7 +334,7 @@ def factor_window(facts: Facts) -> tuple[float, float]:
 
 
 def _shape_within(prior: object, window: tuple[float, float]) -> Shape:
-    """Return the prior's density in a window, estimated only from draws in or near it."""
+    """Return the prior's density in a window, estimated only from draws in or near the window."""
     if isinstance(prior, tuple):
         return read_shape(prior)
     draws = np.asarray(prior, dtype=np.float64)
@@ -344,12 +343,12 @@ def _shape_within(prior: object, window: tuple[float, float]) -> Shape:
     shape = read_shape(near if near.size else draws, name="draws of the prior")
     grid = np.linspace(*window, _FINE)
     height = np.interp(grid, shape.grid, shape.height * near.size / draws.size, left=0, right=0)
-    # A density of 0, far from all draws, has no logarithm and is omitted from the line.
+    # A density of 0, far from all draws, has no logarithm, so the line omits it.
     return Shape(grid=grid, height=np.where(height > 0, height, np.nan))
 
 
 def _floor(after: Shape, before: Shape, null: Null) -> float:
-    """Return the lowest density shown, below that of the prior and those at zero."""
+    """Return the lowest density to show, below the prior and both densities at zero."""
     lowest = float(np.nanmin(before.height, initial=after.top))
     densities = [after.top / 100, lowest / 3]
     densities += [value / 3 for value in null["density"] or () if value > 0]
@@ -387,7 +386,7 @@ def _draw_densities(ax: Axes, null: Null, floor: float) -> None:
 
 
 def _grown(facts: Facts, null: Null) -> str:
-    """Return which claim the data made more probable, and by how much."""
+    """Return the claim that the data made more probable, and by how much."""
     factor = facts.get("bayes_factor")
     if null["inside"] is not None and factor is not None:
         return _odds(factor, "lying inside the ROPE", "lying outside the ROPE")
@@ -399,7 +398,7 @@ def _grown(facts: Facts, null: Null) -> str:
 def _of_interval(facts: Facts, null: Null) -> str:
     factor = facts.get("bayes_factor")
     if null["inside"] is None or factor is None:
-        return "interval null: the ROPE has no width, or no mass before the data"
+        return "interval null: the ROPE has no width, or no prior mass"
     before = numbers.probability(null["inside"][0])
     after = numbers.probability(null["inside"][1], n_draws=read.draws_behind(facts))
     factor_text = numbers.bayes_factor(factor)

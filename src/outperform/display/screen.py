@@ -41,8 +41,9 @@ from outperform.display.sentences import (
 from outperform.display.table import Table
 
 NAME_LIMIT = 30
-_FEWEST = 2  # the minimum number of decimals
-_OF_FACTOR = ("bayes_factor_against_probability",)  # about a number that only --verbose shows
+_FEWEST = 2  # minimum number of decimals
+# findings about numbers that only --verbose shows
+_OF_FACTOR = ("bayes_factor_against_probability",)
 _IN_CARD = ("model", *(key for key in NUMBERS if key != "sd"), "hdi")
 _WORDS = {"BETTER": "better", "EQUIVALENT": "equivalent", "WORSE": "worse"}
 
@@ -63,7 +64,7 @@ def comparison_document(
     draws, distribution
         Draws of the difference, and its closed form. Without draws there is no picture.
     coverage
-        Function that returns the coverage of such intervals, if known.
+        Function that returns the expected coverage of the interval, if known.
 
     Examples
     --------
@@ -229,7 +230,7 @@ def _metric(facts: Facts) -> str:
 
 
 def _models(facts: Facts, places: int, *, sd: bool) -> Table:
-    """Return A, B and their difference, which has a sign."""
+    """Return rows for A, B and their difference, which has a sign."""
     columns = (
         Column(key="model", heading=""),
         *(Column(key=key, align="right") for key in NUMBERS if sd or key != "sd"),
@@ -278,7 +279,7 @@ def other_ropes(facts: Facts, places: int) -> str:
         (i for i, (_, _, stop) in enumerate(steps) if (1.0 if scaled else rope["high"]) <= stop), 0
     )
     if len(steps) < 2:
-        withheld = steps[0][0] == "undecided"  # otherwise a ROPE that is wide enough decides
+        withheld = steps[0][0] == "undecided"  # otherwise a sufficiently wide ROPE decides
         return f"With any ROPE {'the decision is withheld' if withheld else 'this is the same'}."
     clauses: list[str] = []
     for k, (word, start, stop) in enumerate(steps):
@@ -321,8 +322,8 @@ def _comparison_details(facts: Facts) -> list[Note]:
     direction = read.direction(facts)
     subject = read.difference(facts, limit=NAME_LIMIT)
     shares = ", ".join(f"{word} {share}" for word, share in read.shares(facts).items())
-    # The picture and the sentences of a screen show some of these already, and so do other parts
-    # of a card. The Bayes factor is shown only on request.
+    # On a screen the picture and the sentences already show some of these, and on a card other
+    # parts do. The Bayes factor is shown only on request.
     details = [
         _note(
             "difference",

@@ -1,4 +1,4 @@
-"""Sentences about a result, and its small tables."""
+"""Sentences and small tables about a result."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _OPEN = {
 }
 _SURE, _PROBABLE = 0.95, 0.75
 NUMBERS = ("observed", "mean", "sd")
-"""Numbers of each posterior in the tables of a comparison and an estimate, next to its HDI."""
+"""Columns that tables of comparisons and estimates show next to the HDI."""
 _TOWARDS = {"BETTER": 1, "LEANING_BETTER": 1, "WORSE": -1, "LEANING_WORSE": -1}
 _METHODS = {"draws": "from draws", "exact": "exact", "kde": "from a kernel density"}
 
@@ -289,7 +289,7 @@ def _width(value: float, *, scaled: bool) -> str:
 
 
 def comparison_table(facts: Facts) -> Table:
-    """Return A, B and their difference: observed, mean, sd and HDI.
+    """Return rows for A, B and their difference: observed, mean, sd and HDI.
 
     Examples
     --------
@@ -313,7 +313,7 @@ def comparison_table(facts: Facts) -> Table:
 
 
 def estimate_table(facts: Facts) -> Table:
-    """Return one model's observed value, mean, sd and HDI.
+    """Return a row with one model's observed value, mean, sd and HDI.
 
     Examples
     --------
@@ -359,7 +359,7 @@ def estimate_caption(facts: Facts) -> str:
 
 
 def captioned(table: Table, caption: str | None) -> Table:
-    """Return a table with another title if the caption is not None.
+    """Return a table with the caption as title, if there is one.
 
     Examples
     --------
@@ -407,7 +407,7 @@ def _seen(facts: Facts) -> str:
 
 
 def _difference_name(facts: Facts) -> str:
-    """Return the difference in a form that shows both models even if long labels are cut."""
+    """Return the difference so that both models are visible even if labels are shortened."""
     full = read.difference(facts)
     return full if len(full) <= LIMIT else read.difference(facts, limit=(LIMIT - 3) // 2)
 
@@ -460,7 +460,7 @@ def _result_row(facts: Facts) -> Mapping[str, object]:
     decision, factor = facts["decision"], facts.get("bayes_factor") or {}
     return {
         **_row("", facts),
-        "observed": facts.get("observed"),  # a number or None, because frames calculate with it
+        "observed": facts.get("observed"),  # a number or None, so frames can compute with it
         "a": a,
         "b": b,
         "metric": facts["metric"],
@@ -482,8 +482,8 @@ def more_items(needed: Facts, facts: Facts) -> str:
     Parameters
     ----------
     needed
-        ``least``, the number if the data are taken at face value, and ``n``, the number however
-        little such models differ; None if even ``max_items`` are not enough.
+        ``least``, the number if the data are taken at face value, and ``n``, the number that is
+        enough even if such models differ little; None if ``max_items`` is not enough.
     facts
         The facts of the comparison.
 

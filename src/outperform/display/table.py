@@ -1,4 +1,4 @@
-"""A table that can be written in every format."""
+"""Table that can be written in every format."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class Table(Notebook):
         return formats.as_text(self.columns, self.rows, self.title, self.notes)
 
     def to_markdown(self) -> str:
-        """Return the table in GitHub's Markdown."""
+        """Return the table as GitHub Markdown."""
         return formats.as_markdown(self.columns, self.rows, self.title, self.notes)
 
     def to_latex(self, *, label: str | None = None) -> str:
@@ -151,11 +151,11 @@ class Table(Notebook):
         return fragment(table_html(self.columns, self.rows, title=self.title, notes=self.notes))
 
     def to_csv(self) -> str:
-        """Return the raw values as CSV, with text that looks like a formula made harmless."""
+        """Return the raw values as CSV; text that looks like a formula is escaped."""
         return formats.as_csv(self.keys, self.rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the raw values for JSON; NaN and infinities become their names."""
+        """Return the raw values for JSON; NaN and infinity are converted to text."""
         return {
             "schema": SCHEMA,
             "kind": "table",

@@ -1,1 +1,1 @@
-"""GATES: can the candidate replace the baseline?"""
+"""GATES: pass, fail or undecided, for a candidate that is to replace a baseline."""

@@ -1,4 +1,4 @@
-"""``gate``: one comparison, and one per guard."""
+"""``gate``: one comparison for the main metric and one per guard."""
 
 from __future__ import annotations
 
@@ -109,9 +109,9 @@ def gate(
 ) -> Gate:
     """Decide whether a candidate can replace a baseline.
 
-    The difference is candidate − baseline. The gate passes if the whole HDI lies
-    above the lower edge of the ROPE, fails if it lies entirely below, and is undecided
-    otherwise. For a metric where lower is better, the sides and edges are reversed.
+    The difference is candidate − baseline. The gate passes if the whole HDI lies above the lower
+    edge of the ROPE, fails if the whole HDI lies below that edge, and is undecided otherwise. If
+    lower values of the metric are better, the sides and edges are reversed.
 
     Parameters
     ----------
@@ -126,10 +126,11 @@ def gate(
     metric
         As for :func:`compare`.
     rope
-        Region of practical equivalence: a candidate inside it is not worse. Default: ±0.01.
+        Region of practical equivalence: a candidate whose difference lies in it is not worse.
+        Default: ±0.01.
     require
-        ``"not_worse"``, or ``"better"``, which passes only if the whole HDI lies above the ROPE
-        and fails if no part of it does.
+        ``"not_worse"`` or ``"better"``. ``"better"`` passes only if the whole HDI lies above the
+        ROPE, and fails if no part of it does.
     guards
         Additional metrics that must not get worse: :class:`Guard`, or tuples of metric, class
         (or None) and ROPE. Each is a separate comparison.
@@ -151,7 +152,7 @@ def gate(
         the gate is undecided.
     random_state
         An integer, a SeedSequence, a Generator, a RandomState, or None for a new seed each time.
-        Every check starts from it. The default is fixed, so the same data give the same result.
+        Every check uses the same seed. The default is fixed, so the same data give the same result.
     n_jobs
         Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
         Results do not depend on it.
@@ -160,9 +161,9 @@ def gate(
     pos_label
         Positive class of binary metrics, and of guards without a class.
     na_values, empty_is_label
-        For arrays, frames and files: texts that mean a missing value, and whether the empty text is
-        a label, as for :meth:`Outcomes.from_labels`. If labels look like missing values but are not
-        declared, the gate is undecided.
+        For arrays, frames and files: strings that mark a missing value, and whether the empty
+        string is a label, as for :meth:`Outcomes.from_labels`. If labels look like missing values
+        but are not declared, the gate is undecided.
     never_true
         Classes that models may predict but that are intentionally never true, such as
         ``["refusal"]``. If the result depends on other predictions that are never true, the gate is
@@ -194,8 +195,8 @@ def gate(
     missing = MissingTexts.from_param(na_values, empty_is_label)
     if isinstance(y_true, (Suite, Outcomes, Scores)) and missing != UNDECLARED:
         raise UsageError(
-            f"{param('na_values=')} and {param('empty_is_label=')} apply only to label arrays; "
-            "these outcomes are counted already, so pass them to op.read or Outcomes.from_labels"
+            f"{param('na_values=')} and {param('empty_is_label=')} apply only to label arrays, "
+            "but these outcomes are already counted; pass them to op.read or Outcomes.from_labels"
         )
     if isinstance(y_true, Suite):
         refuse_truth(truth, "gate")
@@ -265,10 +266,10 @@ def _check_unique(guards: Sequence[Guard]) -> None:
     keys: set[tuple[metrics.Metric, str]] = set()
     for guard in guards:
         metric = metrics.get(guard.metric)
-        # As text, because 1 and "1" are different classes but True and 1 are the same.
+        # Compared as text, because 1 and "1" are different classes but True and 1 are the same.
         label = int(guard.label) if isinstance(guard.label, bool) else guard.label
         key = metric, repr(label)
         if key in keys:
             of_class = "" if guard.label is None else f" of class {guard.label!r}"
-            raise UsageError(f"the gate asks for {metric.name!r}{of_class} twice; remove one")
+            raise UsageError(f"the gate has {metric.name!r}{of_class} twice; remove one")
         keys.add(key)

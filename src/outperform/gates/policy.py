@@ -1,4 +1,4 @@
-"""A gate over the tasks of a suite: a requirement on each task, and one result.
+"""Gate over the tasks of a suite: a requirement on each task, and one result.
 
 The gate passes if every binding task passes. A task that is truly worse by its margin passes with
 probability at most half of ``1 − hdi_prob``. All must pass, so many tasks do not make a wrong pass
@@ -104,7 +104,7 @@ def gate_suite(
     checks = []
     source = f" in {os.fspath(policy)}" if isinstance(policy, (str, os.PathLike)) else ""
     for task, rule in rules.items():
-        name = f"the policy's margin of {task!r}{source},"
+        name = f"the policy's margin for {task!r}{source},"
         comparison = _with_margin(compared.tasks[task], rule.margin, name)
         checks.append(
             Check(
@@ -120,7 +120,7 @@ def gate_suite(
 
 def _withholding(suite: Suite) -> Suite:
     """Return the suite, with findings raised to serious if they are serious in a gate."""
-    if isinstance(suite, ScoreSuite):  # it has no items, so no labels
+    if isinstance(suite, ScoreSuite):  # It has no items, so it has no labels.
         return suite
     tasks = {
         name: replace(data, findings=made_serious(data.findings))
@@ -133,7 +133,7 @@ def _with_margin(comparison: Comparison, margin: float | None, name: str) -> Com
     """Return the comparison with the margin as the edge of the ROPE on the worse side."""
     if margin is None:
         return comparison
-    rope_for(comparison.spec, margin, name)  # a margin must be valid as a ROPE
+    rope_for(comparison.spec, margin, name)  # A margin must be valid as a ROPE.
     rope = comparison.rope
     if comparison.spec.metric.greater_is_better:
         rope = replace(rope, low=-margin, high=max(rope.high, 0.0), default=False)

@@ -37,7 +37,8 @@ from outperform.metrics.metric import MetricLike
 from outperform.planning.more_data import Needed
 
 _MOST_TIMES, _MOST_DRAWS = 16, 1_000_000
-# These findings show only that evidence is scarce. Other serious ones show that something is wrong.
+# These findings show only that there is not enough evidence. Other serious findings show that
+# something is wrong.
 _SCARCE_EVIDENCE = ("few_disagreements",)
 
 GuardLike: TypeAlias = "Guard | tuple[MetricLike, Label | None, RopeLike | None]"
@@ -125,8 +126,8 @@ class Check(Plain):
     advisory
         Whether the check is only shown and never decides.
     n_checks
-        Number of tasks that can fail the gate. A failure must be shown at a level that is
-        stricter by this factor, so many tasks do not cause many wrong failures.
+        Number of tasks that can fail the gate. The level required for a failure is stricter by this
+        factor, so additional tasks do not cause more wrong failures.
     """
 
     comparison: Comparison
@@ -155,7 +156,7 @@ class Check(Plain):
 
     @property
     def more_items(self) -> int | None:
-        """Number of further items that would decide in any case; 0 if decided, None if unknown."""
+        """Safe number of additional items; 0 if decided, None if unknown."""
         if self.status is not GateStatus.UNDECIDED:
             return 0
         return None if self.needed is None else self.needed.n
@@ -177,7 +178,7 @@ class Check(Plain):
 
     @property
     def near_edge(self) -> bool:
-        """Whether other draws might move the interval across that edge."""
+        """Whether other draws could move the interval across that edge."""
         return claim_of(self.comparison, self.require).near_edge is not None
 
     @property
@@ -188,7 +189,7 @@ class Check(Plain):
 
     @property
     def withheld(self) -> tuple[str, ...]:
-        """Names of serious findings; with any, the check is undecided."""
+        """Names of serious findings; if there are any, the check is undecided."""
         return serious(self.findings)
 
 
@@ -206,7 +207,7 @@ class Gate(Plain, Notebook):
     checks: tuple[Check, ...]
 
     def __bool__(self) -> bool:
-        """Raise an error: an undecided gate is neither true nor false."""
+        """Raise an error, because an undecided gate is neither true nor false."""
         raise CallError("a gate is passed, failed or undecided; type gate.passed or gate.status")
 
     @property
@@ -221,12 +222,12 @@ class Gate(Plain, Notebook):
 
     @property
     def guards(self) -> tuple[Comparison, ...]:
-        """Comparisons of the guards, in their order."""
+        """Comparisons of the guards, in order."""
         return tuple(check.comparison for check in self.checks[1:])
 
     @property
     def status(self) -> GateStatus:
-        """Fail if any binding check fails, else undecided if any is, else pass."""
+        """Fail if any binding check fails; undecided if any other is undecided; otherwise pass."""
         statuses = [check.status for check in self.checks if not check.advisory]
         for status in (GateStatus.FAIL, GateStatus.UNDECIDED):
             if status in statuses:
@@ -240,7 +241,7 @@ class Gate(Plain, Notebook):
 
     @property
     def can_allow(self) -> bool:
-        """Whether the gate is undecided only because evidence is scarce, so it can be allowed.
+        """Whether the gate is undecided only for lack of evidence, so it can be allowed.
 
         False if another serious finding makes a check undecided: something is wrong with the data,
         there are no data, or other draws might show that the candidate is worse.
@@ -272,7 +273,7 @@ class Gate(Plain, Notebook):
         return gate_document(self.to_dict())
 
     def to_html(self) -> str:
-        """Return the result as HTML, as a notebook shows it."""
+        """Return the result as HTML, for notebooks."""
         return self._document().html()
 
     def __str__(self) -> str:
@@ -311,6 +312,6 @@ def _check_edge(comparison: Comparison, require: Require) -> None:
     if bounds is not None and abs(edge) >= bounds[1] - bounds[0]:
         raise UsageError(
             f"{param('rope')} is too wide: no difference in {comparison.metric} can lie beyond "
-            f"{edge:+g}, so every model would get the same result; give it in the metric's units, "
+            f"{edge:+g}, so every model would get the same result; set it in the metric's units, "
             "e.g. 0.01"
         )

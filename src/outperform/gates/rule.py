@@ -1,4 +1,4 @@
-"""The rule of the gate: pass, fail, or undecided."""
+"""Rule of the gate: pass, fail or undecided."""
 
 from __future__ import annotations
 
@@ -46,17 +46,16 @@ class GateStatus(Enum):
 def judge(comparison: Comparison, *, require: Require = "not_worse") -> GateStatus:
     """Return whether A can replace B: pass, fail, or undecided.
 
-    A requirement is a claim about the difference A − B: ``"not_worse"`` claims
-    that it is no worse than the ROPE's edge on the worse side, ``"better"`` that
-    it is beyond the edge on the better side. The gate passes if the whole HDI
-    fulfils the claim, fails if the whole HDI contradicts it, and is undecided
-    otherwise. So ``"not_worse"`` passes on ≫, ≈ and a > that contains the
-    better edge only, and fails on ≪. ``"better"`` passes on ≫ and fails on ≪ and
-    on ≈: an HDI inside the ROPE shows that the improvement is too small to
-    matter, and more items would only confirm it.
+    A requirement is a claim about the difference A − B: ``"not_worse"`` means that it is above the
+    ROPE's edge on the worse side, ``"better"`` that it is beyond the edge on the better side. The
+    gate passes if the whole HDI satisfies the claim, fails if the whole HDI contradicts it, and is
+    undecided otherwise. So ``"not_worse"`` passes on ≫, on ≈, and on > if the HDI contains only the
+    better edge. It fails on ≪. ``"better"`` passes on ≫ and fails on ≪ and on ≈: an HDI inside the
+    ROPE shows that the improvement is too small to matter, and more items would only confirm it.
 
-    A serious finding makes the gate undecided. So does an end of the HDI that is too close to the
-    edge for this number of draws, because other draws could give a different result.
+    A serious finding makes the gate undecided. The gate is also undecided if an end of the HDI is
+    too close to the edge for this number of draws, because other draws could give a different
+    result.
 
     Parameters
     ----------
@@ -90,7 +89,8 @@ def _side(claim: Claim, require: Require) -> GateStatus:
 def fails_among(comparison: Comparison, require: Require, n_checks: int) -> bool:
     """Return whether a failure is still one if each of several checks can fail the gate.
 
-    The HDI of mass 1 − (1 − prob) / n_checks must lie beyond the edge, clear of Monte Carlo error.
+    The HDI of mass 1 − (1 − prob) / n_checks must lie beyond the edge by more than Monte Carlo
+    error.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def fails_among(comparison: Comparison, require: Require, n_checks: int) -> bool
 
 
 def findings_of(comparison: Comparison, require: Require) -> tuple[Finding, ...]:
-    """Return the findings about a comparison and about its result under a requirement.
+    """Return the findings about a comparison and its result under a requirement.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def findings_of(comparison: Comparison, require: Require) -> tuple[Finding, ...]
 
 
 def check_level(hdi_prob: float) -> float:
-    """Return the mass of a gate's HDI if it is large enough for a gate.
+    """Return the HDI mass of a gate; a mass that is too small raises an error.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def check_level(hdi_prob: float) -> float:
 
 
 def _lenient(comparison: Comparison) -> Iterator[Finding]:
-    """Yield the finding about an HDI so narrow that a worse candidate often passes."""
+    """Yield the finding about an HDI mass so low that a worse candidate often passes."""
     prob = comparison.hdi.prob
     if prob < _USUAL_PROB:
         yield finding("lenient_level", prob=prob, passing=(1 - prob) / 2, usual=_USUAL_PROB)
@@ -203,7 +203,7 @@ def _unobserved(comparison: Comparison) -> Iterator[Finding]:
 
 
 def _sampling(comparison: Comparison) -> Iterator[Finding]:
-    """Yield why a gate on a judge cannot pass: undeclared sampling, or too few human labels.
+    """Yield findings that keep a judge-based gate from passing: undeclared sampling, few labels.
 
     If items were labelled because of complaints, the judge's ratings need not show it, so an even
     mix of ratings proves nothing.
@@ -220,7 +220,7 @@ def _sampling(comparison: Comparison) -> Iterator[Finding]:
 
 
 def _spelling(comparison: Comparison, require: Require) -> Iterator[Finding]:
-    """Yield the finding about a result that depends on predictions that are never true.
+    """Yield the finding about a result that depends on never-true predictions.
 
     In a gate it is always serious, because a spelling must not make a gate pass. If it withholds
     the decision of the comparison, the comparison has the finding already.
@@ -283,7 +283,7 @@ def _too_coarse(comparison: Comparison, require: Require) -> Iterator[Finding]:
 
 
 def draws_to_settle(comparison: Comparison, require: Require) -> float:
-    """Return about how many draws would keep both ends of the HDI clear of the edge.
+    """Return the approximate number of draws needed to separate the HDI ends from the edge.
 
     Parameters
     ----------
@@ -306,11 +306,11 @@ def draws_to_settle(comparison: Comparison, require: Require) -> float:
 
 
 def items_to_judge(comparison: Comparison, *, require: Require = "not_worse") -> Needed | None:
-    """Return about how many more items would probably let the gate pass or fail.
+    """Return the approximate number of additional items needed to pass or fail.
 
-    The whole HDI must come to lie on either side of the edge. Where it will lie is as uncertain
-    as the difference is now, so the result is a range: from the number that is enough if the data
-    are taken at face value to the number that is enough however little such models differ.
+    The whole HDI must end up on one side of the edge. Its future position is as uncertain as the
+    difference is now, so the result is a range, from the number that is enough if the data are
+    taken at face value to the number that is enough even if such models differ little.
 
     Parameters
     ----------
@@ -322,8 +322,8 @@ def items_to_judge(comparison: Comparison, *, require: Require = "not_worse") ->
     Returns
     -------
     Needed or None
-        None if the gate is decided, if a serious finding makes it undecided, or if more items
-        alone would not decide it.
+        None if the gate is decided, if a serious finding makes it undecided, or if items alone
+        would not decide it.
     """
     if judge(comparison, require=require) is not GateStatus.UNDECIDED:
         return None
@@ -346,7 +346,7 @@ class Claim(NamedTuple):
 
     @property
     def near_edge(self) -> Literal["low", "high"] | None:
-        """The end too close to the edge for the draws; if both, the high one, which can fail."""
+        """End too close to the edge for the draws; if both, the high one, which can fail."""
         if abs(self.high - self.edge) < SAFE_ERRORS * self.error_high:
             return "high"
         return "low" if abs(self.low - self.edge) < SAFE_ERRORS * self.error_low else None

@@ -1,4 +1,4 @@
-"""A gate in words, as a card, and for continuous integration: JUnit, annotations, JSON."""
+"""A gate as text, as a card, and for continuous integration: JUnit, annotations, JSON."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from outperform.findings import counted, listed
 _LIMIT = 40
 _STREAM = re.compile(r"(\bseed=\d+)[.\d]*")
 _FIRST = ("check", "status", "hdi", "difference", "rope", "observed", "decision")
-_IN_CARD = ("check", "status", "decision", "difference", "hdi")  # ROPE and observed are drawn
+# ROPE and observed value are drawn.
+_IN_CARD = ("check", "status", "decision", "difference", "hdi")
 _LEVELS = ("serious", "warning", "note")
 _HEADS = {"pass": "Gate passed", "fail": "Gate failed", "undecided": "Gate undecided"}
 _MARKS = {"pass": "✅", "fail": "❌", "undecided": "❔"}
@@ -90,7 +91,7 @@ def check_name(check: Facts) -> str:
 
 
 def check_sentence(facts: Facts, check: Facts) -> str:
-    """Return the result of one check, its numbers, and what would decide it.
+    """Return the result of one check, its numbers, and what is needed to decide it.
 
     Examples
     --------
@@ -104,7 +105,7 @@ def check_sentence(facts: Facts, check: Facts) -> str:
     the lower edge of the ROPE.
     """
     text = _result_text(facts, check)
-    # Other results begin with a model's name, which keeps its case.
+    # Other results begin with a model name, whose case is kept.
     return text[:1].upper() + text[1:] if check["status"] == "undecided" else text
 
 
@@ -192,7 +193,7 @@ def _measured(checks: Sequence[Facts]) -> str:
 
 
 def _deciding(facts: Facts) -> list[Facts]:
-    """Return the checks of a suite that keep it from passing."""
+    """Return the checks that keep a suite from passing."""
     if facts["status"] == "pass":
         return []
     same = [check for check in facts["checks"] if check["status"] == facts["status"]]
@@ -200,7 +201,7 @@ def _deciding(facts: Facts) -> list[Facts]:
 
 
 def _rates(facts: Facts) -> str:
-    """Return how often, at most, a policy over several tasks is wrong."""
+    """Return the largest error probabilities of a policy over several tasks."""
     first = facts["checks"][0]
     share = numbers.percent((1 - first["comparison"]["hdi"]["prob"]) / 2)
     return (
@@ -211,7 +212,7 @@ def _rates(facts: Facts) -> str:
 
 
 def gate_markdown(facts: Facts) -> str:
-    """Return a gate in GitHub's Markdown, with text from the data escaped."""
+    """Return a gate as GitHub Markdown, with text from the data escaped."""
     parts = [
         f"### {_MARKS[facts['status']]} {for_markdown(gate_headline(facts), inline=True)}",
         gate_table(facts).to_markdown(),
@@ -232,9 +233,9 @@ def gate_markdown(facts: Facts) -> str:
 
 
 def gate_findings(checks: Sequence[Facts]) -> list[tuple[str, str, str]]:
-    """Return level, message and name of each finding once, most serious first.
+    """Return level, message and name of each finding without duplicates, most serious first.
 
-    The message of a finding that only some checks have begins with their names.
+    If only some checks have a finding, its message begins with the names of these checks.
     """
     checks_by_finding: dict[tuple[str, str, str], list[str]] = {}
     for check in checks:
@@ -284,7 +285,7 @@ def _reason(check: Facts) -> str:
 
 
 def _beyond(check: Facts) -> bool:
-    """Return whether the task would fail if it were the only one."""
+    """Return whether the task would fail on its own."""
     hdi, greater = check["comparison"]["hdi"], check["comparison"].get("greater_is_better", True)
     beyond = hdi["high"] < check["edge"] if greater else hdi["low"] > check["edge"]
     return "task" in check and beyond
@@ -327,7 +328,7 @@ def _row(check: Facts) -> dict[str, object]:
 
 
 def _short_name(check: Facts) -> str:
-    """Return the name of a check in a table: that of its task, in a suite."""
+    """Return the name of a check in a table; in a suite, the name of its task."""
     if "task" not in check:
         return check_name(check)
     return for_text(check["task"], limit=_LIMIT) + (", advisory" if check["advisory"] else "")

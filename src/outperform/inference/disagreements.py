@@ -130,7 +130,8 @@ def _levels_with_tails(spec: Spec) -> Iterator[Finding]:
 def _skewed(spec: Spec, decision: Decision, pair: tuple[int, int]) -> Finding | None:
     """Return ``heavy_tails`` if a difference depends on so few units that the decision is withheld.
 
-    Return ``few_items`` if no item is expected beyond a quantile, which is then an extreme value.
+    Return Return ``few_items`` if no item is expected beyond a quantile, which is then an extreme
+    value.
     """
     how, n_even = spec.metric.how, spec.n_even
     if n_even is not None and isinstance(how, Order) and how.level and decision.decided:
@@ -255,7 +256,7 @@ def repeated_findings(
 
 
 def often(times: int) -> str:
-    """State how often every item was counted if more than once."""
+    """State how often every item was counted, if more than once."""
     return "" if times == 1 else f" (every item counted {times} times)"
 
 

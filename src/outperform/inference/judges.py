@@ -225,7 +225,7 @@ def _uneven_strata(pool: Judged) -> float:
 
 
 def _uneven_grades(spec: ScoreSpec) -> tuple[float, str]:
-    """Return the probability of such grades of randomly drawn items, and the extreme model."""
+    """Return the probability of such grades for randomly drawn items, and the extreme model."""
     looked = _looked(spec)
     weights = spec.data.values[0][:, GRADES.index("looked")]
     n, n_seen = _counts(spec)

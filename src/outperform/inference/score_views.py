@@ -243,7 +243,7 @@ def _standing(ranking: Ranking, n_rows: int) -> AnyArray:
     standing = np.zeros((2, n_rows), dtype=np.int64)
     standing[0, ranking.positives], standing[1, ranking.positives] = ranking.above, ranking.level
     ranks = np.arange(len(ranking.negatives))
-    # A positive ranks above a negative that is not at its level or above.
+    # A positive item ranks above a negative one that is not at its level or above.
     standing[0, ranking.negatives] = np.searchsorted(ranking.level, ranks, side="right")
     standing[1, ranking.negatives] = np.searchsorted(ranking.above, ranks, side="right")
     return standing

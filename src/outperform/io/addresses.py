@@ -1,4 +1,4 @@
-"""Addresses: paths, schemes, store options, and secrets, which messages never show."""
+"""Addresses: paths, schemes, store options, and secrets, which never appear in messages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote, unquote_plus, urlsplit
 from outperform.errors import UsageError, param
 
 Option = str | bool | int | float | None
-"""One value of storage_options."""
+"""Value in storage_options."""
 _SHOWN = {
     *("account_name", "allow_bucket_creation", "anonymous", "background_writes"),
     *("blob_storage_authority", "connect_timeout", "dfs_storage_authority", "endpoint_override"),
@@ -23,7 +23,7 @@ _SHOWN = {
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """Options for reaching a store; the repr hides them, because they may be secret."""
+    """Options for connecting to a store; the repr hides them, because they may be secret."""
 
     options: Mapping[str, Option] = field(default_factory=dict, repr=False)
 
@@ -89,14 +89,14 @@ STORES = ("s3", "gs", "abfs", "abfss")
 OPTIONS_BEHIND = re.compile(r"\?[^/]*=.*", re.DOTALL)  # in a glob pattern, no = follows the ?
 _ADDRESS = re.compile(rf"\b{URL.pattern}[^\s'\"]+", re.IGNORECASE)
 _SCHEME = re.compile(r"(?:[a-z][a-z0-9+.-]+:/+)?", re.IGNORECASE)
-_LOGIN = re.compile(r"(?![a-z]:\\).*:.*@", re.IGNORECASE | re.DOTALL)  # but not a Windows drive
+_LOGIN = re.compile(r"(?![a-z]:\\).*:.*@", re.IGNORECASE | re.DOTALL)  # excludes a Windows drive
 _SERVER = re.compile(r"(?:\[[\w:.%]*\]|[^:/\[\]=]*)(?::[0-9]*)?(?:/[^=]*)?")
 _OPTIONS = re.compile(r"[?#;&\s]")  # the start of the options
-_SHORT = 4  # characters; a shorter secret is masked only as a separate word
+_SHORT = 4  # in characters; shorter secrets are masked only as separate words
 
 
 def masked(address: str) -> str:
-    """Return an address that shows only its user, host, port and database.
+    """Return an address that shows only user, host, port and database.
 
     If its parts are ambiguous, it shows less. Anything that is not an address, such as a file name,
     is returned unchanged.
@@ -121,7 +121,7 @@ def masked(address: str) -> str:
     head, options = (tail[: cut.start()], tail[cut.start() :]) if cut else (tail, "")
     login, at, server = head.rpartition("@")
     user, colon, _ = login.partition(":")
-    # If options contain an @, they may be the end of a password.
+    # If the options contain an @, they may be the end of a password.
     if "@" in options or "/" in user or not _SERVER.fullmatch(server):
         return f"{scheme}***"
     return f"{scheme}{user}{':***' if colon else ''}{at}{server}{'?***' if options else ''}"
@@ -210,7 +210,7 @@ def _split_scheme(address: str) -> tuple[str, str]:
     return scheme, address[len(scheme) :]
 
 
-_MOST_NAMED = 4  # files in the display name of a source
+_MOST_NAMED = 4  # number of files in the display name of a source
 
 
 def called(source: object) -> str:

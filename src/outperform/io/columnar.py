@@ -64,7 +64,7 @@ _FAMILIES: dict[str, Family] = {
 
 
 class Column(NamedTuple):
-    """One column: its SQL expression, the family of its values, and the engine's type."""
+    """Column of a table: SQL expression, family of values, and the engine's type."""
 
     expression: str
     family: Family
@@ -72,7 +72,7 @@ class Column(NamedTuple):
 
     @property
     def as_text(self) -> str:
-        """SQL expression of its values as plain text, for ids and conditions."""
+        """SQL expression for the values as plain text, for ids and conditions."""
         if self.family == "json":
             return f"(CAST({self.expression} AS JSON) ->> '$')"
         return self.expression if self.family == "text" else f"CAST({self.expression} AS VARCHAR)"
@@ -83,14 +83,14 @@ class Column(NamedTuple):
             return self
         listed_texts = ", ".join(map(text, texts))
         test = f"{self.as_text} IN ({listed_texts})"
-        if self.family == "json":  # the text "1" is not the number 1
+        if self.family == "json":  # distinguishes the text "1" from the number 1
             test = f"{self.expression} LIKE '\"%' AND {test}"
         return self._replace(expression=f"(CASE WHEN {test} THEN NULL ELSE {self.expression} END)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scan:
-    """One file as the engine sees it; its columns are addressed by position, never by name."""
+    """File as the engine sees it; columns are addressed by position, never by name."""
 
     file: File
     relation: str
@@ -99,12 +99,12 @@ class Scan:
     findings: tuple[Finding, ...] = field(default=())
     hint: str = ""
     merges: bool = False  # whether the first parameter, a path, may be a list of paths
-    missing: tuple[str, ...] = ()  # texts that mean a missing value
+    missing: tuple[str, ...] = ()  # texts that represent a missing value
     lines: Callable[[Sequence[int]], list[int]] | None = field(default=None, compare=False)
 
     @property
     def partition(self) -> dict[str, str | None]:
-        """Columns named by the folders, except those that the file itself has."""
+        """Columns from folder names, except those that the file itself has."""
         return {name: value for name, value in self.file.partition if name not in self.columns}
 
     def column(self, name: str) -> Column:
@@ -112,7 +112,7 @@ class Scan:
         return self.raw_column(name).without(self.missing)
 
     def raw_column(self, name: str) -> Column:
-        """Return a column as written in the file, for conditions."""
+        """Return a column as it is in the file, for conditions."""
         partition = self.partition
         if name in partition:
             return Column(f"p{list(partition).index(name)}", "text")
@@ -140,7 +140,7 @@ class Scan:
 
 
 class Reader(NamedTuple):
-    """One kind of file: a fast way to read it, and a slow one that explains errors."""
+    """File type: a fast reader, and a slow reader that explains errors."""
 
     scan: Callable[[File, Sequence[str], Dialect, Engine], Scan]
     rescue: Callable[[File, Sequence[str], Dialect, Engine, str], Scan]
@@ -148,9 +148,9 @@ class Reader(NamedTuple):
 
 
 def merged(scans: Iterable[Scan], names: Collection[str]) -> list[Scan]:
-    """Merge the scans of files that, for these columns, differ only in their paths.
+    """Merge scans that differ only in their paths, considering these columns.
 
-    One statement over a list of files is faster than one with a part per file.
+    A statement with a list of files is faster than a statement with one part per file.
     """
     groups: dict[object, list[Scan]] = {}
     for number, scan in enumerate(scans):
@@ -183,7 +183,7 @@ def no_column(name: str, known: Sequence[str], file: str, hint: str = "") -> str
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return column names for a message; if there are many, only the first ones."""
+    """Return column names for a message, shortened if there are many."""
     text = ", ".join(repr(name[:60]) for name in names[:_SHOWN])
     return text + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
 
@@ -221,7 +221,7 @@ def places(count: int) -> str:
 
 
 def typed(expression: str, type_: str) -> Column:
-    """Return a column with one of the engine's types.
+    """Return a column given its type in the engine.
 
     Examples
     --------
@@ -256,7 +256,7 @@ def scan_parquet(file: File, wanted: Sequence[str], dialect: Dialect, engine: En
 def scan_all(
     files: Sequence[File], wanted: Sequence[str], dialect: Dialect, engine: Engine
 ) -> list[Scan]:
-    """Read names and types from all footers at once; files with one schema share their types."""
+    """Read names and types from all footers at once; files with the same schema share types."""
     paths = list(dict.fromkeys(file.path for file in files))
     try:
         rows = engine.fetch(_SCHEMA, [paths])
@@ -360,13 +360,13 @@ class Batches:
 
     def _checked(self) -> Iterator[Any]:
         for batch in self._read(self._columns):
-            # The engine trusts offsets and text, so it would read beyond the end.
+            # The engine does not check offsets and text, so it could read beyond the end.
             batch.validate(full=True)
             yield batch
 
 
 def pyarrow() -> Any:
-    """Return pyarrow, or raise an error that names its extra."""
+    """Return pyarrow, or raise an error that names the missing extra."""
     return require("pyarrow", extra="arrow", purpose="reading Arrow files")
 
 
@@ -377,7 +377,7 @@ def scan_batches(
     dialect: Dialect,
     engine: Engine,
 ) -> Scan:
-    """Return a scan of the requested columns; the others are known by name only."""
+    """Return a scan of the requested columns; for other columns only the names are known."""
     names = list(schema.names)
     refuse_twins(names, file.name)
     requested = [
@@ -398,7 +398,7 @@ def scan_batches(
 
 
 def refuse_broken(file: File, schema: Any, read: ReadBatches, scan: Scan, what: str) -> None:
-    """Read everything again outside the engine, so that the error describes the file's fault."""
+    """Read everything again outside the engine, so the error describes what is wrong."""
     readable = [
         index
         for index, name in enumerate(schema.names)
@@ -447,7 +447,7 @@ _END = b"\xff\xff\xff\xff\0\0\0\0"  # the end of a stream
 
 
 def scan_arrow(file: File, wanted: Sequence[str], dialect: Dialect, engine: Engine) -> Scan:
-    """Read names and types from the schema, and let the engine request batches."""
+    """Read names and types from the schema; the engine requests the batches."""
     _refuse_cut(file)
     return scan_batches(file, _schema(file), partial(_batches, file), dialect, engine)
 
@@ -498,4 +498,6 @@ def _refuse_cut(file: File) -> None:
     with file.open() as stream:
         stream.seek(-len(_END), os.SEEK_END)
         if stream.read() != _END:
-            raise DataError(f"{file.name} has no end mark; it is truncated or still being written")
+            raise DataError(
+                f"{file.name} has no end marker; it is truncated or still being written"
+            )

@@ -32,8 +32,9 @@ _MAGIC = (
 )
 # Real data do not compress beyond these limits. Without limits, a small file could keep a machine
 # busy for hours.
-_MOST = 1 << 30  # unpacked bytes that any file may have
-_MOST_AT_ONCE = 1 << 28  # unpacked bytes that any file may have if it is read into memory
+_MOST = 1 << 30  # unpacked bytes that are always allowed
+# unpacked bytes that are always allowed for a file that is read into memory
+_MOST_AT_ONCE = 1 << 28
 _RATIO = 200
 _BLOCK = 1 << 20
 _ORDER_MARKS = (
@@ -45,7 +46,7 @@ _ORDER_MARKS = (
 
 
 def magic(head: bytes) -> str | None:
-    """Return the kind of file that starts with these bytes, or None.
+    """Return the file type that starts with these bytes, or None.
 
     Examples
     --------
@@ -56,13 +57,13 @@ def magic(head: bytes) -> str | None:
 
 
 def order_mark(head: bytes) -> str | None:
-    """Return the encoding of a byte order mark other than UTF-8's, or None."""
+    """Return the encoding indicated by a byte order mark other than UTF-8's, or None."""
     return next((encoding for start, encoding in _ORDER_MARKS if head.startswith(start)), None)
 
 
 @contextmanager
 def unpacked(path: str, packing: str, *, name: str, at_once: bool = False) -> Iterator[BinaryIO]:
-    """Open a file as its unpacked bytes; damage raises a DataError."""
+    """Open the unpacked bytes of a file; a damaged file raises a DataError."""
     try:
         with _open(path, packing) as stream:
             most = most_unpacked(os.path.getsize(path), at_once=at_once)
@@ -88,7 +89,7 @@ def endless(name: str, most: int, *, mend: str = "unpack it before it is read") 
 
 
 def limited(stream: BinaryIO, most: int, *, name: str) -> BinaryIO:
-    """Return a stream of unpacked bytes that raises an error if there are too many."""
+    """Return a stream of unpacked bytes that raises an error beyond the limit."""
     return io.BufferedReader(_Limited(stream, most, endless(name, most)), _BLOCK)
 
 
@@ -126,7 +127,7 @@ def _open_zstd(path: str) -> BinaryIO:
 
 
 def unpack_zstd(data: bytes, most: int, *, name: str) -> bytes:
-    """Return the unpacked bytes of zstd data, unless they are too many."""
+    """Return the unpacked bytes of zstd data; too many bytes raise an error."""
     try:
         zstd = import_module("compression.zstd")
     except ModuleNotFoundError:  # before Python 3.14

@@ -27,7 +27,7 @@ _MARKS = (
 
 
 class _Row(NamedTuple):
-    """One line of a sentence; a row without cells marks the end of a sentence."""
+    """Line of a sentence; a row without cells marks the end of a sentence."""
 
     line: int
     cells: list[str]
@@ -56,8 +56,8 @@ def read_conll(
         Columns to return: the number of each column by name, counted from 0, or from the end if
         negative.
     separator
-        Separator between columns. Default: a tab if the first row has one, otherwise any number
-        of blanks.
+        Separator between columns. Default: a tab if the first row contains one, otherwise any
+        number of blanks.
     encoding
         Encoding of the file.
 
@@ -83,8 +83,8 @@ def read_conll(
     for column, number in columns.items():
         if not -width <= number < width:
             raise UsageError(
-                f"{name} has {width} columns, so the number of {column!r} must be from "
-                f"{-width} to {width - 1}; got {number}; line {first.line} has {first.cells!r}"
+                f"{name} has {width} columns, so the number of {column!r} must be between "
+                f"{-width} and {width - 1}; got {number}; line {first.line} has {first.cells!r}"
             )
     values: dict[str, list[list[str]]] = {column: [] for column in columns}
     for sentence in _sentences(rows):
@@ -102,12 +102,14 @@ def read_conll(
 def _check_arguments(columns: Mapping[str, int], separator: str | None) -> None:
     if not isinstance(columns, Mapping) or not columns:
         raise UsageError(
-            'columns must give the number of each column by name, e.g. {"token": 0, "tag": -1}; '
+            'columns must map names to column numbers, e.g. {"token": 0, "tag": -1}; '
             f"got {columns!r}"
         )
     for column, number in columns.items():
         if isinstance(number, bool) or not hasattr(number, "__index__"):
-            raise UsageError(f"the number of a column must be whole; got {number!r} for {column!r}")
+            raise UsageError(
+                f"a column number must be a whole number; got {number!r} for {column!r}"
+            )
     if separator is not None and (not isinstance(separator, str) or not separator):
         raise UsageError(f"separator must be text such as '\\t', or None; got {separator!r}")
 
@@ -170,13 +172,13 @@ def _rows(name: str, lines: list[str], separator: str | None) -> Iterator[_Row]:
 def _first_row(
     name: str, lines: list[str], separator: str | None
 ) -> tuple[int, Callable[[str], list[str]]]:
-    """Return the index of the first row and the function that splits rows."""
+    """Return the index of the first row, and a function that splits rows."""
     candidates = [
         number
         for number, line in enumerate(lines)
         if not _is_blank([line]) and not _is_boundary(line)
     ]
-    # A token may begin with "#", so such lines can be rows too, but the others certainly are.
+    # A token may begin with "#", so such lines can be rows too. All other lines are certainly rows.
     certain = (number for number in candidates if not lines[number].startswith("#"))
     possible = (number for number in candidates if not lines[number].startswith(_COMMENTS))
     first = next(certain, next(possible, None))
@@ -190,7 +192,7 @@ def _first_row(
 
 
 def _is_blank(cells: list[str]) -> bool:
-    # If files were concatenated, a byte order mark may be the only content of a line.
+    # In concatenated files, a line may contain nothing but a byte order mark.
     return not "".join(cells).strip().strip(_MARK)
 
 

@@ -36,7 +36,7 @@ def not_counts(name: str, table: str, number: int = 0, example: object = None) -
 # Each check rescans the data, so large data are not checked for repeated ids.
 MOST_ROWS = 250_000
 MOST_BYTES = 128 << 20
-_LEAST_VALUES = 10  # a column with fewer distinct values is a category
+_LEAST_VALUES = 10  # columns with fewer distinct values are categories
 _LEAST_SIZE = 1.05  # items per distinct value, on average
 _MOST_COLUMNS = 3
 
@@ -49,13 +49,13 @@ class Repeats(NamedTuple):
 
     @property
     def looks_like_groups(self) -> bool:
-        """Whether values repeat and are more than a few categories."""
+        """Whether values repeat and are not just a few categories."""
         often = self.n_rows >= _LEAST_SIZE * self.n_values
         return self.n_values >= _LEAST_VALUES and often
 
 
 def candidates(families: Mapping[str, str], query: TableQuery) -> list[str]:
-    """Return the columns to check: named like a group, with values like ids, and unused so far."""
+    """Return the columns to check: unused so far, named like groups, with id-like values."""
     taken = {*query.keys, query.id, query.count}
     return [
         name
@@ -73,10 +73,10 @@ def beside(
     repeats: Callable[[], Mapping[str, Repeats]],
     count: Callable[[TableQuery], Outcomes],
 ) -> Outcomes:
-    """Return outcomes that record the columns with repeated ids, coarsest first.
+    """Return outcomes that record the columns with repeated ids, fewest distinct ids first.
 
-    An unrequested check must not stop reading, so columns that cannot be read, or in which values
-    are missing, are skipped.
+    This check was not requested, so it must not stop reading. Columns that cannot be read or that
+    have missing values are skipped.
     """
     repeated = []
     with suppress(OutperformError):
@@ -105,7 +105,7 @@ _COUNTS = {
 
 
 class NoRows(DataError):
-    """Error for a table without rows to count."""
+    """Error raised for a table without rows to count."""
 
 
 def count(table: Table, query: TableQuery, engine: Engine) -> Outcomes:
@@ -165,14 +165,14 @@ def count_rows(table: Table, query: TableQuery, engine: Engine) -> Outcomes:
     )
 
 
-_FEW = 20_000  # combinations; up to this number, fetching values is faster than fetching codes
+_FEW = 20_000  # number of combinations up to which fetching values is faster than fetching codes
 _PLAIN = {bool, int, str, type(None)}
 
 
 def group(
     source: str, parameters: Sequence[object], *, keys: Sequence[str], number: str, engine: Engine
 ) -> Grouped:
-    """Count equal rows of a FROM clause inside the engine; many rows come back as codes."""
+    """Count equal rows of a FROM clause inside the engine; many rows are returned as codes."""
     named = ", ".join(f"{key} AS g{index}" for index, key in enumerate(keys))
     engine.scan(
         f"CREATE OR REPLACE TEMP TABLE grouped AS SELECT {named}, {number} AS n FROM {source} "
@@ -207,7 +207,7 @@ def _coded_groups(n_keys: int, engine: Engine) -> Grouped:
         values.append([value for (value,) in rows])
         joins.append(f"JOIN v{index} ON g{index} IS NOT DISTINCT FROM v{index}.value")
     codes = ", ".join(f"v{index}.code AS c{index}" for index in range(n_keys))
-    # Sums may be wider than any NumPy integer, so large ones come as text.
+    # Sums may exceed NumPy integers, so large sums are returned as text.
     arrays = engine.fetch_arrays(
         f"SELECT {codes}, CASE WHEN n < {2**62} THEN CAST(n AS BIGINT) END AS n, "
         f"CASE WHEN n >= {2**62} THEN CAST(n AS VARCHAR) END AS wide FROM grouped {' '.join(joins)}"
@@ -243,7 +243,7 @@ _MOST_NAMED = 3  # rows
 def named_rows(
     rows: Sequence[int], table: str, lines: Callable[[Sequence[int]], list[int]] | None = None
 ) -> str:
-    """Return the clause that names the first rows, by line if the file has lines.
+    """Return the clause that lists the first rows, by line number if the file has lines.
 
     Examples
     --------
@@ -272,7 +272,7 @@ def _first_rows(
 
 
 def is_strange(column: Column) -> str:
-    """Return the SQL test for a value that is neither missing nor right nor wrong."""
+    """Return the SQL test for values that are not missing, right or wrong."""
     texts = ", ".join(f"'{text}'" for text in ("", *group_by.SAYS_RIGHT))
     return f"lower({column.as_text}) NOT IN ({texts}) AND NOT ({is_missing(column, empty=True)})"
 
@@ -308,7 +308,7 @@ def _refuse_fractions(table: Table, query: TableQuery, engine: Engine) -> None:
 
 
 def _summed(table: Table, query: TableQuery, engine: Engine) -> str:
-    """Return the SQL sum of the counts, after checking that all are whole numbers."""
+    """Return the SQL sum of the counts, after checking that all are integers."""
     name = str(query.count)
     cast = _COUNTS.get(table.family(name))
     if cast is None or len({scan.column(name).family for scan in table.scans}) > 1:

@@ -1,4 +1,4 @@
-"""Files of confusion matrices and of fold counts."""
+"""Files with confusion matrices and fold counts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class LabelledMatrix:
     labels
         Classes, as text, in the order of the rows.
     counts
-        Counts: rows are true classes and columns predicted ones, both in the order of the labels.
+        Counts, with true classes as rows and predicted classes as columns, in label order.
     findings
         Findings from reading the file.
     """
@@ -43,12 +43,12 @@ class LabelledMatrix:
 def read_confusion(
     source: object, *, separator: str | None = None, encoding: str = "utf-8"
 ) -> LabelledMatrix:
-    r"""Read one confusion matrix: rows are true classes, columns predicted ones.
+    r"""Read one confusion matrix, with true classes as rows and predicted classes as columns.
 
     Parameters
     ----------
     source
-        CSV file with the predicted classes in the first row and the true ones in the first
+        CSV file with the predicted classes in the first row and the true classes in the first
         column.
     separator
         Separator between columns. Default: detected.
@@ -66,7 +66,7 @@ def read_confusion(
     with workspace() as folder:
         files = find_files(source, dialect, folder=folder)
         if len(files) != 1:
-            raise DataError(f"a confusion matrix must be one file; got {len(files)}")
+            raise DataError(f"a confusion matrix must be a single file; got {len(files)}")
         name, records = files[0].name, list(read_records(files[0], dialect))
     return _matrix(name, records)
 
@@ -107,8 +107,8 @@ def _in_order(model: str, matrix: LabelledMatrix, labels: Sequence[str]) -> AnyA
     if set(matrix.labels) != set(labels):
         unshared = sorted(set(matrix.labels) ^ set(labels))
         raise DataError(
-            f"confusion matrices must have the same classes; that of {model!r} and the first "
-            f"do not share {', '.join(map(repr, unshared[:5]))}"
+            f"confusion matrices must have the same classes; the matrix of {model!r} and the "
+            f"first one do not share {', '.join(map(repr, unshared[:5]))}"
         )
     order = [matrix.labels.index(label) for label in labels]
     return matrix.counts[np.ix_(order, order)]
@@ -128,8 +128,8 @@ def _matrix(name: str, records: Sequence[list[str]]) -> LabelledMatrix:
     if set(predicted) != set(true):
         unshared = sorted(set(predicted) ^ set(true))
         raise DataError(
-            f"{name}: the first row and the first column must name the same classes; they do not "
-            f"share {', '.join(map(repr, unshared[:5]))}"
+            f"{name}: the first row and the first column must contain the same classes; they do "
+            f"not share {', '.join(map(repr, unshared[:5]))}"
         )
     counts = np.array([_counts(name, record, predicted) for record in records[1:]], dtype=object)
     order = [predicted.index(label) for label in true]
@@ -185,7 +185,7 @@ def read_fold_counts(path: str | Path) -> FoldCounts:
     except UnicodeDecodeError as error:
         raise DataError(f"{path} is not UTF-8 text; save it as CSV in UTF-8") from error
     except FileNotFoundError as error:
-        raise UsageError(f"there is no file {path}") from error
+        raise UsageError(f"no file {path}") from error
     except OSError as error:
         raise DataError(f"cannot read {path}: {error.strerror}") from error
 

@@ -1,4 +1,4 @@
-"""Files of counted outcomes, and the parts of a folder of counts."""
+"""Files with counted outcomes, and the parts of a folder of counts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from outperform.io.paths import File, find_files
 from outperform.io.remote import found_at, is_remote, reached
 
 _JSON = Dialect(format="jsonl")
-_HEAD = 200  # bytes that contain the format of a file of outcomes
+_HEAD = 200  # the first bytes, which contain the format of a file of outcomes
 
 
 def holds_outcomes(source: object, storage: Storage | None = None) -> bool:
@@ -43,7 +43,7 @@ def holds_outcomes(source: object, storage: Storage | None = None) -> bool:
     with workspace() as folder:
         try:
             files = find_files(source, _JSON, folder=folder)
-        except DataError:  # another reader explains what is wrong
+        except DataError:  # another reader reports the error
             return False
         return _is_shard(files[0])
 
@@ -53,7 +53,7 @@ def read_shards(
     models: Sequence[str] | Mapping[str, str] | None,
     storage: Storage | None = None,
 ) -> Outcomes:
-    """Add up the outcomes of all files, in any order."""
+    """Sum the outcomes of all files, in any order."""
     total: Outcomes | None = None
     parts: dict[str, Part] = {}
     with workspace() as folder:
@@ -78,7 +78,7 @@ def read_shards(
 
 
 def _load(file: File) -> tuple[Part | None, Outcomes | None]:
-    """Read one file: only outcomes, or a part's first line and then its outcomes, if any."""
+    """Read one file: either outcomes, or a part with a first line and outcomes, if any."""
     part, outcomes = None, None
     with file.open() as stream:
         data = stream.read()
@@ -89,7 +89,7 @@ def _load(file: File) -> tuple[Part | None, Outcomes | None]:
         if data or part is None:
             outcomes = Outcomes.from_json(data)
         if part is not None and _checksum_of(data) != part.outcomes:
-            raise DataError("these are not the outcomes that the first line describes")
+            raise DataError("the outcomes do not match the first line")
     except DataError as error:
         raise DataError(f"{file.name}: {error}") from error
     return part, None if outcomes is None else read_from(outcomes, file.name)
@@ -105,7 +105,7 @@ def _begins_shard(head: bytes) -> bool:
     return head.lstrip().startswith(b"{") and any(mark in head for mark in marks)
 
 
-# A part of a growing folder: a line that describes the origin of its outcomes, then the outcomes.
+# A part of a growing folder: a line with the origin of the outcomes, then the outcomes.
 
 PART = "outperform/part"
 ENDING = ".jsonl.gz"
@@ -116,12 +116,12 @@ TYPES = {str: "text", int: "whole numbers", bool: "booleans"}
 
 
 class Content(NamedTuple):
-    """One counted file, with the values that show whether it has changed."""
+    """Counted file, with the values that show whether it has changed."""
 
     name: str
     size: int
-    marker: str  # changes when the file is written, and is cheap to look up
-    hash: str  # of its bytes
+    marker: str  # changes when the file is written, and is quick to read
+    hash: str  # hash of the bytes
 
 
 class Part(NamedTuple):
@@ -132,9 +132,9 @@ class Part(NamedTuple):
     files: tuple[Content, ...]
     items: int
     models: tuple[str, ...]
-    labels: str  # the type of the labels; empty if there are none
-    spec: str  # the checksum of the question
-    outcomes: str  # the checksum of the outcomes; empty if there are none
+    labels: str  # type of the labels; empty if there are none
+    spec: str  # checksum of the question
+    outcomes: str  # checksum of the outcomes; empty if there are none
     time: str
     version: str
 
@@ -163,7 +163,7 @@ def part_of(line: bytes) -> Part:
     data = read.parse(line)
     fields = _FIELDS(data, "")
     if not read.is_signed(data):
-        raise DataError("its first line does not match its checksum, so it was changed")
+        raise DataError("its first line was changed: the checksum does not match")
     files = tuple(Content(*row) for row in fields.pop("files"))
     values = {name: fields[name] for name in Part._fields if name in fields}
     return Part(**{**values, "files": files, "models": tuple(fields["models"])})
@@ -184,17 +184,17 @@ def part_line(part: Part) -> bytes:
 
 
 def read_part(path: Path) -> Part:
-    """Read the first line of a part, and check that its outcomes match."""
+    """Read the first line of a part, and check that the outcomes match it."""
     try:
         most = most_unpacked(path.stat().st_size, at_once=True)
         with gzip.open(path) as stream:
             content = limited(cast(BinaryIO, stream), most, name="it")
             part = part_of(content.readline())
             if not _is_signed(content.read(), part.outcomes):
-                raise DataError("these are not the outcomes that the first line describes")
+                raise DataError("the outcomes do not match the first line")
         if path.name != part_file(part.name):
             raise DataError(
-                f"it is the part {part.name!r}, whose file must be named {part_file(part.name)}"
+                f"it contains the part {part.name!r}, so its name must be {part_file(part.name)}"
             )
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{path} cannot be read: {error}") from error
@@ -204,7 +204,7 @@ def read_part(path: Path) -> Part:
 
 
 def part_file(name: str) -> str:
-    """Return the file name of a part, distinct even if the file system ignores case.
+    """Return the file name of a part, unique even if the file system ignores case.
 
     Examples
     --------
@@ -219,13 +219,13 @@ def part_file(name: str) -> str:
 
 
 def _checksum_of(data: bytes) -> str:
-    """Return the checksum at the end of outcomes, which were checked before; empty if none."""
+    """Return the checksum at the end of outcomes that were already checked; empty if none."""
     match = _ENDS_WITH.search(data[-100:])
     return match[1].decode("ascii") if match else ""
 
 
 def _is_signed(data: bytes, digest: str) -> bool:
-    """Return whether the bytes of outcomes, as an update writes them, have this checksum.
+    """Return whether the bytes of outcomes, as written by an update, have this checksum.
 
     Examples
     --------
@@ -247,13 +247,14 @@ def refuse_twin_parts(parts: Mapping[str, Part]) -> None:
     for name, part in parts.items():
         if part.spec != parts[first].spec:
             raise DataError(
-                f"{first} and {name} were counted for different questions, so they do not add up"
+                f"{first} and {name} were counted for different questions and cannot be added"
             )
         for content in part.files:
             other = known.setdefault(content.hash, name)
             if other != name:
                 raise DataError(
-                    f"{other} and {name} both count the bytes of {content.name}; remove one of them"
+                    f"{other} and {name} both include the bytes of {content.name}; remove one of "
+                    "them"
                 )
 
 

@@ -31,7 +31,7 @@ _ENDS = (b"\n", b"\r")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Layout:
-    """Layout of one file."""
+    """Layout of a CSV file."""
 
     separator: str
     quote: str | None
@@ -42,12 +42,12 @@ class _Layout:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Glance:
-    """Properties found in one pass over all bytes, because the engine is too lenient."""
+    """Properties from one pass over all bytes, needed because the engine is too lenient."""
 
     quoted: bool
-    padded: bool  # blanks next to quotes, which the engine would strip
-    trailing: bool  # rows that end with a separator, which the engine may swallow
-    unusual: bool  # several kinds of line ends, blank lines first, or lines of megabytes
+    padded: bool  # whether there are blanks next to quotes, which the engine would strip
+    trailing: bool  # whether rows end with a separator, which the engine may drop
+    unusual: bool  # whether there are mixed line ends, leading blank lines, or lines of megabytes
     separators: int
 
 
@@ -66,7 +66,7 @@ def scan_csv(file: File, wanted: Sequence[str], dialect: Dialect, engine: Engine
 def rescue_csv(
     file: File, wanted: Sequence[str], dialect: Dialect, engine: Engine, fault: str
 ) -> Scan:
-    """Read a file in Python, which either names the faulty line or shows that there is none."""
+    """Read a file in Python, which finds the faulty line if there is one."""
     return _rewritten(file, _layout(file, wanted, dialect), engine)
 
 
@@ -96,8 +96,8 @@ def _scan(file: File, layout: _Layout) -> Scan:
             layout.header,
             file.packing or "none",
         ),
-        # The engine reads only some empty fields as NULL. Missing values are decided later, from
-        # what the user declared.
+        # The engine reads only some empty fields as NULL. Missing values are determined later, from
+        # the user's settings.
         columns={
             name: Column(f"coalesce(c{index}, '')", "text")
             for index, name in enumerate(layout.names)
@@ -113,7 +113,7 @@ _MOST_LINES = 2_000_000  # rows that may be read again to find line numbers
 
 
 def _lines_of(file: File, layout: _Layout, rows: Sequence[int]) -> list[int]:
-    """Return the lines on which rows begin, both counted from 1; empty if too far down."""
+    """Return the line on which each row begins, counted from 1; empty if too far down."""
     if not rows or max(rows) > _MOST_LINES:
         return []
     line_rows = {row + layout.header for row in rows}
@@ -222,7 +222,7 @@ def _separators(block: bytes, mark: bytes) -> tuple[int, bool]:
 
 
 class _LineEnds:
-    """Counter of line ends, which counts only in files with carriage returns."""
+    """Counter of line ends, used only for files with carriage returns."""
 
     def __init__(self) -> None:
         self.feeds = self.returns = self.both = 0
@@ -241,7 +241,7 @@ class _LineEnds:
 
 
 def _blocks(stream: BinaryIO, head: bytes) -> Iterator[bytes]:
-    """Yield blocks that end with a line, unless a line is absurdly long."""
+    """Yield blocks that end at a line end, unless a line is extremely long."""
     while block := head + stream.read(_BLOCK):
         if not block.endswith(b"\n"):
             block += stream.readline(_BLOCK)
@@ -258,7 +258,7 @@ def _unquoted() -> str:
 
 
 def _numbered(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Yield lines with their numbers; a very long line comes in pieces."""
+    """Yield lines with their numbers; very long lines are split."""
     number, piece = 0, b"\n"
     while following := stream.readline(_LONGEST):
         number += piece.endswith(b"\n")
@@ -290,7 +290,7 @@ def _rewritten(file: File, layout: _Layout, engine: Engine) -> Scan:
 
 
 def _records(file: File, layout: _Layout) -> Iterator[list[str]]:
-    """Yield the records of a file; the first wrong record raises an error with its line."""
+    """Yield the records of a file; the first invalid record raises an error with its line."""
     width = len(layout.names)
     with _opened(file) as stream:
         parser = _parser(stream, layout.separator, layout.quote)
@@ -301,7 +301,7 @@ def _records(file: File, layout: _Layout) -> Iterator[list[str]]:
                     text = layout.separator.join(row)
                     shortened = text if len(text) <= 80 else text[:80] + "…"
                     raise DataError(
-                        f"{file.name}: every row must have {width} values, as the first one has; "
+                        f"{file.name}: every row must have {width} values, like the first row; "
                         f"line {line} has {len(row)}: {shortened!r}"
                     )
                 if row:
@@ -336,7 +336,7 @@ def _lines(file: File, text: TextIO) -> Iterator[str]:
 
 
 def undecodable(file: File) -> str:
-    """Return the message that locates the first byte that is not UTF-8."""
+    """Return the message about the first byte that is not UTF-8."""
     with file.open() as stream:
         for number, line in _numbered(stream):
             try:
@@ -354,8 +354,8 @@ def _malformed(file: File, first: int, last: int, error: csv.Error) -> str:
     where = f"line {first}" if first >= last else f"lines {first} to {last}"
     if "unexpected end" in str(error):
         return (
-            f"{file.name}: the row that begins on line {first} has a quote that is never closed; "
-            f"close it{_unquoted()}"
+            f"{file.name}: the row that begins on line {first} has an unclosed quote; close "
+            f"it{_unquoted()}"
         )
     if "field larger" in str(error):
         return f"{file.name}: {where}: a value has more than {csv.field_size_limit()} characters"

@@ -1,4 +1,4 @@
-"""Databases: open a table or query read-only, and count it in place."""
+"""Databases: open a table or query read-only, and count its rows in place."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _TYPES = {
     1700: "decimal",
 }
 _FIRST_FOREIGN = 16384  # PostgreSQL's own objects have smaller identifiers
-# PostgreSQL's own functions that run a query passed as text.
+# Built-in PostgreSQL functions that run a query passed as text.
 _RUN_TEXT = (
     "cursor_to_xml",
     "cursor_to_xmlschema",
@@ -106,7 +106,7 @@ class _Table(Protocol):
 
 
 class Connection(Protocol):
-    """Backend of ibis."""
+    """ibis backend."""
 
     con: _Driver
     dialect: object
@@ -130,7 +130,7 @@ def _ibis() -> _Ibis:
 
 
 def login_of(address: str) -> dict[str, str]:
-    """Return the user and password of an address, in which only ``%`` is an escape.
+    """Return the user and password of an address, in which only ``%`` escapes characters.
 
     Examples
     --------
@@ -143,14 +143,14 @@ def login_of(address: str) -> dict[str, str]:
 
 
 def connected(address: str) -> Connection:
-    """Connect so that all statements see the same rows and any change is rolled back."""
+    """Connect with one snapshot for all statements, and roll back any change."""
     connection = _ibis().connect(address, autocommit=False, **login_of(address))
     driver = connection.con
     driver.read_only = True
-    # In ibis every statement has its own transaction; here all share one, which never commits.
+    # ibis runs every statement in a separate transaction. Here all share one, which never commits.
     driver.transaction = nullcontext
     driver.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-    # Quoting of values assumes that a backslash is an ordinary character.
+    # The quoting of values assumes that a backslash is an ordinary character.
     driver.execute("SET LOCAL standard_conforming_strings = on")
     # After its first query, a transaction can no longer become writable.
     driver.execute("SELECT count(*) FROM pg_catalog.pg_namespace")
@@ -158,7 +158,7 @@ def connected(address: str) -> Connection:
 
 
 def types_of(query: str, connection: Connection) -> dict[str, object]:
-    """Return the types of a query's columns without the view that ibis would create."""
+    """Return the column types of a query, without creating a view as ibis does."""
     types = require("ibis.expr.datatypes", extra="sql", purpose="reading databases")
     _refuse_acting(query, connection)
     with connection.con.cursor() as cursor:
@@ -172,7 +172,7 @@ def types_of(query: str, connection: Connection) -> dict[str, object]:
 
 
 def _refuse_acting(query: str, connection: Connection) -> None:
-    """Reject functions that may write, because even a read-only transaction can run them.
+    """Reject functions that may write, because even a read-only transaction can call them.
 
     Only PostgreSQL's own functions that are not volatile are known to be read-only. A function that
     an extension declares stable may run the SQL it receives, as crosstab does, and dblink in that
@@ -196,13 +196,13 @@ def _refuse_acting(query: str, connection: Connection) -> None:
     name, is_foreign = function
     if is_foreign:
         raise UsageError(
-            f"a query must only read; {name} is not one of PostgreSQL's own functions, so it may "
-            "do anything. If you trust it, create a view of the query and read the view with "
-            f"{param('table=')}"
+            f"a query must be read-only; {name} is not a built-in PostgreSQL function, so it may "
+            "have side effects. If you trust it, create a view of the query and read the view "
+            f"with {param('table=')}"
         )
     raise UsageError(
-        f"a query must only read, and return the same rows each time; PostgreSQL declares that "
-        f"{name} may have side effects or change its result"
+        "a query must be read-only and return the same rows each time; PostgreSQL declares that "
+        f"{name} may have side effects or a varying result"
     )
 
 
@@ -222,8 +222,8 @@ SCHEMES = (
     "trino",
 )
 _KEYWORDS = re.compile(r"(?:^|\s)(?:host|dbname|user|password)\s*=", re.IGNORECASE)
-_ONE_SELECT = "a query must be one SELECT that changes nothing"
-# Counting needs none of these, so they are locked before it begins.
+_ONE_SELECT = "a query must be a single SELECT without side effects"
+# Counting needs none of these, so they are locked before counting.
 _LOCKS = (
     "SET autoinstall_known_extensions = false",
     "SET autoload_known_extensions = false",
@@ -235,7 +235,7 @@ _LOCKS = (
 _STORED = {"text": {"text"}, "whole numbers": {"integer"}, "fractions": {"integer", "real"}}
 
 
-# The relation to count, and the function that interrupts a count that blocks Python, if any.
+# The relation to count, and a function that interrupts a count that blocks Python, if any.
 Opened = tuple[object, Callable[[], None] | None]
 
 
@@ -244,7 +244,7 @@ class Database:
     """Location of a database, and its table or query to count."""
 
     scheme: str
-    address: str = field(repr=False)  # a path, or the full address of a server
+    address: str = field(repr=False)  # path, or full address of a server
     table: str | None
     query: str | None
 
@@ -256,7 +256,7 @@ class Database:
 
 
 def known_database(source: object, *, table: str | None, query: str | None) -> Database | None:
-    """Return a database with its table or query, or None for any other source."""
+    """Return a database and its table or query, or None for any other source."""
     named = table is not None or query is not None
     if not isinstance(source, (str, os.PathLike)):
         location = None
@@ -285,7 +285,7 @@ def known_database(source: object, *, table: str | None, query: str | None) -> D
 
 
 def count_database(database: Database, ask: Callable[[Frame], TableQuery]) -> Outcomes:
-    """Open a database, let it count the table or query, and close it."""
+    """Open a database, count its table or query, and close it."""
     opened = _opened_duckdb if database.scheme == "duckdb" else _opened_ibis
     fault: OutperformError
     try:
@@ -294,11 +294,11 @@ def count_database(database: Database, ask: Callable[[Frame], TableQuery]) -> Ou
             return count() if interrupt is None else interruptible(count, interrupt)
     except OutperformError as error:
         fault = type(error)(without_secrets(str(error), database.address))
-    except Exception as error:  # every driver has its own exceptions
+    except Exception as error:  # each driver has different exceptions
         line = str(error).strip().partition("\n")[0] or type(error).__name__
         message = without_secrets(f"{database.name} cannot be read: {line}", database.address)
         fault = MissingExtraError(message) if isinstance(error, ImportError) else DataError(message)
-    raise fault  # outside the handler, so that the traceback hides the driver's message
+    raise fault  # outside the handler, so the traceback does not show the driver's message
 
 
 def _counted(database: Database, relation: object, ask: Callable[[Frame], TableQuery]) -> Outcomes:
@@ -313,7 +313,7 @@ def _counted(database: Database, relation: object, ask: Callable[[Frame], TableQ
 
 
 def _by_address(scheme: str, address: str) -> tuple[str, str]:
-    kind, plus, _ = scheme.partition("+")  # SQLAlchemy's postgresql+psycopg also names a driver
+    kind, plus, _ = scheme.partition("+")  # removes the driver from SQLAlchemy's postgresql+psycopg
     if plus and kind in SCHEMES:
         scheme, address = kind, f"{kind}{address[len(scheme) :]}"
     if scheme not in SCHEMES:
@@ -333,7 +333,7 @@ def _by_address(scheme: str, address: str) -> tuple[str, str]:
 
 
 def _scheme_of(path: str) -> str:
-    """Return the kind of a database file, by its first bytes."""
+    """Return the type of a database file from its first bytes."""
     try:
         with open(path, "rb") as stream:
             head = stream.read(16)
@@ -353,7 +353,7 @@ def _scheme_of(path: str) -> str:
 def _opened_duckdb(database: Database) -> Iterator[Opened]:
     duckdb = require("duckdb", extra="cli", purpose="reading databases of DuckDB")
     with workspace() as folder, duckdb.connect(database.address, read_only=True) as connection:
-        # By default, data that exceed memory would be written next to the database.
+        # By default, data that do not fit in memory would be written next to the database.
         connection.execute(f"SET temp_directory = {text(folder)}")
         for lock in _LOCKS:
             connection.execute(lock)
@@ -362,7 +362,7 @@ def _opened_duckdb(database: Database) -> Iterator[Opened]:
             if kinds != [duckdb.StatementType.SELECT]:
                 raise UsageError(_ONE_SELECT)
             refuse_twins(connection.sql(database.query).columns, database.name)
-            # The query becomes a view, because it may end in a semicolon and a comment.
+            # The query is stored as a view, because it may end with a semicolon and a comment.
             connection.execute(f"CREATE TEMP VIEW outperform_query AS {database.query}")
             relation = connection.sql("FROM temp.outperform_query")
         else:
@@ -389,7 +389,7 @@ def _opened_ibis(database: Database) -> Iterator[Opened]:
                 rows += [(schema, table) for table in connection.list_tables(database=schema)]
             schema, name = _table(database.table, rows, "")
             relation = connection.table(name, database=schema or None)
-        # The other drivers check for signals while they wait for the server.
+        # Other drivers check for signals while they wait for the server.
         yield relation, connection.con.interrupt if database.scheme == "sqlite" else None
     finally:
         connection.disconnect()
@@ -433,7 +433,7 @@ def _quoted(name: str) -> str:
 
 
 def _select(query: str, connection: Connection) -> str:
-    """Return a query without comments and semicolon; if it may write, raise an error."""
+    """Return a query without comments and semicolon; a query that may write raises an error."""
     sqlglot = require("sqlglot", extra="sql", purpose="reading databases")
     words = sqlglot.expressions
     try:
@@ -448,7 +448,8 @@ def _select(query: str, connection: Connection) -> str:
     is_query = len(parsed) == 1 and isinstance(parsed[0], words.Query)
     if not is_query or any(isinstance(node, writing) for node in parsed[0].walk()):
         raise UsageError(_ONE_SELECT)
-    strict = {"unsupported_level": sqlglot.ErrorLevel.RAISE}  # else sqlglot drops unknown syntax
+    # otherwise sqlglot drops unknown syntax
+    strict = {"unsupported_level": sqlglot.ErrorLevel.RAISE}
     options = {"comments": False, "normalize_functions": False, **strict}
     try:
         return str(parsed[0].sql(dialect=connection.dialect, **options))
@@ -462,13 +463,13 @@ def _no_query(error: Exception) -> UsageError:
 
 
 def _refuse_twins(frame: Frame) -> None:
-    """Raise an error for repeated column names, which SQLite numbers as in ``y:1``."""
+    """Raise an error for repeated column names, which SQLite renames, for example to ``y:1``."""
     names = [re.sub(r":[0-9]+$", "", name) for name in frame.names]
     refuse_twins(list(frame.names) if len(set(names)) == len(names) else names, frame.name)
 
 
 def _refuse_loose_types(table: _Table, frame: Frame, query: TableQuery) -> None:
-    """Raise an error if values do not have the type of their column, which SQLite permits."""
+    """Raise an error if values do not have the type of their column, as SQLite allows."""
     others = [name for name in (query.count, query.weight, query.groups) if name is not None]
     columns = (*query.columns, *others)
     names = [name for name in columns if frame.column(name).family in _STORED]

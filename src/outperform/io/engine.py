@@ -1,4 +1,4 @@
-"""DuckDB, locked down; only this module talks to it."""
+"""Sandboxed DuckDB; only this module uses it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from outperform._typing import AnyArray
 from outperform.errors import MissingExtraError, OutperformError, ResourceError, require
 from outperform.progress import LISTENER, LOG
 
-_MEMORY = "1GB"  # data beyond this limit go to disk
+_MEMORY = "1GB"  # data beyond this limit are written to disk
 _EVERY = 0.2  # seconds between progress checks
-_RETRY = 0.02  # seconds between attempts to interrupt a query that may be about to begin
+_RETRY = 0.02  # seconds between attempts to interrupt a query that may not have started yet
 T = TypeVar("T")
 
 
@@ -29,7 +29,7 @@ class EngineFault(OutperformError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Engine:
-    """Connection that can access only the passed files and one private folder."""
+    """Connection that can access only the given files and one private folder."""
 
     connection: Any
     folder: str
@@ -62,7 +62,7 @@ class Engine:
     def register(self, source: object) -> str:
         """Register Arrow batches as a table, and return its name."""
         name = f"arrow_{uuid4().hex}"
-        self._ask(lambda: self.connection.register(name, source))  # which calls the source
+        self._ask(lambda: self.connection.register(name, source))  # this calls the source
         return name
 
 
@@ -111,7 +111,7 @@ def interruptible(
     *,
     meanwhile: Callable[[], None] = lambda: None,
 ) -> T:
-    """Run a query on another thread, so that a signal reaches Python at once and ends it.
+    """Run a query on another thread, so a signal reaches Python at once and ends the query.
 
     On the main thread, DuckDB would replace a signal's exception with one of its own errors, and
     SQLite would ignore signals.
@@ -149,7 +149,7 @@ def workspace() -> Iterator[str]:
 
 
 class Spool:
-    """New file in the private folder; a failed write is a ResourceError, not a data error."""
+    """New file in the private folder; a failed write raises a ResourceError, not a data error."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -162,7 +162,7 @@ class Spool:
         return self
 
     def write(self, data: str | bytes) -> int:
-        """Write bytes, or text in UTF-8."""
+        """Write bytes, or text as UTF-8."""
         block = data.encode("utf-8") if isinstance(data, str) else data
         try:
             return self._stream.write(block)
@@ -203,8 +203,8 @@ def _faults() -> Iterator[None]:
         yield
     except duckdb.OutOfMemoryException as error:
         raise ResourceError(
-            f"counting needs more than {_MEMORY} of memory and the free space of the temporary "
-            "folder; check that all of these columns are labels"
+            f"counting needs more than {_MEMORY} of memory and more space than the temporary "
+            "folder has; check that all of these columns contain labels"
         ) from error
     except (duckdb.Error, UnicodeError, RuntimeError) as error:
         if os.strerror(errno.ENOSPC) in str(error):

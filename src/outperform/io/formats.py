@@ -14,11 +14,11 @@ from outperform.io.addresses import Storage
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow")
 """Formats of tables; those of evaluation logs are in the catalogue."""
 _UTF8 = {"utf-8", "utf-8-sig"}
-_HOST_NAMES = {"idna", "punycode"}  # encodings of host names only
+_HOST_NAMES = {"idna", "punycode"}  # encodings that are only for host names
 
 
 class DialectOptions(TypedDict, total=False):
-    """Options of ``dialect``, which describe how text files are written."""
+    """Options of ``dialect``, which describe the format of text files."""
 
     separator: str
     quote: str | None
@@ -46,7 +46,7 @@ def check_options(dialect: DialectOptions | None) -> DialectOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """What the caller knows about a file; None means that it is detected."""
+    """Known properties of a file; None means that a property is detected."""
 
     format: str | None = None
     separator: str | None = None
@@ -81,7 +81,7 @@ class Dialect:
 
 
 def _is_of_text(encoding: object) -> bool:
-    """Return whether an encoding is for text; Python's codecs also compress and escape."""
+    """Return whether an encoding is a text encoding; some Python codecs compress or escape."""
     try:
         return (
             "label".encode(str(encoding)) != b""

@@ -1,4 +1,4 @@
-"""Data frames, counted by their own library."""
+"""Data frames, counted by the library they belong to."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ if TYPE_CHECKING:
 
 _HALF = 2**32
 _LISTS = ("List", "Array")
-_INTERRUPTED = "Query interrupted"  # DuckDB's message in place of a signal's exception
+_INTERRUPTED = "Query interrupted"  # DuckDB's message, which replaces the exception of a signal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """Frame of any library, not yet computed, with its columns and its display name."""
+    """Lazy frame of any library, with its columns and its display name."""
 
     plan: LazyFrame[Any]
     columns: Mapping[str, Column]
@@ -57,7 +57,7 @@ class Frame:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the columns."""
+        """Names of the columns."""
         return tuple(self.columns)
 
     def column(self, name: str) -> Column:
@@ -68,7 +68,7 @@ class Frame:
 
 
 def known_frame(source: Any, *, name: str = "the frame") -> Frame | None:
-    """Return a frame that narwhals knows, or None for any other object."""
+    """Return a frame supported by narwhals, or None for any other object."""
     import narwhals.stable.v2 as nw
     from narwhals.exceptions import DuplicateError
 
@@ -119,7 +119,7 @@ def _repeats(frame: Frame, query: TableQuery) -> dict[str, Repeats]:
 
 
 def _count(frame: Frame, query: TableQuery) -> Outcomes:
-    """Count equal rows of truth and predictions, with one GROUP BY that the library plans."""
+    """Count equal rows of truth and predictions, with one GROUP BY in the frame's library."""
     import narwhals.stable.v2 as nw
 
     for name in query.columns:
@@ -144,7 +144,7 @@ def _count(frame: Frame, query: TableQuery) -> Outcomes:
 
 
 def _first_rows(frame: Frame, query: TableQuery, name: str, fault: group_by.Fault) -> str:
-    """Return the clause that names the first rows without a value in a frame in memory."""
+    """Return the clause that lists the first rows without a value, for frames in memory."""
     if not frame.in_memory or fault != "missing":
         return ""
     (values,) = fetch_columns(frame, [name], where=query.where)
@@ -157,7 +157,7 @@ def _counted(plan: LazyFrame[Any], frame: Frame, query: TableQuery, number: Expr
     """Return the labels of each column, and the count of each combination."""
     import narwhals.stable.v2 as nw
 
-    # Columns are renamed k0, k1, …, so that no name clashes with that of the count.
+    # Columns are renamed to k0, k1, …, so no name clashes with the count column.
     names_by_key = {f"k{index}": name for index, name in enumerate(query.keys)}
     keys = [_value(frame, name).alias(key) for key, name in names_by_key.items()]
     summed = [] if query.count is None else [nw.col(query.count).alias("w")]
@@ -232,7 +232,7 @@ def _filtered(frame: Frame, names: Sequence[str], where: Where) -> LazyFrame[Any
 
 
 def _time_kind(frame: Frame, name: str) -> TimeKind | None:
-    """Return the kind of a column of days or times; pandas stores days as objects."""
+    """Return whether a column contains days or times; pandas stores days as objects."""
     column = frame.column(name)
     if column.family == "json":
         values = frame.plan.select(name).drop_nulls().collect()[name].to_list()
@@ -241,20 +241,20 @@ def _time_kind(frame: Frame, name: str) -> TimeKind | None:
     is_ibis = kind is not None and frame.plan.implementation.is_ibis()
     if is_ibis and frame.plan.to_native().get_backend().name == "sqlite":
         raise UsageError(
-            f"SQLite has no days and times: column {name!r} of {frame.name} contains text or "
+            f"SQLite has no date types: column {name!r} of {frame.name} contains text or "
             f"numbers; read a query with CAST({name} AS TEXT), and compare with text"
         )
     return kind
 
 
 def _refuse_misread(names: Iterable[str], frame: str) -> None:
-    """Reject names that DuckDB before 2.0 reads as SQL, in which ``"y"`` is the column y."""
+    """Reject names that DuckDB before 2.0 parses as SQL, where ``"y"`` is the column y."""
     duckdb = require("duckdb", extra="cli", purpose="counting its relations")
     misread = next((name for name in names if '"' in name or "." in name), None)
     if misread is not None and duckdb.__version__.startswith(("0.", "1.")):
         raise DataError(
-            f"DuckDB {duckdb.__version__} reads the name of column {misread!r} of {frame} as SQL; "
-            "rename the column, or install duckdb 2.0 or later"
+            f"DuckDB {duckdb.__version__} parses the name of column {misread!r} of {frame} as "
+            "SQL; rename the column, or install duckdb 2.0 or later"
         )
 
 
@@ -284,7 +284,7 @@ def _test(column: Column, name: str, value: object, frame: str, kind: TimeKind |
 
 
 def _time_test(side: Expr, moments: Sequence[date], kind: TimeKind) -> Expr:
-    """Return the test for days and times, as sets, which all libraries compare equally."""
+    """Return the test for days and times, as sets that all libraries compare in the same way."""
     days = [moment for moment in moments if not isinstance(moment, datetime)]
     if kind == "days":
         return side.is_in(days)
@@ -298,7 +298,7 @@ def _time_test(side: Expr, moments: Sequence[date], kind: TimeKind) -> Expr:
 
 
 def _comparable(value: Any, family: Family) -> Any:
-    """Return a value of ``where`` in the column's type, or None if the type excludes it."""
+    """Return a value of ``where`` in the column's type, or None if it cannot occur there."""
     if family == "text":
         return str(value)
     if family == "booleans":
@@ -320,7 +320,7 @@ def _value(frame: Frame, name: str) -> Expr:
     if column.family == "fractions" and column.type.startswith("Decimal"):
         return nw.col(name).cast(nw.Float64)
     if column.type == "Categorical" and frame.plan.implementation.is_pyarrow():
-        return nw.col(name).cast(nw.String)  # its chunks may have different dictionaries
+        return nw.col(name).cast(nw.String)  # chunks may have different dictionaries
     return nw.col(name)
 
 
@@ -355,7 +355,7 @@ def _refuse_scores(plan: LazyFrame[Any], frame: Frame, query: TableQuery) -> Non
 
 
 def _refuse_mixture(types: set[type], name: str, frame: str) -> None:
-    # 1, 1.0 and True are the same key, so a GROUP BY must not mix True with the others.
+    # 1, 1.0 and True are equal keys, so a GROUP BY must not mix booleans and numbers.
     if not any(all(issubclass(type_, kind) for type_ in types) for kind in (str, bool)) and (
         bool in types or not all(issubclass(type_, (int, float)) for type_ in types)
     ):
@@ -372,7 +372,7 @@ def refuse_repeated(frame: Frame, id: str, where: Where) -> int:
 
     plan, name = _filtered(frame, (id,), where), frame.name
     with _faults(name), quiet():
-        # This precedes the cast, in which pandas before 3 turns missing values into text.
+        # This comes before the cast, which converts missing values to text in pandas before 3.
         without_id = plan.filter(nw.col(id).is_null()).select(n=nw.len()).collect()["n"].to_list()
         if without_id[0]:
             raise DataError(f"{int(without_id[0])} rows of {name} have no id in {id!r}")
@@ -395,7 +395,7 @@ def refuse_repeated(frame: Frame, id: str, where: Where) -> int:
 
 
 def _summed(plan: LazyFrame[Any], frame: Frame, name: str) -> Expr:
-    """Return the sum of the counts, after checking that all are whole numbers."""
+    """Return the sum of the counts, after checking that all are integers."""
     import narwhals.stable.v2 as nw
 
     family = frame.column(name).family
@@ -404,7 +404,7 @@ def _summed(plan: LazyFrame[Any], frame: Frame, name: str) -> Expr:
     is_whole = family == "whole numbers"
     count = nw.col(name).cast(nw.Int64 if is_whole else nw.Float64)
     bad = count < 0 if is_whole else (count < 0) | (count != count.round(0))
-    # The sum has two parts, because some libraries overflow silently beyond 64 bits.
+    # The sum is computed in two parts, because some libraries overflow silently at 64 bits.
     sums = plan.select(
         missing=nw.len() - count.count(),
         bad=nw.when(bad).then(1).sum(),
@@ -418,7 +418,7 @@ def _summed(plan: LazyFrame[Any], frame: Frame, name: str) -> Expr:
         raise DataError(not_counts(name, frame.name, int(missing)))
     total = 0 if high is None else high * _HALF + low
     if number or total != total:
-        if isinstance(worst, float) and worst == math.inf:  # pyarrow before 23, among NaN alone
+        if isinstance(worst, float) and worst == math.inf:  # pyarrow before 23, if all are NaN
             worst = math.nan
         raise DataError(not_counts(name, frame.name, int(number), worst))
     if total >= (2**63 if is_whole else 2**53):
@@ -427,7 +427,7 @@ def _summed(plan: LazyFrame[Any], frame: Frame, name: str) -> Expr:
 
 
 def _plain(series: Any, column: Column, name: str, frame: str) -> list[Any]:
-    """Return the counted labels of one column as Python values, with None for missing ones."""
+    """Return the counted labels of one column as Python values, with None if missing."""
     values: list[Any] = [
         None if is_missing or _is_nan(value) else value
         for value, is_missing in zip(series.to_list(), series.is_null().to_list(), strict=True)
@@ -448,7 +448,7 @@ def _is_nan(value: object) -> bool:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Suppress a pandas warning that ibis causes and that users cannot act on."""
+    """Suppress a pandas warning caused by ibis, which users cannot fix."""
     with warnings.catch_warnings():
         message = r"The 'future\.infer_string' option is deprecated"
         warnings.filterwarnings("ignore", message, DeprecationWarning)
@@ -457,7 +457,7 @@ def quiet() -> Iterator[None]:
 
 @contextmanager
 def _faults(name: str) -> Iterator[None]:
-    """Turn any library's exception into one of this package's errors, in one line."""
+    """Convert any library's exception to a one-line error of this package."""
     try:
         yield
     except OutperformError:
@@ -468,7 +468,7 @@ def _faults(name: str) -> Iterator[None]:
         ) from error
     except MemoryError as error:
         raise ResourceError(f"counting {name} needs more memory than is available") from error
-    except Exception as error:  # every library has its own exceptions
+    except Exception as error:  # each library has different exceptions
         if str(error) == _INTERRUPTED:
             raise KeyboardInterrupt from None
         raise DataError(f"{name} cannot be counted: {_line(error)}") from error

@@ -1,4 +1,4 @@
-"""Turn the rows of a GROUP BY into outcomes: missing values, labels, findings."""
+"""Convert the rows of a GROUP BY to outcomes: missing values, labels, findings."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ MOST_CELLS = 5_000_000
 
 
 class Coded(NamedTuple):
-    """One column: its distinct values, with None for missing, and each row's code of its value."""
+    """Column: distinct values, with None for missing values, and the code of each row."""
 
     values: list[Any]
     codes: IntArray  # (n_rows,)
 
     @property
     def missing(self) -> AnyArray:
-        """Whether each row has no value."""
+        """Mask of rows without a value."""
         return np.array([value is None for value in self.values], dtype=bool)[self.codes]
 
 
@@ -48,7 +48,7 @@ class Grouped(NamedTuple):
 
 
 def coded(values: Sequence[object]) -> Coded:
-    """Assign a code to each distinct value.
+    """Encode values: assign a code to each distinct value.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def coded(values: Sequence[object]) -> Coded:
 
 
 def refuse_too_many(n_cells: int, name: str, *, groups: str | None = None) -> None:
-    """Raise an error if a table has too many combinations to contain only classes."""
+    """Raise an error if a table has too many distinct combinations to contain only classes."""
     if n_cells > MOST_CELLS and groups is not None:
         raise ResourceError(
             f"{name} has more than {MOST_CELLS} different combinations of group, truth and "
@@ -70,7 +70,7 @@ def refuse_too_many(n_cells: int, name: str, *, groups: str | None = None) -> No
     if n_cells > MOST_CELLS:
         raise ResourceError(
             f"{name} has more than {MOST_CELLS} different combinations of truth and predictions; "
-            f"select the columns with predictions by {param('models=')}"
+            f"select the prediction columns with {param('models=')}"
         )
 
 
@@ -81,10 +81,10 @@ OnNull = Literal["raise", "drop"]
 class TableQuery:
     """Roles of the columns of a table."""
 
-    truth: str | None  # None if the models' columns record right or wrong
+    truth: str | None  # None if the model columns record right or wrong
     models: Mapping[str, str]  # column by model
     id: str | None = None
-    keep: bool = False  # whether every row is fetched, with its id
+    keep: bool = False  # whether to fetch every row with its id
     where: Where = None
     count: str | None = None  # number of items that a row represents
     weight: str | None = None  # weight of each of these items
@@ -97,7 +97,7 @@ class TableQuery:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Columns of labels, the truth first if there is one."""
+        """Label columns, starting with the truth if there is one."""
         return (*(() if self.truth is None else (self.truth,)), *self.models.values())
 
     @property
@@ -109,11 +109,11 @@ class TableQuery:
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """Columns in which no value may be missing: all counted columns except ids."""
+        """Columns without missing values: all counted columns except ids."""
         return self.keys[: -1 if self.keep else None]
 
     def keeping(self, n_rows: int) -> TableQuery:
-        """Return the query, with ids if each row is an item and there are not too many."""
+        """Return the query, including ids if each row is an item and there are not too many."""
         is_small = self.count is None and n_rows <= MOST_ITEMS
         return replace(self, keep=True) if is_small and self.id is not None else self
 
@@ -127,7 +127,7 @@ _DECIMAL = re.compile(r"[-+]?(?:[0-9]+[.,]?[0-9]*|[.,][0-9]+)(?:[eE][-+]?[0-9]+)
 
 
 def decode(values: Sequence[Any], family: str, *, name: str) -> list[Any]:
-    """Return the values of one column as Python values, with None for missing ones.
+    """Return the values of one column as Python values, with None if missing.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def decode(values: Sequence[Any], family: str, *, name: str) -> list[Any]:
 def _loaded(value: str | None, name: str) -> Any:
     try:
         content = None if value is None else json.loads(value)
-    except (ValueError, RecursionError) as error:  # the reader finds the line
+    except (ValueError, RecursionError) as error:  # the reader adds the line
         raise EngineFault(f"column {name!r} contains {str(value)[:60]}…: {error}") from error
     if isinstance(content, (list, dict)):
         raise DataError(
@@ -179,14 +179,14 @@ def refuse_scores(
             raise DataError(
                 f"column {name!r} contains {fraction!r}, which looks like a score, not a label; "
                 "convert scores to labels first, e.g. 1 if the score is 0.5 or more, else 0, or "
-                "use a metric of scores such as roc_auc, or of regression: rmse, mae or r2"
+                "use a score metric such as roc_auc, or a regression metric: rmse, mae or r2"
             )
 
 
 def refuse_no_models(
     labels: Mapping[str, Coded], counts: AnyArray, query: TableQuery, table: str
 ) -> None:
-    """Raise an error for columns that are not predictions: ids, and columns without true labels."""
+    """Raise an error for columns that are not predictions: ids, or columns without true labels."""
     (truth, actual), *models = labels.items()
     matches = {
         name: compare_values(column.values, column.codes, actual.values, counts)
@@ -205,7 +205,7 @@ def refuse_no_models(
         raise UsageError(
             f"no label of {truth!r} occurs in any other column of {table}: {truth!r} contains "
             f"{_some(actual)} and {unmatched[0]!r} contains {_some(labels[unmatched[0]])}; pass "
-            f"the column of the true labels as {param('truth=')} and those of the predictions as "
+            f"the column of true labels as {param('truth=')} and the prediction columns as "
             f"{param('models=')}"
         )
     remaining = [name for name in matches if name not in unmatched]
@@ -228,14 +228,15 @@ def _refuse_truth_of_ids(labels: Mapping[str, Coded], counts: AnyArray) -> None:
     match = compare_values(actual.values, actual.codes, predicted, counts)
     if match.look_like_ids and not match.n_shared:
         raise UsageError(
-            f"{truth!r} has {match.n_values:,} different values in {match.n_rows:,} rows, and no "
-            f"model predicts any of them, but {_some(models[0][1])}; pass the column of the true "
+            f"{truth!r} has {match.n_values:,} different values in {match.n_rows:,} rows, but no "
+            f"model predicts any of them; predictions are {_some(models[0][1])}; pass the column "
+            "of the true "
             f"labels as {param('truth=')}"
         )
 
 
 def name_models(table: str, reason: str, remaining: Sequence[str]) -> str:
-    """Return the message for an unsuitable column used as a model because none was named."""
+    """Return the message for an unsuitable column that was used because no model was named."""
     advice = param("models=", list(remaining)) if remaining else param("models=")
     return f"some other columns of {table} are not predictions: {reason}. Pass {advice}"
 
@@ -246,7 +247,7 @@ def _some(column: Coded) -> str:
 
 
 def as_right(column: Coded, counts: AnyArray, name: str, first: First) -> Coded:
-    """Return a column of right or wrong as booleans; the empty text is a missing value."""
+    """Return a right/wrong column as booleans; the empty text is a missing value."""
     unknown = [code for code, value in enumerate(column.values) if not _says_right(value)]
     if unknown:
         value = min((column.values[code] for code in unknown), key=str)
@@ -301,7 +302,7 @@ def _right(value: object) -> bool | None:
 
 
 def _look_measured(truth: set[object], predicted: set[object]) -> bool:
-    """Return whether the truth may be measured numbers, even if they are stored as text."""
+    """Return whether the truth may contain measurements, even if they are stored as text."""
     known = truth - {None}
     if not all(_is_number(value) for value in known):
         return False
@@ -325,7 +326,7 @@ def _is_fraction(value: object) -> bool:
 
 
 def _number(text: str) -> float:
-    return float(text.replace(",", "."))  # many countries write 0,73
+    return float(text.replace(",", "."))  # many countries use a decimal comma: 0,73
 
 
 def settle(
@@ -338,7 +339,7 @@ def settle(
 ) -> Outcomes:
     """Return outcomes from counted rows, which have one column per key of the query.
 
-    If a value is missing, or is neither right nor wrong, ``first`` locates the first such value.
+    ``first`` locates the first value that is missing, or neither right nor wrong.
     """
     groups, weight, on_null = query.groups, query.weight, query.on_null
     if groups is not None:
@@ -407,7 +408,7 @@ def _without_empty(grouped: Grouped, index: int, query: TableQuery) -> Grouped:
 
 
 def group_of_rows(group: Coded, counts: AnyArray, *, name: str, table: str) -> IntArray:
-    """Return the code of each counted row's group; a missing group raises an error."""
+    """Return the group code of each counted row; a missing group raises an error."""
     codes: dict[Any, int] = {}
     try:
         group_codes = [codes.setdefault(value, len(codes)) for value in group.values]
@@ -419,14 +420,14 @@ def group_of_rows(group: Coded, counts: AnyArray, *, name: str, table: str) -> I
     n_missing = total(counts[without_group[group.codes]])
     if n_missing:
         raise DataError(
-            f"{n_missing} of {total(counts)} rows of {table} have no group in {name!r}; give "
-            "each item that is unrelated to all others a separate group"
+            f"{n_missing} of {total(counts)} rows of {table} have no group in {name!r}; assign a "
+            "separate group to each unrelated item"
         )
     return np.array(group_codes, dtype=np.int64)[group.codes]
 
 
 def weights_of_rows(weight: Coded, counts: AnyArray, *, name: str, table: str) -> FloatArray:
-    """Return the weight of each counted row's items; an invalid weight raises an error."""
+    """Return the item weight of each counted row; an invalid weight raises an error."""
     numbers = np.array([_weight(value) for value in weight.values], dtype=np.float64)
     bad = np.flatnonzero(~(np.isfinite(numbers) & (numbers >= 0))[weight.codes])
     if bad.size:
@@ -444,7 +445,7 @@ def weights_of_rows(weight: Coded, counts: AnyArray, *, name: str, table: str) -
 
 
 def ids_of_rows(ids: Coded) -> list[Any]:
-    """Return the id of each row: a whole number or a text."""
+    """Return the id of each row: an integer or a string."""
     plain = [value if isinstance(value, (int, str)) else str(value) for value in ids.values]
     return [plain[code] for code in ids.codes.tolist()]
 
@@ -468,9 +469,9 @@ def to_outcomes(
     missing: MissingTexts = UNDECLARED,
     findings: Sequence[Finding] = (),
 ) -> Outcomes:
-    """Return outcomes from counted columns, with the findings from reading them.
+    """Return outcomes from counted columns, including findings from reading.
 
-    The columns begin with the truth or, if ``correct``, with whether the first model was right.
+    The first column is the truth or, with ``correct``, whether the first model was right.
     """
     names = ["truth", *(f"predictions of {model!r}" for model in models)]
     if correct:
@@ -505,7 +506,7 @@ def _column(column: Coded, read: Callable[..., Column], name: str) -> Column:
 
 
 def _plain(value: object, read: Callable[..., Column]) -> Any:
-    # Days and times become text, because they can define slices too.
+    # Days and times are converted to text, because they can also define slices.
     return value if read is read_column else str(value)
 
 
@@ -517,8 +518,8 @@ def _refusal(n_missing: Mapping[str, int], total: int, first: First, query: Tabl
     is_label = query.truth is not None and name in query.columns
     return (
         f"column {name!r} has no value in {n_missing[name]} of {total} "
-        f"rows{first(name, 'missing')}{also}. Give them a {roles.get(name, 'class')}, or "
-        f"drop these rows with {param('on_null=', 'drop')}"
+        f"rows{first(name, 'missing')}{also}. Fill in a {roles.get(name, 'class')}, or drop these "
+        f"rows with {param('on_null=', 'drop')}"
         f"{or_label(query.text_file and is_label)}"
     )
 

@@ -31,7 +31,7 @@ _RIGHT_OR_WRONG = {"acc", "correct", "exact_match", "is_correct", "pass", "passe
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
-    """One table of a join, with its owner and the columns that it contributes."""
+    """Table in a join, with its owner and the columns that it contributes."""
 
     owner: str
     table: Table
@@ -41,12 +41,12 @@ class Side:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Columns that it contributes, the truth first."""
+        """Contributed columns, starting with the truth."""
         return tuple(name for name in (self.truth, self.prediction) if name is not None)
 
     @property
     def stored(self) -> tuple[str, ...]:
-        """Columns stored in the engine: those that it contributes, then the group."""
+        """Columns stored in the engine: the contributed columns, then the group."""
         return (*self.columns, *(() if self.groups is None else (self.groups,)))
 
 
@@ -78,7 +78,7 @@ def join(tables: Mapping[str, Table], question: Join, engine: Engine) -> Outcome
 
 
 def _take_sides(tables: Mapping[str, Table], question: Join) -> list[Side]:
-    """Assign columns to tables; a table that is only gold comes first."""
+    """Assign columns to tables; a gold-only table comes first."""
     label = question.label
     gold, truth = (None, None) if question.correct else _find_truth(tables, question)
     ordered = sorted(tables, key=lambda owner: owner != gold)
@@ -100,10 +100,10 @@ def _take_sides(tables: Mapping[str, Table], question: Join) -> list[Side]:
 
 
 def _find_truth(tables: Mapping[str, Table], question: Join) -> tuple[str | None, str]:
-    """Return the table that is gold and not a model, if any, and the column of the true labels.
+    """Return the gold-only table, if any, and the column of the true labels.
 
-    The order of the tables does not matter: a table is gold if it has such a name, or if ``truth``
-    is its name or the name of one of its columns.
+    The order of the tables does not matter. A table is gold if it has a name such as gold, or if
+    ``truth`` is its name or the name of one of its columns.
     """
     label, truth = question.label, question.truth
     gold_names = [owner for owner in tables if owner.lower() in GOLD]
@@ -123,7 +123,7 @@ def _find_truth(tables: Mapping[str, Table], question: Join) -> tuple[str | None
     if gold_names:
         listing = " and ".join(map(repr, gold_names))
         raise UsageError(
-            f"{listing} both have names of gold files; select one, e.g. "
+            f"{listing} both have gold file names; select one, e.g. "
             f"{param('truth=', gold_names[0])}"
         )
     raise UsageError(
@@ -135,7 +135,7 @@ def _find_truth(tables: Mapping[str, Table], question: Join) -> tuple[str | None
 
 
 def _truth_index(sides: Sequence[Side]) -> int:
-    """Return the index of the table whose truth is used: the first that has one."""
+    """Return the index of the first table that has a truth."""
     return next((index for index, side in enumerate(sides) if side.truth is not None), 0)
 
 
@@ -186,7 +186,7 @@ def _outcomes(
 
 
 def _first_ids(side: Side, index: int, engine: Engine, name: str, fault: group_by.Fault) -> str:
-    """Return the clause that names ids whose values are neither right nor wrong."""
+    """Return the clause that lists ids with values that are neither right nor wrong."""
     column = Column(f"k{len(side.columns) - 1}", side.table.column(name).family)
     rows = engine.fetch(f"SELECT id FROM j{index} WHERE {is_strange(column)} ORDER BY id LIMIT 5")
     return f" of {side.table.name}, such as the ids {_listed_ids(rows)}"
@@ -217,7 +217,7 @@ def _gold_findings(gold: Side, truth: Sequence[object]) -> list[Finding]:
 
 
 def _brought(sides: list[Side]) -> list[tuple[int, str]]:
-    """Return the table index and the name of each column: the truth, then each model's."""
+    """Return the table index and name of each column: the truth, then each model."""
     owner = _truth_index(sides)
     predictions = ((index, side.prediction) for index, side in enumerate(sides))
     columns = [(owner, sides[owner].truth), *predictions]
@@ -272,14 +272,14 @@ def _without_null(index: int, side: Side, question: Join, engine: Engine) -> lis
             f"Give them a {'group' if incomplete == [side.groups] else 'class'}, or drop these "
             f"rows with {param('on_null=', 'drop')}{group_by.or_label(text_file)}"
         )
-    # The id is deleted from all tables, so that it does not count as unmatched.
+    # The id is deleted from all tables, so it does not count as unmatched.
     engine.fetch(f"INSERT INTO gone SELECT id FROM j{index} WHERE {test}")
     rows = counted(n_missing, "rows")
     return [finding("null_rows_dropped/files", rows=rows, table=side.table.name, columns=names)]
 
 
 def _without_unmatched(sides: list[Side], on_missing: OnMissing, engine: Engine) -> list[Finding]:
-    """Raise an error for ids that some tables lack, or drop them with a finding."""
+    """Raise an error for ids missing from some tables, or drop these ids with a finding."""
     for index in range(len(sides)):
         engine.fetch(f"DELETE FROM j{index} WHERE id IN (SELECT id FROM gone)")
     faults = []
@@ -343,7 +343,7 @@ def _refuse_disagreement(sides: list[Side], engine: Engine) -> None:
             ids = _listed_ids(engine.fetch(f"SELECT id {query} ORDER BY id LIMIT 5"))
             raise DataError(
                 f"{sides[first].table.name} and {side.table.name} disagree on {side.truth!r} in "
-                f"{number} rows, e.g. the ids {ids}; check that their ids mean the same items"
+                f"{number} rows, e.g. the ids {ids}; check that their ids refer to the same items"
             )
 
 
@@ -403,12 +403,12 @@ def join_people(
     drawn: str | None = None,
     missing: MissingTexts = UNDECLARED,
 ) -> Outcomes:
-    """Combine a judge's labels of all items with human labels of some.
+    """Combine a judge's labels for all items with human labels for some.
 
     Parameters
     ----------
     outcomes
-        Outcomes from the judge: its verdicts on each model, or with its classes as truth.
+        Outcomes from the judge, with its verdicts on each model or its classes as truth.
     human
         File with human labels in the same columns.
     id
@@ -419,7 +419,7 @@ def join_people(
         How the human-labelled items were drawn: ``"random"``, ``"by_ratings"``, or the column of
         ``human`` with each item's probability of being labelled.
     missing
-        Texts in ``human`` that mean a missing value.
+        Texts in ``human`` that represent a missing value.
     """
     is_correctness, key = outcomes.kind == "correct", id or "id"
     if not is_correctness and truth is None:

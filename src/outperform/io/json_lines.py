@@ -14,7 +14,7 @@ from outperform.io.engine import Engine, text
 from outperform.io.formats import Dialect
 from outperform.io.paths import File
 
-_SAMPLE = 1_000  # first lines, whose keys become the columns
+_SAMPLE = 1_000  # number of first lines whose keys become the columns
 _LINE_BLOCK = 1 << 20
 _LONGEST_LINE = 1 << 24  # bytes per line, the engine's own limit
 
@@ -22,7 +22,7 @@ _LONGEST_LINE = 1 << 24  # bytes per line, the engine's own limit
 def scan_json_lines(file: File, wanted: Sequence[str], dialect: Dialect, engine: Engine) -> Scan:
     """Find the keys in the first lines, and pass the file to the engine."""
     names = _keys(file)
-    if file.packing:  # unpacked here first, because the engine would not stop at the size limit
+    if file.packing:  # unpacked here first, because the engine does not enforce the size limit
         with file.open() as stream:
             while stream.read(_LINE_BLOCK):
                 pass
@@ -44,7 +44,7 @@ def scan_json_lines(file: File, wanted: Sequence[str], dialect: Dialect, engine:
 
 
 def _by_pointer(file: File, names: Sequence[str]) -> Scan:
-    """Return a scan for keys that differ only in case, which the engine cannot distinguish.
+    """Return a scan for keys that differ only in case, which the engine treats as equal.
 
     In such a scan the engine would use the first of two equal keys, so every line is checked first.
     """
@@ -68,7 +68,7 @@ def _by_pointer(file: File, names: Sequence[str]) -> Scan:
 def rescue_json_lines(
     file: File, wanted: Sequence[str], dialect: Dialect, engine: Engine, fault: str
 ) -> Scan:
-    """Raise an error that names the first line that is not an object, if there is one."""
+    """Raise an error if a line is not an object; it names the first such line."""
     for _ in _objects(file):
         pass
     scan = scan_json_lines(file, wanted, dialect, engine)
@@ -95,7 +95,7 @@ def _keys(file: File) -> tuple[str, ...]:
 
 
 def _objects(file: File) -> Iterator[dict[str, object]]:
-    """Yield the objects of a file; a line without one raises an error with its number."""
+    """Yield the objects of a file; a line without an object raises an error with its number."""
     with file.open() as stream:
         number = 0
         while line := stream.readline(_LONGEST_LINE):

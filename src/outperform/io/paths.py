@@ -1,4 +1,4 @@
-"""Find the files of a source, and prepare them for the engine."""
+"""Find the files of a source and prepare them for the engine."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _MISSING = "__HIVE_DEFAULT_PARTITION__"
 
 
 class Found(NamedTuple):
-    """One file of a folder, and the columns named by the folders above it."""
+    """File in a folder, with the columns from the names of the folders above it."""
 
     path: str
     partition: Partition
@@ -52,7 +52,7 @@ class Found(NamedTuple):
 def files_in(
     folder: str, *, endings: Collection[str] | None, packings: Collection[str]
 ) -> list[Found]:
-    """Return the files of a folder and its subfolders, in the order of their names.
+    """Return the files of a folder and its subfolders, sorted by name.
 
     Names that begin with a dot or an underscore are skipped, because by convention they are not
     data. With ``endings``, every file must have one of these, perhaps followed by that of a
@@ -71,7 +71,7 @@ def files_in(
 def _refuse_strange(
     files: list[Found], folder: str, endings: Collection[str] | None, packings: Collection[str]
 ) -> None:
-    """Raise an error for files of unknown kind, and for folders that name different columns."""
+    """Raise an error for unknown file types, and for folders with different column names."""
     for path, _ in files:
         stem, ending = os.path.splitext(path.lower())
         kind = os.path.splitext(stem)[1] if ending in packings else ending
@@ -147,14 +147,14 @@ SUFFIXES = {
     ".ipc": "arrow",
 }
 _BINARY = {"parquet": "Parquet", "arrow": "Arrow"}
-# The engine would read any other name as a pattern, or not as a name at all.
+# The engine would read other names as patterns, or not as names at all.
 _PLAIN = re.compile(r"[\w./\\: +@,=~#%^&()!-]+")
 _BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class File:
-    """One regular file: its name, as passed by the caller, and the path of its bytes."""
+    """Regular file: the name passed by the caller, and the path of its bytes."""
 
     name: str
     path: str
@@ -162,7 +162,7 @@ class File:
     packing: str = ""
     stamp: tuple[int, ...] = ()
     partition: Partition = ()
-    remote: RemoteFile | None = None  # its origin, if that is not this machine
+    remote: RemoteFile | None = None  # origin, if it is not on this machine
 
     @property
     def streamed(self) -> bool:
@@ -171,7 +171,7 @@ class File:
 
     @property
     def size(self) -> int:
-        """Size in bytes; 0 for a table that consists of several files."""
+        """Size in bytes; 0 for a table with several files."""
         if self.remote is not None:
             return self.remote.size
         return os.path.getsize(self.path) if self.path else 0
@@ -181,8 +181,8 @@ class File:
         return unpacked(self.path, self.packing, name=self.name)
 
     def refuse_changes(self) -> None:
-        """Raise an error if the file was written to while it was read."""
-        # The time of status changes is ignored, because a link made here changes it too.
+        """Raise an error if the file changed while it was read."""
+        # The time of status changes is ignored, because creating a link here also changes it.
         if self.stamp and self.stamp[:3] != _stamp(self.path, self.name)[:3]:
             raise DataError(f"{self.name} changed while it was read; read it again")
 
@@ -212,7 +212,7 @@ def find_files(source: object, dialect: Dialect, *, folder: str) -> list[File]:
 
 
 def stem(source: object) -> str:
-    """Return the name of a file without its folder and endings, as a model's name.
+    """Return the name of a file without its folder and endings, for use as a model's name.
 
     Examples
     --------
@@ -220,7 +220,7 @@ def stem(source: object) -> str:
     'bert'
     """
     if not isinstance(source, (str, os.PathLike)) or source == "-":
-        raise UsageError("a stream has no name; pass names of models: {'gold': …, 'bert': …}")
+        raise UsageError("a stream has no name; pass model names: {'gold': …, 'bert': …}")
     path = Path(shown_name(os.fspath(source)))
     while path.suffix.lower() in {*SUFFIXES, *PACKINGS}:
         path = path.with_suffix("")
@@ -242,7 +242,7 @@ def _paths(source: str) -> list[str]:
 
 
 def _of_path(path: str, dialect: Dialect) -> list[File]:
-    """Return a file, or the files of a folder and its subfolders, all of one kind."""
+    """Return a file, or the files of a folder and its subfolders, all of one type."""
     if not os.path.isdir(path):
         return [_known(path, path, dialect)]
     kinds = None if dialect.format else {*SUFFIXES}
@@ -265,7 +265,7 @@ def _refuse_kinds(files: list[File], folder: str) -> None:
 
 
 def _from_store(address: str, dialect: Dialect, folder: str) -> list[File]:
-    """Return files of a store; Parquet files stay there, and all others are copied first."""
+    """Return files of a store; Parquet files are read in place, all others are copied first."""
     place = reached(address, dialect.storage)
     kind = lake_at(place)
     if kind is not None:
@@ -302,7 +302,7 @@ def _stored(remote: RemoteFile, dialect: Dialect, folder: str) -> File:
 
 
 def _known(name: str, path: str, dialect: Dialect) -> File:
-    """Return a file with its kind, from its name and its first bytes."""
+    """Return a file with its type, from its name and first bytes."""
     stamp = _stamp(path, name)
     if not stamp[0]:
         raise DataError(f"{name} is empty (0 bytes)")
@@ -329,7 +329,7 @@ def _stamp(path: str, name: str) -> tuple[int, ...]:
             neighbours = os.listdir(os.path.dirname(path) or ".")
         except OSError:
             neighbours = []
-        # Most names share their ending, so half of a short name may match by chance.
+        # Most names have the same ending, so half of a short name may match by chance.
         close = get_close_matches(os.path.basename(path), neighbours, n=1, cutoff=0.75)
         hint = f"; did you mean {close[0]!r}?" if close else ""
         raise UsageError(f"no file {masked(name)!r}{hint}") from None
@@ -357,7 +357,7 @@ def shown_name(path: str) -> str:
 
 
 def _guess(path: str, announced: str | None, packing: str, *, name: str) -> str:
-    """Return the kind of a file whose name does not show it."""
+    """Return the type of a file whose name does not show it."""
     if announced in _BINARY:
         return str(announced)
     with unpacked(path, packing, name=name) as stream:
@@ -366,7 +366,7 @@ def _guess(path: str, announced: str | None, packing: str, *, name: str) -> str:
 
 
 def _refuse_disguise(file: File, announced: str | None) -> None:
-    """Raise an error if a file is not of the kind that its name shows."""
+    """Raise an error if a file's content does not match its ending."""
     expected = file.packing or (file.kind if file.kind in _BINARY else None)
     if file.kind in _BINARY and file.packing:
         raise DataError(
@@ -378,7 +378,8 @@ def _refuse_disguise(file: File, announced: str | None) -> None:
     if expected is not None:
         raise DataError(
             f"{file.name} should be {_article(expected)} {expected} file, but its first bytes "
-            f"indicate {announced or 'otherwise'}; check that it is complete and correctly named"
+            f"indicate {announced or 'something else'}; check that it is complete and correctly "
+            "named"
         )
     hint = {
         "parquet": f"rename it to .parquet or pass {param('format=', 'parquet')}",
@@ -394,7 +395,7 @@ def _article(kind: str | None) -> str:
 
 
 def _ready(file: File, dialect: Dialect, folder: str) -> File:
-    """Return a file that the engine can read, in UTF-8 and with a plain name."""
+    """Return a file that the engine can read: UTF-8, with a plain name."""
     if file.kind not in _BINARY:
         with file.open() as stream:
             head = stream.read(4)
@@ -413,7 +414,7 @@ def _ready(file: File, dialect: Dialect, folder: str) -> File:
         # The engine needs names in UTF-8, including the target of a symbolic link.
         (os.symlink if shown_name(file.path) == file.path else os.link)(file.path, link)
         return replace(file, path=link)
-    except OSError:  # links may need a privilege, or the same disk
+    except OSError:  # links may require a privilege, or the same disk
         with Spool(link) as spool, unpacked(file.path, "", name=file.name) as stream:
             shutil.copyfileobj(stream, spool, _BLOCK)
         return replace(file, path=link, stamp=())
@@ -434,7 +435,7 @@ def _transcoded(file: File, dialect: Dialect, folder: str) -> File:
 
 
 def _spooled(source: Any, dialect: Dialect, folder: str) -> File:
-    """Write a stream to a file, because it can be read only once."""
+    """Copy a stream to a file, because it can be read only once."""
     stream, name = source, "the stream"
     if source == "-":
         if sys.stdin is None or sys.stdin.closed:
@@ -453,7 +454,7 @@ def paths_of(files: Sequence[File]) -> list[str]:
 
 
 def known_files(source: str, dialect: Dialect) -> list[File]:
-    """Return the files of a path or a pattern, which may need preparing for the engine."""
+    """Return the files of a path or pattern; they may still need preparation for the engine."""
     return [file for path in _paths(source) for file in _of_path(path, dialect)]
 
 

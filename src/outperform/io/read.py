@@ -60,32 +60,32 @@ def read_scores(
     Parameters
     ----------
     source
-        Path, folder, pattern, ``"-"`` for standard input, open file, or list of these with the
-        same columns, as in :func:`read`; or evaluation logs, with ``format``.
+        Path, folder, pattern, ``"-"`` for standard input, open file, or a list of these with the
+        same columns, as in :func:`read`; or evaluation logs, together with ``format``.
     models
         Columns of the scores, or columns by model name; in logs, the models to keep.
     truth
-        Column of the true labels; None for grades, which have no truth. Numbers that are not all
-        integers are regression targets, not labels.
+        Column of the true labels; None for grades, which have no truth. If some numbers are not
+        integers, they are regression targets, not labels.
     id
         Item id column. Repeated ids raise an error.
     model
-        With ``format="long"``, the column of the model of each row.
+        With ``format="long"``, the column of model names.
     groups
         Column of the group of each row, such as the item that was answered; in logs, ``"task"`` or
-        a field of their metadata. In logs, the same name in two tasks means two groups.
+        a metadata field. In logs, the same name in two tasks means two groups.
     score
-        In logs, the score to read. Default: the only numeric one. ``"scorer.key"`` selects a key of
-        a score that is a dictionary; a mapping selects a score per task. With ``format="long"``,
-        the column of the scores.
+        In logs, the score to read. Default: the only numeric one. ``"scorer.key"`` selects one key
+        of a dictionary score; a mapping selects a score per task. With ``format="long"``, the
+        column of the scores.
     where
         Rows to keep: a value, or a list of values, per column.
     on_missing
         In logs, what to do with items that some models did not answer: ``"raise"``, or ``"drop"``
         them for all models, with a finding.
     on_null
-        What to do with rows without a score, truth or group, and with answers in logs without a
-        score: ``"raise"``, or ``"drop"`` them for all models, with a finding.
+        What to do with rows without a score, truth or group, and with log entries without a score:
+        ``"raise"``, or ``"drop"`` them for all models, with a finding.
     skip_failed
         Whether to skip, with a finding, evaluation logs that are damaged, or whose evaluation
         failed or was interrupted; otherwise they raise an error.
@@ -93,14 +93,14 @@ def read_scores(
         If there are several logs of the same model and task, keep only the newest and add a
         finding; otherwise raise an error.
     format
-        Format of the file, regardless of its name; for logs as in :func:`read`, with grades paired
-        by item and several answers to one item as a group; ``"long"`` for a table with one row per
-        item and model.
+        Format of the file, regardless of its name. For logs as in :func:`read`; grades are paired
+        by item, and several answers to one item form a group. ``"long"`` is for a table with one
+        row per item and model.
     na_values, empty_is_label
-        Texts that mean a missing value, and whether an empty field is a label, as in
+        Texts that represent a missing value, and whether an empty field is a label, as in
         :func:`read`.
     dialect, storage_options
-        How text files are written, and how to reach a store, as in :func:`read`.
+        Format details of text files, and connection options of a store, as in :func:`read`.
 
     Examples
     --------
@@ -244,7 +244,7 @@ def _without_null(
 
 
 def _log_line(source: object, result: Outcomes | Scores) -> str:
-    """Return the log line about what was read, without the secrets of an address."""
+    """Return the log line about the data that were read, without secrets of an address."""
     names = [part.name for part in result.sources if isinstance(part, SourceFacts)]
     if not names:
         is_path = isinstance(source, (str, os.PathLike))
@@ -270,9 +270,9 @@ def read_rows(
     columns
         Columns that must exist; None for all columns.
     if_there
-        Columns to return if they exist.
+        Optional columns.
     missing
-        Texts that mean a missing value, which become None.
+        Texts that represent a missing value; they become None.
     """
     with opened({"": source}, [], Dialect()) as tables:
         available = tables.tables[""].names
@@ -303,7 +303,7 @@ def _refuse_of_tables(
     skip_failed: bool,
     latest: bool,
 ) -> None:
-    """Reject arguments for logs only, and explain what to do with a table."""
+    """Reject log-only arguments, and explain what to do with a table."""
     if not isinstance(source, (str, os.PathLike, list, tuple)) and known_frame(source) is not None:
         raise UsageError(
             "read_scores reads files; pass the columns of a frame to op.Scores.from_values"
@@ -373,7 +373,7 @@ def _targets(values: list[Any]) -> FloatArray | None:
 
 
 class Reading(TypedDict, total=False):
-    """Further options for reading the rows of two models."""
+    """Additional options for reading the rows of two models."""
 
     id: str | None
     model: str | None
@@ -430,13 +430,12 @@ def read(
     r"""Count predictions in files, frames or databases, without loading the rows.
 
     Files are CSV, TSV or JSON Lines (plain, ``.gz`` or ``.zst``), Parquet, Arrow, or folders of
-    these. Frames come from pandas, polars, pyarrow, DuckDB or any other library that narwhals
-    knows, eager or lazy, or are Hugging Face data sets.
-    Either one table contains the truth and a column per model, or a file of gold labels and one
-    file per model are joined on an id. If the data only record whether each model was right,
-    ``correct`` names these columns and there is no truth. In CSV and TSV every value is text, so
-    ``01`` and ``1`` are different classes, and an empty field is a missing value. In all other
-    formats values keep their types.
+    these. Frames can be eager or lazy frames from pandas, polars, pyarrow, DuckDB or any other
+    library supported by narwhals, or Hugging Face data sets. Either one table contains the truth
+    and one column per model, or a file of gold labels and one file per model are joined on an id.
+    If the data only record whether each model was right, pass these columns as ``correct`` and no
+    truth. In CSV and TSV every value is text, so ``01`` and ``1`` are different classes, and an
+    empty field is a missing value. In all other formats values keep their types.
 
     Parameters
     ----------
@@ -450,8 +449,8 @@ def read(
         ``outperform count`` or ``Outcomes.to_json``, which are added up and need no ``truth``. Or
         LLM evaluation logs, a file or folder per model, with ``format``.
     truth
-        Column of the true labels. For a join, the column of the true labels in the files that
-        have one, or the name of the gold file.
+        Column of the true labels. For a join, the column in the files that have true labels, or the
+        name of the gold file.
     models
         Columns of the predictions, or columns by model name. Default: all other columns, which
         must then contain labels of the truth.
@@ -462,15 +461,15 @@ def read(
     id
         Item id column. Required for a join; in one table, repeated ids raise an error.
     model
-        With ``format="long"``, the column of the model of each row.
+        With ``format="long"``, the column of model names.
     label
         Column of the labels in every file of a join. If ``truth`` is passed as well, a file with
         both columns is a model, and all files with the truth must agree on it.
     score
         In evaluation logs, the score that records right or wrong, such as ``"acc"``. Default: the
-        only such score, or the tool's default. ``"scorer.key"`` selects a key of a score that is
-        a dictionary; a mapping selects a score per task, ``{"arc": "acc", "gsm8k": "exact"}``.
-        With ``format="long"``, the column of right or wrong.
+        only such score, or the tool's default. ``"scorer.key"`` selects one key of a dictionary
+        score; a mapping selects a score per task, ``{"arc": "acc", "gsm8k": "exact"}``. With
+        ``format="long"``, the column of right or wrong.
     by
         Columns that define slices; see ``Outcomes.slices``. In logs, ``"task"`` or a property of
         the items: fields of the metadata, of the document (lm-evaluation-harness), or variables
@@ -490,8 +489,8 @@ def read(
         reports this. In logs, and in long tables with a column ``task``, the same name in two
         tasks means two groups.
     human
-        If a judge assigned the labels or verdicts, a file with human ones for some of the items,
-        in the same columns, matched by ``id``; see :meth:`Outcomes.from_judged`.
+        If a judge assigned the labels or verdicts, a file with human labels or verdicts for some of
+        the items, in the same columns, matched by ``id``; see :meth:`Outcomes.from_judged`.
     drawn
         How the human-labelled items were drawn: ``"random"``, ``"by_ratings"``, or the column of
         ``human`` with each item's probability of being labelled.
@@ -506,15 +505,14 @@ def read(
         What to do with ids that some files lack: ``"raise"``, or ``"drop"`` with a finding.
     on_null
         What to do with rows without a label, slice, group or weight: ``"raise"``, or ``"drop"``
-        with a finding. NULL, None and NaN are missing values, and so is an empty field in CSV and
-        TSV.
+        with a finding. NULL, None and NaN are missing values; in CSV and TSV, empty fields are too.
     na_values
-        Texts that mean a missing value; all others are labels. By default, texts such as ``NA``,
-        ``nan`` and ``null`` are labels with a finding, which withholds the decision of a gate;
-        ``[]`` declares that no text means a missing value.
+        Texts that represent a missing value; all others are labels. By default, texts such as
+        ``NA``, ``nan`` and ``null`` are labels with a finding, which withholds the decision of a
+        gate; ``[]`` declares that there are no such texts.
     empty_is_label
-        Whether an empty field in CSV and TSV is a label, the empty text. In typed formats the
-        empty text is a label with a finding, which this option removes.
+        Whether an empty field in CSV and TSV is a label (the empty text). In typed formats, an
+        empty text is a label with a finding; this option removes the finding.
     skip_failed
         Whether to skip, with a finding, evaluation logs that are damaged, or whose evaluation
         failed or was interrupted; otherwise they raise an error.
@@ -529,12 +527,12 @@ def read(
         ``"long"`` for a table with one row per item and model. Logs with unambiguous names or
         first bytes are recognized, with a finding.
     dialect
-        How text files are written, if this is unusual: ``separator`` between columns, detected by
+        Format details of text files, if unusual: ``separator`` between columns, detected by
         default; ``quote`` around values that contain separators, None if quotes are ordinary
         characters; ``header``, False if the first row is data, so the columns are named ``"0"``,
         ``"1"``, …; ``encoding``, UTF-8 by default.
     storage_options
-        Options for reaching ``s3://``, ``gs://`` or ``abfs://``, passed to pyarrow's file system,
+        Connection options for ``s3://``, ``gs://`` or ``abfs://``, passed to pyarrow's file system,
         e.g. ``{"access_key": …, "secret_key": …, "region": …}``. Default: the machine's settings.
 
     Examples

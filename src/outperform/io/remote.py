@@ -33,8 +33,8 @@ _KINDS = {
 LAKES = {"delta": "a Delta table", "iceberg": "an Iceberg table"}
 DELTA_LOG, METADATA = "_delta_log", ".metadata.json"  # marks of Delta and Iceberg tables
 _REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
-# The variables with a private store's endpoint, in the order in which S3 tools check them; the
-# last two are those of other table readers.
+# Environment variables with a private store's endpoint, in the order in which S3 tools check them.
+# The last two are used by other table readers.
 _ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT", "AWS_S3_ENDPOINT")
 _S3_NAMES = {
     "access_key": ("aws_access_key_id", "key", "access_key_id", "s3.access-key-id"),
@@ -103,7 +103,7 @@ class Place:
     storage: Storage = field(repr=False)
 
     def at(self, path: str) -> Place:
-        """Return another path of the same file system."""
+        """Return another path in the same file system."""
         return Place(
             address=f"{_head(self)}{path.partition('/')[2]}",
             path=path,
@@ -113,14 +113,14 @@ class Place:
 
 
 def _head(place: Place) -> str:
-    """Return the part of an address up to the name of its bucket or container."""
+    """Return the part of an address up to the bucket or container name."""
     scheme, _, rest = place.address.partition("://")
     return f"{scheme}://{rest.partition('/')[0]}/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoteFile:
-    """One file of a store.
+    """File in an object store.
 
     Attributes
     ----------
@@ -164,7 +164,7 @@ class RemoteFile:
 
 
 def files_of(address: str, storage_options: Mapping[str, Option] | None = None) -> list[RemoteFile]:
-    """Return the files of an address, in the order of their paths.
+    """Return the files of an address, sorted by path.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def files_of(address: str, storage_options: Mapping[str, Option] | None = None) 
         and its subfolders, except names that begin with a dot or an underscore.
     storage_options
         Options of pyarrow's file system, e.g. ``access_key``, ``secret_key``, ``region`` and
-        ``endpoint_override`` of S3. Default: the machine's settings.
+        ``endpoint_override`` for S3. Default: the machine's settings.
     """
     return _found_at(reached(address, Storage.of(storage_options)))
 
@@ -196,7 +196,7 @@ def is_remote(source: object) -> bool:
 def storage_of(address: str, storage: Storage | None) -> Storage:
     """Return the options for an address, by pyarrow's names; for S3, with the machine's endpoint.
 
-    pyarrow does not look for that endpoint, and would ask Amazon for a private store's bucket.
+    pyarrow ignores that endpoint, and would look for a private store's bucket at Amazon.
     """
     storage = storage or Storage()
     if not address.lower().startswith("s3://"):
@@ -239,7 +239,7 @@ def _profile_endpoint() -> str | None:
     try:
         config.read(os.path.expanduser(path), encoding="utf-8")
     except (Error, UnicodeDecodeError, OSError):
-        return None  # pyarrow reports the fault if it needs the file
+        return None  # pyarrow reports the error if it needs the file
     profile = next(
         (config[section] for section in (f"profile {name}", name) if section in config), None
     )
@@ -313,7 +313,7 @@ def _system(
 
 @contextmanager
 def told(address: str, storage: Storage) -> Iterator[None]:
-    """Turn an exception from a store into a message without credentials."""
+    """Convert a store exception to a message without credentials."""
     fault: OutperformError
     name = masked(address)
     try:
@@ -331,11 +331,11 @@ def told(address: str, storage: Storage) -> Iterator[None]:
             else ""
         )
         fault = DataError(f"{name} cannot be read: {line}{hint}")
-    raise fault  # outside the handler, so that the traceback hides the store's message
+    raise fault  # outside the handler, so the traceback does not show the store's message
 
 
 def found_at(place: Place) -> list[RemoteFile]:
-    """Return the files of a path or pattern; one inside a Delta or Iceberg table is an error."""
+    """Return the files of a path or pattern; files of Delta or Iceberg tables raise an error."""
     _refuse_inside_lake_there(place)
     return _found_at(place)
 
@@ -369,7 +369,7 @@ def _refuse_no_bucket(place: Place) -> None:
 
 
 def lake_here(path: str) -> str | None:
-    """Return the kind of a path that is a Delta or Iceberg table, or None."""
+    """Return the kind of table if a path is a Delta or Iceberg table, otherwise None."""
     if "\0" in path:
         return None  # opening the file raises an error
     if path.endswith(METADATA):
@@ -381,7 +381,7 @@ def lake_here(path: str) -> str | None:
 
 
 def lake_at(place: Place) -> str | None:
-    """Return the kind of a store's folder that is a Delta or Iceberg table, or None."""
+    """Return the kind of table if a store folder is a Delta or Iceberg table, otherwise None."""
     if place.path.endswith(METADATA):
         return "iceberg"
     if has_magic(place.path):
@@ -426,7 +426,7 @@ def _matching(place: Place) -> list[RemoteFile]:
     parts = place.path.split("/")
     first = next(number for number, part in enumerate(parts) if has_magic(part))
     if not first:
-        raise UsageError(f"the name of a bucket must not be a pattern; got {masked(place.address)}")
+        raise UsageError(f"a bucket name must not be a pattern; got {masked(place.address)}")
     base = "/".join(parts[:first])
     files = []
     for info in _listed(place, base):
@@ -490,7 +490,7 @@ def _file(place: Place, info: _Info, below: str) -> RemoteFile:
 
 
 def refuse_changed(files: Sequence[RemoteFile]) -> None:
-    """Raise an error if files were written to while they were read."""
+    """Raise an error if files changed while they were read."""
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         for file, now in zip(files, pool.map(_current_state, files), strict=True):
             if now != (file.size, file.modified):

@@ -1,4 +1,4 @@
-"""The request of ``read``, and its reader: the first of ``SOURCE_TYPES`` that knows the source."""
+"""The request of ``read``, and its reader: the first of ``SOURCE_TYPES`` that matches."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ class Request:
         self._check_groups()
         if self.weight is not None and self.weight == self.count:
             raise UsageError(
-                f"{self.weight!r} must be either the number of items per row, {param('count=')}, "
-                f"or the weight of an item, {param('weight=')}; pass only one of them"
+                f"{self.weight!r} is passed as both {param('count=')}, the number of items per "
+                f"row, and {param('weight=')}, the weight of an item; pass only one of them"
             )
         self.dialect()
 
@@ -89,7 +89,7 @@ class Request:
         if others:
             names = " and ".join(param(f"{name}=") for name in others)
             raise UsageError(
-                f"{param('correct=')} selects columns of right or wrong, which need no truth or "
+                f"{param('correct=')} selects right/wrong columns, which need no truth or "
                 f"predictions; omit {names}"
             )
 
@@ -230,7 +230,7 @@ class Request:
             )
         if not isinstance(label, str):
             raise UsageError(
-                "files in a join must share one column of right or wrong, e.g. "
+                "files in a join must share one right/wrong column, e.g. "
                 f"{param('correct=', 'correct')}; got {self.correct!r}"
             )
         return Join(
@@ -308,7 +308,7 @@ def long_layout(names: Sequence[str]) -> str | None:
 
 
 def check_format(name: str | None) -> None:
-    """Raise an error for an unknown format; formats of plug-ins are known."""
+    """Raise an error for an unknown format, including plug-in formats in the check."""
     if name is not None and name not in FORMATS and name not in LOGS:
         raise UsageError(unknown_name("format", name, (*FORMATS, *LOGS.names())))
 
@@ -324,9 +324,9 @@ _TABLE = {"truth", "models", "correct", "id", "by", "where", "count", "weight", 
 
 
 class SourceType(NamedTuple):
-    """One kind of source: how to recognize it, how to read it, and its arguments."""
+    """Source type: how to recognize it, how to read it, and its arguments."""
 
-    find: Callable[[Any, Request], Any]  # returns the content to read, or None
+    find: Callable[[Any, Request], Any]  # returns the object to read, or None
     read: Callable[[Any, Request], Outcomes]
     knows: set[str]
     refusal: Callable[[str], str]  # returns the message for unknown arguments
@@ -350,9 +350,9 @@ _SUFFIXES = {"", *SUFFIXES, *PACKINGS, *DATABASE_SUFFIXES}
 
 
 def open_source(source: Any) -> Any:
-    """Return a source as opened by the catalogue, or unchanged if the catalogue has no opener.
+    """Open a source with the catalogue; return it unchanged if the catalogue has no opener.
 
-    Plug-ins are consulted only if no built-in reader knows the source.
+    Plug-ins are tried only if no built-in reader supports the source.
     """
     if type(source) in (list, tuple):
         return type(source)(_open(part) if _is_path(part) else part for part in source)
@@ -385,7 +385,7 @@ def _open(source: Any) -> Any:
 
 
 def read_source(given: object, request: Request) -> Outcomes:
-    """Read a source with the first type that knows it."""
+    """Read a source with the first matching source type."""
     source = open_source(given)
     for source_type in SOURCE_TYPES:
         content = source_type.find(source, request)
@@ -408,7 +408,7 @@ def column_names(
     dialect: DialectOptions | None = None,
     storage_options: Mapping[str, Option] | None = None,
 ) -> tuple[str, ...] | None:
-    """Return the column names of files; None if a source can be read only once.
+    """Return the column names of files, or None if a source can be read only once.
 
     Parameters
     ----------
@@ -470,7 +470,7 @@ def _read_join(source: tuple[Join, object], request: Request) -> Outcomes:
     sources = _named(files, fewest=1 if question.correct else 2)
     named = (question.id, question.label, question.truth, question.groups)
     columns = [name for name in named if name is not None]
-    # Only the id is in all files, so only the id can reveal the separator.
+    # Only the id is in all files, so the separator can be detected only from the id.
     with opened(sources, [question.id], request.dialect(columns)) as tables:
         return tables.ask(lambda tables_by_name, engine: join(tables_by_name, question, engine))
 
@@ -529,7 +529,7 @@ def _read_files(source: object, request: Request) -> Outcomes:
 
 
 def _as_long(names: str) -> str:
-    """Return the message for a column of models without ``format="long"``; empty without one."""
+    """Return the message for a model column without ``format="long"``; otherwise empty text."""
     if param("model=") not in names and param("score=") not in names:
         return ""
     return (

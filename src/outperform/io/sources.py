@@ -1,4 +1,4 @@
-"""Sources: open addresses, files and objects of other libraries as tables."""
+"""Sources: addresses, files and objects of other libraries, opened as tables."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/", re.IGNORECASE)  # a Windows driv
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """Source of tables: opens addresses, files with some endings, or objects of a library.
+    """Source of tables that opens addresses, files with certain endings, or library objects.
 
     Parameters
     ----------
     name
         Name of its entry point.
     open
-        Function that takes what the caller passed, and returns a frame that narwhals knows, or
-        the path of a file or folder.
+        Function that takes the caller's argument, and returns a frame supported by narwhals or the
+        path of a file or folder.
     schemes
-        Schemes of the addresses that it opens: ``("lab",)`` for ``lab://…``.
+        Address schemes that it opens: ``("lab",)`` for ``lab://…``.
     suffixes
-        Endings of the files that it opens: ``(".sav",)``.
+        File endings that it opens: ``(".sav",)``.
     objects
-        Classes whose objects it opens, each with its library: ``("deltalake.DeltaTable",)`` for a
-        class ``DeltaTable`` of any module of ``deltalake``.
+        Classes of objects that it opens, with the library: ``("deltalake.DeltaTable",)`` for a
+        class ``DeltaTable`` in any module of ``deltalake``.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Source:
         return any(f"{_library(kind)}.{kind.__name__}" in self.objects for kind in classes)
 
     def open_checked(self, source: object) -> object:
-        """Open a source; an exception or a wrong result of a plug-in raises an error."""
+        """Open a source; a plug-in's exception or invalid result raises an error."""
         if self.open.__module__.startswith("outperform."):
             return self.open(source)
         address = os.fspath(source) if isinstance(source, (str, os.PathLike)) else ""
@@ -91,7 +91,7 @@ def _library(kind: type) -> str:
     return kind.__module__.partition(".")[0]
 
 
-def _open_delta(table: Any) -> object:  # at the version of the DeltaTable object
+def _open_delta(table: Any) -> object:  # uses the version of the DeltaTable object
     duckdb = require("duckdb", extra="cli", purpose="counting a DeltaTable")
     return duckdb.connect().from_arrow(table.to_pyarrow_dataset())
 

@@ -1,4 +1,4 @@
-"""A growing folder of counts, with one part per partition; only new partitions are counted."""
+"""Growing folder of counts, with one part per partition; only new partitions are counted."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ _FIELDS = _files.record(
     }
 )
 _BLOCK = 8 << 20  # bytes per request to a store; each is mostly waiting for the network
-_AHEAD = 2  # partitions that are hashed, or copied here, while another is counted
+_AHEAD = 2  # number of partitions that are hashed or copied while another is counted
 _LEVEL = 1  # compression level; a higher one takes longer than all other work and saves only 20%
 
 
 class Partition(NamedTuple):
-    """Files that are counted as one unit, with a name."""
+    """Named set of files that are counted as one unit."""
 
     name: str
     source: str
@@ -77,7 +77,7 @@ class Partition(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Update:
-    """Newly counted parts, all parts by name, and findings of an update."""
+    """Result of an update: newly counted parts, all parts by name, and findings."""
 
     counted: tuple[Part, ...]
     parts: Mapping[str, Part]
@@ -98,10 +98,10 @@ def update(
     recount: Sequence[str] = (),
     verify: bool = False,
 ) -> Update:
-    """Count the partitions of files that a folder has not counted yet.
+    """Count the partitions of files that a folder does not contain yet.
 
-    A partition is a file, or all files below folders such as ``day=2026-01-01``. Each becomes a
-    part that is either complete or absent, so an interrupted update can be run again.
+    A partition is a file, or all files below folders such as ``day=2026-01-01``. Each partition
+    becomes a part that is either complete or absent, so an interrupted update can be rerun.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def _is_folder(source: str) -> bool:
 
 
 def _absolute(source: str) -> str:
-    """Return an absolute path that is a prefix of all paths inside it."""
+    """Return an absolute path that is a prefix of all paths below it."""
     return f"{source if is_remote(source) else os.path.abspath(source)}".rstrip("/") + "/"
 
 
@@ -175,8 +175,9 @@ def _refuse_what_is_no_file(sources: Sequence[str], request: Request) -> None:
         source_type = next(each for each in SOURCE_TYPES if each.find(source, request) is not None)
         if source_type is not SOURCE_TYPES[-1] or source == "-":
             raise UsageError(
-                f"only the files of one table can be counted by partition, and {masked(source)!r} "
-                f"is something else; omit {param('update=')}, and write its counts to a file"
+                f"only the files of one table can be counted by partition, but {masked(source)!r} "
+                f"is another kind of source; omit {param('update=')}, and write its counts to a "
+                "file"
             )
         source_type.refuse_others(request)
 
@@ -207,8 +208,8 @@ def _partitions(sources: Sequence[str], dialect: Dialect) -> dict[str, Partition
             name, home = _locate(_name(file), root)
             if homes.setdefault(name, home) != home:
                 raise UsageError(
-                    f"{homes[name]} and {home} would both be the partition {name!r}; pass the "
-                    "folder above both instead"
+                    f"{homes[name]} and {home} would both become the partition {name!r}; pass "
+                    "their common parent folder instead"
                 )
             files_by_name.setdefault(name, []).append(file)
     for name, files in files_by_name.items():
@@ -221,7 +222,7 @@ def _partitions(sources: Sequence[str], dialect: Dialect) -> dict[str, Partition
 
 
 def _listed(source: str, dialect: Dialect) -> Iterator[tuple[File | RemoteFile, str]]:
-    """Yield the files of a source, each with the folder to which its name is relative."""
+    """Yield the files of a source, each with the folder that its name is relative to."""
     if not is_remote(source):
         root = shown_name(_root(source))
         yield from ((file, root) for file in known_files(source, dialect))
@@ -236,7 +237,7 @@ def _name(file: File | RemoteFile) -> str:
 
 
 def _root(source: str) -> str:
-    """Return the folder to which names are relative, without the variable parts of a pattern.
+    """Return the folder that names are relative to, without the variable parts of a pattern.
 
     Examples
     --------
@@ -279,7 +280,7 @@ def _new(
     *,
     verify: bool,
 ) -> list[Partition]:
-    """Return the partitions to count; changes in counted ones raise an error."""
+    """Return the partitions to count; changes in counted partitions raise an error."""
     to_count, contents_by_name = [], {}
     for name, partition in partitions.items():
         if name not in parts or name in recount:
@@ -293,7 +294,7 @@ def _new(
 
 
 def _touched(folder: Path, part: Part, contents: tuple[Content, ...]) -> Part:
-    """Record new times of files with unchanged contents, so that they are hashed only once."""
+    """Record new times of files with unchanged contents, to avoid hashing them again."""
     if part.files == contents:
         return part
     path, updated = folder / part_file(part.name), part._replace(files=contents)
@@ -323,7 +324,7 @@ def _marker(file: File | RemoteFile) -> tuple[int, str]:
 
 
 def _contents(partition: Partition, folder: str | None = None) -> tuple[Content, ...]:
-    """Return the files with the hashes of their bytes; remote files are copied to ``folder``."""
+    """Return the files with hashes of their bytes; remote files are copied to ``folder``."""
     return tuple(
         Content(_called(partition, file), *_marker(file), _hash(file, folder))
         for file in partition.files
@@ -365,8 +366,8 @@ def _refuse_changes(partition: Partition, part: Part, contents: Sequence[Content
         return
     raise DataError(
         f"the partition {part.name!r} has changed since it was counted at {part.time}: it was "
-        f"{_described(part.source, part.files)}, and is now "
-        f"{_described(partition.source, contents)}; if that is right, count it again with "
+        f"{_described(part.source, part.files)} and is now "
+        f"{_described(partition.source, contents)}; if this is intended, count it again with "
         f"{param('recount=', part.name)}"
     )
 
@@ -411,7 +412,7 @@ def _agree(folder: Path, spec: Mapping[str, object], version: str) -> None:
         data = _files.parse(path.read_bytes())
         known = _FIELDS(data, "")["spec"]
         if not _files.is_signed(data) or not isinstance(known, dict):
-            raise DataError("its content does not match its checksum, so it was changed")
+            raise DataError("its content was changed: the checksum does not match")
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}") from error
     except DataError as error:
@@ -424,13 +425,13 @@ def _agree(folder: Path, spec: Mapping[str, object], version: str) -> None:
         ]
         then, now = map(", ".join, texts)
         raise UsageError(
-            f"{folder} contains counts of another request: they were counted {then}, and this "
+            f"{folder} contains counts of another request: they were counted {then}, but this "
             f"request is {now}; repeat the first request, or use another folder"
         )
 
 
 def _as_argument(name: str, value: object) -> str:
-    """Return a part of the request as an argument of the function or the command."""
+    """Return part of the request as a function argument or command option."""
     if value is None:
         return f"without {param(name)}"
     if isinstance(value, dict) and name in ("models", "correct"):
@@ -454,12 +455,12 @@ def _entries(folder: Path) -> list[str]:
 
 
 def _parts(folder: Path) -> Iterator[Part]:
-    """Yield the counted parts of a folder, whose outcomes are hashed but not parsed."""
+    """Yield the counted parts of a folder; outcomes are hashed but not parsed."""
     for name in _entries(folder):
         if name.startswith((".", "_")):
             continue
         if not name.endswith(ENDING):
-            raise DataError(f"{folder / name} is not part of these counts; move it elsewhere")
+            raise DataError(f"{folder / name} does not belong to these counts; move it elsewhere")
         yield read_part(folder / name)
 
 
@@ -477,7 +478,7 @@ class _Counting(NamedTuple):
     parts: dict[str, Part]  # updated while counting
 
     def each(self, new: Sequence[Partition]) -> Iterator[Part]:
-        """Count partitions one after another, while the next ones are hashed."""
+        """Count partitions sequentially, while the next ones are hashed."""
         names = {partition.name for partition in new}
         others = [part for name, part in self.parts.items() if name not in names]
         owners = {content.hash: part for part in others for content in part.files}
@@ -555,7 +556,7 @@ class _Counting(NamedTuple):
         return with_source(outcomes, partition.source, weighted=request.weight is not None)
 
     def _refuse_unfit(self, part: Part) -> None:
-        """Raise an error for a part that cannot be added to the others in the folder."""
+        """Raise an error for a part that is incompatible with the others in the folder."""
         filled = (other for other in self.parts.values() if other.items)
         other = next((other for other in filled if other.name != part.name), None)
         if other is None or not part.items:
@@ -576,7 +577,7 @@ class _Counting(NamedTuple):
 def _unlike_others(
     partition: Partition, contents: tuple[Content, ...], owners: Mapping[str, Part]
 ) -> tuple[Content, ...]:
-    """Return the files of a partition; one counted before under another name is an error."""
+    """Return the files of a partition; files already counted under another name raise an error."""
     inside: dict[str, str] = {}
     for content in contents:
         if content.hash in owners:
@@ -585,13 +586,13 @@ def _unlike_others(
             raise DataError(
                 f"{_named(partition, content)} contains the same bytes as "
                 f"{_named(other, duplicate)}, which was counted at {other.time} as "
-                f"{other.name!r}; exclude one of them, so that they do not count twice"
+                f"{other.name!r}; exclude one of them, so they do not count twice"
             )
         first = inside.setdefault(content.hash, content.name)
         if first != content.name:
             raise DataError(
                 f"{first} and {content.name} in the partition {partition.name!r} contain the same "
-                "bytes; remove one of them, so that they do not count twice"
+                "bytes; remove one of them, so they do not count twice"
             )
     return contents
 

@@ -1,4 +1,4 @@
-"""Tables that pyarrow streams in place: Parquet in a store, Delta and Iceberg tables."""
+"""Tables streamed in place by pyarrow: Parquet in a store, Delta and Iceberg tables."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class _Opened:
 
 
 def scan_stream(file: File, wanted: Sequence[str], dialect: Dialect, engine: Engine) -> Scan:
-    """Read names and types from the footer, and let the engine request batches."""
+    """Read names and types from the footer; the engine requests the batches."""
     (scan,) = scan_streams([file], wanted, dialect, engine)
     return scan
 
@@ -78,7 +78,7 @@ def scan_streams(
 def rescue_stream(
     file: File, wanted: Sequence[str], dialect: Dialect, engine: Engine, fault: str
 ) -> Scan:
-    """Raise an error if this file is damaged or can no longer be reached."""
+    """Raise an error if this file is damaged or no longer accessible."""
     opened = _opened(file, dialect.storage)
     scan = _scan(file, opened, dialect, engine)
     refuse_broken(file, opened.schema, opened.read, scan, _KINDS[file.kind])
@@ -122,7 +122,7 @@ def _batches(
 
 
 def _delta(file: File, storage: Storage) -> _Opened:
-    """Open a table at its current version, whose log lists the valid files."""
+    """Open a table at its current version; the log lists the valid files."""
     deltalake = require("deltalake", extra="lake", purpose="reading Delta tables")
     table = deltalake.DeltaTable(file.name, storage_options=_renamed(file.name, storage, _DELTA))
     rows = table.to_pyarrow_dataset()
@@ -161,7 +161,7 @@ def _iceberg(file: File, storage: Storage) -> _Opened:
 
 
 def _metadata_of(source: str, storage: Storage) -> str:
-    """Return the newest metadata of a table without a catalogue, by the number in its name."""
+    """Return the newest metadata of a table without a catalogue, based on the file name."""
     if source.endswith(METADATA):
         return source
     if is_remote(source):

@@ -1,4 +1,4 @@
-"""Tables: the files of one source as one table with columns."""
+"""Tables: the files of one source, combined into one table."""
 
 from __future__ import annotations
 
@@ -77,13 +77,13 @@ class Table:
         return all(column is not None and column.family == self.family(name) for column in columns)
 
     def select(self, columns: Sequence[str], *, where: Where = None) -> Query:
-        """Return the statement that selects columns as k0, k1, …"""
+        """Return a SQL statement that selects columns as k0, k1, …"""
         return _together(
             [_select(scan, columns, remaining) for scan, remaining in self._parts(columns, where)]
         )
 
     def select_with_id(self, id: str, columns: Sequence[str]) -> Query:
-        """Return the statement that selects an id as the text id, and columns as k0, k1, …"""
+        """Return a SQL statement that selects an id as text, and columns as k0, k1, …"""
         parts = self._parts((id, *columns), None)
         return _together([_select(scan, columns, None, id=id) for scan, _ in parts])
 
@@ -94,7 +94,7 @@ class Table:
         }
         by_rows = {name: value for name, value in (where or {}).items() if name not in by_folder}
         matching = [scan for scan in self.scans if _holds(scan.partition, by_folder)]
-        if not matching:  # without a file, a statement would have no types
+        if not matching:  # without a file, a statement has no types
             return [(self.scans[0], where)]
         return [(scan, by_rows) for scan in merged(matching, columns)]
 
@@ -103,7 +103,7 @@ class Table:
 
 
 def numbered(scan: Scan, column: str, where: Where) -> Query:
-    """Return the statement for a column k0, its row numbers r, and whether ``where`` is true, f."""
+    """Return a SQL statement that selects a column, its row numbers and a filter flag."""
     condition = _condition(scan, where)
     relation, parameters = scan.reaching((column, *(where or ())))
     return Query(
@@ -131,7 +131,7 @@ def open_table(
 
 
 def _declared(scans: Sequence[Scan], dialect: Dialect) -> tuple[Scan, ...]:
-    """Return scans with the texts that mean a missing value, which depend on the kind of file."""
+    """Return scans with the texts that represent missing values, which depend on the file type."""
     return tuple(
         replace(scan, missing=dialect.missing.of(text_file=scan.is_text)) for scan in scans
     )
@@ -144,7 +144,7 @@ def _reader(file: File) -> str:
 def rescued(
     table: Table, wanted: Sequence[str], dialect: Dialect, engine: Engine, fault: EngineFault
 ) -> Table:
-    """Return a table that is read more slowly; a damaged file raises an error."""
+    """Return a table with slower readers; a damaged file raises an error."""
     scans = tuple(
         READERS[_reader(scan.file)].rescue(scan.file, wanted, dialect, engine, str(fault))
         for scan in table.scans
@@ -153,7 +153,7 @@ def rescued(
 
 
 def check_family(table: Table, name: str) -> None:
-    """Raise an error for a column that cannot be labels, or whose type differs between files."""
+    """Raise an error for a column without labels, or with different types in different files."""
     for scan in table.scans:
         column = scan.column(name)
         if column.family == "other":
@@ -166,7 +166,7 @@ def check_family(table: Table, name: str) -> None:
 
 
 def no_label(column: Column, name: str, file: str) -> Exception:
-    """Return the error for a column that cannot be labels."""
+    """Return the error for a column that does not contain labels."""
     if column.type in ("FLOAT[]", "DOUBLE[]"):
         return UsageError(
             f"column {name!r} of {file} contains lists of numbers; if these are probabilities, "
@@ -182,7 +182,7 @@ def _refuse_differences(scans: Sequence[Scan]) -> None:
     first = scans[0]
     for scan in scans[1:]:
         unshared = set(first.columns) ^ set(scan.columns)
-        # Keys of JSON objects are optional; a missing key is a missing value.
+        # JSON keys are optional; a missing key is a missing value.
         if unshared and "jsonl" not in (first.file.kind, scan.file.kind):
             raise DataError(
                 f"files of one table must have the same columns; {first.file.name} and "
@@ -259,18 +259,19 @@ def _as_text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-# Days and times: a day is compared with days, and with all times of that day without a time zone.
+# Days and times. A day matches the same day, and all times of that day without a time zone.
 
 TimeKind = Literal["days", "times", "times with a time zone"]
 _SUCH_AS: dict[TimeKind, str] = {
     "days": "2026-11-30",
     "times": "2026-11-30T12:00:00, or 2026-11-30 for the whole day",
-    "times with a time zone": "2026-11-30T12:00:00+00:00; for a day, make a column of days first",
+    "times with a time zone": "2026-11-30T12:00:00+00:00; to select a day, create a column of "
+    "days first",
 }
 
 
 def time_kind(column: Column) -> TimeKind | None:
-    """Return the kind of a column of days or times, None for any other.
+    """Return the kind of a column of days or times, or None for other columns.
 
     Examples
     --------
@@ -302,7 +303,7 @@ def asked_times(values: Sequence[object], kind: TimeKind, name: str) -> list[dat
 
 
 def _moment(value: object) -> date | None:
-    """Return a day or a time, perhaps parsed from text; None for anything else."""
+    """Return a day or a time, parsed from text if needed; None for anything else."""
     text = value.isoformat() if isinstance(value, date) else value
     if not isinstance(text, str):
         return None
@@ -319,7 +320,7 @@ def ends_of(day: date) -> tuple[datetime, datetime]:
 
 
 def refuse_times(values: Sequence[object], column: Column, name: str) -> None:
-    """Raise an error for days and times in other columns; a day can be text as well."""
+    """Raise an error if days or times are compared with other columns; a day can also be text."""
     is_text = column.family in ("text", "json")
     for value in values:
         if isinstance(value, date) and (isinstance(value, datetime) or not is_text):
@@ -339,7 +340,7 @@ def _time_test(column: Column, moments: Sequence[date], or_missing: bool) -> Que
             type_ = "TIMESTAMP" if moment.utcoffset() is None else column.type
             tests.append(f"{side} = CAST(? AS {type_})")
             parameters.append(moment.isoformat())
-        else:  # the engine casts a day to its midnight
+        else:  # the engine casts a day to midnight
             tests.append(f"({side} >= CAST(? AS TIMESTAMP) AND {side} < CAST(? AS TIMESTAMP))")
             parameters += [end.isoformat() for end in ends_of(moment)]
     if or_missing:
@@ -348,7 +349,7 @@ def _time_test(column: Column, moments: Sequence[date], or_missing: bool) -> Que
 
 
 def check_where(where: Where) -> None:
-    """Raise an error for conditions that are not columns with the values to keep."""
+    """Raise an error unless the conditions map columns to values to keep."""
     if where is None:
         return
     if not isinstance(where, Mapping) or not where:
@@ -363,7 +364,7 @@ def check_where(where: Where) -> None:
                     f"where can compare {name!r} with text, numbers, booleans, days, times and "
                     f"None; got {type(item).__name__}"
                 )
-            # A missing time of pandas is also an instance of datetime.
+            # A missing pandas time is also an instance of datetime.
             if isinstance(item, date) and (item != item or getattr(item, "nanosecond", False)):
                 raise UsageError(
                     f"where can compare {name!r} with times to the microsecond, or with None for "
@@ -384,7 +385,7 @@ def plain_where(where: Mapping[str, Any]) -> dict[str, list[Any]]:
 
 
 def check_columns(named: object, what: str) -> None:
-    """Raise an error for anything but a list of distinct columns."""
+    """Raise an error unless the argument is a list of distinct columns."""
     if isinstance(named, (str, bytes)) or not isinstance(named, (Mapping, Sequence)):
         raise UsageError(
             f"{param(what)} must be a list of columns, e.g. ['bert', 'gpt']; got {named!r}"
@@ -411,7 +412,7 @@ class Opened:
     engine: Engine
 
     def ask(self, question: Callable[[Mapping[str, Table], Engine], T]) -> T:
-        """Run a query; if the engine fails, the readers explain why or read more slowly."""
+        """Run a query; if the engine fails, use slower readers or report their error."""
         try:
             return question(self.tables, self.engine)
         except EngineFault as fault:

@@ -70,5 +70,5 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Answer a wrong guess with what to type."""
+    """Explain, for an unknown attribute, what to use instead."""
     raise AttributeError(wrong_calls.unknown_metric(name, (*names(), *score_names()), __all__))

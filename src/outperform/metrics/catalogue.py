@@ -55,7 +55,7 @@ _ACCURACY = Share("correct", (("wrong", 1.0),))
 
 @dataclass(frozen=True, slots=True)
 class _Family:
-    """Common fields of the four averages of one score."""
+    """Common fields of the four averages of a score."""
 
     word: str
     of_class: Share | None
@@ -124,7 +124,7 @@ def fbeta(beta: float, *, average: Average | Samples = "binary") -> Metric:
     beta
         Weight of recall relative to precision.
     average
-        How the values of the classes are averaged.
+        Average over the classes.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def fbeta(beta: float, *, average: Average | Samples = "binary") -> Metric:
 def cohen_kappa(*, weights: Literal["linear", "quadratic"] | None = None) -> Metric:
     """Return Cohen's kappa, optionally weighted by distance for ordered levels.
 
-    The order of the levels is that of ``labels``. Without it numbers are sorted, and text raises an
+    The levels are in the order of ``labels``. Without it, numbers are sorted and text raises an
     error.
 
     Parameters
@@ -234,7 +234,7 @@ def cost(
     Parameters
     ----------
     costs
-        A square matrix, with true classes in rows and predictions in columns; or costs by (truth,
+        A square matrix with true classes in rows and predictions in columns, or costs by (truth,
         prediction), with a cost of 0 for all other pairs.
     labels
         Class of each row and column of a matrix. Default: the sorted classes of the data.
@@ -294,12 +294,12 @@ def _priced(costs: Costs, name: str, *, greater: bool) -> Metric:
 def roc_auc(*, max_fpr: float | None = None) -> Metric:
     """Return ROC AUC, or partial AUC up to a false positive rate.
 
-    Partial AUC is standardised as in scikit-learn's ``roc_auc_score``: ½ without skill, 1 at best.
+    Partial AUC is standardised as in scikit-learn's ``roc_auc_score``: ½ for no skill, 1 at best.
 
     Parameters
     ----------
     max_fpr
-        Maximum false positive rate, above 0 and below 1; None for the full area.
+        Maximum false positive rate, between 0 and 1 (exclusive). None means the full area.
 
     Examples
     --------
@@ -330,7 +330,7 @@ def sensitivity_at(*, specificity: float) -> Metric:
     Parameters
     ----------
     specificity
-        Minimum share of negatives below the threshold, above 0 and below 1.
+        Minimum share of negatives below the threshold, between 0 and 1 (exclusive).
 
     Examples
     --------
@@ -348,7 +348,7 @@ def specificity_at(*, sensitivity: float) -> Metric:
     Parameters
     ----------
     sensitivity
-        Minimum share of positives at or above the threshold, above 0 and below 1.
+        Minimum share of positives at or above the threshold, between 0 and 1 (exclusive).
 
     Examples
     --------
@@ -398,8 +398,8 @@ def ece(*, bins: int = BINS, debiased: bool = False) -> Metric:
     """Return the expected calibration error: the mean over bins of ``|frequency − probability|``.
 
     Bins have equal width and include their upper end, as in scikit-learn's ``calibration_curve``.
-    With two classes the probability of the positive class is used; with several, that of the most
-    probable label and whether it is right.
+    With two classes, the probability of the positive class is used; with several, the probability
+    of the most probable label and whether that label is right.
 
     Parameters
     ----------
@@ -423,9 +423,9 @@ def brier_part(
     bins: int = BINS,
     debiased: bool = False,
 ) -> Metric:
-    """Return a part of the Brier score: reliability − resolution + uncertainty, by bins.
+    """Return one part of the binned Brier score: reliability − resolution + uncertainty.
 
-    Classes and bins are those of :func:`ece`. If all items of a bin have the same probability, the
+    Classes and bins are as in :func:`ece`. If all items of a bin have the same probability, the
     parts add up to the Brier score.
 
     Parameters
@@ -435,8 +435,8 @@ def brier_part(
     bins
         Number of bins.
     debiased
-        Whether to correct for noise within bins (Ferro and Fricker, 2012); for the reliability this
-        is the debiased squared calibration error of Kumar et al. (2019).
+        Whether to correct for noise within bins (Ferro and Fricker, 2012). For the reliability, the
+        result is the debiased squared calibration error of Kumar et al. (2019).
 
     Examples
     --------
@@ -569,8 +569,8 @@ def from_statistics_function(
 ) -> Metric:
     """Create a metric from a function of weighted means of statistics.
 
-    The function takes an array ``(n_statistics, n_draws)`` and returns one number per draw. For the
-    observed value there is one draw, with equal weights.
+    The function takes an array ``(n_statistics, n_draws)`` and returns one number per draw. The
+    observed value uses a single draw with equal weights.
 
     Parameters
     ----------

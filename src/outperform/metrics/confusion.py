@@ -1,4 +1,4 @@
-"""Metrics from the diagonal and margins of a table: per class, averaged, and overall."""
+"""Metrics from the diagonal and margins of a table: per class, averaged and overall."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from outperform.errors import DataError, UsageError
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Margins:
-    """Hits, true and predicted weight of every class, with the class axis first.
+    """Hits, true weight and predicted weight of every class, with the class axis first.
 
     Further axes (draws, simulations) are kept unchanged. Integers of any size are accepted and
     stored as float64. Misses and false alarms are computed before this conversion, so they stay
@@ -69,7 +69,7 @@ class Margins:
         Parameters
         ----------
         confusion
-            Counts or weights of every pair of true and predicted class.
+            Counts or weights of every pair of a true and a predicted class.
 
         Examples
         --------
@@ -88,7 +88,7 @@ class Margins:
         return margins
 
     def mended(self) -> Self:
-        """Return the same without negative errors, with the others scaled to the same sum.
+        """Return margins without negative errors; the other errors are scaled to keep the sum.
 
         Examples
         --------
@@ -116,12 +116,12 @@ class Margins:
 
     @property
     def missed(self) -> FloatArray:
-        """Weight of the class that was predicted as another class (false negatives)."""
+        """Weight of the class predicted as another class (false negatives)."""
         return _difference(self.actual, self.hits) if self._missed is None else self._missed
 
     @property
     def spurious(self) -> FloatArray:
-        """Weight of other classes that was predicted as the class (false positives)."""
+        """Weight of other classes predicted as the class (false positives)."""
         return _difference(self.predicted, self.hits) if self._spurious is None else self._spurious
 
     @property
@@ -140,8 +140,8 @@ def others(weights: FloatArray) -> FloatArray:
     """
     total: FloatArray = weights.sum(axis=0)
     rest: FloatArray = total - weights
-    # The difference loses digits only if one class has most of the weight, which at most one class
-    # can; for it the sum over the others is used instead.
+    # The difference loses digits only for a class with most of the weight. At most one class can
+    # have it, and for that class the sum over the others is used instead.
     heavy = weights > 0.5 * total
     if heavy.any():
         light = np.where(heavy, 0.0, weights).sum(axis=0)
@@ -184,12 +184,12 @@ def _as_float(array: AnyArray) -> FloatArray:
 
 def _difference(whole: FloatArray, part: FloatArray) -> FloatArray:
     rest = whole - part
-    # Sums of the same weights in a different order may differ in the last digit.
+    # Summing the same weights in a different order can change the last digit.
     return np.maximum(rest, 0.0, out=rest)
 
 
 def _above_zero(errors: FloatArray) -> FloatArray:
-    """Return errors without negative ones, with the others scaled to the same sum."""
+    """Set negative errors to 0 and scale the others to keep the sum."""
     above = np.maximum(errors, 0.0)
     whole, kept = errors.sum(axis=0), above.sum(axis=0)
     scaled: FloatArray = above * np.divide(whole, kept, out=np.zeros_like(kept), where=kept > 0)
@@ -205,8 +205,8 @@ def _whole_difference(whole: AnyArray, part: AnyArray) -> FloatArray:
 def without_negatives(confusion: FloatArray) -> FloatArray:
     """Return a confusion array without negative entries, with the same column sums.
 
-    A correction for label errors can make a cell negative. Hits are not changed unless they are
-    negative or exceed the predicted total; the errors of a column are scaled.
+    A correction for label errors can make a cell negative. Hits change only if they are negative or
+    exceed the predicted total; the errors in a column are scaled.
 
     Examples
     --------
@@ -294,7 +294,7 @@ def hamming_loss(missed: FloatArray, spurious: FloatArray, *, n_labels: int) -> 
 
 
 def ratio(top: FloatArray, bottom: FloatArray) -> FloatArray:
-    """Divide, with 0 for 0/0; if the denominator is 0, the numerator must be 0.
+    """Divide, with 0 for 0/0. If the denominator is 0, the numerator must be 0 too.
 
     Examples
     --------
@@ -346,8 +346,8 @@ def score_classes(
     """Return the average of a per-class score over the chosen classes.
 
     ``"micro"`` adds up the sums of the chosen classes before computing the score; ``"macro"`` is
-    the mean of their scores; ``"weighted"`` weights the scores by the true weight of the classes,
-    and is the plain mean if all of these are 0; ``"binary"`` is the value of a single class.
+    the mean of their scores; ``"weighted"`` weights the scores by the true weights of the classes,
+    or is the plain mean if these are all 0; ``"binary"`` is the value of a single class.
 
     Examples
     --------
@@ -420,8 +420,8 @@ def balanced_accuracy(margins: Margins, rows: Rows = slice(None)) -> FloatArray:
 def matthews_corrcoef(margins: Margins) -> FloatArray:
     """Return the correlation of truth and prediction; 0 if either is constant.
 
-    In shares of the total it is (Σ hits − Σ actual·predicted) /
-    sqrt((1 − Σ actual²)(1 − Σ predicted²)).
+    In terms of shares of the total, it is (Σ hits − Σ actual·predicted) / sqrt((1 − Σ actual²)(1 −
+    Σ predicted²)).
     """
     total = margins.total
     actual, predicted = ratio(margins.actual, total), ratio(margins.predicted, total)
@@ -436,8 +436,8 @@ def matthews_corrcoef(margins: Margins) -> FloatArray:
 def cohen_kappa(margins: Margins) -> FloatArray:
     """Return 1 − disagreement / disagreement by chance; NaN if the latter is 0.
 
-    Disagreement by chance is 0 if truth and prediction are always the same single class; the result
-    is NaN, as in scikit-learn.
+    Disagreement by chance is 0 if truth and prediction are always the same single class. The result
+    is then NaN, as in scikit-learn.
     """
     total = margins.total
     actual = ratio(margins.actual, total)
@@ -450,11 +450,11 @@ def cohen_kappa(margins: Margins) -> FloatArray:
 
 
 def _matthews_of_uneven(margins: Margins) -> FloatArray:
-    """Return the same number from Σ (tp·tn − fp·fn), each class against the rest.
+    """Return the correlation from Σ (tp·tn − fp·fn), with each class against the rest.
 
-    Only tn is a difference. Computed from the smaller of the two sums that contain it, its error is
-    at most a rounding of the denominator, so the result is accurate to a few units in the last
-    place however imbalanced the classes are.
+    Only tn is a difference. If it is computed from the smaller of the two sums that contain it, its
+    error is at most the rounding error of the denominator. So the result is accurate to a few units
+    in the last place however imbalanced the classes are.
     """
     total = _sum(margins.hits) + _sum(margins.missed)
     tp, fn, fp = (ratio(x, total) for x in (margins.hits, margins.missed, margins.spurious))

@@ -1,4 +1,4 @@
-"""Curve metrics: partial ROC AUC, rates at a threshold, several classes, calibration."""
+"""Curve metrics: partial ROC AUC, rates at a threshold, ROC AUC of several classes, calibration."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from outperform.metrics.weighted import (
 
 @dataclass(frozen=True, slots=True)
 class PartialArea:
-    """ROC AUC up to a false positive rate, standardised by McClish: ½ without skill, 1 at best.
+    """ROC AUC up to a false positive rate, standardised by McClish: ½ for no skill, 1 at best.
 
-    With F the allowed weight of negatives above, a positive contributes the part of [0, F] below
-    it; ties with negatives are interpolated linearly.
+    Let F be the weight of negatives that may rank above. A positive item then contributes the part
+    of [0, F] below it. Ties with negatives are interpolated linearly.
 
     Examples
     --------
@@ -71,7 +71,7 @@ Rate: TypeAlias = Literal["sensitivity", "specificity"]
 
 @dataclass(frozen=True, slots=True)
 class RateAt:
-    """Best sensitivity at a specificity, or vice versa, over all thresholds.
+    """Best sensitivity at a given specificity, or vice versa, over all thresholds.
 
     Thresholds are scores, without interpolation: the result is the largest sensitivity among
     thresholds with a specificity of at least ``level``.
@@ -92,7 +92,7 @@ class RateAt:
         ranking, level, negatives = self.ranking, self.level, accumulator(self.ranking)
         positives = ranking.units.picker(ranking.positives)
         found = Buffer(len(ranking.positives) + 1)
-        # Positives above a number of negatives, and negatives down to a number of positives.
+        # Positives above each number of negatives, and negatives down to each number of positives.
         above = np.searchsorted(ranking.level, np.arange(len(ranking.negatives) + 1), side="right")
         down = np.concatenate([[0], ranking.level])
 
@@ -120,7 +120,7 @@ def _divided(top: FloatArray, bottom: FloatArray) -> FloatArray:
     return np.divide(top, bottom, out=np.zeros_like(bottom), where=bottom > 0)
 
 
-_MOST_KEPT = 64  # with up to this many areas their memory is kept between blocks
+_MOST_KEPT = 64  # with up to this many areas, their memory is kept between blocks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -173,13 +173,13 @@ Part: TypeAlias = Literal["ece", "reliability", "resolution", "uncertainty"]
 class Binned:
     """Calibration in bins of equal width: predicted probabilities against true frequencies.
 
-    With share s, mean probability p and frequency f of a bin, and f̄ of all: ECE is Σ s |f − p|,
-    reliability Σ s (f − p)², resolution Σ s (f − f̄)², uncertainty f̄ (1 − f̄). The noise of f
-    makes each of the first three too large. Debiasing subtracts its variance v from the squares
-    (Ferro and Fricker, 2012; Kumar et al., 2019), and the normal-theory bias of |f − p| from the
-    ECE (Kumar's second estimator, with its expectation in closed form). v is computed from the
-    weights: f (1 − f) / (n − 1) if all are 1, and twice that in a draw, because random weights
-    double the noise.
+    Let a bin have share s, mean probability p and frequency f, and let f̄ be the frequency in all
+    bins. Then ECE is Σ s |f − p|, reliability Σ s (f − p)², resolution Σ s (f − f̄)² and
+    uncertainty f̄ (1 − f̄). Noise in f makes each of the first three too large. Debiasing subtracts
+    its variance v from the squares (Ferro and Fricker, 2012; Kumar et al., 2019), and the
+    normal-theory bias of |f − p| from the ECE (Kumar's second estimator, with its expectation in
+    closed form). v is computed from the weights. It is f (1 − f) / (n − 1) if all weights are 1,
+    and twice as much in a draw, because random weights double the noise.
 
     Examples
     --------
@@ -217,7 +217,7 @@ class Binned:
         edges = np.linspace(0, 1, self.bins + 1)[1:-1]
         unit = np.arange(n) if self.units.unit is None else self.units.unit
         times = np.ones(n) if self.units.times is None else self.units.times
-        # Items of a unit in the same bin share its weight, so their noise is common.
+        # Items of the same unit in the same bin share its weight, so they share their noise.
         of_bin = np.searchsorted(edges, self.probability)
         first, place = distinct_rows(np.stack([of_bin, unit], axis=1))
         of_items = (np.ones(n), self.hit, self.probability)
@@ -258,7 +258,7 @@ class Binned:
 
 
 def _noise(weight: FloatArray, rate: FloatArray, squares: FloatArray) -> FloatArray:
-    """Return the variance of a weighted rate; 0 for a single unit, which does not show it."""
+    """Return the variance of a weighted rate; 0 for a single unit, which cannot show it."""
     held, both, hit = squares
     moved = np.maximum(hit - 2 * rate * both + rate * rate * held, 0.0)
     left = np.square(weight) - held  # n/(n − 1), with n = (Σw)²/Σw²
@@ -303,7 +303,7 @@ def rate_at(items: ItemData, level: float, rate: Rate) -> RateAt:
 
 
 def rankings_of(prepared: Prepared) -> tuple[Ranking, ...]:
-    """Return the rankings used by a metric: one, one per class or pair, or none."""
+    """Return the rankings used by a metric: a single one, one per class or pair, or none."""
     if isinstance(prepared, ClassAreas):
         return tuple(part.ranking for part in prepared.parts)
     one_ranking = (AreaUnderCurve, AveragePrecision, PartialArea, RateAt)

@@ -20,7 +20,7 @@ ConfusionFunction: TypeAlias = Callable[[FloatArray], ArrayLike]
 
 
 def call_each(function: ConfusionFunction, name: str, confusion: FloatArray) -> FloatArray:
-    """Call the function once per table, for one number each.
+    """Call the function once per table to get one number each.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def call_each(function: ConfusionFunction, name: str, confusion: FloatArray) -> 
     tables = confusion.reshape(*confusion.shape[:2], -1)
     values = np.empty(tables.shape[2])
     for i in range(len(values)):
-        # A copy, because the function may modify its argument.
+        # The function gets a copy because it may modify its argument.
         answer = np.asarray(function(tables[:, :, i].copy()))
         if answer.ndim or answer.dtype.kind not in "biuf":
             raise UsageError(f"{_asked(name)} one number; it returned {_shown(answer)}")
@@ -40,7 +40,7 @@ def call_each(function: ConfusionFunction, name: str, confusion: FloatArray) -> 
 
 
 def call_once(function: ConfusionFunction, name: str, confusion: FloatArray) -> FloatArray:
-    """Call the function on all tables at once, for one number per table.
+    """Call the function once on all tables to get one number per table.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def check_items(name: str, answer: ArrayLike, n_items: int) -> FloatArray:
 
 
 def check_bounds(name: str, values: FloatArray, bounds: tuple[float, float]) -> None:
-    """Check that values are within the bounds, apart from rounding."""
+    """Check that values are within the bounds, except for rounding."""
     low, high = bounds
     slack = 1e-9
     outside = (values < low - slack) | (values > high + slack)
@@ -273,7 +273,8 @@ class Ordinal:
     """Distance between truth and prediction for ordered levels.
 
     ``"mae"`` is the mean of |i − j|. Kappa is 1 − Σ w p / Σ w q, where p is the confusion array, q
-    its expectation by chance, and w is |i − j| or its square; NaN without disagreement by chance.
+    its expectation by chance, and w is |i − j| or its square; it is NaN if there is no disagreement
+    by chance.
 
     Examples
     --------
@@ -302,15 +303,15 @@ class Ordinal:
         return np.asarray(1.0 - np.divide(wrong, by_chance, out=unknown, where=by_chance > 0))
 
     def aligned(self, labels: Sequence[Label], order: Sequence[Label] | None) -> Ordinal:
-        """Return the same with the level of each class of the data.
+        """Return this metric with the level of each class in the data.
 
         Parameters
         ----------
         labels
             All classes of the data, sorted.
         order
-            From the lowest to the highest level; None sorts numbers. Text has no natural order
-            except the alphabet, which is rarely meant.
+            Labels from the lowest to the highest level. None sorts numbers. The only natural order
+            of text is alphabetical, which is rarely intended.
         """
         if order is None:
             if len(labels) > 2 and any(isinstance(one, str) for one in labels):

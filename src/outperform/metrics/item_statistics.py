@@ -18,7 +18,7 @@ from outperform.metrics.sums import ratio, rows
 
 
 def n_edits(one: Sequence[Hashable], two: Sequence[Hashable]) -> int:
-    """Return the smallest number of insertions, deletions and replacements between sequences.
+    """Return the minimum number of insertions, deletions and replacements between sequences.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def n_edits(one: Sequence[Hashable], two: Sequence[Hashable]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Edits:
-    """Numbers of wrong words or characters in a text, and of those in the reference."""
+    """Number of wrong words or characters in a text, and number in the reference."""
 
     characters: bool
 
@@ -99,7 +99,7 @@ _CHARACTERS = 6
 
 @dataclass(frozen=True, slots=True)
 class WithNumber:
-    """Statistics plus the number of texts: smoothing depends on counts, not means."""
+    """Statistics plus the number of texts, because smoothing depends on counts, not means."""
 
     n: int | None = None  # None means the number of rows, if equal rows were not merged
 
@@ -110,7 +110,7 @@ class WithNumber:
 
 
 def bleu(means: FloatArray) -> FloatArray:
-    """Return corpus BLEU of lengths, matches and n-grams, smoothed as sacrebleu does.
+    """Return corpus BLEU from lengths, matches and n-grams, smoothed as in sacrebleu.
 
     If no n-gram of an order matches, its precision is 1/2, 1/4, … of a match.
     """
@@ -133,9 +133,9 @@ def _bleu_of(statistics: FloatArray) -> Sums:
 
 
 def chrf(means: FloatArray) -> FloatArray:
-    """Return corpus chrF from the n-grams of text and reference and the shared ones.
+    """Return corpus chrF from the n-grams in texts, in references and in both.
 
-    Precision and recall are averaged over the orders that occur in both.
+    Precision and recall are averaged over the n-gram orders that occur in both.
     """
     said, true, both = (means[start::3] for start in range(3))
     possible = (said > 0) & (true > 0)
@@ -148,7 +148,7 @@ def chrf(means: FloatArray) -> FloatArray:
 
 
 def ter(means: FloatArray) -> FloatArray:
-    """Return edits per word of the reference, in per cent."""
+    """Return edits per reference word, in per cent."""
     return 100 * ratio(means)
 
 
@@ -195,7 +195,7 @@ class Ranked:
         ``"ndcg"`` (gain: the grade itself), ``"map"``, ``"mrr"``, ``"recall"``,
         ``"precision"`` or ``"hit"``.
     k
-        Number of top documents to use; None for all.
+        Number of top documents to use. None means all.
 
     Examples
     --------
@@ -309,8 +309,8 @@ def _numbers(values: ArrayLike, query: object) -> FloatArray:
 class Repeated:
     """Estimate for k answers to an item from all its sampled answers.
 
-    ``pass@k`` is the probability that at least one of k answers is right, ``pass^k`` that all are,
-    and ``maj@k`` that more than half are. The k answers are drawn without replacement from the
+    ``pass@k`` is the probability that at least one of k answers is right, ``pass^k`` that all k
+    are, and ``maj@k`` that more than half are. The k answers are drawn without replacement from the
     sampled ones, which makes the estimates unbiased.
 
     Examples
@@ -334,7 +334,7 @@ class Repeated:
         return np.array([[self.of_item(row, place)] for place, row in enumerate(answers)])
 
     def of_item(self, answers: ArrayLike, place: int) -> float:
-        """Return the estimate of one item from its answers, 1 for right."""
+        """Return the estimate for one item from its answers (1 means right)."""
         bits = np.asarray(unmasked(answers), dtype=np.float64)
         if bits.ndim != 1 or not np.isin(bits, (0, 1)).all():
             raise DataError(f"item {place} (counted from 0) must be a row of answers, each 0 or 1")
@@ -422,6 +422,6 @@ RATES: dict[str, Rate] = {
 
 
 def gap_between(means: FloatArray) -> FloatArray:
-    """Return the largest minus the smallest rate of the groups."""
+    """Return the largest rate of any group minus the smallest."""
     rates = means[::2] / np.where(means[1::2] > 0, means[1::2], 1.0)
     return np.asarray(rates.max(axis=0) - rates.min(axis=0))

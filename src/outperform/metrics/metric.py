@@ -1,4 +1,4 @@
-"""Metric objects: name, bounds, and method of computation."""
+"""Metric objects: name, bounds and method of computation."""
 
 from __future__ import annotations
 
@@ -98,17 +98,17 @@ class Basis:
     Parameters
     ----------
     reads
-        ``"labels"``; or for scores, a ``"ranking"`` of two classes, one ranking for each of several
-        ``"classes"``, a ``"probability"``, a ``"grade"`` without truth, item ``"statistics"``, or
+        ``"labels"``, or for scores: a ``"ranking"`` of two classes, one ranking for each of several
+        ``"classes"``, a ``"probability"``, a ``"grade"`` without truth, item ``"statistics"`` or
         ``"anything"``.
     names
         Names of the required item statistics; empty if they are not checked.
     terms
-        Function from statistics to the values that are summed or sorted; None uses the statistics
+        Function from statistics to the values that are summed or sorted. None means the statistics
         themselves.
     read
-        Function from truth and predictions to item statistics; None for targets, which are their
-        own statistics.
+        Function from truth and predictions to item statistics. None for targets, which are already
+        statistics.
     joint
         Whether all models have the same sums. ``combine`` then returns one row per model, and the
         second-to-last column of the statistics is the index of the model.
@@ -137,15 +137,15 @@ CLASS_MARGINS = Basis(reads="labels", names=("hits", "actual", "predicted"))
 
 @dataclass(frozen=True, slots=True)
 class Averaged:
-    """Averaged class score, as a function of class margins.
+    """Averaged class score as a function of class margins.
 
     Parameters
     ----------
     score
         Name in the table of scores.
     average
-        How the scores of the classes are averaged, or of items with several labels (``"samples"``);
-        None for scores of the entire table.
+        Average over classes, or over items with several labels (``"samples"``); None for scores of
+        the entire table.
     beta
         β of F-beta; None for other scores.
     """
@@ -190,17 +190,17 @@ class Sums:
     basis
         Item data that are summed.
     combine
-        Function from the means ``(n_statistics, n_draws)`` to one value per draw; for labels, from
-        :class:`Margins` and the classes to average over.
+        Function from the means ``(n_statistics, n_draws)`` to one value per draw. For labels, its
+        arguments are :class:`Margins` and the classes to average over.
     parts
-        Declares that it is a share of weights, if it is.
+        Declaration of the metric as a share of weights, if it is one.
     sign
-        1, or −1 for the negative of a loss.
+        1, or −1 if the metric is the negative of a loss.
     own
         Whether ``combine`` is user-defined, so its values are checked; set by the metric.
     fitted
-        Number of parameters that ``combine`` fits to the items marked by the last column, which
-        reduces the degrees of freedom of the spread; 0 if it fits none.
+        Number of parameters that ``combine`` fits to the items marked by the last column. It
+        reduces the degrees of freedom of the spread. 0 if no parameters are fitted.
     by_spread
         Whether ``combine`` divides by the spread of the items, which may be almost 0 with few
         items.
@@ -208,7 +208,7 @@ class Sums:
         Function from the statistics of all items to the metric for these data; None if it does not
         depend on the data.
     added
-        Function from terms and units to the weights added in every draw; None for none.
+        Function from terms and units to the weights added in every draw. None means none are added.
 
     Examples
     --------
@@ -284,7 +284,7 @@ class Order:
     settings
         Additional arguments of ``prepare``.
     level
-        Share of the items below it, if it is a quantile; otherwise None.
+        Share of the items below the metric if it is a quantile; otherwise None.
     """
 
     basis: Basis
@@ -305,7 +305,7 @@ class Whole:
         ``"confusion"`` for a function of a confusion array, ``"rows"`` for a function of truth,
         score and weight.
     vectorized
-        Whether it takes all confusion arrays at once.
+        Whether the function takes all confusion arrays at once.
     """
 
     function: Callable[..., ArrayLike]
@@ -330,8 +330,8 @@ class Metric:
         Computation: from sums over items, from their order, or by a function of all data.
     merge
         Items that are equivalent and can be merged without changing the distribution of draws:
-        those with the same ``"terms"``, equal ``"rows"``, or none (``"never"``), as for squares of
-        weights and user-defined functions of rows.
+        those with the same ``"terms"``, equal ``"rows"`` or none (``"never"``). ``"never"`` is
+        needed for squares of weights and for user-defined functions of rows.
     bounds
         Smallest and largest possible value.
     greater_is_better
@@ -431,7 +431,7 @@ class Metric:
 
     @property
     def basis(self) -> Basis:
-        """Kind of item data it uses."""
+        """Item data that the metric uses."""
         if not isinstance(self.how, Whole):
             return self.how.basis
         return CLASS_MARGINS if self.how.of == "confusion" else _ANYTHING
@@ -463,7 +463,7 @@ class Metric:
 
     @property
     def average(self) -> Average | Samples | None:
-        """How the scores of classes, or of items with several labels, are averaged; or None."""
+        """Average over classes, or over items with several labels; None for other metrics."""
         return None if self._averaged is None else self._averaged.average
 
     @property
@@ -478,12 +478,12 @@ class Metric:
 
     @property
     def per_item(self) -> bool:
-        """Whether it is a mean over items with several labels; see :meth:`of_items`."""
+        """Whether the metric is a mean over items with several labels; see :meth:`of_items`."""
         return self.average == "samples"
 
     @property
     def over_classes(self) -> bool:
-        """Whether it is a mean over classes, so that the choice of classes changes it."""
+        """Whether the metric is a mean over classes, so it depends on which classes are chosen."""
         return self.average in ("macro", "weighted") or self.score == "balanced_accuracy"
 
     @property
@@ -505,7 +505,7 @@ class Metric:
     def evaluate(
         self, sums: Margins | FloatArray, classes: IntArray | Sequence[int] | None = None
     ) -> FloatArray:
-        """Return the metric of every table, with the shape of the axes after the classes.
+        """Return the metric of every table; the shape is that of the axes after the classes.
 
         0/0 is 0, as in scikit-learn, with two exceptions: ``cohen_kappa`` is NaN if truth and
         prediction are always the same single class, and ``balanced_accuracy`` ignores classes that
@@ -515,10 +515,10 @@ class Metric:
         ----------
         sums
             :class:`Margins`, or for a user-defined function the confusion array itself, of shape
-            (n_classes, n_classes, ...), true classes in rows.
+            (n_classes, n_classes, ...), with true classes in rows.
         classes
-            Numbers of the classes to average over; None for all. Exactly one for the average
-            ``"binary"``; not allowed for scores of the entire table other than
+            Indices of the classes to average over. None means all. The average ``"binary"`` needs
+            exactly one. Not allowed for scores of the entire table other than
             ``balanced_accuracy``.
 
         Examples
@@ -553,7 +553,7 @@ class Metric:
         Parameters
         ----------
         margins
-            Numbers of true, predicted and correctly predicted labels per item, with items instead
+            Numbers of true, predicted and correctly predicted labels per item, with items in place
             of classes on the first axis.
         n_labels
             Number of labels.
@@ -572,8 +572,8 @@ class Metric:
     def share_over(self, all_classes: bool) -> Share | None:
         """Return the metric as a share, or None.
 
-        A micro average is a share of items only when it runs over all classes: then every miss of
-        one class is a false alarm of another. The same applies to weighted recall.
+        A micro average is a share of items only if it runs over all classes, because then every
+        miss of one class is a false alarm for another. The same applies to weighted recall.
 
         Parameters
         ----------

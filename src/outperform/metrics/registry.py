@@ -90,8 +90,8 @@ def get(metric: MetricLike) -> Metric:
     ----------
     metric
         A name such as ``"f1_macro"``, ``"f2_macro"`` or ``"roc_auc"``, an alias such as ``"mcc"``,
-        a :class:`Metric`, or a function: of a confusion array, see :func:`from_function`, or of
-        truth, score and weight, see :func:`from_score_function`.
+        a :class:`Metric` or a function. The function takes a confusion array (see
+        :func:`from_function`) or truth, score and weight (see :func:`from_score_function`).
 
     Examples
     --------
@@ -136,8 +136,8 @@ def get_score(metric: MetricLike) -> Metric:
     Parameters
     ----------
     metric
-        A name such as ``"roc_auc"`` or an alias such as ``"auc"``, a :class:`Metric`, or a
-        function of truth, score and weight, see :func:`from_score_function`.
+        A name such as ``"roc_auc"`` or an alias such as ``"auc"``, a :class:`Metric`, or a function
+        of truth, score and weight (see :func:`from_score_function`).
 
     Examples
     --------
@@ -183,7 +183,7 @@ def score_names(*, graded: bool | None = None) -> list[str]:
     Parameters
     ----------
     graded
-        True for metrics of grades, which have no truth, False for those that need a truth.
+        True for metrics of grades, which have no truth; False for metrics that need a truth.
 
     Examples
     --------
@@ -200,7 +200,7 @@ def score_names(*, graded: bool | None = None) -> list[str]:
 
 
 def is_of_scores(metric: MetricLike | None) -> bool:
-    """Return whether a metric uses scores: by its name, or as a function of three arguments.
+    """Return whether a metric uses scores: known by its name, or by a function's three arguments.
 
     Parameters
     ----------
@@ -237,14 +237,14 @@ def check_name(
     *,
     graded: bool | None = None,
 ) -> None:
-    """Reject an unknown metric name before anything is read or trained.
+    """Reject an unknown metric name before any data are read or models trained.
 
     Parameters
     ----------
     metric
-        Requested metric; anything but a name is accepted.
+        Requested metric; anything other than a name is accepted.
     known
-        Function that returns the names to list. Default: those of label and score metrics.
+        Function that returns the names to list. Default: the names of label and score metrics.
     graded
         Which names of score metrics to list, as in :func:`score_names`.
 

@@ -37,10 +37,10 @@ class CombinedMeans:
     sums: Sums
     units: Units
     bounds: tuple[float, float]
-    row: int | None = None  # row of the result of combine, if that is for all models
+    row: int | None = None  # row of the result of combine if the result covers all models
 
     def added(self) -> Added | None:
-        """Return the weights added to the sums in every draw; None for none."""
+        """Return the weights added to the sums in every draw; None if there are none."""
         return None if self.sums.added is None else self.sums.added(self.terms, self.units)
 
     def of_sums(self, sums: FloatArray) -> FloatArray:
@@ -55,7 +55,7 @@ class CombinedMeans:
         return values
 
     def own_row(self, values: FloatArray) -> FloatArray:
-        """Return this model's values of :meth:`all_rows`."""
+        """Return this model's values from :meth:`all_rows`."""
         return values if self.row is None else values[self.row]
 
     def worker(self) -> Evaluate:
@@ -101,7 +101,7 @@ def weighted_quantile(items: ItemData, level: float) -> WeightedQuantile:
 
 
 def rows(array: FloatArray) -> list[FloatArray]:
-    """Return the rows of an array, each an array."""
+    """Return the rows of an array as separate arrays."""
     return [*array]
 
 
@@ -119,9 +119,9 @@ def _absolute(items: FloatArray) -> FloatArray:
 
 
 def _moments(items: FloatArray) -> FloatArray:
-    """Return residual, its square, and the target's and its square, from a common origin."""
+    """Return the residual, the target and their squares, relative to a common origin."""
     target, residual = rows(items.T)[0], _residuals(items)
-    target = target - target.mean()  # sums of squares of values far from 0 would cancel
+    target = target - target.mean()  # squares of values far from 0 would lose digits
     return np.stack([residual, np.square(residual), target, np.square(target)], axis=1)
 
 
@@ -167,7 +167,7 @@ class Pick:
 
 
 def _graded(items: FloatArray) -> FloatArray:
-    """Return the judge's grades, then for human-graded items 1, all grades and their products."""
+    """Return the judge's grades and, for human-graded items, 1, all grades and their products."""
     own, mean, human, looked = rows(items.T)
     of_people = [
         np.ones_like(own), human, own, mean, human * own, human * mean, own * own, own * mean,
@@ -177,16 +177,16 @@ def _graded(items: FloatArray) -> FloatArray:
 
 
 def _corrected(means: FloatArray) -> FloatArray:
-    """Return the mean human grade, using the judge's grades of the other items.
+    """Return the mean human grade, estimated with the judge's grades of the remaining items.
 
-    Human grades are regressed on the judge's for items with both, and the plane is evaluated at the
-    judge's means over all items. The regression includes the judge's grades of the other models, so
-    items that are hard for all models do not blur the difference.
+    Human grades are regressed on the judge's grades for items with both, and the fitted plane is
+    evaluated at the judge's means over all items. The regression includes the judge's grades of the
+    other models, so items that are hard for all models do not blur the difference.
     """
     own, mean, looked, *of_people = rows(means)
     human, x, y, hx, hy, xx, xy, yy = (one / looked for one in of_people)
     hx, hy, xx, xy, yy = hx - human * x, hy - human * y, xx - x * x, xy - x * y, yy - y * y
-    # With one model, or a judge that gives equal grades to all models, both columns are the same.
+    # With one model, or a judge that gives all models equal grades, both columns are the same.
     ridge = 1e-9 * (xx + yy) + 1e-12 * (own * own + mean * mean) + 1e-150
     xx, yy = xx + ridge, yy + ridge
     bottom = xx * yy - xy * xy
@@ -199,7 +199,7 @@ def _by_people(means: FloatArray) -> FloatArray:
 
 
 def only(means: FloatArray) -> FloatArray:
-    """Return the mean of the only statistic."""
+    """Return the mean of a single statistic."""
     return rows(means)[0]
 
 
@@ -259,7 +259,7 @@ CORRELATION = regression(_products, _correlation)
 
 
 def _masks(truth: object, prediction: object) -> FloatArray:
-    """Return intersection, actual and predicted size of every mask."""
+    """Return the intersection, true size and predicted size of every mask."""
     found = []
     for which, masks in (("y_true", truth), ("a prediction", prediction)):
         array = np.asarray(masks)

@@ -1,15 +1,15 @@
 """Pairwise votes: pair shares, or Bradley and Terry's model.
 
 If every pair of models has votes, a model's win rate is the mean of its shares of points against
-each of the others, which needs no model of strengths: see :class:`PairShares`. If some pairs have
-no votes, and for Elo ratings, strengths are fitted.
+each of the others. This needs no model of strengths; see :class:`PairShares`. For Elo ratings, and
+if some pairs have no votes, strengths are fitted.
 
-In the fit the model shown first is i, the other one j, and ``u = strength[i] − strength[j] +
-place``. The probabilities of a win of the first, a win of the second and a tie are proportional to
-``exp(u / 2)``, ``exp(−u / 2)`` and ``exp(tie)`` (Davidson 1970; Davidson and Beaver 1977). Without
-ties this is Bradley and Terry's model. The sufficient statistics are sums over votes: the number of
-votes on each pair in each order, the points of each model (half a point each for a tie), the points
-of first places beyond half, and the number of ties.
+In the fit, the model shown first is i, the other is j, and ``u = strength[i] − strength[j] +
+place``. The probabilities that the first wins, that the second wins and that they tie are
+proportional to ``exp(u / 2)``, ``exp(−u / 2)`` and ``exp(tie)`` (Davidson 1970; Davidson and Beaver
+1977). Without ties this is Bradley and Terry's model. The sufficient statistics are sums over
+votes: the number of votes on each pair in each order, the points of each model (half a point each
+for a tie), the points for first places in excess of half, and the number of ties.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from outperform.metrics.weighted import Added, Units
 VOTES = ("first", "second", "points of the first", "order is known", "model", "models")
 """Columns of votes, with models as codes; the last two are constant."""
 
-# Far below the precision of votes; keeps the fit finite if the maximum is at infinity.
+# Far below the precision of the votes; it keeps the fit finite if the maximum is at infinity.
 _RIDGE = 1e-10
 _STEPS, _LONGEST, _NEAR = 100, 1.0, 1e-6
 _AT_ONCE = 1 << 18
@@ -39,8 +39,9 @@ def _terms(votes: FloatArray) -> FloatArray:
     """Return the contribution of each vote to the sums.
 
     For k models there are k² counts of votes, with the first model in the row and the second in the
-    column, and the points of each model on the diagonal; then the points of first places beyond
-    half, and ties. If the order is unknown, a vote is half a vote in each.
+    column, and the points of each model on the diagonal; these are followed by the points for first
+    places in excess of half, and by ties. If the order is unknown, a vote counts as half a vote in
+    each order.
     """
     first, second = votes[:, 0].astype(np.int64), votes[:, 1].astype(np.int64)
     points, known, n_models = votes[:, 2], votes[:, 3], int(votes[0, 5])
@@ -55,15 +56,15 @@ def _terms(votes: FloatArray) -> FloatArray:
 
 
 class Fit(NamedTuple):
-    """Maximum likelihood estimates of each draw."""
+    """Maximum likelihood estimates for each draw."""
 
     strength: FloatArray  # (n_draws, n_models), 0 on average
     place: FloatArray  # (n_draws,)
-    tie: FloatArray  # (n_draws,) −inf if there are none
+    tie: FloatArray  # (n_draws,) −inf if there are no ties
 
 
 def fit(means: FloatArray) -> Fit:
-    """Fit all draws at once, by Newton's method from the fit of their mean.
+    """Fit all draws at once by Newton's method, starting from the fit of their mean.
 
     Examples
     --------
@@ -120,7 +121,7 @@ def _newton(sums: FloatArray, start: FloatArray) -> FloatArray:
         hessian[:, -2, -2] = _sum(spread, (1, 2))
         hessian[:, -2, -1] = hessian[:, -1, -2] = _sum(beside, (1, 2))
         hessian[:, -1, -1] = _sum(all_ties * (1 - tied), (1, 2)) if with_ties else 1.0
-        hessian[:, :-2, :-2] += 1 / n_models  # not identified; set to 0
+        hessian[:, :-2, :-2] += 1 / n_models  # the mean is not identified and is set to 0
         hessian[:, diagonal, diagonal] += _RIDGE
         step = np.linalg.solve(hessian, (seen - expected - _RIDGE * at)[:, :, None])[:, :, 0]
         longest: FloatArray = np.abs(step).max(axis=1, keepdims=True)
@@ -133,7 +134,7 @@ def _newton(sums: FloatArray, start: FloatArray) -> FloatArray:
 def _expected(
     strength: FloatArray, place: FloatArray, tie: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the points of the first beyond half, and the share of ties, for every pair."""
+    """Return the first model's points in excess of half, and the share of ties, for every pair."""
     ahead = strength[:, :, None] - strength[:, None, :] + place[:, None, None]
     lost, even = np.exp(-ahead), np.exp(tie[:, None, None] - ahead / 2)
     won = 1 / (1 + lost + even)
@@ -141,7 +142,7 @@ def _expected(
 
 
 def _win_rates(means: FloatArray) -> FloatArray:
-    """Return each model's mean probability of beating the others, shown first half the time."""
+    """Return each model's mean probability of beating the others if shown first half the time."""
     found = fit(means)
     n_models = found.strength.shape[1]
     first, _ = _expected(*found)
@@ -151,13 +152,13 @@ def _win_rates(means: FloatArray) -> FloatArray:
 
 
 def _elo(means: FloatArray) -> FloatArray:
-    """Return strengths as Elo ratings around 0: 400 are ten wins for each loss."""
+    """Return strengths as Elo ratings around 0; a difference of 400 means ten wins per loss."""
     strength = fit(means).strength
     return np.asarray(_ELO * (strength - strength.mean(axis=1, keepdims=True)).T)
 
 
 def _first_place(means: FloatArray) -> FloatArray:
-    """Return the win probability of the first of two equal models, the same for every model."""
+    """Return the probability that the first of two equal models wins, the same for all models."""
     found = fit(means)
     margin, _ = _expected(np.zeros((len(found.place), 1)), found.place, found.tie)
     return np.tile(0.5 + margin[:, 0, 0], (found.strength.shape[1], 1))
@@ -168,7 +169,7 @@ class _Votes(NamedTuple):
 
     first: IntArray
     second: IntArray
-    points: FloatArray  # of the first
+    points: FloatArray  # of the first model
     ordered: bool
     n_models: int
 
@@ -221,18 +222,19 @@ def n_without_votes(values: FloatArray) -> int:
 class PairShares:
     """Win rates as means of shares, if every pair of models has votes.
 
-    For a pair, x is 1 if the model with the lower code was shown first and −1 if second, and y are
-    its points. The sums are those of 1, x and y in each pair, and of x y over all pairs. The
-    position effect is h, the slope of y on x within pairs, and a model's share is the mean of y
-    minus h times that of x: for two models, the mean of its shares in both orders.
+    For a pair, x is 1 if the model with the lower code was shown first and −1 if it was shown
+    second, and y is its points. The sums are those of 1, x and y in each pair, and of x y over all
+    pairs. The position effect h is the slope of y on x within pairs. A model's share is the mean of
+    y minus h times the mean of x; for two models, it is the mean of the shares in both orders.
 
     Parameters
     ----------
     n_models
         Number of models.
     expected
-        Expected points of the first of each pair, ``(n_pairs,)``: between one half and the
-        prediction of Bradley and Terry's model, weighted by the share of a model's other pairs.
+        Expected points of the first model of each pair, ``(n_pairs,)``. They lie between one half
+        and the prediction of Bradley and Terry's model, weighted by the share of a model's other
+        pairs.
     """
 
     n_models: int
@@ -256,7 +258,7 @@ class PairShares:
         n, x, y = np.split(means[:-1], 3)
         voted = n > 0
         safe = np.where(voted, n, 1.0)
-        # All votes together weigh 1, so that the mean of x² is 1.
+        # All votes have a total weight of 1, so the mean of x² is 1.
         around_x = 1 - (x * x / safe).sum(axis=0)
         slope = means[-1] - (x * y / safe).sum(axis=0)
         both = around_x > _ROUNDING  # some pair was shown in both orders
@@ -272,15 +274,15 @@ class PairShares:
         """Return an additional vote on each pair, with the expected result.
 
         If one model won both of two votes, no weights would ever let it lose. An additional vote,
-        with a won gamma of shape p and a lost one of shape 1 − p, makes a loss possible. For two
-        models p is one half, as in Jeffreys' prior; for more it is the expectation of the fit, so
-        many pairs with few votes do not shrink win rates to one half. If votes are grouped, its
-        weight is that of a group's votes on the pair.
+        with a gamma of shape p for a win and one of shape 1 − p for a loss, makes a loss possible.
+        For two models, p is one half, as in Jeffreys' prior. For more models, p is the expectation
+        of the fit, so many pairs with few votes do not shrink win rates toward one half. If votes
+        are grouped, the additional vote has the weight of a group's votes on the pair.
 
-        A share s of n votes has the variance v/n, and s (1 − s) is v (n − 1)/n on average. Gammas
-        of shapes that sum to t have the variance s (1 − s)/(t + 1), so t = n − 2 is unbiased. This
-        includes the additional vote, and the position effect uses one more degree of freedom over
-        all pairs.
+        A share s of n votes has variance v/n, and s (1 − s) is v (n − 1)/n on average. Gammas with
+        shapes that sum to t have variance s (1 − s)/(t + 1), so t = n − 2 is unbiased. This
+        includes the additional vote. The position effect uses one more degree of freedom across all
+        pairs.
         """
         n_pairs = len(self.expected)
         each, counts = np.stack([units.sums(one) for one in terms[:, :n_pairs].T]), units.counts
@@ -303,7 +305,7 @@ class PairShares:
         )
 
 
-# A vote keeps at least a quarter of the shape of its weight, however few votes a pair has.
+# The weight of a vote keeps at least a quarter of its shape, however few votes a pair has.
 _ROUNDING, _LEAST_LEFT = 1e-9, 0.25
 
 
@@ -335,7 +337,7 @@ WIN_RATE = Sums(basis=_MEETINGS, combine=_win_rates, of_data=_win_rates_of)
 
 
 def method(metric: str, values: FloatArray) -> str:
-    """Return the method behind a vote metric: pair shares, or Bradley and Terry's model.
+    """Return the method used for a vote metric: pair shares, or Bradley and Terry's model.
 
     Examples
     --------
@@ -346,7 +348,7 @@ def method(metric: str, values: FloatArray) -> str:
 
 
 class Misfit(NamedTuple):
-    """A pair, the observed share of points of its first model, and the fitted share."""
+    """A pair, its first model's observed share of points, and the fitted share."""
 
     first: int
     second: int
@@ -355,7 +357,7 @@ class Misfit(NamedTuple):
 
 
 class FitCheck(NamedTuple):
-    """Goodness of fit of the strengths to the votes on each pair."""
+    """Goodness of fit between the strengths and the votes on each pair."""
 
     df: int  # number of pairs beyond those needed to fit strengths; 0 if nothing can be checked
     p_value: float  # 1 if nothing can be checked
@@ -370,9 +372,10 @@ _SIMULATIONS, _MOST_WORST = 999, 3
 def check_fit(values: FloatArray, units: Units, generator: Generator) -> FitCheck:
     """Test whether strengths explain the votes: Pearson's chi-square over pairs of models.
 
-    Its distribution comes from votes simulated from the fit, on the same pairs in the same orders,
-    and fitted again; so pairs with few votes are unproblematic. If votes are grouped or weighted,
-    chi-square is divided by the average overdispersion of the points of a pair (Rao and Scott).
+    Its distribution comes from votes that are simulated from the fit, on the same pairs in the same
+    orders, and fitted again, so pairs with few votes are not a problem. If votes are grouped or
+    weighted, chi-square is divided by the average overdispersion of a pair's points (Rao and
+    Scott).
 
     Examples
     --------
@@ -424,7 +427,7 @@ def check_fit(values: FloatArray, units: Units, generator: Generator) -> FitChec
 def _residuals(
     met: FloatArray, points: FloatArray, ties: FloatArray, votes: _Votes
 ) -> tuple[Fit, FloatArray, FloatArray]:
-    """Fit sums of votes and points by order, ``(n, k²)``; return the residual points by pair.
+    """Fit sums of votes and points by order, ``(n, k²)``, and return the residual points by pair.
 
     The last of the three results is the variance of these points under the fit.
     """
@@ -465,7 +468,7 @@ def _design_effect(votes: _Votes, units: Units, times: FloatArray, variance: Flo
 
 
 def _simulated(raw: IntArray, result: Fit, votes: _Votes, generator: Generator) -> FloatArray:
-    """Return chi-square of votes drawn from the fit and fitted again, ``(n_simulations,)``."""
+    """Return chi-square for votes drawn from the fit and fitted again, ``(n_simulations,)``."""
     k = votes.n_models
     margin, tied = (one[0].ravel() for one in _expected(*result))
     won: FloatArray = 0.5 + margin - tied / 2

@@ -11,7 +11,7 @@ import numpy as np
 from outperform._typing import AnyArray, FloatArray, IntArray
 
 Pick = Callable[[FloatArray], FloatArray]
-"""Function from weights ``(n_draws, n_units)`` to those of some items ``(n_draws, n_picked)``."""
+"""Function from weights ``(n_draws, n_units)`` to weights of some items ``(n_draws, n_picked)``."""
 
 
 class Units(NamedTuple):
@@ -19,8 +19,8 @@ class Units(NamedTuple):
 
     n: int
     unit: IntArray | None = None  # (n_items,) unit of each item; None if items are units
-    times: FloatArray | None = None  # (n_items,) multiplicity in its group; None for 1
-    repeats: FloatArray | None = None  # (n,) number of equal units; None for one each
+    times: FloatArray | None = None  # (n_items,) multiplicity of each item in its group; None for 1
+    repeats: FloatArray | None = None  # (n,) number of equal units of each kind; None for one each
 
     @property
     def counts(self) -> FloatArray:
@@ -41,7 +41,7 @@ class Units(NamedTuple):
         return np.asarray(np.bincount(self.unit, times, minlength=self.n), dtype=np.float64)
 
     def picker(self, items: IntArray) -> Pick:
-        """Return a function, with its own buffer, that returns item weights.
+        """Return a function with its own buffer that computes item weights.
 
         Examples
         --------
@@ -68,17 +68,17 @@ class Units(NamedTuple):
 
 
 class Added(NamedTuple):
-    """Weights added to the sums in every draw, so that unobserved outcomes stay possible.
+    """Weights added to the sums in every draw, so unobserved outcomes remain possible.
 
-    A weight adds its ``amount`` to the ``column`` of the statistics, or of the weights, which are
-    last; both have the same length as ``weight``.
+    A weight adds its ``amount`` to the ``column`` of the statistics or, if it is the last column,
+    of the weights. Both have the same length as ``weight``.
     """
 
     shapes: FloatArray  # (n_added,) shapes of the gammas
     weight: IntArray
     column: IntArray
     amount: FloatArray
-    left: FloatArray  # (n_units,) factor on the shape of each unit's weight
+    left: FloatArray  # (n_units,) factor for the shape of each unit's weight
 
 
 class Buffer:
@@ -117,7 +117,7 @@ class ItemData(NamedTuple):
     """Item data of one model for a metric.
 
     For a ranking, values are the scores and truth marks the positive items. For classes and
-    probabilities there is one column per class, and truth is the index of the true class. Grades
+    probabilities, there is one column per class, and truth is the index of the true class. Grades
     and statistics have no truth.
     """
 
@@ -156,7 +156,7 @@ class WeightedMean:
 
 
 def log_losses(truth: IntArray, probability: FloatArray) -> FloatArray:
-    """Return −log of the probability of the true class, clipped as in scikit-learn.
+    """Return −log of the true class's probability, clipped as in scikit-learn.
 
     Parameters
     ----------
@@ -205,9 +205,9 @@ class Ranking:
     positives, negatives
         Indices of the items.
     above, level
-        Numbers of negatives with a higher score than each positive, and with at least its score.
+        For each positive, the number of negatives with a higher score, and with at least its score.
     peers
-        Number of positives with at least the score of each positive.
+        For each positive, the number of positives with at least its score.
     units
         Weights of the items.
 
@@ -246,8 +246,8 @@ class Ranking:
 class AreaUnderCurve:
     """ROC AUC: P(positive above negative) + ½ P(equal), by weight.
 
-    With D(k) the weight of the k highest negatives, AUC is 1 − Σ_positives w · ½ (D(above) +
-    D(level)) / (W₊ W₋): one cumulative sum per draw.
+    If D(k) is the weight of the k highest negatives, AUC is 1 − Σ_positives w · ½ (D(above) +
+    D(level)) / (W₊ W₋). This takes one cumulative sum per draw.
     """
 
     ranking: Ranking

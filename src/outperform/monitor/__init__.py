@@ -1,1 +1,1 @@
-"""BATCHES OVER TIME: outcomes that arrive in a folder, a decision after each, when to stop."""
+"""MONITORING: batches of outcomes in a folder, a decision after each batch, stopping rules."""

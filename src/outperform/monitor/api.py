@@ -148,7 +148,7 @@ class _CompareKwargs(OfTwo, total=False):
     kind="monitor",
 )
 class Monitor(Tabular):
-    """A comparison of two models that is repeated whenever labels arrive.
+    """Comparison of two models that is repeated whenever labels arrive.
 
     All state is in a folder: one file of counted outcomes or scores per batch, and the order of
     arrival. Any number of processes can add batches, each with a unique key; a batch added twice
@@ -264,10 +264,11 @@ class Monitor(Tabular):
         self._history = History(self.folder, (a, b))
         self._looks = []
         self._unanswered: dict[str, str] = {}
-        self._made = 0  # number of batches with a look, answered or not
-        self._stored: dict[int, Comparison] = {}  # at the stop and at the last look
-        self._classes: list[int | None] = []  # at the first and at the last look
-        self._differing: list[Finding | None] = []  # how batches differ, one entry per look
+        self._made = 0  # Number of batches with a look, whether or not the look has a result.
+        self._stored: dict[int, Comparison] = {}  # At the stop and at the last look.
+        self._classes: list[int | None] = []  # At the first and at the last look.
+        # Differences between batches, one entry per look.
+        self._differing: list[Finding | None] = []
 
     # Input
     @overload
@@ -337,8 +338,8 @@ class Monitor(Tabular):
             )
         elif outcomes.pool is not None:
             raise UsageError(
-                "a monitor adds up batches, and labels of one pool do not add up; pass all labels "
-                "to Outcomes.from_pool and call compare"
+                "a monitor sums batches, but labels from one pool cannot be summed; pass all "
+                "labels to Outcomes.from_pool and call compare"
             )
         outcomes.select([self.a, self.b])
         name = check_key(key)
@@ -369,7 +370,7 @@ class Monitor(Tabular):
 
     @property
     def outcomes(self) -> Seen:
-        """The sum of all batches; before the first, this raises a DataError."""
+        """Sum of all batches; before the first, this raises a DataError."""
         return self._sum(self.n_batches)
 
     @property
@@ -379,12 +380,13 @@ class Monitor(Tabular):
         return tuple(self._looks)
 
     def _look(self) -> None:
-        """Make the looks at batches that arrived since the last call."""
+        """Add a look for every batch that arrived since the last call."""
         for number in range(self._made + 1, self.n_batches + 1):
             key = self._history.batches[number - 1].key
             try:
                 comparison = self._compare(number)
-            except DataError as error:  # for example a single class; the next batch may help
+            # For example, there may be only one class so far; the next batch may add another.
+            except DataError as error:
                 self._unanswered[key] = str(error)
             else:
                 self._note(comparison, number, key)
@@ -400,19 +402,19 @@ class Monitor(Tabular):
 
     @property
     def n_batches(self) -> int:
-        """Number of batches that count."""
+        """Number of counted batches."""
         self._history.refresh()
         return len(self._history.batches)
 
     @property
     def latest(self) -> Comparison:
-        """The comparison on all items so far; before the first, this raises a DataError."""
+        """Comparison on all items so far; before the first, this raises a DataError."""
         number = self.n_batches
         return self._stored[number] if number in self._stored else self._compare(number)
 
     @property
     def stopped(self) -> Look | None:
-        """The first look that met the stopping rule, whatever came later; None if none did."""
+        """First look that met the stopping rule, whatever came later; None if none did."""
         return next((look for look in self.looks if look.holds), None)
 
     def at(self, number: int) -> Comparison:
@@ -436,7 +438,7 @@ class Monitor(Tabular):
 
     def _findings(self) -> tuple[Finding, ...]:
         ends = (self._classes[0], self._classes[-1]) if self._classes else (None, None)
-        # A duplicate that came after the reported look is still a finding about the folder.
+        # A duplicate that arrived after the reported look is still a finding about the folder.
         noticed = () if self._history.total is None else self._history.total.findings
         reported = self._shown().findings if self._looks else ()
         return (
@@ -449,7 +451,7 @@ class Monitor(Tabular):
         )
 
     def _since(self, reported: Sequence[Finding]) -> list[Finding]:
-        """Return findings about differences between batches that came after the reported look."""
+        """Return findings about differences between batches that arose after the reported look."""
         last = [*self._differing[-1:], self._versions_finding(self._made)]
         known = {(finding.name, finding.level) for finding in reported}
         findings = [finding for finding in last if finding is not None]
@@ -458,7 +460,7 @@ class Monitor(Tabular):
     def _compare(self, number: int) -> Comparison:
         """Compare on the first batches, after comparing newer batches with older ones."""
         data = self._sum(number)
-        while len(self._differing) < number - 1:  # looks that were skipped
+        while len(self._differing) < number - 1:  # Include looks that were skipped.
             self._check(len(self._differing) + 1)
         kwargs = self._kwargs.copy()
         kwargs["random_state"] = child(self._seed, number)
@@ -482,7 +484,7 @@ class Monitor(Tabular):
         if number > 1 and (last is None or last.level != "serious"):
             batches = [batch.outcomes for batch in self._history.batches[:number]]
             if answer is None:
-                with suppress(DataError):  # without a decision there is nothing to withhold
+                with suppress(DataError):  # Without a decision there is nothing to withhold.
                     answer = self._ask(self._sum(number), self._few_draws())
             if answer is not None:
                 change = find_change(statistics_of(answer.spec, batches), number)
@@ -495,7 +497,7 @@ class Monitor(Tabular):
         return kwargs
 
     def _ask(self, data: Seen, kwargs: _CompareKwargs) -> Comparison:
-        """Compare the models on some batches."""
+        """Compare the models on the given batches."""
         if isinstance(data, Scores):
             return compare(data, self.a, self.b, **kwargs)
         data, first = self._with_classes(data), self._sum(1)
@@ -564,7 +566,7 @@ class Monitor(Tabular):
         return finding("version_changed", changes=clauses(changes)) if changes else None
 
     def _with_classes(self, outcomes: Outcomes) -> Outcomes:
-        """Add the classes in ``labels`` and ``pos_label``, even if they have not occurred yet."""
+        """Add the classes in ``labels`` and ``pos_label`` that have not occurred yet."""
         labels, positive = self._kwargs["labels"], self._kwargs["pos_label"]
         named = [*(() if labels is None else labels), *(() if positive is None else [positive])]
         return outcomes.with_labels(named) if named and outcomes.kind != "correct" else outcomes
@@ -586,7 +588,7 @@ class Monitor(Tabular):
         return missing + "".join(reasons)
 
     def _shown(self) -> Comparison:
-        """Return the comparison to report: at the stop, or else the latest."""
+        """Return the comparison to report: the one at the stop, or otherwise the latest."""
         look = next((look for look in self._looks if look.holds), self._looks[-1])
         return self._stored[look.number]
 
@@ -597,17 +599,17 @@ class Monitor(Tabular):
 
     @property
     def _stopped_at(self) -> int | None:
-        """The number of the first look that met the stopping rule."""
+        """Number of the first look that met the stopping rule."""
         return next((look.number for look in self._looks if look.holds), None)
 
     @property
     def _reported(self) -> Comparison | None:
-        """The comparison to report."""
+        """Comparison to report."""
         return self._shown() if self._looks else None
 
     @property
     def _stop_now(self) -> Stop | None:
-        """The stopping rule, with the default threshold filled in."""
+        """Stopping rule, with the default threshold filled in."""
         if self.stop is None or not self._looks:
             return self.stop
         return replace(self.stop, at=self.stop.threshold(self._shown()))

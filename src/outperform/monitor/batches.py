@@ -1,4 +1,4 @@
-"""Batches in a folder, in the order of arrival."""
+"""Batches in a folder, in order of arrival."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ class Batch(NamedTuple):
     key: str
     outcomes: Seen
     digest: str
-    versions: Mapping[str, str] = MappingProxyType({})  # of its models, if known
+    versions: Mapping[str, str] = MappingProxyType({})  # Versions of the models, if known.
 
 
 class Listing(NamedTuple):
-    """Contents of a folder: keys from the oldest file to the newest, and other files."""
+    """Contents of a folder: keys, from the oldest file to the newest, and other files."""
 
     keys: tuple[str, ...]
     unfinished: int
@@ -91,7 +91,7 @@ def store_batch(folder: Path, key: str, outcomes: Seen) -> tuple[Batch, bool]:
             f"the batch {key!r} is already in {folder}, with other outcomes ({stored.outcomes.n} "
             f"items, now {outcomes.n}); use another key for the new batch"
         )
-    sync_folder(folder)  # the process that wrote it may have been killed before syncing
+    sync_folder(folder)  # The process that wrote it may have been killed before syncing.
     return stored, False
 
 
@@ -138,7 +138,7 @@ def store_versions(folder: Path, key: str, versions: Mapping[str, str]) -> None:
 
 
 def load_versions(folder: Path, key: str) -> dict[str, str]:
-    """Read the versions of a batch's models; empty without a file."""
+    """Read a batch's model versions; empty if there is no file."""
     path = folder / VERSIONS / f"{key}{SUFFIX}"
     try:
         plain = parse(path.read_bytes())
@@ -210,7 +210,7 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 def _age(entry: os.DirEntry[str]) -> int:
     try:
         return entry.stat().st_mtime_ns
-    except FileNotFoundError:  # removed meanwhile; loading it raises an error
+    except FileNotFoundError:  # The file was removed meanwhile; loading it raises an error.
         return 0
 
 
@@ -223,7 +223,7 @@ _FIELDS = record({"key": text, "sha256": digest})
 
 
 class Arrival(NamedTuple):
-    """One batch in the order of arrival: its number, its key and the hash of its file."""
+    """A batch's place in the order of arrival: its number, its key and the hash of its file."""
 
     number: int
     key: str
@@ -231,7 +231,7 @@ class Arrival(NamedTuple):
 
 
 class Damaged(NamedTuple):
-    """A number taken by an unreadable file, and what is wrong with the file."""
+    """A number assigned to an unreadable file, with the reason it cannot be read."""
 
     number: int
     file: str
@@ -241,7 +241,7 @@ class Damaged(NamedTuple):
 def read_arrivals(folder: Path, *, after: int = 0) -> Iterator[Arrival | Damaged]:
     """Yield arrivals after a number, in order.
 
-    A damaged file keeps its number; its batch gets a new one when the folder is next read.
+    A damaged file keeps its number. Its batch gets a new number when the folder is next read.
     """
     while (arrival := _read(folder, after + 1)) is not None:
         yield arrival
@@ -275,7 +275,7 @@ def _read(folder: Path, number: int) -> Arrival | Damaged | None:
         return None
     except OSError as error:
         reason = f"it cannot be read: {error.strerror}"
-        if not path.is_dir():  # it may become readable, and then its number counts
+        if not path.is_dir():  # The file may become readable, and then its number counts.
             raise DataError(f"{path}: {reason}") from error
     except DataError as error:
         reason = str(error)
@@ -287,14 +287,14 @@ def _path(folder: Path, number: int) -> Path:
 
 
 class History:
-    """The batches of two models in a folder, each read once.
+    """Batches of two models in a folder, each read once.
 
     Parameters
     ----------
     folder
         Folder of the batches.
     models
-        Names of A and of B; other models are summed out.
+        Names of A and of B; other models are ignored.
     """
 
     def __init__(self, folder: Path, models: tuple[str, str]) -> None:
@@ -302,12 +302,12 @@ class History:
         self.models = models
         self.batches: list[Batch] = []
         self.total: Seen | None = None
-        self.sources: list[Source] = []  # of scores; outcomes have them in a field
-        self.left_out: dict[str, str] = {}  # reason by file name
+        self.sources: list[Source] = []  # Only for scores; outcomes have a field for it.
+        self.left_out: dict[str, str] = {}  # Reason by file name.
         self.unfinished = 0
         self._keys: set[str] = set()
-        self._unfit: dict[str, str] = {}  # as left_out, for batches with a number
-        self._damaged: dict[str, str] = {}  # as left_out, for files of the order
+        self._unfit: dict[str, str] = {}  # Like left_out, for batches with a number.
+        self._damaged: dict[str, str] = {}  # Like left_out, for the files that record the order.
         self._upto: tuple[int, Seen] | None = None
         self._first: Batch | None = None  # other batches must be compatible with it
         self._number = 0  # number of the last arrival that was read
@@ -316,17 +316,17 @@ class History:
     def store(
         self, key: str, outcomes: Seen, versions: Mapping[str, str] = MappingProxyType({})
     ) -> None:
-        """Write a batch and number it; a batch that was stored before is left as it is."""
+        """Write a batch and number it; a batch that is already stored is not changed."""
         make_folder(self.folder)
         self._refuse_unfit(key, outcomes)
         store_versions(self.folder, key, versions)
         batch, new = store_batch(self.folder, key, outcomes)
-        # A new batch cannot have a number among the earlier ones.
+        # The number of a new batch is above all earlier numbers.
         after = self._tail if new else 0
         self._tail = max(self._tail, record_arrival(self.folder, key, batch.digest, after=after))
 
     def refresh(self) -> None:
-        """Read new batches, and number those whose writer did not."""
+        """Read new batches, and number the batches that their writer left unnumbered."""
         listing = list_batches(self.folder)
         self._follow()
         self.unfinished = listing.unfinished
@@ -345,7 +345,7 @@ class History:
         self.left_out = left_out | self._unfit | self._damaged
 
     def upto(self, number: int) -> Seen:
-        """Return the sum of the first batches; with increasing numbers each is added only once."""
+        """Return the sum of the first batches; increasing arguments reuse the last sum."""
         if self._upto is None or self._upto[0] > number:
             self._upto = 1, self.batches[0].outcomes
         for index in range(self._upto[0], number):
@@ -386,7 +386,8 @@ class History:
 
     def _refuse_unfit(self, key: str, outcomes: Seen) -> None:
         """Raise an error if a batch is incompatible with the first, so would never be counted."""
-        with suppress(OutperformError):  # for example other models; refresh() reports them
+        # For example, it may have other models; refresh() reports these.
+        with suppress(OutperformError):
             arrivals = () if self._first else read_arrivals(self.folder)
             arrival = next((arrival for arrival in arrivals if isinstance(arrival, Arrival)), None)
             if arrival is not None:
@@ -403,7 +404,7 @@ class History:
             ) from error
 
     def _take(self, batch: Batch) -> None:
-        """Add a batch to the others; one that does not fit is reported and not counted."""
+        """Add a batch to the others; an incompatible batch is reported and not counted."""
         self._keys.add(batch.key)
         try:
             self.total = self._plus(batch)

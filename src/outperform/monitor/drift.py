@@ -1,4 +1,4 @@
-"""A test at every look, within one budget, whether newer batches differ from older ones.
+"""Test at every look, within one error budget, whether newer batches differ from older ones.
 
 If nothing changed, the order of the items is random: given all items so far, those of the newer
 batches are a random subset. So the sum of any statistic over that subset has a known
@@ -15,8 +15,8 @@ if each item is newer with probability p = n / N, then given that n of them are,
 
     log P(S ≥ s) ≤ min over λ, v of  Σ log(1 − p + p exp(λ a + v)) − λ s − v n − log Bin(n; N, p).
 
-It is the smaller bound if both parts are large. All of them bound the same probability, so the
-smallest is used.
+This bound is the smaller one if both parts are large. All of them bound the same probability, so
+the smallest is used.
 
 At each look the cuts between older and newer batches lie near either end, at distances that grow by
 about 50% each time. The budget is divided equally among statistics, sides and cuts of a look, and
@@ -45,10 +45,10 @@ from outperform.inference.spec import LabelSpec, Spec
 from outperform.metrics.sums import TARGETS
 
 BUDGET = 0.05
-"""Upper limit of the probability that a folder without changes ever raises an alarm."""
+"""Upper limit on the probability that a folder without changes ever raises an alarm."""
 
-# A bound is computed only if z is at least this share of what a normal sum would need. Skipped sums
-# raise no alarm, so the budget still holds.
+# A bound is computed only if z is at least this share of the z at which a normal sum would raise an
+# alarm. Skipped sums never raise one, so the budget is kept.
 SCREEN = 0.75
 
 
@@ -63,16 +63,16 @@ class Statistic:
     label
         Class of a share.
     values
-        Value of each kind of unit.
+        Value of each distinct unit.
     repeats
-        Number of units of the kind in its batch.
+        Number of identical units in the batch.
     owner
         Index of the kind's batch.
     stratum
-        True class of each kind if class shares do not matter: then the newer items are a random
-        subset of each class.
+        True class of each distinct unit, if class shares do not matter. The newer items are then a
+        random subset of each class.
     tests
-        Number of statistics that share the budget of this name.
+        Number of statistics with this name that share a budget.
     """
 
     name: str
@@ -86,7 +86,7 @@ class Statistic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """Newer batches that differ from older ones.
+    """Detected difference between newer and older batches.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def _sums(index: IntArray, values: FloatArray, n: int = 0) -> FloatArray:
 
 
 def _centred(statistic: Statistic) -> FloatArray:
-    """Return values minus their mean over all units, or over those of the same class."""
+    """Return values minus their mean over all units, or over the units of the same class."""
     if statistic.stratum is None:
         centred: FloatArray = statistic.values - np.average(
             statistic.values, weights=statistic.repeats
@@ -211,7 +211,7 @@ def _centred(statistic: Statistic) -> FloatArray:
 def log_bound(statistic: Statistic, cut: int) -> float:
     """Return the logarithm of a bound on the tail of the sum over the newer batches.
 
-    The tail is the one on the side of the sum.
+    The tail is on the same side as the sum.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ def log_bound(statistic: Statistic, cut: int) -> float:
     first, which = distinct_rows((values + 3 * stratum)[:, None])
     kinds, strata = values[first], stratum[first]
     counts = np.stack([_sums(which, statistic.repeats * part) for part in (~newer, newer)])
-    # The smaller part nearly always has the smaller bound.
+    # The smaller part almost always gives the smaller bound.
     if counts[1].sum() <= counts[0].sum():
         bound = _bound_with_replacement(kinds, strata, counts)
     else:
@@ -254,7 +254,7 @@ def log_bound(statistic: Statistic, cut: int) -> float:
     return min(bound, 0.0)
 
 
-# Every λ and v give a valid bound, so they need not be precise.
+# Any λ and v give a valid bound, so they need not be optimal.
 _STEPS = 40
 _PRECISE = 1e-3
 
@@ -352,15 +352,15 @@ def statistics_of(spec: Spec, batches: Sequence[Outcomes | Scores]) -> list[Stat
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Stack:
-    """The tables of all batches with separate cells per batch, in the codes of the sum."""
+    """Tables of all batches with separate cells per batch, in the codes of the sum."""
 
     cells: IntArray  # (n_cells, 1 + n_models)
-    counts: FloatArray  # items, or weights
+    counts: FloatArray  # Items, or weights.
     owner: IntArray
-    pattern: IntArray | None  # of each entry, over all batches
-    entry: IntArray  # its cell
+    pattern: IntArray | None  # For each entry, over all batches.
+    entry: IntArray  # Cell of each entry.
     times: FloatArray
-    repeats: FloatArray  # of each pattern
+    repeats: FloatArray  # For each pattern.
     group_owner: IntArray
 
     def statistic(
@@ -372,7 +372,7 @@ class _Stack:
         label: object = None,
         tests: int = 1,
     ) -> Statistic:
-        """Return a statistic per unit from values per cell."""
+        """Return one statistic per unit, given values per cell."""
         repeats, owner = self.counts, self.owner
         if self.pattern is not None:
             entries = self.times * values[self.entry]
@@ -422,7 +422,7 @@ def _stacked(total: Outcomes, batches: Sequence[Outcomes], table_index: int) -> 
 
 
 def _in_codes_of(total: Outcomes, batch: Outcomes) -> IntArray:
-    """Return the code in the sum for each code of a batch."""
+    """Return, for each label code of a batch, the code in the sum."""
     known = {repr(label): code for code, label in enumerate(total.labels)}  # True is not 1
     codes = np.array([known[repr(label)] for label in batch.labels], dtype=np.int64)
     if batch.kind == "spans":
@@ -488,13 +488,13 @@ def _slopes(spec: LabelSpec, stack: _Stack, column: int) -> FloatArray:
 def _of_f1(
     hits: FloatArray, actual: FloatArray, predicted: FloatArray, counts: FloatArray
 ) -> FloatArray:
-    """Return numbers whose mean over a subset is 0 if its F1 over all labels is the overall F1."""
+    """Return values whose mean over a subset is 0 if its pooled F1 equals the overall F1."""
     f1 = 2 * float(counts @ hits) / max(float(counts @ (actual + predicted)), 1e-300)
     return np.asarray(2 * hits - f1 * (actual + predicted))
 
 
 def _shares(total: Outcomes, stack: _Stack) -> list[Statistic]:
-    """Return whether an item has each class; with two classes, only the second is needed."""
+    """Return whether an item has each class; of two classes, only the second is needed."""
     if total.kind not in ("classes", "label_sets"):
         return []
     if total.kind == "label_sets":
@@ -569,7 +569,7 @@ def _score_statistics(spec: ScoreSpec, batches: Sequence[Scores]) -> list[Statis
 
 
 def _truths(spec: ScoreSpec, rows: Sequence[Scores]) -> IntArray | None:
-    """Return the true class of each row, in the codes of the sum."""
+    """Return the true class of each row, as a code of the sum."""
     if rows[0].truth is None:
         return None
     known = {repr(label): code for code, label in enumerate(spec.data.labels)}
@@ -619,7 +619,7 @@ def _losses(values: FloatArray, truth: IntArray, *, positive: int | None) -> lis
 
 
 def _ranks(values: FloatArray, is_positive: AnyArray, counts: FloatArray) -> FloatArray:
-    """Return the share of the other class that each item is ranked correctly against."""
+    """Return, for each item, the share of the other class that it is ranked correctly against."""
     ranks = np.empty(len(values))
     for side in (True, False):
         this, other = is_positive == side, is_positive != side

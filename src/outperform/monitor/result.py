@@ -18,7 +18,8 @@ from outperform.inference.summary import Summary
 
 Rule = Literal["width", "decision", "bayes_factor"]
 StopLike: TypeAlias = "Rule | tuple[Rule, float] | Stop"
-_SHARE_OF_ROPE = 0.8  # an interval of this share of the ROPE's width fits inside it
+# An interval whose width is this share of the ROPE's width fits inside the ROPE.
+_SHARE_OF_ROPE = 0.8
 _STRONG = 10.0
 
 
@@ -95,8 +96,8 @@ class Stop:
             return _STRONG
         if not comparison.rope.width:
             raise UsageError(
-                f"the default width to stop at is {_SHARE_OF_ROPE} of the ROPE's, and the ROPE is "
-                f"{comparison.rope}; set a width such as "
+                f"the default stopping width is {_SHARE_OF_ROPE} of the ROPE's width, but the "
+                f"ROPE is {comparison.rope}; set a width such as "
                 + either("('width', 0.02)", param("stop=", "width=0.02"))
             )
         return _SHARE_OF_ROPE * comparison.rope.width
@@ -130,8 +131,8 @@ class Stop:
         factor = comparison.bayes_factor
         if factor is None:
             raise UsageError(
-                "a Bayes factor needs a ROPE with a width above 0 and a proper prior; the ROPE is "
-                f"{comparison.rope} and the prior {comparison.spec.prior.name!r}"
+                "a Bayes factor needs a ROPE wider than 0 and a proper prior; the ROPE is "
+                f"{comparison.rope} and the prior is {comparison.spec.prior.name!r}"
             )
         return abs(factor.log_bf01) >= math.log(at)
 
@@ -161,8 +162,8 @@ class Look(Summary, Plain):
     hdi
         Highest density interval of A − B.
     p_worse, p_equivalent, p_better
-        Probability that A is worse than B by more than the ROPE, that the difference lies in the
-        ROPE, and that A is better by more.
+        Probabilities that A is worse than B by more than the ROPE, that the difference lies in the
+        ROPE, and that A is better by more than the ROPE.
     decision
         Decision of the comparison.
     bayes_factor

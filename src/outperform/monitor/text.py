@@ -134,7 +134,7 @@ def stop_words(stop: Facts) -> str:
 
 
 def monitor_headline(facts: Facts, *, limit: int | None = None) -> str:
-    """Return the progress and the decision on one line.
+    """Return progress and decision on one line.
 
     Examples
     --------
@@ -185,16 +185,16 @@ def monitor_paragraph(facts: Facts) -> str:
     if stop is None:
         rule += ", without a stopping rule"
     elif facts["stopped"] is None:
-        rule += f"; the rule was to stop when {stop_words(stop)}, which is not met yet"
+        rule += f"; the stopping rule ({stop_words(stop)}) is not met yet"
     else:
-        rule += f"; the rule was to stop when {stop_words(stop)}, met at look {facts['stopped']}"
+        rule += f"; the stopping rule ({stop_words(stop)}) was met at look {facts['stopped']}"
     batches = "Labels arrived in batches, and the comparison was repeated after each"
     return f"{batches}: {rule}. {paragraph(facts['comparison'])}"
 
 
-_TALLEST = 5.0  # multiple of the last interval's width; wider intervals are cut off
-_BARS = 40  # more bars would merge into a black area
-_MIN_GAP = 0.05  # between two decisions, as a share of the figure's width
+_TALLEST = 5.0  # Multiple of the last interval's width; wider intervals are cut off.
+_BARS = 40  # More bars would merge into a black area.
+_MIN_GAP = 0.05  # Distance between two decisions, as a share of the figure's width.
 
 
 def plot_looks(*, facts: Facts, ax: Axes | None = None, size: FigureSize = "text") -> Axes:
@@ -250,7 +250,7 @@ def plot_looks(*, facts: Facts, ax: Axes | None = None, size: FigureSize = "text
 
 
 def _limit(ax: Axes, looks: list[Facts], rope: Facts) -> None:
-    """Set limits that show the ROPE and all intervals except very wide ones in full."""
+    """Set axis limits that show the ROPE and, except for very wide ones, all intervals."""
     last = looks[-1]["hdi"]
     most = _TALLEST * max(last["high"] - last["low"], rope["high"] - rope["low"])
     intervals = [look["hdi"] for look in looks if look["hdi"]["high"] - look["hdi"]["low"] <= most]
@@ -261,7 +261,7 @@ def _limit(ax: Axes, looks: list[Facts], rope: Facts) -> None:
 
 
 def _write_decisions(ax: Axes, looks: list[Facts]) -> None:
-    """Write the decision above the looks at which it changed."""
+    """Write the decision above each look at which it changed."""
     for n, symbol in _changes(looks):
         shade = figure_style.colour(ax, tone(symbol))
         ax.annotate(
@@ -308,7 +308,7 @@ def _mark_stop(ax: Axes, facts: Facts) -> None:
 
 def _finish(ax: Axes, facts: Facts) -> None:
     comparison = facts["comparison"]
-    assert comparison is not None  # otherwise there is nothing to draw
+    assert comparison is not None  # Otherwise there is nothing to draw.
     ax.set_xlim(left=0)
     ax.set_xlabel("items", **figure_style.SMALL)
     figure_style.name_axis(ax, comparison, upright=True)

@@ -1,4 +1,4 @@
-"""P-values: tests on items, on classes and on folds."""
+"""P-VALUES: tests on items, classes and folds."""
 
 from __future__ import annotations
 

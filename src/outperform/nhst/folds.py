@@ -1,4 +1,4 @@
-"""Tests on the differences from cross-validation, one per fold."""
+"""Tests on differences from cross-validation, one difference per fold."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def t_5x2(differences: ArrayLike) -> TestResult:
     Returns
     -------
     result
-        If no repetition varies, p is 1 for a zero numerator and 0 otherwise.
+        If the variance is 0 in every repetition, p is 1 for a zero numerator and 0 otherwise.
 
     References
     ----------
@@ -74,7 +74,7 @@ def f_5x2(differences: ArrayLike) -> TestResult:
     Returns
     -------
     result
-        If no repetition varies, p is 1 if all differences are zero and 0 otherwise.
+        If the variance is 0 in every repetition, p is 1 if all differences are zero, otherwise 0.
 
     References
     ----------
@@ -111,16 +111,16 @@ def corrected_resampled_t(differences: ArrayLike, n_train: float, n_test: float)
     Parameters
     ----------
     differences
-        Score of A minus score of B, one per fold, with all repetitions in one array.
+        Score of A minus score of B, one value per fold, with all repetitions in one array.
     n_train
-        Average number of items in the training part of a fold.
+        Average number of training items per fold.
     n_test
-        Average number of items in the test part of a fold.
+        Average number of test items per fold.
 
     Returns
     -------
     result
-        If all differences are the same number, p is 1 for zero and 0 otherwise.
+        If all differences are equal, p is 1 if they are zero and 0 otherwise.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Tests on items and on classes, and the result of every test."""
+"""Tests on items and classes, and the result class of all tests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from outperform.wrong_calls import explained
 
 
 def as_count(value: int, name: str) -> int:
-    """Return a whole number of items as a Python integer.
+    """Return a number of items as a Python integer.
 
     Examples
     --------
@@ -67,10 +67,10 @@ def as_finite(values: ArrayLike, name: str) -> FloatArray:
     """
     try:
         array = np.asarray(unmasked(values))
-        # Text that looks like numbers is an error in the caller's data, not a score.
+        # Numeric strings are an error in the caller's data, not scores.
         if array.dtype.kind not in "iufO":
             raise TypeError(f"got dtype {array.dtype}")
-        if array.dtype.kind == "O":  # a missing time would become a large number
+        if array.dtype.kind == "O":  # a missing time would be converted to a large number
             cells = [math.nan if is_missing(value) else value for value in array.flat]
             array = np.array(cells, dtype=object).reshape(array.shape)
         numbers = array.astype(np.float64)
@@ -79,8 +79,8 @@ def as_finite(values: ArrayLike, name: str) -> FloatArray:
     if not np.isfinite(numbers).all():
         bad = int((~np.isfinite(numbers)).sum())
         raise DataError(
-            f"{name} must be finite, got {bad} of {numbers.size} that are not; "
-            "drop them, for A and B alike"
+            f"{name} must be finite, got {bad} of {numbers.size} values that are not; drop them "
+            "for both A and B"
         )
     return numbers
 
@@ -88,9 +88,9 @@ def as_finite(values: ArrayLike, name: str) -> FloatArray:
 def fair_coin_cdf(heads: int, n: int) -> float:
     """Return P(X <= heads) for X ~ Binomial(n, 1/2).
 
-    The incomplete beta function accepts counts of any size, whereas ``scipy.special.bdtr``
-    has n in 32 bits. Its complement ``betaincc`` is accurate; ``betainc`` itself is off
-    by 2e-5 at 10^12 items before scipy 1.17.
+    The incomplete beta function accepts counts of any size, whereas ``scipy.special.bdtr`` limits n
+    to 32 bits. The complement ``betaincc`` is accurate; before scipy 1.17, ``betainc`` itself is
+    off by 2e-5 at 10^12 items.
 
     Examples
     --------
@@ -152,13 +152,13 @@ class TestResult:
     name
         Display name of the test.
     statistic
-        Test statistic; in the t-tests, positive if A is ahead; in the sign tests and McNemar's
-        test, the number of wins of A.
+        Test statistic. In t-tests it is positive if A is ahead; in sign tests and McNemar's test it
+        is the number of wins of A.
     p_value
         Probability of a statistic at least as extreme if A and B were equal.
     n
-        Number of observations: items, items on which exactly one model is right, classes without
-        ties, or folds.
+        Number of observations: items, items on which exactly one model is right, classes that are
+        not ties, or folds.
     degrees_of_freedom
         Empty, one number (t) or two numbers (F).
 
@@ -168,7 +168,7 @@ class TestResult:
     sign test: p = 0.1435 (statistic 12, n = 17)
     """
 
-    # The name looks like a test case, but pytest must not collect it.
+    # Keeps pytest from collecting this class because of its name.
     __test__ = False
 
     name: str
@@ -182,7 +182,7 @@ class TestResult:
 
 
 def sign_test(a_only: int, b_only: int) -> TestResult:
-    r"""Test equal accuracy on the items that exactly one model gets right (s-test).
+    r"""Test for equal accuracy, using the items that exactly one model gets right (s-test).
 
     With :math:`k` the smaller of the two counts and :math:`n` their sum,
 
@@ -216,10 +216,9 @@ def sign_test(a_only: int, b_only: int) -> TestResult:
 def mcnemar(a_only: int, b_only: int, *, mid_p: bool = False) -> TestResult:
     r"""Run McNemar's exact test of equal accuracy on the same items.
 
-    The exact p-value is that of the sign test. The mid-p-value counts results
-    exactly as extreme as the data by half: with :math:`F` the distribution
-    function of Binomial(n, 1/2) and :math:`k` the smaller count,
-    :math:`F(k) + F(k-1)`, or :math:`1 - P(X = k)/2` for equal counts.
+    The exact p-value equals that of the sign test. The mid-p-value gives half weight to results
+    exactly as extreme as the data: with :math:`F` the distribution function of Binomial(n, 1/2) and
+    :math:`k` the smaller count, :math:`F(k) + F(k-1)`, or :math:`1 - P(X = k)/2` for equal counts.
 
     Parameters
     ----------
@@ -257,19 +256,18 @@ def mcnemar(a_only: int, b_only: int, *, mid_p: bool = False) -> TestResult:
 
 
 def welch_test(n: int, correct_a: int, correct_b: int) -> TestResult:
-    r"""Run Welch's t-test of two accuracies, as if from separate items (p-test).
+    r"""Run Welch's t-test of two accuracies, ignoring that the items are the same (p-test).
 
-    This is the t-test on the two vectors of 0 (wrong) and 1 (right), from their sums:
-    with :math:`\hat p` the accuracies and
-    :math:`s^2 = \hat p (1 - \hat p)\, n / (n - 1)`,
+    This is the t-test on two vectors of 0 (wrong) and 1 (right), computed from their sums: with
+    :math:`\hat p` the accuracies and :math:`s^2 = \hat p (1 - \hat p)\, n / (n - 1)`,
 
     .. math::
 
         t = \frac{\hat p{}_A - \hat p{}_B}{\sqrt{(s_A^2 + s_B^2) / n}}, \qquad
         \nu = (n - 1) \frac{(s_A^2 + s_B^2)^2}{s_A^4 + s_B^4}.
 
-    It ignores the pairing of the items, so it is less sensitive than the
-    sign test. The papers report it.
+    It ignores the pairing of the items, so it is less sensitive than the sign test. It is included
+    because the papers report it.
 
     Parameters
     ----------
@@ -283,7 +281,7 @@ def welch_test(n: int, correct_a: int, correct_b: int) -> TestResult:
     Returns
     -------
     result
-        If neither vector varies, p is 1 for equal and 0 for different accuracies.
+        If both vectors are constant, p is 1 for equal and 0 for different accuracies.
 
     References
     ----------
@@ -340,7 +338,7 @@ def _checked_correct(value: int, n: int, name: str) -> int:
 
 
 def sign_test_over_classes(scores_a: ArrayLike, scores_b: ArrayLike) -> TestResult:
-    """Run a sign test on the classes that A wins and those that B wins (S-test).
+    """Run a sign test on the number of classes that each model wins (S-test).
 
     Parameters
     ----------
@@ -374,7 +372,7 @@ def sign_test_over_classes(scores_a: ArrayLike, scores_b: ArrayLike) -> TestResu
 
 
 def paired_t_over_classes(scores_a: ArrayLike, scores_b: ArrayLike) -> TestResult:
-    r"""Run a paired t-test on the scores of the classes (T-test).
+    r"""Run a paired t-test on class scores (T-test).
 
     With :math:`d` the differences A − B in :math:`M` classes and :math:`s_d` their
     standard deviation, :math:`t = \bar d \sqrt M / s_d` with :math:`M - 1` degrees
@@ -390,7 +388,7 @@ def paired_t_over_classes(scores_a: ArrayLike, scores_b: ArrayLike) -> TestResul
     Returns
     -------
     result
-        If all differences are the same number, p is 1 for zero and 0 otherwise.
+        If all differences are equal, p is 1 if they are zero and 0 otherwise.
 
     References
     ----------

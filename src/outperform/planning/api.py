@@ -1,4 +1,4 @@
-"""``plan``: the number of test items that a decision needs."""
+"""``plan``: number of test items needed for a decision."""
 
 from __future__ import annotations
 
@@ -67,14 +67,14 @@ from outperform.wrong_calls import explained, usage
 
 _RATES_DRAWS = 4_000
 _TABLE_DRAWS = 1_000
-_SCORE_DRAWS, _SCORE_SEED = 4_000, 20_160_718  # for the single posterior of a pilot's scores
+_SCORE_DRAWS, _SCORE_SEED = 4_000, 20_160_718  # Used for the one posterior of a pilot's scores.
 # Enough items that the prior does not matter.
 _MANY = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
-    """The user's settings for the comparison of the new items."""
+    """User's settings for the comparison of the new items."""
 
     metric: MetricLike | None
     rope: RopeLike | None
@@ -120,7 +120,7 @@ class Analysis:
         )
 
     def refuse(self, *names: str, what: str) -> None:
-        """Raise an error if one of these arguments was passed, which apply only to a pilot."""
+        """Raise an error if an argument that applies only to a pilot was passed."""
         for name in names:
             if getattr(self, name) is not None:
                 raise UsageError(
@@ -129,7 +129,7 @@ class Analysis:
 
 
 def _check_pilot(pilot: object, verb: str) -> Outcomes | Scores:
-    """Return data from which new items can be drawn; other data raise an error."""
+    """Return the pilot if new items can be drawn from it; otherwise raise an error."""
     if not isinstance(pilot, (Outcomes, Scores)):
         raise UsageError(
             f"pilot must be op.Outcomes, op.Scores or op.Suite; got {type(pilot).__name__}. For a "
@@ -139,14 +139,15 @@ def _check_pilot(pilot: object, verb: str) -> Outcomes | Scores:
     refuse_prevalence(pilot, verb)
     if isinstance(pilot, Outcomes) and pilot.pool is not None:
         raise UsageError(
-            f"a pilot must be sampled as the new items will be, and these {pilot.pool.CHOSEN}; "
+            "a pilot must be sampled in the same way as the new items, but these "
+            f"{pilot.pool.CHOSEN}; "
             "pass a random sample of items"
         )
     return pilot
 
 
 def _check_two(pilot: Outcomes | Scores | Suite, a: str | None, b: str | None) -> list[str]:
-    """Return the names of the two models of a pilot that are compared."""
+    """Return the names of the two pilot models to compare."""
     if (a is None or b is None) and len(pilot.models) != 2:
         raise UsageError(
             f"the pilot has the models {pilot.models}; select two with {param('a=')} and "
@@ -158,7 +159,7 @@ def _check_two(pilot: Outcomes | Scores | Suite, a: str | None, b: str | None) -
 def pilot_world(
     pilot: object, a: str | None, b: str | None, analysis: Analysis
 ) -> tuple[World, Rope]:
-    """Return the scenario of a pilot, drawn anew from its posterior for every test set."""
+    """Return a pilot's scenario, redrawn from its posterior for every test set."""
     if isinstance(pilot, Suite):
         return suite_world(pilot, _check_two(pilot, a, b), analysis)
     checked = _check_pilot(pilot, analysis.verb)
@@ -180,7 +181,7 @@ def pilot_world(
 
 
 def suite_world(pilot: Suite, names: Sequence[str], analysis: Analysis) -> tuple[SuiteWorld, Rope]:
-    """Return the scenario of a suite, each task drawn from its own posterior."""
+    """Return a suite's scenario, with each task drawn from its own posterior."""
 
     def ask(data: object, **kwargs: Any) -> LabelSpec:
         outcomes = _check_pilot(data, analysis.verb)
@@ -276,9 +277,7 @@ def _part(name: str) -> str:
 
 def _check_accuracies(accuracies: object) -> tuple[float, float]:
     if accuracies is None:
-        raise UsageError(
-            f"agreement needs {_part('accuracies')} too, that of A and that of B; add them"
-        )
+        raise UsageError(f"agreement also needs {_part('accuracies')} of A and B; add them")
     if not isinstance(accuracies, Sequence | np.ndarray) or len(accuracies) != 2:
         raise UsageError(
             f"{param('accuracies')} must be two numbers, for A and B; got {accuracies!r}"
@@ -296,8 +295,8 @@ def _right_and_wrong(p: float, q: float, g: float) -> tuple[float, float, float,
     lowest, highest = abs(p + q - 1), 1 - abs(p - q)
     if not lowest - 1e-12 <= g <= highest + 1e-12:
         raise UsageError(
-            f"agreement of models with accuracies {p:g} and {q:g} must be from {lowest:g} to "
-            f"{highest:g}; got {g:g}"
+            f"the agreement of models with accuracies {p:g} and {q:g} must be between {lowest:g} "
+            f"and {highest:g}; got {g:g}"
         )
     both = (g + p + q - 1) / 2
     shares = both, p - both, q - both, 1 - p - q + both
@@ -320,7 +319,7 @@ def rates_world(
             "pass all three"
         )
     prior = "unit" if analysis.prior is None else analysis.prior
-    dirichlet_shapes(prior)  # an unsuitable prior raises here, before any simulation
+    dirichlet_shapes(prior)  # An unsuitable prior raises an error here, before any simulation.
     world = RatesWorld(
         theta=check_theta(theta_pos, theta_neg),
         prevalence=check_probability(prevalence),
@@ -405,11 +404,11 @@ def plan(
         Decision to reach: ``"decided"`` for any firm one, ``"≫"``, ``"≈"``, ``"≪"`` or their
         names, or ``"not_worse"`` for a gate that passes.
     metric
-        As for :func:`compare`. With accuracies, accuracy.
+        As for :func:`compare`. With ``accuracies`` it must be accuracy.
     rope
         Region of practical equivalence.
     target
-        Probability with which the goal is to be reached.
+        Target probability of reaching the goal.
     max_items
         Largest number of items considered.
     paired
@@ -425,7 +424,7 @@ def plan(
     n_draws
         Number of draws per test set.
     random_state
-        None, an integer, a SeedSequence, a Generator or a RandomState.
+        None, a whole number, a SeedSequence, a Generator or a RandomState.
     n_jobs
         Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
         Results do not depend on it.
@@ -502,7 +501,7 @@ def the_world(
     rates: dict[str, Any],
     analysis: Analysis,
 ) -> tuple[World, Rope]:
-    """Return the scenario of the arguments; accuracies are None if the function has none."""
+    """Return the scenario described by the arguments; ``accuracies`` is None for ``power``."""
     parts = {"a pilot": pilot, "accuracies": accuracies or {}, "theta": rates}
     sources = [
         name for name, part in parts.items() if any(value is not None for value in part.values())

@@ -28,7 +28,7 @@ _DECISIONS = (DECIDED, *(decision.symbol for decision in _FIRM))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Goal:
-    """Decisions to reach, as a condition on intervals.
+    """Decisions to reach, expressed as a condition on intervals.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Goal:
     wanted
         Decisions that reach the goal.
     rope
-        Region of practical equivalence that intervals are compared with.
+        Region of practical equivalence used for the decision.
     greater_is_better
         Whether greater values of the metric are better.
     """
@@ -48,7 +48,7 @@ class Goal:
     greater_is_better: bool = True
 
     def reached(self, ends: FloatArray) -> AnyArray:
-        """Return which intervals ``(2, n)`` reach the goal; those with NaN ends do not.
+        """Return a mask of the intervals ``(2, n)`` that reach the goal; NaN ends never do.
 
         Parameters
         ----------
@@ -78,7 +78,7 @@ def wanted_decision(goal: str | Decision, *, known: Sequence[str] = _DECISIONS) 
     goal
         A decision, its sign or its name, or ``"decided"``.
     known
-        Goals to list in the error for an unknown goal.
+        Valid goals, for the error message.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def any_decision(
 
 
 def firm_goal(goal: str | Decision, rope: Rope, *, greater_is_better: bool) -> Goal:
-    """Return a goal that a plan can have: a firm decision or "not worse".
+    """Return the goal of a plan: a firm decision or "not worse".
 
     "Not worse" is ≫ with the ROPE reduced to its edge on the worse side.
 
@@ -163,7 +163,7 @@ def firm_goal(goal: str | Decision, rope: Rope, *, greater_is_better: bool) -> G
     )
     if firm.wanted == (Decision.EQUIVALENT,) and rope.low == rope.high:
         raise UsageError(
-            "a ROPE of width 0 contains no interval, so ≈ cannot be reached; set a wider "
+            "no interval fits in a ROPE of width 0, so ≈ cannot be reached; set a wider "
             f"{param('rope=')}"
         )
     return firm
@@ -184,7 +184,7 @@ def judged_goal(edge: float, *, greater_is_better: bool) -> Goal:
 
 Items = Literal["more", "new", "certain"]
 _GRID = 300
-# If nothing varies, the decision is certain; this keeps the quotient defined.
+# Avoids division by zero if nothing varies, when the decision is certain.
 _NO_SPREAD = 1e-300
 # Assumed scatters τ of true differences around 0, in units of the sd of A − B. The last one takes
 # the data at face value.
@@ -196,7 +196,7 @@ _PLAUSIBLE = 0.15
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outlook:
-    """Current posterior of A − B, and the prediction of its interval with more items.
+    """Current posterior of A − B, and its predicted interval with more items.
 
     The mean of A − B takes the data at face value: it assumes that all differences were equally
     probable a priori. Models that are compared usually differ little, so the true difference is
@@ -215,8 +215,8 @@ class Outlook:
         Distances from the mean to the ends of the interval.
     items
         ``"more"`` if the items are added to the existing ones, ``"new"`` if they are analysed
-        without them. In a ``"certain"`` scenario the mean is the true difference and the sd is
-        that of n items.
+        without them. In a ``"certain"`` scenario the mean is the true difference, and the sd is the
+        one with n items.
     stays
         Share of the variance that remains however many items are added.
 
@@ -254,7 +254,7 @@ class Outlook:
         return at_face_value
 
     def least_probability(self, goal: Goal, sizes: ArrayLike) -> FloatArray:
-        """Return the least probability of a goal at each size, over all plausible scatters.
+        """Return the lowest probability of a goal at each size, over all plausible scatters.
 
         Parameters
         ----------
@@ -267,7 +267,7 @@ class Outlook:
         return least
 
     def most_probability(self, goal: Goal, sizes: ArrayLike) -> FloatArray:
-        """Return the greatest probability of a goal at each size, over all plausible scatters.
+        """Return the highest probability of a goal at each size, over all plausible scatters.
 
         Parameters
         ----------
@@ -280,7 +280,7 @@ class Outlook:
         return most
 
     def _scatters(self) -> FloatArray:
-        """Return the scatters, in units of the sd, that the data do not rule out."""
+        """Return the scatters that the data do not rule out, in units of the sd."""
         if self.items == "certain" or self.sd <= 0:
             return _SCATTER[-1:]
         z, variance = self.mean / self.sd, 1.0 + np.square(_SCATTER[:-1])
@@ -337,7 +337,7 @@ class Outlook:
     def _future(
         self, sizes: ArrayLike, scatters: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the mean of the future interval's middle, the width factor and the middle's sd.
+        """Return mean and sd of the future interval's midpoint, and the width factor.
 
         The items measure θ, the true difference plus the error that remains. Given the data and a
         scatter, θ is normal with mean κ·mean and variance κ·s², κ = (τ² + stays) / (τ² + 1) in
@@ -365,11 +365,11 @@ class World(Protocol):
 
     @property
     def metric(self) -> metrics.Metric:
-        """The metric of the comparison."""
+        """Metric of the comparison."""
 
     @property
     def names(self) -> tuple[str, str]:
-        """The names of A and of B."""
+        """Names of A and of B."""
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -389,10 +389,10 @@ class World(Protocol):
         """Return the HDI ends ``(2, n_simulations)``; NaN if the decision is withheld."""
 
     def outlook(self, seed: np.random.SeedSequence) -> Outlook:
-        """Return the prediction by normal theory."""
+        """Return the normal-theory prediction."""
 
     def parts(self) -> list[str]:
-        """Return the scenario and its analysis as parts of a signature."""
+        """Return the parts of a signature that describe the scenario and its analysis."""
 
 
 def first_size(
@@ -432,7 +432,7 @@ def grid_of_sizes(max_items: int) -> FloatArray:
 
 
 def prior_worth(spec: Spec) -> float:
-    """Return the number of items that a prior is worth: the sum of its shapes.
+    """Return the number of items that a prior is worth: the sum of its concentrations.
 
     Priors whose rows have mass 1 are worth one item per class. The bootstrap is worth none, and
     the prior of a pool's strata is not counted.
@@ -456,17 +456,16 @@ _OUTCOMES = ("11", "10", "01", "00")
 
 
 def binary_metric(metric: MetricLike) -> metrics.Metric:
-    """Return a metric of one class; others raise an error."""
+    """Return a single-class metric; other metrics raise an error."""
     if metrics.is_of_scores(metric):
         raise UsageError(
-            "outcome probabilities describe labels of two classes; for a metric of scores pass a "
-            "pilot"
+            "outcome probabilities apply to labels of two classes; for a score metric, pass a pilot"
         )
     measured = get_labels(metric)
     if measured.average != "binary":
         raise UsageError(
-            "outcome probabilities of two classes need a metric of one class such as 'f1'; for "
-            f"{measured.name!r} pass a pilot"
+            "outcome probabilities of two classes need a single-class metric such as 'f1'; for "
+            f"{measured.name!r}, pass a pilot"
         )
     return measured
 

@@ -1,4 +1,4 @@
-"""``more_data``: the number of further items that would probably decide a comparison."""
+"""``more_data``: number of additional items that would probably decide a comparison."""
 
 from __future__ import annotations
 
@@ -33,25 +33,25 @@ from outperform.progress import in_steps
 from outperform.results.compared import Compared
 
 TARGET = 0.8
-# More than this many times the existing items is not worth reporting.
+# Larger multiples of the existing number of items are not worth reporting.
 _MOST_TIMES = 100
 _DRAWS = 400
 
 
 @written()
 class Needed(NamedTuple):
-    """Approximate number of further items that reach a goal, at face value and safely.
+    """Approximate number of additional items that reach a goal: at face value, and a safe number.
 
     Parameters
     ----------
     n
-        Number of items that is enough however little such models differ; None if even ``max_items``
-        may not be.
+        Number of items that is enough even if such models differ little; None if ``max_items`` may
+        not be enough.
     least
-        Number of items that is enough if the data are taken at face value; None if even
-        ``max_items`` is not.
+        Number of items that is enough if the data are taken at face value; None if ``max_items`` is
+        not enough.
     probability
-        Least probability that n items reach the goal; if n is None, that ``max_items`` items do.
+        Lowest probability that n items reach the goal; for ``max_items`` if n is None.
     max_items
         Largest number of items considered.
     """
@@ -63,7 +63,7 @@ class Needed(NamedTuple):
 
 
 def outlook_of(comparison: Compared, *, stays: float = 0.0) -> Outlook:
-    """Return the prediction by normal theory of a comparison with more items.
+    """Return the normal-theory prediction of a comparison with more items.
 
     The posterior comes from the items and the prior, so its n counts both.
     """
@@ -80,10 +80,10 @@ def outlook_of(comparison: Compared, *, stays: float = 0.0) -> Outlook:
 
 
 def items_needed(comparison: Compared, goal: Goal, *, target: float = TARGET) -> Needed | None:
-    """Return approximately how many more items reach a goal, by normal theory.
+    """Return approximately how many more items are needed for a goal, by normal theory.
 
-    None if theory has no answer: if a serious finding withholds the decision, if more items alone
-    do not decide (folds, training runs), or if labelling more of a pool does not help.
+    Returns None if theory does not apply: a serious finding withholds the decision, items alone do
+    not decide (folds, training runs), or labelling more of a pool does not help.
 
     Parameters
     ----------
@@ -96,7 +96,8 @@ def items_needed(comparison: Compared, goal: Goal, *, target: float = TARGET) ->
     """
     if is_serious(comparison.findings) or not _is_of_items(comparison):
         return None
-    if comparison.spec.metric.name == "judged_mean":  # more human labels or more verdicts?
+    # Either more human labels or more verdicts could be needed.
+    if comparison.spec.metric.name == "judged_mean":
         return None
     max_items, stays = _MOST_TIMES * max(comparison.n, 1), 0.0
     if _is_chosen(comparison.spec):
@@ -109,7 +110,7 @@ def items_needed(comparison: Compared, goal: Goal, *, target: float = TARGET) ->
 
 
 def needed_by(outlook: Outlook, goal: Goal, *, target: float = TARGET, max_items: int) -> Needed:
-    """Return approximately how many more items reach a goal, at face value and safely.
+    """Return approximately how many more items are needed for a goal, at face value and safely.
 
     Parameters
     ----------
@@ -140,9 +141,9 @@ def needed_by(outlook: Outlook, goal: Goal, *, target: float = TARGET, max_items
 
 
 def needed_to_decide(comparison: Compared) -> Needed | None:
-    """Return approximately how many more items would decide a comparison.
+    """Return approximately how many more items are needed to decide a comparison.
 
-    None if it is decided already, or theory has no answer.
+    Returns None if it is already decided or theory does not apply.
 
     Parameters
     ----------
@@ -183,13 +184,13 @@ def more_data(
     spec = comparison.spec
     if not _is_of_items(comparison):
         raise UsageError(
-            "more_data() simulates more items of one test set; it has no model for more folds or "
-            "training runs"
+            "more_data() simulates additional items for one test set; it has no model for folds "
+            "or training runs"
         )
     if _is_chosen(spec):
         raise UsageError(
-            f"more_data() simulates randomly sampled items, and these {_chosen(spec)}; print the "
-            "comparison to see about how many more labels would decide it"
+            f"more_data() simulates randomly sampled items, but these {_chosen(spec)}; print the "
+            "comparison for an estimate of how many more labels would decide it"
         )
     goals = firm_goal(goal, comparison.rope, greater_is_better=spec.metric.greater_is_better)
     search = Search(
@@ -231,7 +232,8 @@ def _world(comparison: Compared, n_draws: int) -> TableWorld | ScoreWorld:
     drawn = posterior_world(
         spec, rope=comparison.rope, items="more", prob=prob, n_draws=n_draws, origin=origin
     )
-    return replace(drawn, known=outlook_of(comparison))  # the outlook that the comparison prints
+    # This outlook is the one that the comparison prints.
+    return replace(drawn, known=outlook_of(comparison))
 
 
 def _is_reached(comparison: Compared, goal: Goal) -> bool:

@@ -1,4 +1,4 @@
-"""``power``: how often a comparison reaches its goal at each number of items."""
+"""``power``: probability that a comparison reaches its goal, by number of items."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Power(Tabular):
     def plot(
         self, ax: Axes | None = None, *, label: str | None = None, size: FigureSize = "text"
     ) -> Axes:
-        """Draw the power curve, or add it to the axes of another one.
+        """Draw the power curve, or add it to existing axes.
 
         Parameters
         ----------
@@ -139,7 +139,7 @@ def power(
     random_state: Seed = None,
     n_jobs: int | None = None,
 ) -> Power:
-    """Simulate test sets and return how often they reach a decision, at each size.
+    """Simulate test sets of each size and return the share that reaches a decision.
 
     The scenario is a pilot, or outcome probabilities of two classes. With a pilot, each simulated
     data set first draws true values from the pilot's posterior, as for :func:`plan`. Probabilities
@@ -163,7 +163,7 @@ def power(
         Decision to reach: ``"≫"``, ``"≈"``, ``"≪"`` or its name, or ``"decided"`` for any of the
         three.
     metric
-        As for :func:`compare`. With outcome probabilities, a metric of one class. Default: F1.
+        As for :func:`compare`. With outcome probabilities, a single-class metric. Default: F1.
     rope
         Region of practical equivalence.
     paired
@@ -178,7 +178,7 @@ def power(
     n_draws
         Number of draws per data set. Default: 4,000, or 1,000 with outcomes of a pilot.
     random_state
-        None, an integer, a SeedSequence, a Generator or a RandomState.
+        None, a whole number, a SeedSequence, a Generator or a RandomState.
     n_jobs
         Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
         Results do not depend on it.

@@ -44,8 +44,8 @@ from outperform.planning.text import (
 )
 from outperform.results.base import Tabular
 
-# A finding reports a simulation error of n above this share of n; with a pilot the limit is higher,
-# because the range from face value to the safe number is wide.
+# A simulation error of n above this share of n adds a finding. With a pilot the limit is higher,
+# because the range from the face-value number to the safe number is wide.
 _COARSE, _COARSE_OF_RANGE = 0.1, 0.5
 
 
@@ -57,26 +57,26 @@ _COARSE, _COARSE_OF_RANGE = 0.1, 0.5
 )
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Plan(Tabular):
-    """Number of items that reaches a decision with a given probability.
+    """Number of items needed to reach a decision with a given probability.
 
     Parameters
     ----------
     n
-        Number of items that is enough however little such models differ; None if no number up to
-        ``max_items`` is. For an existing comparison, the number of further items; 0 if it is
+        Number of items that is enough even if such models differ little; None if no number up to
+        ``max_items`` is. For an existing comparison, the number of additional items; 0 if it is
         decided.
     n_error
         Simulation error of n.
     least, least_error
         Number of items that is enough if the pilot's data are taken at face value, and its
-        simulation error; None if no number up to ``max_items`` is. The same as n in a certain
+        simulation error; None if no number up to ``max_items`` is. Equal to n in a certain
         scenario.
     reached, error
-        Least probability of the goal at n, and its simulation error; if n is None, the largest
+        Lowest probability of the goal at n, and its simulation error; if n is None, the largest
         over all sizes.
     highest
-        Greatest probability of the goal at n, under the scatter of true differences that favours
-        the goal most among those that the data allow; if n is None, the largest over all sizes.
+        Highest probability of the goal at n, over all scatters of true differences that the data do
+        not rule out; if n is None, the largest over all sizes.
     target
         Probability to reach.
     goal
@@ -95,7 +95,7 @@ class Plan(Tabular):
     names
         Names of A and of B.
     metric, metric_label
-        Name of the metric, and its name in prose.
+        Name of the metric, and its display name.
     curve
         Probability at any size, by normal theory corrected by the simulations.
     findings
@@ -133,7 +133,7 @@ class Plan(Tabular):
 
     @property
     def reachable(self) -> bool:
-        """Whether some number of items up to ``max_items`` is enough."""
+        """Whether the goal can be reached with at most ``max_items`` items."""
         return self.n is not None
 
     def probability(self, n: int) -> float:
@@ -147,7 +147,7 @@ class Plan(Tabular):
         return float(self.curve.at([_check_size(n)])[0])
 
     def least_probability(self, n: int) -> float:
-        """Return the least probability that n items reach the goal.
+        """Return the lowest probability that n items reach the goal.
 
         Unlike :meth:`probability`, it allows for models that differ less than observed.
 
@@ -169,11 +169,11 @@ class Plan(Tabular):
         return float(self.curve.width([_check_size(n)])[0])
 
     def detectable(self, n: int) -> float:
-        """Return the smallest difference that is declared better with the target probability.
+        """Return the smallest true difference that is declared better with the target probability.
 
-        The interval must clear the ROPE. It reaches as far from its middle as in this scenario,
-        and the middle varies with the sd: ``edge + reach + Φ⁻¹(target) · sd``. This assumes models
-        that disagree as often as these.
+        The whole interval must lie outside the ROPE. Its half-width is taken from this scenario,
+        and its midpoint varies with the sd: ``edge + half-width + Φ⁻¹(target) · sd``. This assumes
+        models that disagree as often as these.
 
         Parameters
         ----------
@@ -193,17 +193,17 @@ class Plan(Tabular):
 
     @property
     def _width(self) -> float | None:
-        """The expected width of the interval at ``n``, or at ``least`` if ``n`` is None."""
+        """Expected width of the interval at ``n``, or at ``least`` if ``n`` is None."""
         return None if self._size is None else self.width(self._size)
 
     @property
     def _detectable(self) -> float | None:
-        """The smallest difference that would be declared better at that size."""
+        """Smallest difference that would be declared better at that size."""
         return None if self._size is None else self.detectable(self._size)
 
     @property
     def _widths(self) -> tuple[MaybeNaN, ...]:
-        """The mean width of the intervals at each simulated size."""
+        """Mean width of the intervals at each simulated size."""
         return tuple(self.widths.tolist())
 
     def report(self) -> str:
@@ -268,7 +268,7 @@ def summarize_plan(
     seen: int = 0,
     reached: bool = False,
 ) -> Plan:
-    """Turn simulations into a plan; there are none if the goal is already reached."""
+    """Return a plan from simulations; there are no simulations if the goal is already reached."""
     least, n = (0, 0) if reached else (search.size(curve), search.safe_size(curve))
     sizes = grid_of_sizes(search.max_items)
     best = int(sizes[int(curve.least_at(sizes).argmax())]) if n is None else n
@@ -303,7 +303,7 @@ def summarize_plan(
 
 
 def joined_points(points: Sequence[Point]) -> list[Point]:
-    """Add up the simulations at equal sizes, smallest first."""
+    """Merge simulations of the same size; return them by increasing size."""
     by_size: dict[int, list[Point]] = {}
     for point in points:
         by_size.setdefault(point.n, []).append(point)
@@ -363,7 +363,7 @@ class Stratum(NamedTuple):
     a, b
         Predictions of A and of B; with verdicts, whether the judge rates A and B as right.
     n_pool, n_proposed
-        Number of items in the pool, and number of them to label.
+        Number of items in the pool, and the number of these to label.
     judge
         Class assigned by the judge, if there is a judge.
     """
@@ -376,7 +376,7 @@ class Stratum(NamedTuple):
 
     @property
     def agree(self) -> bool:
-        """Whether both predictions are the same, or the judge rates both right or both wrong."""
+        """Whether both predictions are equal, or the judge rates both right or both wrong."""
         return self.a == self.b
 
 
@@ -399,9 +399,9 @@ class Proposal(Tabular):
     names
         Names of A and of B.
     predictions
-        Their predictions for the whole pool, or the judge's verdicts on them.
+        Predictions of both models for the whole pool, or the judge's verdicts on them.
     labels
-        Classes that could occur, if they were passed.
+        Possible classes, if passed.
     metric
         Metric whose difference is estimated.
     signature
@@ -427,27 +427,27 @@ class Proposal(Tabular):
 
     @property
     def n_pool(self) -> int:
-        """The number of items in the pool."""
+        """Number of items in the pool."""
         return sum(stratum.n_pool for stratum in self.strata)
 
     @property
     def n_proposed(self) -> int:
-        """The number of items to label."""
+        """Number of items to label."""
         return len(self.items)
 
     @property
     def n_apart(self) -> int:
-        """The number of items in the pool on which the models differ."""
+        """Number of items in the pool on which the models differ."""
         return sum(stratum.n_pool for stratum in self.strata if not stratum.agree)
 
     @property
     def n_proposed_apart(self) -> int:
-        """The number of items to label on which the models differ."""
+        """Number of items to label on which the models differ."""
         return sum(stratum.n_proposed for stratum in self.strata if not stratum.agree)
 
     @property
     def _judge(self) -> Literal["classes", "verdicts"] | None:
-        """The kind of the judge's ratings: classes, or verdicts on the models."""
+        """Kind of the judge's ratings: classes, or verdicts on the models."""
         if self.verdicts:
             return "verdicts"
         return None if self.judge is None else "classes"
@@ -489,7 +489,7 @@ class Proposal(Tabular):
         return replace(outcomes, findings=self.findings + outcomes.findings)
 
     def _in_pool(self, values: object) -> list[object]:
-        """Return a column for the pool with the labels of proposed items, None elsewhere."""
+        """Return a label column for the whole pool; items that were not proposed have None."""
         n = len(values) if isinstance(values, Sized) else 0
         if not 0 < n <= len(self.items):
             raise DataError(

@@ -27,8 +27,8 @@ _FLATTEST = -0.8
 _LEAST_WEIGHT = 1e-6
 _MOST_STEPS = 50
 _SURE = 1e-9
-# The slope of the curve is taken over one of these factors of n: a wider one if the curve is flat
-# between jumps.
+# Factors of n over which the slope of the curve is measured. If the curve is flat between jumps, a
+# wider factor is used.
 _SECANTS = (1.05, 2.0, 8.0)
 # The search ends when the simulation error of n is below this share of n.
 PRECISION = 0.02
@@ -40,10 +40,10 @@ _FINE = (0.8, 1.25)
 _LEAP = 8
 _SHARE_OF_COARSE = 0.04
 _SHARE_OF_FINE = 0.06
-# Shares below this, or as close to 1, show only that the size lies elsewhere.
+# Shares below this value, or equally close to 1, show only that the size lies elsewhere.
 _RARE = 0.02
-# Theory is contradicted if it explains a simulated test set worse than the observed share by more
-# than this (in log-likelihood); then its n is multiplied by one of these factors.
+# Theory is contradicted if its mean log-likelihood is lower than that of the observed shares by
+# more than this. Then its n is multiplied by one of these factors.
 _CONTRADICTED = 0.1
 _MOVES = np.exp(np.linspace(-12, 12, 241))
 
@@ -55,11 +55,11 @@ class Point:
     n: int
     simulated: int
     reached: int
-    width: float  # the mean width of the intervals
+    width: float  # Mean width of the intervals.
 
     @property
     def share(self) -> float:
-        """The share that reached the goal."""
+        """Share that reached the goal."""
         return self.reached / self.simulated
 
 
@@ -133,7 +133,7 @@ def fit(
     *,
     doubt: FloatArray = DOUBT,
 ) -> Curve:
-    """Correct normal theory by simulations.
+    """Correct normal theory with simulations.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def fit(
     points
         Simulated test sets by size.
     doubt
-        Prior sds of shift and tilt: how far theory may be off.
+        Prior sds of shift and tilt, the error of the theory.
     """
     sizes = np.array([point.n for point in points], dtype=np.float64)
     outlook = _moved(outlook, goal, points)
@@ -170,9 +170,9 @@ def fit(
 
 
 def _moved(outlook: Outlook, goal: Goal, points: Sequence[Point]) -> Outlook:
-    """Return theory unchanged, or with another n if the simulations contradict it.
+    """Return the theory unchanged, or with a different n if the simulations contradict it.
 
-    Twice the n of an outlook means that every item carries half the information.
+    Doubling the n of an outlook means that every item carries half the information.
     """
     if _surprise(outlook, goal, points) <= _CONTRADICTED:
         return outlook
@@ -249,7 +249,7 @@ class Search:
         seed: np.random.SeedSequence,
         progress: Progress | None = None,
     ) -> tuple[Curve, list[Point]]:
-        """Simulate, first coarsely around the size predicted by theory, then close to the target.
+        """Simulate coarsely around the size that theory predicts, then close to the target.
 
         Parameters
         ----------

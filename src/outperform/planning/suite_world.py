@@ -1,4 +1,4 @@
-"""Scenario of a plan for a suite: each task is drawn from its own posterior."""
+"""Scenario of a suite plan: each task is drawn from its own posterior."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class SuiteWorld:
 
     @property
     def names(self) -> tuple[str, str]:
-        """The names of A and of B."""
+        """Names of A and of B."""
         return self._first.names
 
     @property
@@ -103,7 +103,7 @@ class SuiteWorld:
         mean = np.sort(self.how.mean(draws))
         if np.isnan(mean[-1]):
             return np.nan, np.nan
-        # The decision on a suite is withheld if that on every task is.
+        # The suite's decision is withheld if the decision on every task is withheld.
         if all(
             task.is_withheld(view, *interval_of(np.sort(differences), self.prob))
             for (task, view), differences in zip(pairs, draws, strict=True)
@@ -112,7 +112,7 @@ class SuiteWorld:
         return interval_of(mean, self.prob)
 
     def outlook(self, seed: np.random.SeedSequence) -> Outlook:
-        """Return the prediction by normal theory: the variances of the tasks add up."""
+        """Return the normal-theory prediction, in which the variances of the tasks add up."""
         outlooks = [task.outlook(child(seed, i)) for i, task in enumerate(self.tasks.values())]
         factors = self.how.weights / self.how.units
         sd = float(

@@ -97,8 +97,8 @@ def plan_paragraph(facts: Facts) -> str:
     rope, goal = read.rope_text(facts), facts["goal"]
     goal_text = _WORDS.get(goal, for_text(goal))
     parts = [
-        f"The comparison of {a} and {b} in {read.metric(facts)}, with a region of practical "
-        f"equivalence (ROPE) of {rope}, is to be {goal_text}. {plan_headline(facts)}"
+        f"The goal of comparing {a} and {b} in {read.metric(facts)}, with a region of practical "
+        f"equivalence (ROPE) of {rope}, is: {goal_text}. {plan_headline(facts)}"
     ]
     if facts["tasks"]:
         parts.append(f"Items per task: {_tasks(facts)}.")
@@ -113,7 +113,7 @@ def plan_paragraph(facts: Facts) -> str:
             f"The interval would {_then(facts)} be {facts['width']:.3g} wide on average, and a "
             "difference of "
             f"{facts['detectable']:.3g} would be declared better with a probability of "
-            f"{numbers.percent(facts['target'])} if models disagree as often as these."
+            f"{numbers.percent(facts['target'])} for models that disagree as often as these."
         )
     parts.append(
         f"{numbers.count(facts['n_simulations'])} test sets of {len(facts['sizes'])} sizes were "
@@ -165,10 +165,10 @@ def _details(facts: Facts) -> list[tuple[str, str]]:
 
 
 _RANGE = (
-    "The first number takes the data at face value; the second is enough however little such "
-    "models differ."
+    "The first number takes the data at face value. The second is enough even if such models "
+    "differ little."
 )
-_ALONE = "They are analysed without those of the pilot."
+_ALONE = "The pilot's items are not part of the analysis."
 
 
 def _then(facts: Facts) -> str:
@@ -217,7 +217,7 @@ def _without_method(facts: Facts) -> str:
 
 
 _WORDS = {
-    "decided": "decided, whichever way",
+    "decided": "decided, in either direction",
     "not_worse": "not worse",
     "≫": "≫ (better)",
     "≈": "≈ (practically equivalent)",
@@ -238,7 +238,7 @@ def _percent(probability: float) -> str:
     return f"{100 * probability:.0f}%" if near else numbers.probability(probability)
 
 
-# Curves on the same axes differ in dashes and marks, because colour shows the goal.
+# Curves on the same axes differ in dashes and markers, because the colour shows the goal.
 _LOOKS: tuple[dict[str, Any], ...] = (
     {"ls": "-", "marker": "o", "open": False},
     {"ls": figure_style.DASHES, "marker": "o", "open": True},
@@ -267,7 +267,7 @@ def plot_power(
     power
         Share of data sets that reached the goal, at each size.
     mcse
-        Simulation error of each share; error bars show two of them to either side.
+        Simulation error of each share; error bars show two errors on either side.
     goal
         Decision to reach.
     label
@@ -312,7 +312,7 @@ def plot_plan(
     ax: Axes | None = None,
     size: FigureSize = "text",
 ) -> Axes:
-    """Draw the curve of a plan, the simulated shares, and the size that reaches the target.
+    """Draw a plan's curve, the simulated shares, and the size that reaches the target.
 
     Parameters
     ----------
@@ -359,7 +359,7 @@ def plot_plan(
         if facts["n"]:
             ax.plot([facts["n"]] * 2, [0, facts["target"]], zorder=2, **faint)
             up = 2 + 1.5 * figure_style.text_size() * (len(ax.containers) - 1)
-            shift, at = (3, up), (facts["n"], 0)  # labels of further curves are higher
+            shift, at = (3, up), (facts["n"], 0)  # Labels of additional curves are placed higher.
             figure_style.outlined(ax, numbers.count(facts["n"]), at, shift, va="bottom")
         ax.set_xlabel("more items" if facts["seen"] else "items", **figure_style.SMALL)
     return ax
@@ -374,7 +374,7 @@ def _draw_curve(
     label: str | None,
     title: str,
 ) -> None:
-    """Draw a curve, its points with two simulation errors, and its name next to it."""
+    """Draw a curve, its points with error bars of two simulation errors, and its name."""
     several = len(ax.containers)
     look = _LOOKS[several % len(_LOOKS)]
     shade = figure_style.colour(ax, TONES.get(goal, OPEN))

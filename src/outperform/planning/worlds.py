@@ -31,7 +31,7 @@ from outperform.posterior.predictive import Predict, predictive
 from outperform.posterior.registry import PriorLike, dirichlet_shapes, get_prior
 from outperform.posterior.rng import child, run_blocks
 
-# Simulated test sets that share a random stream; threads take whole bundles.
+# Number of simulated test sets that share a random stream; each thread takes whole bundles.
 _BUNDLE = 20
 _OUTLOOK_DRAWS = 4_000
 # With few score units the posterior is drawn: the limit, and the number of draws.
@@ -49,16 +49,16 @@ def simulated_ends(
     seed: np.random.SeedSequence,
     n_jobs: int | None,
 ) -> FloatArray:
-    """Return interval ends ``(2, n_simulations)``, the same on any number of threads.
+    """Return interval ends ``(2, n_simulations)``, which do not depend on the number of threads.
 
     Parameters
     ----------
     make_fill
-        Function that returns a function with its own buffers, which fills ends ``(2, n)``.
+        Factory of functions that fill ends ``(2, n)``, each with separate buffers.
     n_simulations
         Number of test sets.
     n_draws
-        Draws of each simulated posterior, for estimating the time.
+        Number of draws per simulated posterior, used to estimate the time.
     seed, n_jobs
         Source of randomness and number of threads.
     """
@@ -82,7 +82,7 @@ class TableWorld:
     spec
         Spec of the comparison; its view is the existing data, or an example.
     make_predict
-        Function that returns a function with its own buffers, which draws test sets.
+        Factory of functions that draw test sets, each with separate buffers.
     items
         Whether the drawn items are added to the view or analysed without it.
     rope
@@ -94,9 +94,9 @@ class TableWorld:
     origin
         Origin of the scenario, for the signature.
     known
-        Outlook of the view by normal theory, if known; otherwise it is drawn.
+        Normal-theory outlook of the view, if known; otherwise it is drawn.
     assumed
-        Findings about what the scenario assumes.
+        Findings about the assumptions of the scenario.
     """
 
     spec: LabelSpec
@@ -111,12 +111,12 @@ class TableWorld:
 
     @property
     def metric(self) -> metrics.Metric:
-        """The metric of the comparison."""
+        """Metric of the comparison."""
         return self.spec.metric
 
     @property
     def names(self) -> tuple[str, str]:
-        """The names of A and of B."""
+        """Names of A and of B."""
         a, b = self.spec.view.models
         return a, b
 
@@ -143,7 +143,7 @@ class TableWorld:
         return simulated_ends(make_fill, n_simulations, self.n_draws, seed=seed, n_jobs=n_jobs)
 
     def outlook(self, seed: np.random.SeedSequence) -> Outlook:
-        """Return the prediction for the view by normal theory."""
+        """Return the normal-theory prediction for the view."""
         if self.known is not None:
             return self.known
         view = self.spec.view
@@ -197,7 +197,7 @@ class TableWorld:
         return (np.nan, np.nan) if self.is_withheld(view, low, high) else (low, high)
 
     def is_withheld(self, view: Outcomes, low: float, high: float) -> bool:
-        """Whether a finding withholds the decision that the interval of a test set suggests."""
+        """Return whether a finding withholds the decision on a test set."""
         hdi = Interval(low=low, high=high, prob=self.prob)
         decision = firm_decision(hdi, self.rope)
         if decision is None:
@@ -217,10 +217,10 @@ def posterior_world(
     n_draws: int,
     origin: str,
 ) -> TableWorld:
-    """Return the scenario drawn anew from the posterior of existing data for every test set.
+    """Return a scenario that is redrawn from the posterior of existing data for every test set.
 
-    Even if models are to be compared without pairing, both classify the same items, so the
-    scenario comes from the paired table if there is one.
+    Even for an unpaired comparison both models classify the same items, so the scenario comes from
+    the paired table if there is one.
 
     Parameters
     ----------
@@ -262,9 +262,9 @@ def interval_of(ordered: FloatArray, prob: float) -> tuple[float, float]:
 class ScoreWorld:
     """Scenario of scores: items are drawn with posterior weights of the existing items.
 
-    If few items are drawn, their posterior is drawn too. Otherwise the existing interval is moved
-    to the value of the N drawn items and narrowed by √(n/N) and by the ratio of the spreads of
-    drawn and existing items; its skewness shrinks by √(n/N) once more.
+    If few items are drawn, their posterior is drawn too. Otherwise the existing interval is centred
+    on the value of the N drawn items and scaled by √(n/N) and by the ratio of the sds of drawn and
+    existing items. Its skewness shrinks by another √(n/N).
 
     Parameters
     ----------
@@ -288,12 +288,12 @@ class ScoreWorld:
 
     @property
     def metric(self) -> metrics.Metric:
-        """The metric of the comparison."""
+        """Metric of the comparison."""
         return self.spec.metric
 
     @property
     def names(self) -> tuple[str, str]:
-        """The names of A and of B."""
+        """Names of A and of B."""
         a, b = self.spec.data.models
         return a, b
 
@@ -327,7 +327,8 @@ class ScoreWorld:
                 drawn = generator.multinomial(n_units, weights).astype(np.float64)
                 if self.items == "more":
                     drawn += shapes
-                with np.errstate(invalid="ignore", divide="ignore"):  # a class may not be drawn
+                # A class may be missing from the drawn items.
+                with np.errstate(invalid="ignore", divide="ignore"):
                     value = workers[0](drawn) - workers[1](drawn)
                     if drawn[0].sum() <= _FEW_UNITS:
                         out[:] = self._drawn_ends(workers, drawn, generator)
@@ -356,7 +357,7 @@ class ScoreWorld:
         return ends
 
     def outlook(self, seed: np.random.SeedSequence) -> Outlook:
-        """Return the prediction from the existing data by normal theory."""
+        """Return the normal-theory prediction from the existing data."""
         mean, (low, high) = float(self.difference.mean()), interval_of(self.difference, self.prob)
         return Outlook(
             n=self.spec.n,
@@ -374,7 +375,7 @@ class ScoreWorld:
 
 
 class _Spread(NamedTuple):
-    """Influence of each unit on A − B, and its sd over the existing units."""
+    """Influence of each existing unit on A − B, and the sd of these influences."""
 
     moved: FloatArray | None
     sd: float
@@ -389,7 +390,7 @@ class _Spread(NamedTuple):
         return cls(moved if sd > 0 else None, sd)
 
     def relative(self, drawn: FloatArray) -> FloatArray | float:
-        """Return the sd over drawn units ``(n_sets, n_units)``, relative to existing ones."""
+        """Return the sd over drawn units ``(n_sets, n_units)``, relative to the existing units."""
         if self.moved is None:
             return 1.0
         n = drawn.sum(axis=1)
@@ -415,12 +416,12 @@ class RatesWorld:
 
     @property
     def names(self) -> tuple[str, str]:
-        """The names of A and of B."""
+        """Names of A and of B."""
         return "A", "B"
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """No findings: the probabilities are taken as they are."""
+        """Empty, because the probabilities are taken as given."""
         return ()
 
     def simulate(
@@ -436,7 +437,7 @@ class RatesWorld:
         return simulated_ends(lambda: fill, n_simulations, self.n_draws, seed=seed, n_jobs=n_jobs)
 
     def outlook(self, seed: np.random.SeedSequence) -> Outlook:
-        """Return the prediction by normal theory, from the expected counts of very many items."""
+        """Return the normal-theory prediction, from the expected counts of many items."""
         generator = np.random.Generator(np.random.SFC64(child(seed, 0)))
         shares = np.array([1 - self.prevalence, self.prevalence])[:, None] * self.theta
         difference = self._difference(generator, _MANY * shares[:, [3, 2, 1, 0]].reshape(2, 2, 2))

@@ -1,1 +1,1 @@
-"""MANY MODELS: the best model, those tied with it, and the loss of a choice."""
+"""RANKING: the best of many models, the models tied with it, and expected losses."""

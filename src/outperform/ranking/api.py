@@ -103,7 +103,7 @@ def rank(
     groups: ColumnLike | None = None,
     sample_weight: ColumnLike | None = None,
 ) -> Ranking | SuiteRanking:
-    """Rank many classifiers from their joint posterior on the same items.
+    """Rank many models from their joint posterior on the same items.
 
     Each draw uses the same item weights for all models, so shared luck cancels in their
     differences. The prior of three or more models is exchangeable: the spread of their true values
@@ -111,10 +111,10 @@ def rank(
     whether models differ much or little, and the leader's estimate is corrected for the luck of
     coming first. Each model's unpooled posterior is its ``raw``.
 
-    Pooling affects probabilities and the order of the models, never a decision: the decision on
-    two models is that of :func:`compare`. The leader was chosen on the same data, so a model that
-    is worse than the leader (≪) could still be best. It is ruled out if the pooled difference
-    agrees.
+    Pooling affects probabilities and the order of the models, but never a decision: the decision on
+    two models is the same as in :func:`compare`. The leader was chosen on the same data, so a model
+    that is worse than the leader (≪) could still be best. It is ruled out only if the pooled
+    difference agrees.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def rank(
     n_draws
         Number of posterior draws. Default: 20,000.
     random_state
-        None, an integer, a SeedSequence, a Generator or a RandomState.
+        None, a whole number, a SeedSequence, a Generator or a RandomState.
     n_jobs
         Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
         Results do not depend on it.
@@ -221,7 +221,7 @@ def _models(
     truth: str | None,
     **options: Any,
 ) -> Data:
-    """Return the data of all models, in the order of their names.
+    """Return the data of all models, sorted by name.
 
     The result, down to the draws, then does not depend on the order of the arguments.
     """
@@ -231,7 +231,7 @@ def _models(
         if by_name:
             kind = "a frame or file" if truth is not None else "outcomes"
             raise UsageError(
-                f"with {kind}, pass names of models, e.g. rank({kind.split()[-1]}, ['bert', 'gpt'])"
+                f"with {kind}, pass model names, e.g. rank({kind.split()[-1]}, ['bert', 'gpt'])"
             )
         models = named(predictions)
     elif predictions is None or not (by_name or is_source(y_true)):
@@ -239,12 +239,11 @@ def _models(
     else:
         if isinstance(predictions, str):
             raise UsageError(
-                "pass names of models as a list, e.g. rank(data, ['bert', 'gpt']); got "
-                f"{predictions!r}"
+                f"pass model names as a list, e.g. rank(data, ['bert', 'gpt']); got {predictions!r}"
             )
         names = list(predictions)
         if len(set(names)) != len(names):
-            raise UsageError(f"each model is ranked once; got {names}")
+            raise UsageError(f"each model must be listed once; got {names}")
         models = {str(name): name for name in names}
     data = read_models(y_true, models, verb="rank", truth=truth, **options)
     if len(data.models) < 2:

@@ -57,7 +57,7 @@ _WORTH_A_THREAD = 20
 _CLOSE = 0.15
 
 Matrix = tuple[tuple["Pair | None", ...], ...]
-"""One pair per row − column; None on the diagonal."""
+"""One pair per row and column (row − column); None on the diagonal."""
 
 
 @written(
@@ -66,7 +66,7 @@ Matrix = tuple[tuple["Pair | None", ...], ...]
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair(Summary):
-    """Difference A − B between two models, as if there were no others.
+    """Difference A − B between two models, regardless of other models.
 
     It comes from the draws before pooling, and its decision is that of :func:`compare`. With three
     or more classes, an interval far from the edges of the ROPE can be wider or narrower than that
@@ -132,7 +132,7 @@ def all_pairs(
 
 
 def shares_one_correlation(spec: Spec) -> bool:
-    """Return whether joint draws correlate two models differently from draws of these two.
+    """Return whether joint draws give two models a different correlation than separate draws.
 
     Under the prior ``learned``, more than two models share one mean correlation of errors.
     """
@@ -166,9 +166,9 @@ def close_pairs_alone(
     seed: np.random.SeedSequence,
     n_jobs: int | None,
 ) -> tuple[Matrix, frozenset[frozenset[str]]]:
-    """Replace pairs that :func:`compare` might decide differently by its result; return them too.
+    """Replace pairs that :func:`compare` might decide differently, and return the replaced pairs.
 
-    These are the pairs whose interval ends close to an edge of the ROPE.
+    These are the pairs with an interval end close to a ROPE edge.
     """
     if not shares_one_correlation(spec):
         return pairs, frozenset()
@@ -187,7 +187,7 @@ def close_pairs_alone(
 
 
 class Spelled(NamedTuple):
-    """Pairs whose decision depends on the spelling of predictions, and these predictions."""
+    """Pairs whose decision depends on how predictions are spelled, and these predictions."""
 
     pairs: Matrix
     changed: frozenset[frozenset[str]]
@@ -203,7 +203,7 @@ def unless_spelled(
     n_draws: int,
     seed: np.random.SeedSequence,
 ) -> Spelled:
-    """Withhold decisions that depend on predictions that look like another spelling of a class.
+    """Withhold decisions that depend on predictions that resemble another spelling of a class.
 
     As in :func:`compare`, each pair is compared again with such predictions counted as right.
     """
@@ -247,7 +247,7 @@ def in_order(matrix: Matrix, order: Sequence[int]) -> Matrix:
 
 
 def above_diagonal(matrix: Matrix) -> Iterator[Pair]:
-    """Yield every pair once, the model that comes first as A."""
+    """Yield every pair once, with the model that comes first as A."""
     for i, row in enumerate(matrix):
         for pair in row[i + 1 :]:
             assert pair is not None
@@ -269,7 +269,7 @@ def _both_ways(
     difference = observed[i] - observed[j]
     masses = masses_from_draws(ordered, rope)
     forward = _conclude(spec, (i, j), numbers, masses, observed=difference, rope=rope)
-    # Only a symmetric ROPE is the same for B − A.
+    # Only a symmetric ROPE also applies to B − A.
     mirrored = Rope(low=-rope.high, high=-rope.low)
     turned = _turned(masses_from_draws(ordered, mirrored))
     backward = _conclude(spec, (j, i), -numbers, turned, observed=-difference, rope=rope)
@@ -368,7 +368,7 @@ def _named(pairs: Sequence[Pair]) -> str:
 
 _ROW = 0.26  # inches
 _FRAME = 1.1
-_CELLS = 14  # with more models, numbers do not fit
+_CELLS = 14  # numbers do not fit with more models
 _WORDS = {
     "≫": "better",
     ">": "leaning better",
@@ -389,7 +389,7 @@ def plot_ranks(
     Parameters
     ----------
     facts
-        Facts of the ranking.
+        The ranking as a dictionary.
     title
         Title of the figure.
     ax
@@ -449,7 +449,7 @@ def plot_decisions(
     Parameters
     ----------
     facts
-        Facts of the ranking.
+        The ranking as a dictionary.
     title
         Title of the figure.
     ax
@@ -493,7 +493,7 @@ def plot_decisions(
 
 
 def _draw_decision(ax: Axes, row: int, column: int, symbol: str, points: float) -> None:
-    """Draw a cell in the colour of its decision, or in a tint if it only leans."""
+    """Draw a cell in the colour of its decision, or in a tint of it for a leaning."""
     firm = TONES.get(symbol)
     shade = figure_style.colour(ax, firm or _LEANING.get(symbol, OPEN))
     strength = 1.0 if firm else 0.25 if symbol in _LEANING else 0.05

@@ -90,29 +90,29 @@ _ON_A_SCREEN = 20
 )
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class RankedModel:
-    """A model in a ranking.
+    """Model in a ranking.
 
     Parameters
     ----------
     estimate
         Pooled posterior, the basis of ranks, regret and P(best).
     raw
-        Unpooled posterior, as from :func:`estimate`.
+        Unpooled posterior, as in :func:`estimate`.
     p_rank
-        Probability of each rank, the best first.
+        Probability of each rank, starting with the best.
     expected_rank, expected_rank_mcse
         Mean rank, counted from 1, and its Monte Carlo standard error.
     regret, regret_mcse
-        Expected loss, in units of the metric, of choosing the model instead of the best of each
-        draw, and its Monte Carlo standard error.
+        Expected loss, in units of the metric, of choosing this model instead of the best one in
+        each draw, and its Monte Carlo standard error.
     p_practically_best
-        Probability that the model is not worse than the best of a draw by more than the ROPE.
+        Probability that the model is not worse than the best model by more than the ROPE.
     decision
         Decision on its difference from the leader, before pooling, as from :func:`compare`; None
         for the leader.
     tied
-        Whether it could still be best: it is the leader, or it is not worse than the leader both
-        before and after pooling.
+        Whether the model could still be best: it is the leader, or it is not worse than the leader
+        both before and after pooling.
     """
 
     estimate: Estimate
@@ -133,7 +133,7 @@ class RankedModel:
 
     @property
     def observed(self) -> MaybeNaN:
-        """Plug-in value, equal to scikit-learn's."""
+        """Plug-in value, as in scikit-learn."""
         return self.estimate.observed
 
     @property
@@ -158,7 +158,7 @@ class RankedModel:
 
     @property
     def p_best(self) -> float:
-        """Probability of being the best; models that tie in a draw share it."""
+        """Probability of being the best; tied models share a draw."""
         return float(self.p_rank[0])
 
     @property
@@ -196,9 +196,9 @@ class Ranking(Tabular):
     Parameters
     ----------
     spec
-        The data with the metric, prior and other choices.
+        Data, metric, prior and other settings.
     rows
-        The models, the leader first.
+        The models, starting with the leader.
     pairs
         Difference row − column of each pair of models, before pooling; None on the diagonal.
     rope
@@ -253,7 +253,7 @@ class Ranking(Tabular):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the models, the leader first."""
+        """Names of the models, starting with the leader."""
         return tuple(row.name for row in self.rows)
 
     @property
@@ -268,12 +268,12 @@ class Ranking(Tabular):
 
     @property
     def leader(self) -> RankedModel:
-        """The model with the smallest regret, and so the best mean."""
+        """Model with the smallest regret, and so the best mean."""
         return self.rows[0]
 
     @property
     def tied(self) -> tuple[str, ...]:
-        """Names of the models that could still be best: the leader, and all not ruled out.
+        """Names of the models that could still be best: the leader, and all models not ruled out.
 
         A model is ruled out if its decision against the leader is worse (≪) and the HDI of its
         pooled difference from the leader also lies entirely on the worse side of the ROPE. The
@@ -296,7 +296,7 @@ class Ranking(Tabular):
     def decisions(self) -> tuple[tuple[Decision | None, ...], ...]:
         """Decision on row − column for each pair, before pooling; None on the diagonal.
 
-        It is the decision of :meth:`compare`.
+        It is the same decision as in :meth:`compare`.
         """
         return tuple(
             tuple(None if pair is None else pair.decision for pair in row) for row in self.pairs
@@ -338,20 +338,20 @@ class Ranking(Tabular):
             raise UsageError(f"the two models must differ; got {a!r} twice")
         return pair
 
-    # Further results from the same draws
+    # Additional results from the same draws
 
     def compare(self, a: str, b: str) -> Comparison:
-        """Return the full comparison of two of the models, as if there were no others.
+        """Return the full comparison of two of the models, regardless of the other models.
 
-        It uses the draws behind the decision on the pair: ``unpooled_draws``, or separate draws of
-        the two models if these could change the decision.
+        It uses the draws that the pair's decision is based on: ``unpooled_draws``, or separate
+        draws of the two models if these could change the decision.
 
         Parameters
         ----------
         a, b
             Names of the models. The difference is A − B.
         """
-        self.pair(a, b)  # raises an error for unknown or equal names
+        self.pair(a, b)  # unknown or equal names raise an error
         spec = again(self.spec, self.spec.data.select([a, b]), prior=self.spec.prior)
         values = self.unpooled_draws[[self.names.index(a), self.names.index(b)]]
         if frozenset((a, b)) in self._alone:
@@ -396,7 +396,7 @@ class Ranking(Tabular):
     # Texts, tables and figures
 
     def table(self) -> Table:
-        """Return one row per model, the leader first."""
+        """Return one row per model, starting with the leader."""
         return ranking_table(self.to_dict())
 
     def pair_table(self) -> Table:
@@ -410,7 +410,7 @@ class Ranking(Tabular):
         Parameters
         ----------
         top
-            Number of models to show, the best first; all if None.
+            Number of models to show, starting with the best; all if None.
         """
         return plain(self._document(top).lines(Page()))
 
@@ -509,7 +509,7 @@ _POOLING_STREAM = 1 << 31  # not used by any block of draws
 def joint_draws(spec: Spec, sampling: Sampling) -> tuple[FloatArray, FloatArray]:
     """Return joint draws of all models ``(n_models, n_draws)``, pooled and before pooling."""
     (answered,) = engine.answer([spec], sampling)
-    # If lower is better, the sign is reversed, so a loss mirrors its metric.
+    # If lower is better, the sign is reversed, so a loss gives mirrored results.
     sign = 1.0 if spec.metric.greater_is_better else -1.0
     low, high = sorted(sign * bound for bound in spec.metric.bounds)
     pooled = pool_models(
@@ -531,10 +531,10 @@ def summarize_ranking(
     seed: np.random.SeedSequence,
     n_jobs: int | None,
 ) -> Ranking:
-    """Turn joint draws ``(n_models, n_draws)``, pooled and before pooling, into a ranking.
+    """Return a ranking from joint draws ``(n_models, n_draws)``, pooled and unpooled.
 
-    The order, P(best), ranks and regret come from the pooled draws. Pairs and their decisions come
-    from the draws before pooling, so no firm decision depends on shrinkage alone.
+    Order, P(best), ranks and regret come from the pooled draws. Pairs and their decisions come from
+    the unpooled draws, so no firm decision depends only on shrinkage.
     """
     observed = spec.observed
     better, n_draws = spec.metric.greater_is_better, values.shape[1]
@@ -589,7 +589,7 @@ def summarize_ranking(
 
 
 def _of_the_order(pooled: FloatArray, pairs: Matrix) -> Iterator[Finding]:
-    """Yield a finding if the pooled means of the first two are too close for a reliable order."""
+    """Yield a finding if the pooled means of the two best are too close for a reliable order."""
     first = pairs[0][1]
     assert first is not None
     gap, error = abs(float(pooled.mean())), mean_error(float(pooled.std(ddof=1)), pooled.size)
@@ -612,7 +612,7 @@ def _of_the_first_two(spec: Spec, order: Sequence[int], pairs: Matrix) -> Iterat
 
 
 def _best_first(names: Sequence[str], values: FloatArray, better: bool) -> list[int]:
-    """Order by the mean, which is the order of regret, and then by name."""
+    """Sort by mean (the same order as by regret), then by name."""
     sign = -1.0 if better else 1.0
     means = sign * values.mean(axis=1)
     return sorted(range(len(names)), key=lambda model: (means[model], names[model]))
@@ -639,7 +639,7 @@ def _rows(
     pooled, unpooled = (
         Answer(values=draws, of_models=(None,) * len(order), of_difference=None)
         for draws in (values, raw)
-    )  # all numbers come from the draws, so they agree with each other
+    )  # all numbers come from the same draws, so they are consistent
     rows = []
     for rank, model in enumerate(order):
         numbers: dict[str, Any] = {
@@ -693,22 +693,22 @@ def make_joint_spec(data: Data, **choices: Any) -> Spec:
     shapes = spec.prior.shapes
     if shapes is not None and shapes.rows.ndim != 2:
         raise UsageError(
-            f"prior {spec.prior.name!r} applies to every combination of the models' predictions "
-            f"and would change with every model; use {param('prior=', 'unit')}"
+            f"prior {spec.prior.name!r} applies to combinations of the models' predictions, so it "
+            f"would depend on the number of models; use {param('prior=', 'unit')}"
             + either(", paired=False, or an array for the rows of one model's confusion matrix", "")
         )
     cells = spec.view.n_classes * 2 ** (1 + n_models)
     if spec.data.kind == "spans" and spec.prior.proper and cells > _MOST_SPAN_CELLS:
         raise ResourceError(
-            f"with {n_models} models, {cells:,} combinations of models can find a span, more than "
-            f"{_MOST_SPAN_CELLS:,}; use {param('prior=', 'bootstrap')}, which needs only the "
-            "observed ones"
+            f"with {n_models} models there are {cells:,} possible combinations of models that "
+            f"find a span, more than {_MOST_SPAN_CELLS:,}; use {param('prior=', 'bootstrap')}, "
+            "which needs only the observed combinations"
         )
     return spec
 
 
 def check_many_draws(n_draws: object, n_models: int) -> int:
-    """Check that the draws of all models fit into memory, and return their number."""
+    """Return the number of draws; raise an error if they do not fit into memory."""
     checked = engine.check_draws(n_draws)
     if checked * n_models > _MOST_VALUES:
         gigabytes = checked * n_models * 8 / 1e9

@@ -54,7 +54,7 @@ _PLACES = ("observed", "raw_mean", "mean", "sd", "hdi_low", "hdi_high")
 
 
 def ranking_table(facts: Facts) -> Table:
-    """Return one row per model, the leader first.
+    """Return one row per model, starting with the leader.
 
     Examples
     --------
@@ -318,8 +318,8 @@ def ranking_paragraph(facts: Facts) -> str:
         *([tied_sentence(facts)] if len(facts["tied"]) < len(facts["models"]) else []),
         f"All numbers come from one joint posterior ({', '.join(read.method(facts))})"
         + (
-            ", pooled by the estimated spread of the models' true values, except for the "
-            "decisions on pairs."
+            ", partially pooled using the estimated spread of the models' true values, except for "
+            "the decisions on pairs."
             if is_pooled(facts)
             else "."
         ),
@@ -333,7 +333,7 @@ def _equivalent(model: Mapping[str, Any]) -> bool:
 
 
 def _worse_yet_tied(model: Mapping[str, Any]) -> bool:
-    """Return whether a model is worse than the leader before pooling, but not after it."""
+    """Return whether a model is worse than the leader before pooling but not after pooling."""
     decision = model.get("decision")
     return bool(model["tied"] and decision is not None and decision["name"] == "WORSE")
 
@@ -347,9 +347,9 @@ def ranking_document(facts: Facts, *, top: int | None = None) -> Document:
     Parameters
     ----------
     facts
-        Facts of a ranking.
+        The ranking as a dictionary.
     top
-        Number of models on a screen, the best first; all if None.
+        Number of models on a screen, starting with the best; all if None.
     """
     full, caption = ranking_table(facts), _caption(facts)
     models = facts["models"][:top]

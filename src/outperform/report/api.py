@@ -74,7 +74,7 @@ def bibtex(results: Iterable[object]) -> str:
 
 
 def _papers(result: object) -> list[str]:
-    """Return the papers behind a result; the SIGIR paper covers other priors and the decisions."""
+    """Return the papers behind a result. The SIGIR paper covers the decisions and other priors."""
     spec = _spec(result)
     folds = ["acl"] if isinstance(getattr(result, "details", None), FoldDetails) else []
     return ["sigir" if spec is None else _OF_PRIOR.get(spec.prior.name, "sigir"), *folds]
@@ -120,7 +120,7 @@ class Result(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """Origin of a page: the data, the command that wrote it, and the date."""
+    """Provenance of a page: the data, the command that wrote it, and the date."""
 
     sources: tuple[str, ...]
     command: str | None
@@ -128,12 +128,12 @@ class Made:
 
     @property
     def when(self) -> str:
-        """The date as text."""
+        """Date as text."""
         zone = self.date.tzname()
         return f"{self.date:%Y-%m-%d %H:%M}" + (f" {zone}" if zone else "")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values."""
+        """Return the provenance as plain values."""
         date = self.date.isoformat(timespec="seconds")
         return {"sources": list(self.sources), "command": self.command, "date": date}
 
@@ -173,7 +173,8 @@ def make_contents(
     most = min(_POSITIONS, max(_FEWEST_POSITIONS, _POSITIONS_OF_ALL // max(len(compared), 1)))
     with_classes = by != "class" and len(compared) <= _MOST_WITH_CLASSES
     level = "h2" if len(results) == 1 else "h3"
-    has_items = any(isinstance(result, ItemTable) for result in results)  # then none are added
+    # then no findings are added
+    has_items = any(isinstance(result, ItemTable) for result in results)
     shown: set[object] = set()
     sections: list[Section] = []
     data: list[Mapping[str, Any]] = []
@@ -329,7 +330,7 @@ def _text(name: str) -> str:
 
 
 def _policy(style: str, script: str) -> str:
-    """Return a policy that allows only this style sheet and this script, by their hashes."""
+    """Return a security policy that allows only this style sheet and script, by hash."""
     return (
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
@@ -368,12 +369,12 @@ def write_report(
 ) -> Path:
     """Write results to a self-contained HTML page, and return its path.
 
-    A comparison shows the decision, the posterior with a slider for the ROPE, all numbers, the
-    classes, where the predictions differ, the findings and the method. If the items have ids, it
-    also lists those that only one model got right, with a search box. Any other result shows what
-    a notebook shows. The page works offline and on a phone, can be printed, and shows the same
-    result without scripts. For each width, the slider shows what :meth:`Comparison.with_rope`
-    returns.
+    The page of a comparison shows the decision, the posterior with a slider for the ROPE, all
+    numbers, the classes, where the predictions differ, the findings and the method. If the items
+    have ids, it also lists those that only one model got right, with a search box. The page of any
+    other result shows what a notebook shows. The page works offline and on a phone, can be printed,
+    and shows the same result without scripts. For each width, the slider shows what
+    :meth:`Comparison.with_rope` returns.
 
     Parameters
     ----------
@@ -384,9 +385,9 @@ def write_report(
     title
         Title of the page. Default: the models and the metric.
     source
-        Origin of the data. Default: the files they were read from.
+        Origin of the data. Default: the files that were read.
     command
-        Command that made the page.
+        Command that created the page.
     date
         Date of the page. Default: ``SOURCE_DATE_EPOCH`` if it is set, otherwise now.
     overwrite
@@ -419,7 +420,7 @@ def _now() -> datetime:
 
 def _sources(results: Iterable[object]) -> tuple[str, ...]:
     specs = [spec for result in results if (spec := _spec(result)) is not None]
-    # The sources of scores are names; those of outcomes are objects with a name.
+    # Sources of scores are names; sources of outcomes are objects with a name.
     names = [getattr(source, "name", source) for spec in specs for source in spec.data.sources]
     return tuple(dict.fromkeys(str(name) for name in names if name))
 
@@ -453,7 +454,7 @@ def _target(path: str | os.PathLike[str], *, overwrite: bool) -> Path:
 
 
 def _several(what: object) -> tuple[str | None, list[str], list[Any]]:
-    """Return the kind of the keys, the headings, and the results."""
+    """Return the kind of keys, the headings, and the results."""
     if isinstance(what, ComparisonTable):
         keys = [f"{what.what} {for_text(key)}" for key in what.keys]
         return what.what, keys, list(what.comparisons)
@@ -465,7 +466,7 @@ def _several(what: object) -> tuple[str | None, list[str], list[Any]]:
     wrong = [type(result).__name__ for result in results if not hasattr(result, "_document")]
     if wrong or not results:
         raise UsageError(
-            "a report needs one or more results, for example a comparison; got "
+            "a report needs at least one result, for example a comparison; got "
             + (f"a list with {wrong[0]}" if wrong else f"none, in {type(what).__name__}")
         )
     pairs: list[tuple[str, Any]] = []

@@ -11,11 +11,11 @@ from outperform.display.pictures import Html, element
 from outperform.findings import counted as n_of
 
 MOST = 500
-_LONGEST = 400  # characters of a text
+_LONGEST = 400  # maximum number of characters of a text
 
 
 def named_items(comparison: Comparison) -> ItemTable | None:
-    """Return the items on which the models differ if they have ids; else None."""
+    """Return the items on which the models differ if they have ids, otherwise None."""
     data = comparison.spec.data
     items = data if isinstance(data, Scores) else data._items
     if items is None or items.ids is None or comparison.details is not None or items.n != data.n:
@@ -25,7 +25,7 @@ def named_items(comparison: Comparison) -> ItemTable | None:
 
 
 def items_html(name: str, items: ItemTable, *, heading: str | None = None) -> Html:
-    """Return items with a search box, which stays hidden without scripts.
+    """Return items with a search box that stays hidden if scripts are disabled.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""One comparison on the page: its answer for each ROPE, its numbers, its classes."""
+"""A comparison on the page: the answer for each ROPE, the numbers, the classes."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ from outperform.inference.views import of_one_class
 
 
 def rope_positions(comparison: Comparison, facts: Facts, *, most: int) -> tuple[list[Rope], int]:
-    """Return at most about ``most`` ROPEs from narrow to wide, and the index of the chosen one.
+    """Return about ``most`` ROPEs at most, from narrow to wide, and the index of the chosen one.
 
-    They are half-widths, or multiples of an asymmetric ROPE, in steps of 1, 2 or 5 times a power
-    of ten. The chosen ROPE is included unchanged.
+    They are half-widths, or multiples of an asymmetric ROPE, in steps of 1, 2 or 5 times a power of
+    ten. The chosen ROPE is always included.
     """
     rope = comparison.rope
     low, high, here = (-1.0, 1.0, rope.high) if rope.symmetric else (rope.low, rope.high, 1.0)
@@ -67,7 +67,7 @@ def rope_positions(comparison: Comparison, facts: Facts, *, most: int) -> tuple[
 
 
 def _widest(comparison: Comparison, unit: float) -> float:
-    """Return the largest multiple that does not exceed the range of the metric's differences."""
+    """Return the largest multiple within the range of the metric's differences."""
     bounds = comparison.spec.metric.bounds
     return float("inf") if bounds is None or unit == 0 else (bounds[1] - bounds[0]) / unit
 
@@ -102,14 +102,14 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Live:
-    """All answers, from the narrowest ROPE to the widest, and the index of the chosen one."""
+    """Answers from the narrowest ROPE to the widest, and the index of the chosen ROPE."""
 
     answers: tuple[Answer, ...]
     chosen: int
 
     @property
     def now(self) -> Answer:
-        """The answer for the chosen ROPE."""
+        """Answer for the chosen ROPE."""
         return self.answers[self.chosen]
 
     def packed(self) -> dict[str, Any]:
@@ -140,7 +140,7 @@ class Live:
 
 
 def answer_everywhere(comparison: Comparison, facts: Facts, *, most: int) -> Live:
-    """Return the answer of a comparison for every position of the slider."""
+    """Return the answer of a comparison for every slider position."""
     ropes, chosen = rope_positions(comparison, facts, most=most)
     quick = _remembering(comparison)
     answers = [
@@ -183,14 +183,14 @@ def _around(sentence: str, rope: str) -> tuple[str, str]:
 
 
 def _pool(texts: Iterable[object]) -> tuple[list[Any], list[int]]:
-    """Return the distinct texts in the order of their first use, and the index of each text."""
+    """Return the distinct texts in order of first use, and the index of each text."""
     indices: dict[Any, int] = {}
     used = [indices.setdefault(text, len(indices)) for text in texts]
     return list(indices), used
 
 
 class _Remembered:
-    """A distribution that caches its values, which are the same under every ROPE."""
+    """Distribution with cached values, which are the same under every ROPE."""
 
     def __init__(self, distribution: Distribution) -> None:
         self._inner = distribution
@@ -227,7 +227,7 @@ _SHORT = 24
 
 
 def differences(comparison: Comparison) -> list[Html]:
-    """Return A − B in every cell of the confusion matrix; nothing if only correctness is known."""
+    """Return A − B in every cell of the confusion matrix; empty if only correctness is known."""
     if comparison.spec.data.kind in ("correct", "scores", "label_sets"):
         return []
     outcomes = counted(comparison.spec).data
@@ -315,7 +315,7 @@ def _largest(labels: Sequence[str], names: tuple[str, str], both: Sequence[Float
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A comparison as markup, as plain values, and as data for the slider."""
+    """Comparison as markup, as plain values, and as data for the slider."""
 
     html: Html
     facts: dict[str, Any]
@@ -331,7 +331,7 @@ def comparison_part(
     shown: set[object],
     heading: str,
 ) -> Part:
-    """Return a comparison as a part of the page.
+    """Return a comparison as a section of the page.
 
     Parameters
     ----------
@@ -342,11 +342,11 @@ def comparison_part(
     most
         Maximum number of positions of the slider.
     with_classes
-        Whether to show its classes.
+        Whether to show the classes.
     shown
-        Models and data whose differences the page already shows; those of this part are added.
+        Models and data whose differences the page already shows; updated with this section.
     heading
-        Element for headings inside the part.
+        Element for headings inside the section.
     """
     facts = comparison.to_dict()
     live = answer_everywhere(comparison, facts, most=most)
@@ -405,7 +405,7 @@ def comparison_part(
         by_class = classes._document()
         first = classes.comparisons[0]
         lead = f"Each class against the rest, {for_text(first.spec.metric.label)}, ROPE "
-        lead += f"{live.now.rope}, in the order of the difference. {by_class.headline}"
+        lead += f"{live.now.rope}, ordered by the difference. {by_class.headline}"
         html += [element(heading, "Classes"), element("p", lead, class_="lead")]
         html += by_class.html_parts()
         more = {"classes": classes.table().to_dict()}
@@ -450,7 +450,7 @@ def _decision(now: Answer) -> Html:
 
 
 def _shares(facts: Facts, now: Answer) -> Html:
-    """Return worse, equivalent and better, side by side, and as one bar."""
+    """Return the probabilities of worse, equivalent and better, as numbers and as one bar."""
     a, b = read.names(facts, limit=_SHORT)
     words = (f"{a} is worse than {b}", "practically equivalent", f"{a} is better than {b}")
     pairs, bars, start = [], [], 0.0
@@ -473,7 +473,7 @@ def _shares(facts: Facts, now: Answer) -> Html:
 
 
 def _control(name: str, live: Live, *, symmetric: bool) -> Html:
-    what = "the largest difference that does not matter" if symmetric else "both ends together"
+    what = "the largest difference that does not matter" if symmetric else "both edges at once"
     slider, rope = f"{name}-rope", live.now.rope
     return element(
         "div",
@@ -498,7 +498,7 @@ def _has_classes(comparison: Comparison) -> bool:
     asked_for_one = comparison.spec.pos_label is not None or outcomes.kind == "correct"
     if asked_for_one or not fewest <= outcomes.n_classes <= _MOST_CLASSES:
         return False
-    # A custom metric may have other units than the F1 of a class, so its ROPE may not apply.
+    # The units of a custom metric may differ from those of F1, so its ROPE may not apply.
     rope, bounds = comparison.rope, of_one_class(counted(comparison.spec).metric).bounds
     return bounds is not None and max(abs(rope.low), abs(rope.high)) <= bounds[1] - bounds[0]
 

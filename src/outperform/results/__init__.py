@@ -1,4 +1,4 @@
-"""The result classes, and the small values that they contain.
+"""Result classes, and the smaller classes they contain.
 
 ``Comparison``, ``Decision`` and ``Finding`` are in ``outperform``; all others are here.
 """
@@ -165,7 +165,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Load a result on first use, as the package does."""
+    """Load a result class on first use, as the package does."""
     if name not in _HOMES:
         raise AttributeError(f"module 'outperform.results' has no attribute {name!r}")
     return getattr(import_module(f"outperform.{_HOMES[name]}"), name)

@@ -49,7 +49,7 @@ class Tabular(Plain, Notebook):
         caption
             Caption as plain text. Default: a description of the table.
         label
-            LaTeX label for references. Default: made from the names.
+            LaTeX label for references. Default: derived from the names.
         """
         label = label or self._latex_label()
         return self._document().latex(self.table, caption=caption, label=label)
@@ -66,7 +66,7 @@ class Tabular(Plain, Notebook):
         return self._document().markdown(self.table)
 
     def to_html(self) -> str:
-        """Return the result as HTML, as a notebook shows it."""
+        """Return the result as HTML, for notebooks."""
         return self._document().html()
 
     def __str__(self) -> str:
@@ -81,5 +81,5 @@ def withhold(decision: Decision, hdi: Interval, findings: tuple[Finding, ...]) -
     unstable = any(finding.name == "unstable_learner" for finding in findings)
     if not unstable or decision not in _WITHHELD:
         return decision
-    # If the HDI lies beyond the ROPE, at least its mass does.
+    # If the HDI lies beyond the ROPE, at least the HDI's mass does.
     return _WITHHELD[decision] if hdi.prob >= TWO_THIRDS else Decision.UNDECIDED

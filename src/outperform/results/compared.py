@@ -1,4 +1,4 @@
-"""The protocol of a comparison, for features that ``Comparison`` imports.
+"""Protocol of a comparison, for features that ``Comparison`` imports.
 
 A feature such as ``c.more_data()`` is imported by the class ``Comparison``, so it uses this
 protocol instead of the class.
@@ -135,11 +135,11 @@ class Compared(Protocol):
         ...
 
     def confusions(self) -> tuple[AnyArray, AnyArray]:
-        """Return the confusion matrices of A and of B, true classes as rows."""
+        """Return the confusion matrices of A and B, with true classes as rows."""
         ...
 
     def to_dict(self) -> Json:
-        """Return everything but the draws as plain values."""
+        """Return everything except the draws as plain values."""
         ...
 
     def with_rope(self, rope: RopeLike | None) -> Self:
@@ -147,7 +147,7 @@ class Compared(Protocol):
         ...
 
     def with_label_errors(self, rates: LabelErrorsLike | None) -> Self:
-        """Return the same comparison if some gold labels are wrong."""
+        """Return the same comparison, assuming that some gold labels are wrong."""
         ...
 
     def _ask(self, spec: Spec, *, rope: Rope, seed: np.random.SeedSequence) -> Self:

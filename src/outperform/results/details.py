@@ -59,11 +59,11 @@ class VarianceFrom(NamedTuple):
     Parameters
     ----------
     test_set
-        Share that infinitely many items would remove.
+        Share that would vanish with infinitely many items.
     runs
-        Share that would remain.
+        Share that would remain with infinitely many items.
     runs_low, runs_high
-        95% interval of that share, which is as uncertain as the spread of the runs.
+        95% interval of that share; it reflects the uncertain variance of the runs.
     """
 
     test_set: float
@@ -92,7 +92,7 @@ class PooledRuns(NamedTuple):
 
 
 class Side(NamedTuple):
-    """One of the two models: its name, its runs, and the index of each run in a spec."""
+    """One of the two models: its name, its runs, and their indices in a spec."""
 
     name: str
     runs: tuple[str, ...]
@@ -105,7 +105,7 @@ class Side(NamedTuple):
 
     @property
     def deterministic(self) -> bool:
-        """Whether there are several runs and all give the same predictions."""
+        """Whether there are several runs with identical predictions."""
         return self.n > 1 and len(set(self.places)) == 1
 
 
@@ -126,10 +126,10 @@ class RunDetails:
     Parameters
     ----------
     sides
-        Runs of A and of B, with the index of their draws.
+        Runs of A and B, with the index of their draws.
     drawn
-        Draws of the metric of every run, from the same weights, and of the means over all
-        possible runs.
+        Draws of every run's metric, using the same item weights, and of the means over all possible
+        runs.
     variance_from
         Shares of the variance that come from the test set and from the runs.
     pooled
@@ -148,14 +148,14 @@ class RunDetails:
 
     @property
     def n_runs(self) -> tuple[int, int]:
-        """Number of runs of A and of B."""
+        """Number of runs of A and B."""
         return self.sides[0].n, self.sides[1].n
 
 
 @written("names=runs observed=run_values sd=run_sd")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRuns:
-    """Training runs of one model, from which its mean over all possible runs was estimated.
+    """Training runs of one model, used to estimate its mean over all possible runs.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ class DatasetDifference(Summary):
     p_worse, p_equivalent, p_better
         Probabilities that A is practically worse, equivalent and better on this data set.
     mcse_p
-        Largest of their Monte Carlo errors.
+        Largest Monte Carlo error of these probabilities.
     """
 
     name: str
@@ -219,19 +219,19 @@ class DatasetDifference(Summary):
 
 @written()
 class NextDataset(NamedTuple):
-    """Prediction of A − B on one more data set like these.
+    """Prediction of A − B on another data set like these.
 
     Parameters
     ----------
     p_worse, p_equivalent, p_better
-        Probabilities that A is practically worse, equivalent and better on it.
+        Probabilities that A is practically worse, equivalent and better on that data set.
     mcse_p
-        Largest of their Monte Carlo errors.
+        Largest Monte Carlo error of these probabilities.
     likeliest
         Probability that each of these three is the most probable one on data sets like these, as
         reported by baycomp.
     hdi
-        Highest density interval of the difference on it.
+        Highest density interval of the difference on that data set.
     """
 
     p_worse: float
@@ -243,12 +243,12 @@ class NextDataset(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """The folds of each data set, and draws from their posterior."""
+    """Folds of each data set, and draws from their posterior."""
 
     datasets: Mapping[str, FoldScores]
-    means: FloatArray  # (2, n_draws): of A and of B over these data sets
-    hierarchy: HierarchicalDraws | None = None  # of several data sets
-    ranks: RankWeights | None = None  # of one score per data set
+    means: FloatArray  # (2, n_draws): A and B over these data sets
+    hierarchy: HierarchicalDraws | None = None  # for several data sets
+    ranks: RankWeights | None = None  # for one score per data set
     verb: str = "compare_cv_scores"
 
     @property
@@ -258,7 +258,7 @@ class Drawn(NamedTuple):
 
     @property
     def constant(self) -> tuple[str, ...]:
-        """Data sets on which all folds have the same difference."""
+        """The data sets on which all folds have the same difference."""
         scores = self.datasets.items()
         return tuple(name for name, folds in scores if np.ptp(folds.differences) == 0)
 
@@ -273,10 +273,10 @@ class ScoreDetails:
     datasets
         Difference on each data set; empty if each has only one score.
     next_dataset
-        Prediction for one more; None if there is only one data set.
+        Prediction for another data set; None if there is only one.
     signed_rank
-        Bayesian signed-rank test for one score per data set: the probabilities that the mean of
-        two data sets is most probably practically worse, equivalent and better; otherwise None.
+        Bayesian signed-rank test for one score per data set: the probabilities that the mean of two
+        data sets is most probably worse, equivalent and better in practice; otherwise None.
     drawn
         Scores and draws.
     noticed

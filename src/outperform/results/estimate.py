@@ -1,4 +1,4 @@
-"""``Estimate``: the metric of one model."""
+"""``Estimate``: posterior of one model's metric."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from outperform.inference.summary import (
 from outperform.posterior.pymc.sampling import Chain
 from outperform.results.base import Tabular
 
-if TYPE_CHECKING:  # a comparison of labels needs neither folds nor runs
+if TYPE_CHECKING:  # a label comparison needs neither folds nor runs
     from outperform.results.details import EstimateDetails, FoldDetails, ModelRuns
 
 
@@ -57,7 +57,7 @@ class Estimate(Summary, Tabular):
     spec
         Data, metric and prior.
     observed
-        Plug-in value, equal to scikit-learn's unless other class proportions are set.
+        Plug-in value, equal to scikit-learn's unless class proportions or label errors are set.
     draws
         Draws of the metric, independent unless they come from a chain.
     distribution
@@ -69,8 +69,8 @@ class Estimate(Summary, Tabular):
     chain
         Diagnostics of the chain; None if the draws are independent.
     details
-        Additional fields of folds (:class:`FoldDetails`) or training runs (:class:`ModelRuns`);
-        None for any other estimate.
+        Additional fields for folds (:class:`FoldDetails`) or training runs (:class:`ModelRuns`);
+        None for other estimates.
     seed
         Seed of the draws; None for a model in a comparison, where the comparison has the seed.
     """
@@ -114,7 +114,7 @@ class Estimate(Summary, Tabular):
 
     @property
     def observed_defined(self) -> bool:
-        """Whether the data define the plug-in value; a value of 0/0 is 0 by convention."""
+        """Whether the plug-in value is defined; 0/0 counts as 0 by convention."""
         if self._runs is not None:
             known = self.spec.data.models
             runs = [run for run in self._runs.runs if run in known]
@@ -152,7 +152,7 @@ class Estimate(Summary, Tabular):
         )
 
     def pdf(self, t: ArrayLike) -> FloatArray:
-        """Return the posterior density at each value, if there is a closed form.
+        """Return the posterior density at each value; requires a closed form.
 
         Parameters
         ----------
@@ -181,7 +181,7 @@ class Estimate(Summary, Tabular):
         return values
 
     def table(self) -> Table:
-        """Return the numbers as a table of one row."""
+        """Return the numbers as a table with one row."""
         return estimate_table(self.to_dict())
 
     def report(self, *, length: Length = "medium") -> str:

@@ -41,7 +41,7 @@ HEADLINE = "names *spec mean sd hdi rope decision findings"
 
 FIGURE = f"""{HEADLINE} observed p_worse p_equivalent p_better n_draws=draws.size chain? exact
 rope_curve"""
-"""Fields of figures, with the probabilities and the observed value."""
+"""Fields of figures, including the probabilities and the observed value."""
 
 
 _PRIOR_DRAWS = 20_000
@@ -53,8 +53,8 @@ def plot_bayes_factor(comparison: Compared, ax: Axes | None, size: FigureSize) -
     rope, prior = comparison.rope, comparison.spec.prior
     if not prior.proper:
         raise UndefinedBayesFactorError(
-            f"prior {prior.name!r} is not proper, so the posterior cannot be compared with it; "
-            "use a proper prior, or draw only the posterior with plot()"
+            f"prior {prior.name!r} is improper and cannot be plotted; use a proper prior, or plot "
+            "only the posterior with plot()"
         )
     spec = counted(comparison.spec)
     inside = engine.prior_inside(spec, rope) if rope.low < rope.high else None
@@ -75,7 +75,7 @@ def plot_bayes_factor(comparison: Compared, ax: Axes | None, size: FigureSize) -
 
 
 def plot_rope_curve(comparison: Compared, ax: Axes | None, size: FigureSize) -> Axes:
-    """Draw the decision and the three probabilities for each width of the ROPE."""
+    """Draw the decision and the three probabilities for each ROPE width."""
     facts = to_json(comparison, FIGURE)
     widths = np.linspace(0, widest_rope(facts), POINTS)
     low, high = _outside(np.sort(comparison.draws), comparison.rope, widths)
@@ -99,7 +99,7 @@ def plot_confusion(
     labels: Sequence[Label] | None,
     size: FigureSize,
 ) -> Sequence[Axes]:
-    """Draw both confusion matrices, with all classes or some."""
+    """Draw both confusion matrices, with all or some of the classes."""
     data = counted(comparison.spec).data
     names: list[Label] = [*data.labels, *(["(no span)"] if data.kind == "spans" else [])]
     codes = list(range(len(names)))
@@ -163,14 +163,14 @@ def _within(
 
 
 def _point_null(comparison: Compared) -> PointNull:
-    """Return the densities at zero before and after the data, if the factor exists."""
+    """Return the prior and posterior density at zero, if the Bayes factor exists."""
     spec, after = counted(comparison.spec), comparison.distribution
     try:
         factor = point_factor(spec, after, comparison.draws, method="exact", seed=comparison.seed)
     except UndefinedBayesFactorError:
         return {"density": None, "point": None}
     before = engine.prior_difference(spec)
-    assert before is not None  # because there is a factor
+    assert before is not None  # because there is a Bayes factor
     assert after is not None
     return {"density": (before.pdf(0.0), after.pdf(0.0)), "point": to_json(factor)}
 

@@ -55,14 +55,15 @@ _SHORT_HEADINGS = {
 }
 _FLAGS = {
     "predictions_never_match": "a model never predicts a class that occurs in the truth",
-    "spelled_otherwise": "a model predicts labels that may be true ones with another spelling",
+    "spelled_otherwise": "a model predicts labels that may be true labels with a different "
+    "spelling",
     "never_true_predictions": "the decision depends on predictions that are never true",
     "class_without_truth": "a class is never true",
     "monte_carlo_too_coarse": "another set of draws could change the decision",
     "sparse_cells": "fewer than 10 true positives, false negatives or false positives",
     "few_disagreements": "the models disagree too rarely",
     "prior_pull": "the mean is more than half a posterior sd from the observed value",
-    "bayes_factor_is_a_bound": "the Bayes factor is only known to exceed this",
+    "bayes_factor_is_a_bound": "the Bayes factor is a lower bound",
 }
 
 
@@ -112,9 +113,9 @@ def _headline(what: str, comparisons: Sequence[Compared]) -> str:
 
 
 def document(what: str, full: Table, comparisons: Sequence[Compared]) -> Document:
-    """Return the counts of decisions, and a row per comparison with its interval.
+    """Return the number of each decision, and one row per comparison with its interval.
 
-    On a card, classes come in the order of the difference.
+    On a card, classes are sorted by the difference.
     """
     order = list(range(len(full)))
     if what == "class":
@@ -170,7 +171,7 @@ def _flag_notes(what: str, full: Table, table: Table) -> tuple[str, ...]:
 
 
 def caption(what: str, comparisons: Sequence[Compared], *, limit: int | None = None) -> str:
-    """Return what is compared, the data, the prior, the interval and the ROPE."""
+    """Return the caption: models, metric, data, prior, interval and ROPE."""
     first = comparisons[0]
     facts = to_json(first, "names *spec")
     metrics = _distinct(read.metric(to_json(c.spec)) for c in comparisons)
@@ -195,7 +196,7 @@ def _measured(comparisons: Sequence[Compared]) -> str:
 
 
 def noun(what: str, spec: Spec) -> str:
-    """Return the noun for a key: spans have types instead of classes, label sets have labels."""
+    """Return the noun for a key: spans have types, label sets have labels, others classes."""
     nouns = {"spans": "type", "label_sets": "label"}
     return nouns.get(spec.data.kind, what) if what == "class" else what
 
@@ -276,18 +277,18 @@ def _n_true(spec: Spec) -> int:
 
 
 def _p_values(spec: Spec) -> dict[str, float | None]:
-    """Return the s-test and the p-test on correctness, if the items are shared."""
+    """Return the s-test and the p-test on correctness, if the models share their items."""
     if isinstance(spec, ScoreSpec) or len(spec.view.models) != 2:
         return {"sign_test_p": None, "t_test_p": None}
     from outperform import nhst
 
-    # The tests assume that the gold labels are right.
+    # These tests assume that the gold labels are right.
     if not spec.view.paired or spec.counting.times > 1 or spec.view_errors is not None:
         return {"sign_test_p": None, "t_test_p": None}
     both, only_a, only_b, neither = spec.view.agreement()
     if spec.view.groups is not None:
         return {"sign_test_p": None, "t_test_p": None}
-    if spec.data.kind == "spans":  # accuracy would be a share of all spans, true or not
+    if spec.data.kind == "spans":  # accuracy would be a share of all spans, true or predicted
         return {"sign_test_p": nhst.sign_test(only_a, only_b).p_value, "t_test_p": None}
     n = both + only_a + only_b + neither
     t_test = nhst.welch_test(n, both + only_a, both + only_b).p_value if n > 1 else None

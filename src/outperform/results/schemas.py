@@ -1,4 +1,4 @@
-"""The JSON Schema of every result, which ``scripts/make_schemas.py`` makes from the classes."""
+"""JSON Schemas of all results, generated from the classes by ``scripts/make_schemas.py``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One comparison under every prior and at every ROPE."""
+"""The same comparison under every prior and with every ROPE."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from outperform.sensitivity.result import Sensitivity, dependence_findings, more
 
 
 class Choice(NamedTuple):
-    """A prior, and the chain that samples it, if any."""
+    """A prior, and the PyMC settings for sampling it, if any."""
 
     prior: PriorModel
     engine: PyMC | None = None
@@ -36,26 +36,26 @@ _USUAL = {
 
 
 def usual_choices(spec: Spec) -> dict[Choice, str]:
-    """Return the priors that are always tried; none for scores, which have no prior."""
+    """Return the priors that are always tried; scores have none."""
     if not isinstance(spec, LabelSpec):
         return {}
-    few = spec.view.n_classes <= 2  # then "learned" is "unit"
+    few = spec.view.n_classes <= 2  # here "learned" equals "unit"
     return {choice: name for choice, name in _USUAL.items() if not (few and name == "learned")}
 
 
 def own_choice(spec: Spec) -> Choice:
-    """Return the choice of a comparison."""
+    """Return the prior and chain of a comparison."""
     return Choice(spec.prior, spec.choices.engine)
 
 
 def name_of(choice: Choice) -> str:
-    """Return the default name of a choice."""
+    """Return the default name of a prior and its chain."""
     name = _USUAL.get(Choice(choice.prior), choice.prior.name)
     return name if choice.engine is None else f"{name} (pymc)"
 
 
 def given_choices(priors: Mapping[str, Any] | None, engine: PyMC | None) -> dict[Choice, str]:
-    """Return the names of the user's choices, which must differ; PyMC models get the engine."""
+    """Return the user's priors with distinct names; PyMC models get the engine."""
     if priors is None:
         return {}
     if not isinstance(priors, Mapping):
@@ -101,7 +101,7 @@ def sensitivity(
     }
     comparisons = {named.pop(first, name_of(first)): comparison}
     _refuse_twice(named.values(), [*comparisons, *usual.values()])
-    # Specs of some comparisons need to be completed.
+    # Some comparisons have incomplete specs.
     spec = again(comparison.spec, prior=first.prior, engine=first.engine)
     with in_steps() as progress:
         finish = counted_steps(progress, len(usual) + len(named) + len(rates))
@@ -125,7 +125,7 @@ def _add_usual(
     usual: Mapping[Choice, str],
     finish: Callable[[], None],
 ) -> dict[str, str]:
-    """Add comparisons that change only the prior; return the reasons against the others."""
+    """Add comparisons that change only the prior; return why other priors were skipped."""
     comparison, left_out = next(iter(comparisons.values())), {}
     if not isinstance(comparison.spec, LabelSpec):
         return {"every prior": "scores use the bootstrap, without a prior"}
@@ -147,7 +147,7 @@ def _add_usual(
 
 
 def _reason(message: str) -> str:
-    """Return a message without its advice and the name of the prior."""
+    """Return a message without its advice and without the name of the prior."""
     text = _SUBJECT.sub("it ", message.partition(";")[0])
     return text[:1].lower() + text[1:]
 
@@ -158,7 +158,7 @@ def _add_named(
     named: Mapping[Choice, str],
     finish: Callable[[], None],
 ) -> dict[str, str]:
-    """Add the user's priors; return what they change besides the prior, if anything."""
+    """Add the user's priors; return other changes that they make, if any."""
     comparison, apart = next(iter(comparisons.values())), {}
     for choice, name in named.items():
         spec, comparisons[name] = _ask_named(comparison, choice, name)
@@ -182,7 +182,7 @@ def _rates(label_errors: Sequence[LabelErrorsLike] | None) -> Sequence[LabelErro
 def _add_rates(
     comparisons: dict[str, Comparable], rates: Sequence[LabelErrorsLike], finish: Callable[[], None]
 ) -> dict[str, str]:
-    """Add comparisons with wrong gold labels; return that they change more than the prior."""
+    """Add comparisons with wrong gold labels, which change more than the prior."""
     comparison, apart = next(iter(comparisons.values())), {}
     for rate in rates:
         changed = comparison.with_label_errors(rate)
@@ -194,14 +194,14 @@ def _add_rates(
 
 
 def _fragility(comparison: Compared) -> Iterator[Finding]:
-    """Yield how many wrong gold labels would change the decision, if that takes little time."""
+    """Yield the number of wrong gold labels that changes the decision, if quick to compute."""
     quick = isinstance(comparison.spec, LabelSpec) and comparison.spec.view.n_classes <= 2
     if not quick or comparison.draws.size > _MOST_DRAWS:
         return
     try:
         yield finding("wrong_labels", sentence=fragility(comparison).headline)
     except OutperformError:
-        return  # groups, pools, folds and others have no such number
+        return  # undefined for groups, pools, folds and some others
 
 
 def _ask_named(comparison: Comparable, choice: Choice, name: str) -> tuple[Spec, Comparable]:
@@ -216,11 +216,11 @@ def _ask_named(comparison: Comparable, choice: Choice, name: str) -> tuple[Spec,
 def _refuse_twice(names: Iterable[str], taken: Sequence[str]) -> None:
     for name in names:
         if name in taken:
-            raise UsageError(f"{name!r} is the name of another prior; choose a different name")
+            raise UsageError(f"another prior is already named {name!r}; choose a different name")
 
 
 def _refuse_long(comparison: Compared, choice: Choice) -> None:
-    """Reject a prior on all cells of the table if drawing them would take minutes."""
+    """Reject a prior on all table cells if drawing it would take minutes."""
     spec = comparison.spec
     if choice.prior.shapes is None or not isinstance(spec, LabelSpec):
         return
@@ -229,8 +229,8 @@ def _refuse_long(comparison: Compared, choice: Choice) -> None:
     n_cells = spec.view.n_classes ** (3 if spec.paired else 2)
     if n_cells * comparison.draws.size > _MOST_GAMMAS:
         raise ResourceError(
-            f"its {n_cells:,} cells take long to draw {comparison.draws.size:,} times; to use it, "
-            f"add it to {param('priors=')}"
+            f"drawing its {n_cells:,} cells {comparison.draws.size:,} times is slow; to include "
+            f"it anyway, add it to {param('priors=')}"
         )
 
 

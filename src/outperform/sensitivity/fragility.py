@@ -34,7 +34,7 @@ from outperform.results.compared import Compared, verb_of
 _MOST_TABLES = 100
 # If there are more possible changes than this, only those that make a model right are tried.
 _MOST_MOVES = 2_000
-_IN_BULK = 8  # after k changes, k / 8 are made at once
+_IN_BULK = 8  # after k changes, the next k / 8 are made in one step
 _ROUNDING = 1e-12
 
 
@@ -46,11 +46,11 @@ class LabelChange:
     Parameters
     ----------
     truth
-        Their current value; None if the data only record right or wrong.
+        Current value; None if the data record only right or wrong.
     a, b
-        The models' predictions; whether they were right if the data only record that.
+        The models' predictions, or whether they were right if the data record only that.
     to
-        Their new value; whether each model would be right if the data only record that.
+        New value, or whether each model would be right if the data record only that.
     n
         Number of labels.
     """
@@ -65,20 +65,20 @@ class LabelChange:
 @written("names n exact n_items decision other changes=_shown_changes", kind="fragility")
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Fragility(Tabular):
-    """The fewest gold labels that would have to be wrong to change a decision.
+    """Smallest number of gold labels that would have to be wrong to change a decision.
 
     Parameters
     ----------
     n
-        Number of labels, for the most adverse errors; None if no number is enough.
+        Number of labels in the worst case; None if no number is enough.
     exact
-        Whether fewer labels cannot be enough. Otherwise ``n`` is an upper bound.
+        Whether ``n`` is proved to be the minimum. Otherwise it is an upper bound.
     n_items
         Number of items.
     decision
         The decision.
     other
-        The decision after the changes.
+        Decision after the changes.
     changes
         The labels and their new values.
     names
@@ -105,7 +105,7 @@ class Fragility(Tabular):
 
     @property
     def share(self) -> float | None:
-        """Share of all labels."""
+        """``n`` as a share of all labels."""
         return None if self.n is None else self.n / self.n_items
 
     def table(self) -> Table:
@@ -124,7 +124,7 @@ class Fragility(Tabular):
 
     @property
     def _shown_changes(self) -> tuple[LabelChange, ...]:
-        """The labels and their new values, as text if the data only record right or wrong."""
+        """Labels and their new values, as text if the data only record right or wrong."""
         return tuple(replace(change, to=self._to(change)) for change in self.changes)
 
     def _to(self, change: LabelChange) -> Label:
@@ -135,14 +135,16 @@ class Fragility(Tabular):
 
     @property
     def headline(self) -> str:
-        """The number of labels and the changed decision, as a sentence."""
+        """Number of labels and the changed decision, as a sentence."""
         now = f"{self.decision.symbol} {self.decision.words}"
         if self.n is None or self.other is None:
             return f"No number of wrong gold labels is known to change {now}."
         share = f"{100 * self.n / self.n_items:.2g}%"
         labels = n_of(self.n, "wrong gold labels")
         then = f"{self.other.symbol} {self.other.words}"
-        fewer = f"; {self.n - 1:,} could not." if self.exact else "; fewer might be enough."
+        fewer = (
+            f"; {self.n - 1:,} would not be enough." if self.exact else "; fewer might be enough."
+        )
         fewer = "." if self.n == 1 else fewer
         return f"{labels} of {self.n_items:,} ({share}) could turn {now} into {then}{fewer}"
 
@@ -158,7 +160,7 @@ class Fragility(Tabular):
         return f"{type(self).__name__}({self.headline})"
 
 
-Cell = tuple[int, ...]  # codes of the truth and of both predictions
+Cell = tuple[int, ...]  # codes of the true label and both predictions
 
 
 class _Move(NamedTuple):
@@ -171,7 +173,7 @@ class _Move(NamedTuple):
 
 
 class _Search:
-    """The tables after changes of gold labels, and the decision of each."""
+    """Tables after changes to gold labels, and the decision for each."""
 
     def __init__(self, comparison: Compared, spec: LabelSpec) -> None:
         self.comparison, self.spec = comparison, spec
@@ -182,16 +184,16 @@ class _Search:
         self.correct = spec.data.kind == "correct"
 
     def ends(self, cell: Cell) -> list[Cell]:
-        """Return the cells to which an item of a cell can move if its gold label changes."""
+        """Return the cells that an item can move to if its gold label changes."""
         truth, a, b = cell
         if not self.correct:
             return [(label, a, b) for label in self.classes if label != truth]
-        # A model that was right with the wrong label is wrong with any other label.
+        # A model that agreed with the wrong label disagrees with every other label.
         known = {(1, 1): [(0, 0)], (1, 0): [(0, 1), (0, 0)], (0, 1): [(1, 0), (0, 0)]}
         return [(1, *right) for right in known.get((a, b), [(1, 0), (0, 1), (1, 1)])]
 
     def decide(self, moves: Sequence[_Move]) -> Decision:
-        """Return the decision after some moves, with the same classes averaged over."""
+        """Return the decision after some moves, averaged over the same classes."""
         comparison, spec = self.comparison, self.spec
         data = replace(spec.data, tables=(self._table(moves),), _items=None, _repeated=())
         changed = replace(again(spec, data), classes=spec.classes)
@@ -203,7 +205,7 @@ class _Search:
         return disagreements.allow(changed, decision, hdi)[0]
 
     def _posterior(self, changed: LabelSpec) -> tuple[Interval, FloatArray | Distribution]:
-        """Return the HDI, and the closed form if there is one, or else sorted draws."""
+        """Return the HDI, and the closed form if there is one, otherwise sorted draws."""
         comparison, prob = self.comparison, self.comparison.hdi.prob
         exact = (
             engine.with_forms(changed, np.zeros((2, 1))).of_difference if comparison.exact else None
@@ -225,7 +227,7 @@ class _Search:
         return Counts(np.array(cells), np.array([counts[cell] for cell in cells]))
 
     def path(self, sign: float) -> Iterator[_Move]:
-        """Yield moves up or down, each the one with the largest effect on the difference.
+        """Yield the moves up or down with the largest effect on the difference.
 
         No label is changed twice. After many changes, several are made at a time, because their
         effects barely depend on each other.
@@ -242,7 +244,7 @@ class _Search:
                     yield moves[-1]
 
     def _ranked(self, moves: list[_Move], left: dict[Cell, int], sign: float) -> list[_Move]:
-        """Return the changes that move the difference in a direction, the largest first."""
+        """Return the changes that move the difference in one direction, largest first."""
         tried = [(cell, end) for cell, n in left.items() if n for end in self._tried(cell)]
         if not tried:
             return []
@@ -265,7 +267,7 @@ class _Search:
 
 
 def fragility(comparison: Compared) -> Fragility:
-    """Return the fewest gold labels that would have to be wrong to change the decision."""
+    """Return the minimum number of wrong gold labels that would change the decision."""
     spec = _checked(comparison)
     search = _Search(comparison, spec)
     better = 1.0 if spec.metric.greater_is_better else -1.0
@@ -298,13 +300,13 @@ def _checked(comparison: Compared) -> LabelSpec:
         why = "this needs both models' predictions for the same items, paired"
     elif data.groups is not None or data.pool is not None or data.prevalence is not None:
         why = (
-            "with groups, weights, a pool or other class proportions, some wrong labels weigh more "
-            "than others, so their number alone decides nothing"
+            "with groups, weights, a pool or other class proportions, wrong labels have different "
+            "weights, so their number is not meaningful"
         )
     elif spec.view_errors is not None:
         why = "this comparison already assumes label errors; use with_label_errors(None)"
     elif comparison.chain is not None:
-        why = "a chain would have to run again for each change"
+        why = "the chain would have to be rerun for each change"
     if why is not None:
         raise UsageError(f"fragility() repeats the comparison with other gold labels; {why}")
     return spec
@@ -324,7 +326,7 @@ def _length(moves: Sequence[_Move]) -> int:
 def _along(search: _Search, sign: float) -> list[_Move] | None:
     """Return the fewest moves of a path that change the decision; None if no number does.
 
-    The interval moves about as far as the observed difference, which gives a starting point.
+    The interval moves about as far as the observed difference, so that gives a starting point.
     """
     path, far = search.path(sign), abs(room(search.comparison, sign))
     moves: list[_Move] = []
@@ -341,11 +343,11 @@ def _along(search: _Search, sign: float) -> list[_Move] | None:
     if not moves:
         return None
     low, high, step = 0, _length(moves), 1
-    while not changed(high):  # upwards until the decision changes
+    while not changed(high):  # increase until the decision changes
         if _length(moves) < high:
-            return None  # no label is left that could change the difference
+            return None  # no remaining label can change the difference
         low, high, step = high, high + step, 2 * step
-    while low == 0 and step < high:  # downwards until it does not change
+    while low == 0 and step < high:  # decrease until it no longer changes
         low, high = (0, high - step) if changed(high - step) else (high - step, high)
         step *= 2
     while high - low > 1:
@@ -364,10 +366,11 @@ def _first(moves: Sequence[_Move], k: int) -> list[_Move]:
 
 
 def _ruled_out(search: _Search, best: list[_Move]) -> tuple[list[_Move], bool]:
-    """Return the fewest moves, and whether every table with fewer was checked.
+    """Return the smallest number of moves, and whether all tables with fewer were checked.
 
-    The exact posterior of a difference of accuracies depends on two counts, of items that only A
-    and that only B got right, so each pair of counts is checked once, the cheapest first.
+    The exact posterior of a difference in accuracy depends on two counts: items that only A got
+    right and items that only B got right. Each pair of counts is checked once, starting with the
+    fewest labels.
     """
     most = _length(best) - 1
     kinds = _by_kind(search, most)
@@ -384,16 +387,16 @@ def _ruled_out(search: _Search, best: list[_Move]) -> tuple[list[_Move], bool]:
 
 
 class _Kinds(NamedTuple):
-    """Cells whose items only A, only B and neither got right, and their possible moves.
+    """Cells of items that only A, only B or neither got right, with their possible moves.
 
-    Each cell is listed once per item, up to the largest number of changes. Items with equal
-    predictions are omitted, because another gold label does not change the difference there.
+    Each cell is listed once per item, up to the maximum number of changes. Items with equal
+    predictions are omitted, because their gold labels do not affect the difference.
     """
 
     only: tuple[list[Cell], list[Cell]]
     neither: list[Cell]
     ends: Callable[[Cell, tuple[bool, bool]], Cell | None]
-    can_drop: bool  # whether a label can be changed so that neither is right
+    can_drop: bool  # whether a label can be changed so that neither model is right
 
 
 def _right(cell: Cell) -> tuple[bool, bool]:
@@ -426,7 +429,7 @@ def _by_kind(search: _Search, most: int) -> _Kinds | None:
 
 
 def _cost(gained: tuple[int, int]) -> int:
-    """Return the number of labels for two changes of counts; one label can move an item across.
+    """Return the number of labels for two count changes; one label can change both counts.
 
     Examples
     --------
@@ -442,7 +445,7 @@ def _states(kinds: _Kinds, most: int) -> Iterator[tuple[int, int]]:
     for a in range(-most, most + 1):
         for b in range(-most, most + 1):
             lost = [max(-a, 0), max(-b, 0)]
-            spare = a + b  # items that move from or to those that neither got right
+            spare = a + b  # items that move from or to the cells where neither model is right
             fits = all(n <= len(cells) for n, cells in zip(lost, kinds.only, strict=True))
             fits &= spare <= len(kinds.neither) and (spare >= 0 or kinds.can_drop)
             if fits and 0 < _cost((a, b)) <= most:
@@ -450,7 +453,7 @@ def _states(kinds: _Kinds, most: int) -> Iterator[tuple[int, int]]:
 
 
 def _moves_to(kinds: _Kinds, gained: tuple[int, int]) -> list[_Move]:
-    """Return the fewest moves that change both counts by these numbers."""
+    """Return the smallest number of moves that change both counts by these amounts."""
     aims = ((True, False), (False, True))
     sources = zip(gained, kinds.only, strict=True)
     lost = [cell for n, cells in sources for cell in cells[: max(-n, 0)]]

@@ -1,4 +1,4 @@
-"""``Sensitivity``: decisions and intervals under every prior, as texts and tables."""
+"""``Sensitivity``: decisions and intervals under every prior, as text and tables."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from outperform.results.compared import Comparable, Compared
 _LONGEST_KEY = 22
 _SHORT = {"hdi_low": "HDI low", "hdi_high": "HDI high"}
 _FLAGS = {
-    "pulls": "the difference is more than half a posterior sd from the observed one",
+    "pulls": "the mean is more than half a posterior sd from the observed difference",
     "coarse": "another set of draws could change the decision",
     "few": "the models disagree too rarely",
     "not comparable": "this changes more than the prior",
@@ -45,7 +45,7 @@ _FLAGS = {
 
 
 def sensitivity_headline(facts: Facts) -> str:
-    """Return the decisions under the priors, that of the comparison first.
+    """Return the decision under each prior, starting with that of the comparison.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def sensitivity_headline(facts: Facts) -> str:
         by_decision.setdefault(decision, []).append(for_text(row["prior"], limit=_LONGEST_KEY))
     ((first, names), *others) = by_decision.items()
     if len(facts["rows"]) == 1:
-        return f"{names[0]} gives {first}; there are no other priors, only other ROPEs."
+        return f"{names[0]} gives {first}; only the ROPE varies."
     if not others:
         every = "Both" if len(names) == 2 else f"All {len(names)}"
         noun = "" if facts.get("apart") else " priors"
@@ -87,7 +87,7 @@ def sensitivity_table(facts: Facts) -> Table:
     Parameters
     ----------
     facts
-        Facts of a sensitivity.
+        The sensitivity analysis as a dictionary.
     """
     return Table(
         _columns(facts),
@@ -98,7 +98,7 @@ def sensitivity_table(facts: Facts) -> Table:
 
 
 def sensitivity_page(facts: Facts) -> Table:
-    """Return the same table without decisions in words, narrow enough for a page."""
+    """Return the same table without verbal decisions, so that it fits on a page."""
     full = sensitivity_table(facts)
     columns = tuple(
         replace(column, heading=_SHORT.get(column.key, column.heading))
@@ -183,7 +183,7 @@ def _mark(is_original: bool) -> str:
 
 
 def _rope_heading(facts: Facts, rope: Facts) -> str:
-    """Return a ROPE, marked if it is that of the comparison."""
+    """Return a ROPE as text, marked if it is the comparison's ROPE."""
     ends = rope["low"], rope["high"]
     is_original = ends == (facts["rope"]["low"], facts["rope"]["high"])
     return numbers.rope(*ends) + (" *" if is_original else "")
@@ -234,7 +234,7 @@ def _legend(facts: Facts) -> list[str]:
 
 
 def _notes(facts: Facts) -> list[str]:
-    """Return the headline, the findings, and the reasons against other priors."""
+    """Return the headline, the findings, and why other priors were skipped."""
     findings = [message for _, message, _ in read.findings(facts)]
     return [sensitivity_headline(facts), *findings, *_reasons(facts)]
 
@@ -253,14 +253,14 @@ def _reasons(facts: Facts) -> list[str]:
 
 # A prior that weighs other units changes more than the assumption before the data.
 _UNDONE = {
-    "groups_ignored": "it weighs groups, and this comparison weighs items",
-    "independent_spans": "it weighs sentences or documents, and this comparison weighs spans",
-    "independent_labels": "it weighs items, and this comparison weighs labels",
+    "groups_ignored": "it weights groups, but this comparison weights items",
+    "independent_spans": "it weights sentences or documents, but this comparison weights spans",
+    "independent_labels": "it weights items, but this comparison weights labels",
 }
 
 
 def more_than_prior(original: Spec, other: Spec) -> str | None:
-    """Return what another prior changes besides the assumption before the data; None if nothing.
+    """Return what another prior changes besides the prior assumptions, or None.
 
     Parameters
     ----------
@@ -275,14 +275,14 @@ def more_than_prior(original: Spec, other: Spec) -> str | None:
     )
     for name in after:
         if name not in before:
-            return after[name].partition(". ")[0].partition(", so ")[0]  # advice follows
+            return after[name].partition(". ")[0].partition(", so ")[0]  # the advice follows
     return next((words for name, words in _UNDONE.items() if name in before.keys() - after), None)
 
 
 def dependence_findings(
     rows: Mapping[str, Compared], apart: Mapping[str, str]
 ) -> Iterator[Finding]:
-    """Yield ``decision_depends_on_prior`` if another prior leads to another decision.
+    """Yield ``decision_depends_on_prior`` if another prior changes the decision.
 
     It is a warning if at least one such prior is proper and pulls no more than the comparison's. It
     is a note if all of them pull, or are the bootstrap, which has no prior. Differences that may
@@ -291,9 +291,9 @@ def dependence_findings(
     Parameters
     ----------
     rows
-        The comparisons by the names of their priors, the original one first.
+        The comparisons by prior name, with the original comparison first.
     apart
-        The priors that change more than the prior.
+        The priors that change more than the prior assumptions.
     """
     (name, comparison), *others = rows.items()
     other = {key: c for key, c in others if key not in apart and _firm(c) is not _firm(comparison)}
@@ -330,7 +330,7 @@ def pulls(comparison: Compared) -> bool:
 
 
 def _weighs(other: Compared, comparison: Compared) -> bool:
-    """Return whether another decision is evidence against this one, not against its own prior."""
+    """Return whether another decision is evidence against this one, not against the other prior."""
     return _has_prior(other) and (pulls(comparison) or not pulls(other))
 
 
@@ -342,8 +342,8 @@ def _has_prior(comparison: Compared) -> bool:
 def _described(comparison: Compared) -> str:
     words = f"{comparison.decision.symbol} ({comparison.decision.words})"
     if not _has_prior(comparison):
-        return f"{words}, without a prior"
-    return f"{words}, and pulls" if pulls(comparison) else words
+        return f"{words} without a prior"
+    return f"{words}, and the prior pulls" if pulls(comparison) else words
 
 
 def _pulls_meaning(comparisons: Iterable[Compared]) -> str:
@@ -358,7 +358,7 @@ def _pulls_meaning(comparisons: Iterable[Compared]) -> str:
     "decisions pulls findings"
 )
 class PriorRow(NamedTuple):
-    """The comparison under one of the priors.
+    """Comparison under one of the priors.
 
     Parameters
     ----------
@@ -379,7 +379,7 @@ class PriorRow(NamedTuple):
 
     @property
     def shapes(self) -> str | None:
-        """Dirichlet shapes of the prior, if it has any."""
+        """Dirichlet concentrations of the prior, if it has any."""
         shapes = self.comparison.spec.prior.shapes
         return None if shapes is None else repr(shapes)
 
@@ -390,7 +390,7 @@ class PriorRow(NamedTuple):
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """Names of the findings that are more than notes."""
+        """Names of warnings and serious findings."""
         return tuple(each.name for each in self.comparison.findings if each.level != "note")
 
 
@@ -401,7 +401,7 @@ class PriorRow(NamedTuple):
 )
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Sensitivity(Tabular, Generic[Comparable]):
-    """A comparison under several priors and ROPEs, its original prior first.
+    """Comparison under several priors and ROPEs, with the original prior first.
 
     Parameters
     ----------
@@ -414,11 +414,11 @@ class Sensitivity(Tabular, Generic[Comparable]):
     decisions
         Decision under each prior at each ROPE.
     left_out
-        The usual priors that were skipped, each with the reason.
+        Skipped standard priors, with the reason for each.
     apart
-        The requested priors that change more than the prior, each with the change.
+        Requested priors that change more than the prior assumptions, with the change for each.
     findings
-        Findings on whether the decision depends on the prior.
+        Findings about whether the decision depends on the prior.
 
     Examples
     --------
@@ -439,7 +439,7 @@ class Sensitivity(Tabular, Generic[Comparable]):
 
     @property
     def own(self) -> Comparable:
-        """The original comparison."""
+        """Original comparison."""
         return self.comparisons[0]
 
     def __getitem__(self, prior: str) -> Comparable:
@@ -455,7 +455,7 @@ class Sensitivity(Tabular, Generic[Comparable]):
 
     @property
     def _rows(self) -> tuple[PriorRow, ...]:
-        """The comparison under each prior, as rows."""
+        """Comparison under each prior, as rows."""
         rows = zip(self.priors, self.comparisons, self.decisions, strict=True)
         return tuple(PriorRow(*row, own=row[1] is self.own) for row in rows)
 

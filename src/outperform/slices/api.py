@@ -74,7 +74,7 @@ _MOST_NAMED = 10
 def slice_findings(
     spec: Spec, rows: Sequence[SliceRow], rope: Rope, n_draws: int
 ) -> Iterator[Finding]:
-    """Yield findings about the ROPE, the table of all items, and the slices."""
+    """Yield findings about the ROPE, the table of all items and the slices."""
     yield from rope_findings(rope)
     yield from table_findings(spec)
     if len(rows) < FEW_SLICES:
@@ -92,11 +92,11 @@ def slice_findings(
 
 
 _DRAWS = 4_000
-_MOST_POOLED = 300  # the covariance of all slices is inverted at every spread of the grid
+_MOST_POOLED = 300  # the covariance matrix of all slices is inverted for every spread on the grid
 
 
 class _Settings(TypedDict):
-    """Settings of the draws and decisions of every slice."""
+    """Settings for the draws and decisions of every slice."""
 
     rope: Rope
     prob: float
@@ -125,17 +125,17 @@ def compare_slices(
     names: tuple[str, str] = ("A", "B"),
     **reading: Unpack[Reading],
 ) -> SliceComparison:
-    """Compare two classifiers in every slice of the items at once.
+    """Compare two models in every slice of the items at once.
 
-    Slices are partially pooled (a hierarchical prior): the more alike they are, the more each
-    shrinks toward the overall result, so many slices do not produce many false alarms. The prior
-    has heavy tails, so one bad slice among many good ones stays visible.
+    Slices are partially pooled (a hierarchical prior): the more similar they are, the more each
+    shrinks toward the overall result, so many slices do not cause many false alarms. The prior has
+    heavy tails, so one bad slice among many good ones remains visible.
 
     Parameters
     ----------
     y_true
-        A file, a frame or a database, as for :func:`read`; or true labels; or :class:`Outcomes`
-        with slices, or :class:`Scores`.
+        A file, a frame or a database, as for :func:`read`; true labels; :class:`Outcomes` with
+        slices; or :class:`Scores`.
     a, b
         Names of the models or of their columns, or their predicted labels or scores. The
         difference is A − B.
@@ -152,8 +152,8 @@ def compare_slices(
     hdi_prob
         Probability mass of the HDI.
     prior
-        ``"unit"``, ``"uniform"``, ``"jeffreys"``, an array or a :class:`Prior`, in addition to the
-        information from the other slices. Default: uniform for two classes and unit for more.
+        ``"unit"``, ``"uniform"``, ``"jeffreys"``, an array or a :class:`Prior`; the information
+        from the other slices is added to it. Default: uniform for two classes and unit for more.
     n_draws
         Number of posterior draws per slice and overall. Default: 4,000 and 20,000.
     random_state
@@ -242,7 +242,7 @@ def _read(
         data = selected(y_true, [a, b], verb="compare_slices")
         return (data, _columns(by)) if isinstance(data, Scores) else (_with_slices(data), {})
     if not of_scores:
-        # Errors in the parameters are raised before the rows are counted, which may take long.
+        # Parameters are checked before the rows are counted, which may take long.
         metrics.check_name(metric, metrics.names)
     if isinstance(a, str) and isinstance(b, str):
         if a == b:
@@ -265,7 +265,7 @@ def _read(
     if extra:
         raise UsageError(
             f"{', '.join(param(f'{name}=') for name in extra)} apply to the columns of a frame or "
-            "file; for arrays, build the data with Outcomes.from_labels, which takes weights too"
+            "file; for arrays, build the data with Outcomes.from_labels, which also accepts weights"
         )
     if of_scores:
         data = data_of(
@@ -349,7 +349,7 @@ def _scores_of_columns(
 
 
 def _complete(column: Any, name: str) -> list[Any]:
-    """Return the values of a column that defines slices, none of which may be missing."""
+    """Return the values of a column that defines slices; a missing value raises an error."""
     values = list(unmasked(column))
     empty = [row for row, value in enumerate(values) if is_missing(value)]
     if empty:
@@ -385,8 +385,8 @@ def _divided(scores: Scores, columns: Mapping[str, Any]) -> Parts:
 def _refuse_many(n_slices: int, of: str) -> None:
     if n_slices > _MOST_POOLED:
         raise UsageError(
-            f"{n_slices:,} slices of {of} are too many to pool (at most {_MOST_POOLED}); "
-            "define the slices by fewer columns"
+            f"{n_slices:,} slices of {of} are too many to pool (at most {_MOST_POOLED}); use "
+            "fewer columns to define the slices"
         )
 
 
@@ -398,10 +398,10 @@ def _answer_scores(
 
 
 def _rows_of_parts(spec: Spec, parts: Parts, **settings: Unpack[_Settings]) -> tuple[SliceRow, ...]:
-    """Draw every slice separately, and pool the differences.
+    """Draw every slice separately, then pool the differences.
 
-    This is for items that are grouped, or have scores instead of labels: the slices are pooled by
-    their draws, in which a group is one unit, and not by counts of items.
+    This is used for grouped items, or for scores instead of labels. The slices are pooled by their
+    draws, in which a group is one unit, and not by item counts.
     """
     n_draws, seed = settings["n_draws"], settings["seed"]
     rope, prob = settings["rope"], settings["prob"]
@@ -478,7 +478,7 @@ def _rows(spec: LabelSpec, **settings: Unpack[_Settings]) -> tuple[SliceRow, ...
 def _withheld(
     spec: LabelSpec, rows: tuple[SliceRow, ...], **settings: Unpack[_Settings]
 ) -> tuple[tuple[SliceRow, ...], tuple[Finding, ...]]:
-    """Withhold decisions that depend on the spelling of predictions that are never true."""
+    """Withhold decisions that depend on the spelling of never-true predictions."""
     findings = []
     for predictions, other in readings(spec):
         alike = all(prediction.like is not None for prediction in predictions)
@@ -550,7 +550,7 @@ def _concluded(
 
 
 def _slices_of(spec: LabelSpec) -> Slices:
-    # A view of some types of spans has no slices.
+    # A view with only some span types has no slices.
     slices = spec.view.slices if spec.view.slices is not None else spec.data.slices
     if slices is None:
         raise UsageError("slices are compared item by item; these outcomes have no shared items")

@@ -1,4 +1,4 @@
-"""``SliceComparison``: the slices, most concerning first, as texts and tables."""
+"""``SliceComparison``: the slices, most concerning first, as text and tables."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def slices_table(facts: Facts, rows: Sequence[Facts]) -> Table:
 
 
 def _key_names(by: Sequence[str]) -> list[str]:
-    """Return names for the columns of the slices that differ from the other columns."""
+    """Return names for the slice columns that are distinct from the other columns."""
     return [f"by_{name}" if name in _OWN else name for name in by]
 
 
@@ -125,7 +125,7 @@ def _caption(facts: Facts, *, limit: int | None = None) -> str:
 
 
 def slices_headline(facts: Facts, *, limit: int | None = None) -> str:
-    """Return the number of slices with each decision, and of expected false alarms.
+    """Return the number of slices with each decision, and the expected false alarms.
 
     Examples
     --------
@@ -167,11 +167,11 @@ def slices_document(facts: Facts, rows: Sequence[Facts], *, top: int | None) -> 
     Parameters
     ----------
     facts
-        Facts of the slices.
+        The slice comparison as a dictionary.
     rows
-        Facts of the most concerning slices, enough for every format.
+        The most concerning slices as dictionaries, enough for every format.
     top
-        Number of slices on a screen; all if None.
+        Number of slices to show on a screen; all if None.
     """
     keys, hdi = _key_names(facts["by"]), f"{numbers.percent(facts['hdi_prob'])} HDI"
     on_screen, on_card = rows[:top], rows[:MOST_ROWS]
@@ -237,10 +237,10 @@ WITHOUT_ROWS = (
 @written(f"{WITHOUT_ROWS} rows", kind="slices")
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class SliceComparison(Tabular):
-    """A − B in every slice, the most concerning first.
+    """A − B in every slice, most concerning first.
 
-    The rows are sorted by the probability that A is worse than B by more than the ROPE, and then by
-    the mean, the worst first.
+    Rows are sorted by the probability that A is worse than B by more than the ROPE, then by the
+    mean, worst first.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ class SliceComparison(Tabular):
     rows
         The slices.
     whole
-        Overall comparison, on all items.
+        Comparison on all items.
     n_draws
         Number of draws per slice.
     findings
@@ -313,7 +313,7 @@ class SliceComparison(Tabular):
 
     @property
     def flagged(self) -> tuple[SliceRow, ...]:
-        """Slices with the decision better or worse, the most concerning first."""
+        """Slices with the decision better or worse, most concerning first."""
         return tuple(row for row in self.rows if row.flagged)
 
     @cached_property
@@ -335,8 +335,8 @@ class SliceComparison(Tabular):
     def expected_false_alarms(self) -> float:
         """Expected number of wrong decisions among the slices flagged as better or worse.
 
-        This is the sum of ``1 − P(decision)`` over the flagged slices, each with the prior that
-        is learned from the other slices.
+        This is the sum of ``1 − P(decision)`` over the flagged slices, using for each the prior
+        learned from the other slices.
         """
         return float(sum(row.p_wrong for row in self.rows))
 
@@ -348,7 +348,7 @@ class SliceComparison(Tabular):
         Parameters
         ----------
         top
-            Number of the most concerning slices; all if None.
+            Number of slices, most concerning first; all if None.
         """
         return slices_table(self._facts(), self._row_facts(top))
 
@@ -358,7 +358,7 @@ class SliceComparison(Tabular):
         Parameters
         ----------
         top
-            Number of the most concerning slices; all if None.
+            Number of slices, most concerning first; all if None.
         """
         return plain(self._document(top).lines(Page()))
 
@@ -367,7 +367,7 @@ class SliceComparison(Tabular):
         return slices_document(self._facts(), self._row_facts(most), top=top)
 
     def _facts(self) -> Json:
-        """Return everything but the rows, which may be very many."""
+        """Return everything except the rows, of which there may be many."""
         return to_json(self, WITHOUT_ROWS)
 
     def _row_facts(self, top: int | None) -> list[Json]:

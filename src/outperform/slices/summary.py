@@ -53,7 +53,7 @@ class SliceRow(Summary):
     n
         Number of items.
     observed_a, observed_b, observed
-        Plug-in values of A and of B in the slice, and their difference.
+        Plug-in values of A and B in the slice, and their difference.
     mean, sd
         Posterior mean and sd of A − B, partially pooled.
     mcse
@@ -61,27 +61,27 @@ class SliceRow(Summary):
     sd_error
         Monte Carlo standard error of the sd.
     n_draws
-        Number of draws behind these numbers.
+        Number of draws on which these numbers are based.
     hdi
         Highest density interval.
     p_worse, p_equivalent, p_better
-        Probabilities that A is worse than B by more than the ROPE, that the difference lies in
+        Probabilities that A is worse than B by more than the ROPE, that the difference is inside
         the ROPE, and that A is better by more than the ROPE.
     p_greater
         Probability that A − B is above zero.
     decision
-        The decision; firm only if the slice's unpooled data decide or lean the same way, and never
-        ≈ if its unpooled interval excludes the pooled mean.
+        Decision. It is firm only if the slice's unpooled data give the same decision or a leaning
+        to the same side, and never ≈ if the unpooled interval excludes the pooled mean.
     unpooled_hdi
-        HDI from the slice's own data, without the other slices.
+        HDI based only on the slice's own data.
     unpooled_decision
-        Decision from the slice's own data.
+        Decision based only on the slice's own data.
     p_wrong
-        Probability that a decision of better or worse is wrong, with the prior that is learned
-        from the other slices; 0 without such a decision.
+        Probability that a decision of better or worse is wrong, using the prior learned from the
+        other slices; 0 if there is no such decision.
     p_like_overall
-        Probability that the models behave in this slice as they do overall, with the prior that
-        is learned from the other slices.
+        Probability that the models behave in this slice as they do overall, using the prior learned
+        from the other slices.
     coarse
         Whether another set of draws could change the decision.
     """
@@ -108,7 +108,7 @@ class SliceRow(Summary):
     def mc_errors(self) -> dict[str, float]:
         """Monte Carlo standard errors of the mean, the sd and each probability.
 
-        They treat the draws as independent; stratified draws have slightly smaller errors.
+        These errors treat the draws as independent; stratified draws have slightly smaller errors.
         """
         probabilities = {
             name: probability_error(getattr(self, name), self.n_draws)
@@ -125,8 +125,8 @@ class SliceRow(Summary):
     def disagrees(self) -> bool:
         """Whether the slice's own data disagree with the pooled result.
 
-        They do if they would be flagged as better or worse but the slice is not, and if their
-        interval excludes the pooled mean.
+        This is so if the slice's own data would be flagged as better or worse but the pooled result
+        is not, and the unpooled interval excludes the pooled mean.
         """
         hidden = self.unpooled_decision in _FLAGGED and self.unpooled_decision is not self.decision
         return hidden or self.mean not in self.unpooled_hdi
@@ -136,14 +136,14 @@ _FLAGGED = (Decision.BETTER, Decision.WORSE)
 
 
 class Numbers(NamedTuple):
-    """Numbers from the draws of each slice, one value per slice."""
+    """Statistics of the draws of each slice, one value per slice."""
 
     summaries: SummaryRows
     masses: MassRows
 
     @classmethod
     def of(cls, ordered: FloatArray, rope: Rope, prob: float) -> Numbers:
-        """Return the numbers of sorted draws ``(n_slices, n_draws)``."""
+        """Return the statistics of sorted draws ``(n_slices, n_draws)``."""
         return cls(summarize_many(ordered, prob), masses_rows(ordered, rope))
 
     @property
@@ -163,7 +163,7 @@ def draw_numbers(
     n_jobs: int | None,
     only: IntArray | None = None,
 ) -> Numbers:
-    """Draw every slice, or only some, and return the numbers without the draws."""
+    """Draw every slice, or only some, and return the statistics without the draws."""
     slices = np.arange(posterior.n_slices) if only is None else only
     length = posterior.block_length(n_draws) if only is None else 1
     blocks: dict[int, Numbers] = {}
@@ -176,7 +176,7 @@ def draw_numbers(
     draw = partial(_draw_blocks, posterior, spec, length=length, n_jobs=n_jobs)
     if len(pieces) == 1:
         draw(conclude, slices, n_draws, seed)
-    else:  # pieces of the draws are stored until the last of them
+    else:  # parts of the draws are stored until the last part arrives
         step = length * max(1, _WAITING // (length * n_draws))
         stops = np.cumsum([0, *pieces]).tolist()
         for first in range(0, len(slices), step):
@@ -192,7 +192,7 @@ def draw_numbers(
 
 
 def _joined(parts: Sequence[Any]) -> Any:
-    """Concatenate the columns of blocks, within nested tuples."""
+    """Concatenate the columns of blocks, including nested tuples."""
     if isinstance(parts[0], np.ndarray):
         return np.concatenate(parts)
     return type(parts[0])(*map(_joined, zip(*parts, strict=True)))
@@ -216,7 +216,7 @@ def _draw_blocks(
     length: int,
     n_jobs: int | None,
 ) -> None:
-    """Draw A − B of these slices, and pass the draws ``(n_slices, n_draws)`` on in blocks."""
+    """Draw A − B in these slices, and yield the draws ``(n_slices, n_draws)`` in blocks."""
     needs = spec.measured.needs
     make_worker = posterior.sharing(needs, seed, n_draws, places=places, n_jobs=n_jobs)
 
@@ -243,7 +243,7 @@ _MIN_UNPOOLED_DRAWS = 1_000
 
 
 class SliceNumbers(NamedTuple):
-    """Pooled and unpooled numbers of each slice, and the probability of a wrong decision."""
+    """Pooled and unpooled statistics of each slice, and the probability of a wrong decision."""
 
     pooled: Numbers
     unpooled: Numbers
@@ -260,7 +260,7 @@ def draw_slices(
     seed: SeedSequence,
     n_jobs: int | None,
 ) -> SliceNumbers:
-    """Draw every slice pooled and unpooled, and flagged slices by the prior from the others."""
+    """Draw every slice pooled and unpooled, and flagged slices with the prior from the others."""
 
     def draw(
         of: SlicesPosterior, stream: int, n: int = n_draws, only: IntArray | None = None
@@ -300,7 +300,7 @@ _AT_ONCE = 1 << 22
 
 
 def observe(spec: LabelSpec, slices: Slices) -> FloatArray:
-    """Return the observed values of A and of B in each slice, ``(2, n_slices)``."""
+    """Return the observed values of A and B in each slice, ``(2, n_slices)``."""
     cells, counts = slices.table.cells, slices.table.counts.astype(np.float64)
     inside = indicators(cells[:, 0], len(slices)).multiply(counts).T
     step = max(1, _AT_ONCE // spec.view.n_classes**2)
@@ -315,12 +315,12 @@ def observe(spec: LabelSpec, slices: Slices) -> FloatArray:
 
 
 def _value(model_sums: ModelSums, sums: FloatArray) -> FloatArray:
-    """Return the values of several slices at their sums."""
+    """Return the metric of several slices, given their sums."""
     spec, n_classes = model_sums.spec, model_sums.view.n_classes
     if spec.measured.average not in ("macro", "weighted") or spec.choices.labels is not None:
         observed: FloatArray = PlugIn(sums, model_sums.evaluate).observed[0]
         return observed
-    # A slice has no observed value for a missing class, so slices are grouped by their classes.
+    # Slices are grouped by their classes, because a missing class has no observed value.
     occurs = sums[:n_classes].T > 0
     first, which = distinct_rows(occurs)
     values = np.empty(len(occurs))
@@ -342,10 +342,10 @@ def summarize_rows(
     prob: float,
     n_draws: int,
 ) -> tuple[SliceRow, ...]:
-    """Return one row per slice, the most concerning first.
+    """Return one row per slice, most concerning first.
 
-    They are sorted by the probability that A is worse than B by more than the ROPE, then by the
-    mean, the worst first, then in the original order.
+    Rows are sorted by the probability that A is worse than B by more than the ROPE, then by the
+    mean (worst first), then by the original order.
     """
     numbers, unpooled, p_wrong = drawn
     better = spec.metric.greater_is_better
@@ -394,9 +394,9 @@ def summarize_rows(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Parts:
-    """Slices that are drawn separately: their keys, data, items and units.
+    """Slices that are drawn separately, with their keys, data, items and units.
 
-    A unit is an item, or a group of items with one weight.
+    A unit is an item or a group of items.
     """
 
     by: tuple[str, ...]
@@ -424,7 +424,7 @@ def _n_units(part: Data) -> int:
 
 
 class PooledSlices(NamedTuple):
-    """Pooled and unpooled numbers of the slices, and the probability of each being like overall."""
+    """Pooled and unpooled statistics of slices, and the probability that each is like overall."""
 
     numbers: SliceNumbers
     p_like_overall: FloatArray
@@ -439,20 +439,20 @@ def pool_differences(
     seed: SeedSequence,
     together: bool = False,
 ) -> PooledSlices:
-    """Pool and summarize draws of A − B in slices ``(n_slices, n_draws)``.
+    """Pool and summarise draws of A − B in slices ``(n_slices, n_draws)``.
 
     Parameters
     ----------
     own
-        Unpooled draws, from the data of each slice.
+        Unpooled draws, from the slice's own data.
     n
-        Number of items, or groups of items, per slice.
+        Number of items or groups in each slice.
     rope, prob
         The ROPE, and the mass of the HDI.
     seed
         Seed of the pooling.
     together
-        Whether a group may lie in several slices, so the draws of slices are joint.
+        Whether a group can belong to several slices, which makes the draws of slices joint.
     """
     pooled, p_like_overall = pool_normal(own, n, seed, together=together)
     numbers, alone = (Numbers.of(np.sort(each, axis=1), rope, prob) for each in (pooled, own))
@@ -472,7 +472,7 @@ def count_decisions(rows: tuple[SliceRow, ...]) -> dict[Decision, int]:
 
 
 def _near_an_edge(ends: Ends, rope: Rope) -> AnyArray:
-    """Return the few slices whose HDI may be close to an edge, to check them exactly."""
+    """Return a mask of the few slices whose HDI may be close to an edge, for an exact check."""
     near = np.zeros(len(ends.low), dtype=bool)
     for end, error in ((ends.low, ends.mcse_low), (ends.high, ends.mcse_high)):
         for edge in (rope.low, rope.high):

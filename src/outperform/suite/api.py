@@ -1,10 +1,11 @@
 """``compare`` and ``rank`` for a suite of tasks.
 
 Tasks have different items, so their posteriors are independent, and a draw of the mean over tasks
-is the mean of one draw of each. This answers the fixed question: which model is better on these
+is the mean of one draw per task. This answers the fixed question: which model is better on these
 tasks? The random question, about tasks like these, treats the tasks as a sample. The difference on
-a task is its posterior mean, whose spread over tasks includes both the variation of tasks and the
-uncertainty of each. So the population mean has a Student t distribution around the tasks' mean.
+each task is represented by its posterior mean. The spread of these means includes both the
+variation between tasks and the uncertainty on each task. So the population mean has a Student t
+distribution around the mean of the tasks.
 """
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ def compare_suite(
     n_jobs: int | None,
     **kwargs: Any,
 ) -> SuiteComparison:
-    """Compare two models on every task, on their mean, and on tasks like these."""
+    """Compare two models on every task, on the mean over tasks, and on tasks like these."""
     if not isinstance(a, str) or not isinstance(b, str) or a == b:
         raise UsageError(f"a and b must name two models of the suite; got {a!r} and {b!r}")
     task_questions = questions(suite.select([a, b]), make_spec, **shared_question(kwargs))
@@ -160,7 +161,7 @@ def rank_suite(
             question.spec, pooled, alone, rope=question.rope, prob=prob, seed=stream, n_jobs=n_jobs
         )
     together = how.mean(raw)
-    if how.scale == "rope":  # in units of ROPEs only differences have a meaning
+    if how.scale == "rope":  # in units of ROPEs, only differences have a meaning
         together = together - together.mean(axis=0)
     values = pool_suite(together, how, suite.n, child(seed, _POOLING_STREAM))
     observed = how.mean([np.array(question.spec.observed) for question in task_questions])
@@ -191,7 +192,7 @@ def _rows(
     prob: float,
     seed: SeedSequence,
 ) -> tuple[SuiteModel, ...]:
-    """Return a row per model: numbers from pooled ``values``, decisions from unpooled draws."""
+    """Return one row per model: numbers from pooled ``values``, decisions from unpooled draws."""
     better, n_draws = how.greater_is_better, values.shape[1]
     p_rank = rank_probabilities(values, greater_is_better=better)
     expected = expected_ranks(p_rank, n_draws)
@@ -264,7 +265,7 @@ def _mean_ranks(tasks: Mapping[str, Ranking], names: Sequence[str], how: Average
 
 
 def pool_suite(values: FloatArray, how: Average, n_items: int, seed: SeedSequence) -> FloatArray:
-    """Return draws of the models' means, pooled because the models are exchangeable a priori."""
+    """Return draws of the models' means, pooled because models are exchangeable a priori."""
     sign = 1.0 if how.greater_is_better else -1.0
     low, high = sorted(sign * bound for bound in how.bounds)
     rng = np.random.Generator(np.random.SFC64(seed))
@@ -275,12 +276,12 @@ def pool_suite(values: FloatArray, how: Average, n_items: int, seed: SeedSequenc
 def p_best_elsewhere(
     means: FloatArray, how: Average, n_items: int, n_draws: int, seed: SeedSequence
 ) -> FloatArray | None:
-    """Return the probability that each model is the best on tasks like these, None for few tasks.
+    """Return each model's probability of being the best on tasks like these; None for few tasks.
 
-    Only differences between models matter. Their covariance over tasks has about as many entries
-    as the tasks can determine, or more, so the observed one makes some differences look far too
-    certain. But the models are exchangeable a priori: see :func:`contrast_draws`. Then they are
-    pooled.
+    Only differences between models matter. Their covariance over tasks has about as many entries as
+    the tasks can determine, or more, so the observed covariance makes some differences look far too
+    certain. The remedy is that models are exchangeable a priori; see :func:`contrast_draws`. The
+    differences are then pooled.
     """
     weights, freedom = how.weights, freedom_of(how.weights)
     if not is_enough(weights):
@@ -288,7 +289,7 @@ def p_best_elsewhere(
     rng = np.random.Generator(np.random.SFC64(seed))
     centre = weights @ means
     pull = (weights * math.sqrt((freedom + 1) / freedom))[:, None] * (means - centre)
-    pull = pull - pull.mean(axis=1, keepdims=True)  # without what moves all models equally
+    pull = pull - pull.mean(axis=1, keepdims=True)  # removes the part that moves all models equally
     draws = centre[:, None] + contrast_draws(pull, freedom, n_draws, rng)
     pooled = pool_suite(draws, how, n_items, child(seed, 0))
     return rank_probabilities(pooled, greater_is_better=how.greater_is_better)[:, 0]
@@ -302,11 +303,11 @@ def new_tasks(
     *,
     errors: FloatArray | None = None,
 ) -> Difference | None:
-    """Return the posterior of the mean difference over tasks like these; None for few tasks.
+    """Return the posterior of the mean difference on tasks like these; None for few tasks.
 
-    It is never narrower than the mean over exactly these tasks, so tasks that agree by chance do
-    not make the answer to the wider question more certain. It is a closed form of the tasks' means
-    and sds; their Monte Carlo ``errors`` are propagated to first order.
+    It is never narrower than the posterior for exactly these tasks, so tasks that agree by chance
+    do not make the answer to the wider question more certain. It is a closed form of the tasks'
+    means and sds, whose Monte Carlo ``errors`` are propagated to first order.
     """
     if not is_enough(how.weights):
         return None
@@ -350,7 +351,8 @@ def _elsewhere(means: FloatArray, sds: FloatArray, how: Average, prob: float) ->
     off = weights * (means - centre)
     between = math.sqrt((freedom + 1) / freedom * float(off @ off))
     within = math.sqrt(float((weights * sds) @ (weights * sds)))
-    # Student's t over the tasks, or the normal for exactly these tasks, whichever is wider.
+    # The result is Student's t over the tasks or the normal for exactly these tasks, whichever is
+    # wider.
     laws = (Law(centre, between, freedom), Law(centre, within, math.inf))
     law = max(laws, key=lambda law: law.quantile((1 + prob) / 2))
     reach = law.quantile((1 + prob) / 2) - centre
@@ -373,7 +375,7 @@ def _elsewhere(means: FloatArray, sds: FloatArray, how: Average, prob: float) ->
 
 
 def of_draws(draws: FloatArray, how: Average, prob: float) -> Difference:
-    """Summarize draws of a difference on the suite's scale."""
+    """Summarise draws of a difference on the suite's scale."""
     return _difference(draws, how.rope, how.greater_is_better, prob)
 
 
@@ -397,9 +399,9 @@ def _pooled(
     """Return each task's difference, partially pooled with the others.
 
     On the suite's scale, the true differences are normal around a centre with a learned spread;
-    outlying tasks are possible. A task's pooled decision is firm only if its own items decide or
-    lean the same way. If its unpooled interval excludes the pooled mean, the unpooled decision
-    holds.
+    outlying tasks are possible. A task's pooled decision is firm only if its unpooled decision is
+    the same or leans the same way. If its unpooled interval excludes the pooled mean, the unpooled
+    decision is used.
     """
     units = how.units[:, None]
     differences = np.stack([task.draws for task in tasks.values()]) / units
@@ -426,7 +428,7 @@ def _pooled(
 
 
 def _streams(task_questions: Sequence[Question], seed: SeedSequence) -> list[SeedSequence]:
-    """Return a random stream for each task that does not depend on the order of tasks."""
+    """Return a random stream for each task, independent of the order of tasks."""
     order = sorted(question.task for question in task_questions)
     return [child(seed, order.index(question.task)) for question in task_questions]
 
@@ -447,7 +449,7 @@ def _findings(
 
 
 def _ropes(task_questions: Sequence[Question], how: Average) -> Iterator[Finding]:
-    """Yield findings about the ROPEs, some of which may be the default."""
+    """Yield findings about the ROPEs, some of which may be defaults."""
     yield from rope_findings(how.rope)
     some = [question for question in task_questions if question.rope.default]
     if some and not how.rope.default:
@@ -475,7 +477,7 @@ def _coarse(tasks: Mapping[str, Comparison]) -> Iterator[Finding]:
 def _of_tasks(by_task: Mapping[str, Sequence[Finding]]) -> Iterator[Finding]:
     """Yield a finding about tasks with warnings; serious if every task has a serious one.
 
-    It is also serious if the labels of any task are wrong, because then the mean is wrong.
+    It is also serious if the labels of any task are wrong, because the mean is then wrong.
     """
     names: dict[str, list[str]] = {}
     for task, findings in by_task.items():

@@ -1,4 +1,4 @@
-"""``SuiteComparison`` and ``SuiteRanking``: results for the mean over tasks, and for each task."""
+"""``SuiteComparison`` and ``SuiteRanking``: results for the mean over tasks and for each task."""
 
 from __future__ import annotations
 
@@ -77,11 +77,11 @@ class RankedTask(NamedTuple):
     leader, tied
         The best model, and all models that could still be best.
     means, mcse, observed
-        Unpooled posterior mean of each model, its Monte Carlo error, and the plug-in value.
+        Unpooled posterior mean of each model, its Monte Carlo error and the plug-in value.
     hdis
         Unpooled HDI of each model.
     decisions
-        Decision on the difference of each model from the leader of the task; None for the leader.
+        Decision on each model's difference from the leader of the task; None for the leader.
     """
 
     task: str
@@ -105,7 +105,7 @@ class RankedTask(NamedTuple):
 )
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class SuiteComparison(Difference, Tabular):
-    """A − B on the tasks of a suite; its main numbers are for the mean over these tasks.
+    """A − B on the tasks of a suite; the main numbers are for the mean over these tasks.
 
     Parameters
     ----------
@@ -120,11 +120,11 @@ class SuiteComparison(Difference, Tabular):
     tasks
         Comparison on each task separately.
     pooled
-        Difference on each task, partially pooled: the more alike the tasks are, the more it
-        shrinks toward the others.
+        Difference on each task, partially pooled: the more alike the tasks are, the more it is
+        shrunk toward the others.
     new_tasks
-        Mean over tasks like these, of which these are treated as a sample; None if they are too
-        few.
+        Mean over tasks like these (the suite's tasks are treated as a sample of them); None if
+        there are too few tasks.
     draws
         Draws of the mean over these tasks.
     findings
@@ -154,7 +154,7 @@ class SuiteComparison(Difference, Tabular):
 
     @property
     def win_rate(self) -> float:
-        """Probability that A is better on a task, averaged over the tasks with their weights."""
+        """Probability that A is better on a task, as a weighted average over the tasks."""
         better = {
             name: task.p_greater if task.spec.metric.greater_is_better else 1 - task.p_greater
             for name, task in self.tasks.items()
@@ -200,12 +200,12 @@ class SuiteComparison(Difference, Tabular):
         return latex_label(*self.names, "suite")
 
     def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
-        """Draw the interval of every task, of the mean over them, and of tasks like these.
+        """Draw the intervals of every task, of the mean over them and of tasks like these.
 
         Parameters
         ----------
         ax
-            Axes to draw into; new ones if None. They are returned.
+            Axes to draw into; new axes if None. They are returned.
         size
             Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
@@ -254,22 +254,22 @@ class SuiteModel(Summary):
     expected_rank, expected_rank_mcse
         Mean of this rank, and its Monte Carlo error.
     mean_rank, mean_rank_mcse, mean_rank_hdi
-        Rank on a task, averaged over the tasks, its Monte Carlo error, and its interval.
+        Rank on a task, averaged over the tasks, with its Monte Carlo error and interval.
     regret, regret_mcse
-        Expected loss of choosing the model instead of the best of each draw, and its Monte Carlo
-        error.
+        Expected loss of choosing this model instead of the best one in each draw, and its Monte
+        Carlo error.
     p_practically_best
-        Probability that it is not worse than the best by more than the ROPE.
+        Probability that the model is not worse than the best by more than the ROPE.
     p_best_new_tasks
-        Probability that it is the best on tasks like these; None with few tasks.
+        Probability that the model is the best on tasks like these; None if there are few tasks.
     against_leader, new_tasks
-        Difference from the leader on these tasks, and on tasks like these, before pooling, as in
+        Differences from the leader on these tasks and on tasks like these, before pooling, as in
         :func:`compare`; None for the leader.
     tied
-        Whether it could still be best on these tasks: it is the leader, or not worse than the
-        leader both before and after pooling.
+        Whether the model could still be best on these tasks: it is the leader, or it is not worse
+        than the leader both before and after pooling.
     n_draws
-        Number of draws behind its numbers.
+        Number of draws on which the numbers are based.
     """
 
     name: str
@@ -296,30 +296,30 @@ class SuiteModel(Summary):
 
     @property
     def p_best(self) -> float:
-        """Probability that it has the best mean over these tasks."""
+        """Probability that the model has the best mean over these tasks."""
         return float(self.p_rank[0])
 
     @property
     def decision(self) -> Decision | None:
-        """Decision on its difference from the leader; None for the leader."""
+        """Decision on the difference from the leader; None for the leader."""
         return None if self.against_leader is None else self.against_leader.decision
 
     @property
     def win_rate(self) -> float:
-        """Expected share of the other models that it beats on a task."""
+        """Expected share of the other models that this model beats on a task."""
         return (self.n_models - self.mean_rank) / (self.n_models - 1)
 
     @property
     def borda(self) -> float:
-        """Expected number of the other models that it beats on a task."""
+        """Expected number of the other models that this model beats on a task."""
         return self.n_models - self.mean_rank
 
     @property
     def mc_errors(self) -> dict[str, float]:
-        """Monte Carlo errors of its numbers, given the degree of pooling.
+        """Monte Carlo errors of the numbers, given the degree of pooling.
 
-        The degree is learned from the same draws. If models are nearly equal, numbers can vary two
-        and a half times as much between seeds.
+        The degree is learned from the same draws. If models are nearly equal, numbers can vary by
+        two and a half times as much between seeds.
         """
         chances = {"p_best": self.p_best, "p_practically_best": self.p_practically_best}
         errors = {name: probability_error(p, self.n_draws) for name, p in chances.items()}
@@ -352,7 +352,7 @@ class SuiteRanking(Tabular):
     Parameters
     ----------
     rows
-        One row per model, best mean over these tasks first.
+        One row per model; the best mean over these tasks comes first.
     rope
         Region of practical equivalence of the mean.
     scale
@@ -397,7 +397,7 @@ class SuiteRanking(Tabular):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The models, the leader first."""
+        """The models, starting with the leader."""
         return tuple(row.name for row in self.rows)
 
     @property
@@ -409,8 +409,8 @@ class SuiteRanking(Tabular):
     def tied(self) -> tuple[str, ...]:
         """The models that could still be best on these tasks: the leader, and all not ruled out.
 
-        A model is ruled out if it is worse than the leader (≪) and the whole HDI of the pooled
-        difference lies on the worse side of the ROPE too.
+        A model is ruled out if it is worse than the leader (≪) and the HDI of the pooled difference
+        also lies entirely on the worse side of the ROPE.
         """
         return tuple(row.name for row in self.rows if row.tied)
 
@@ -461,12 +461,12 @@ class SuiteRanking(Tabular):
         return latex_label("rank", "suite")
 
     def plot(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
-        """Draw each model's mean over tasks, with those that could still be best in a band.
+        """Draw each model's mean over tasks, and mark those that could still be best with a band.
 
         Parameters
         ----------
         ax
-            Axes to draw into; new ones if None. They are returned.
+            Axes to draw into; new axes if None. They are returned.
         size
             Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
@@ -484,12 +484,12 @@ class SuiteRanking(Tabular):
         )
 
     def plot_differences(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
-        """Draw the difference of every other model from the leader, with its decision.
+        """Draw every other model's difference from the leader, with its decision.
 
         Parameters
         ----------
         ax
-            Axes to draw into; new ones if None. They are returned.
+            Axes to draw into; new axes if None. They are returned.
         size
             Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """

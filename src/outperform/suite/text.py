@@ -45,7 +45,7 @@ _CARD_RANK = ("model", "decision", "p_best", "mean", "hdi", "observed")
 
 
 def task_table(facts: Facts) -> Table:
-    """Return one row per task, then the mean over these tasks, then tasks like these."""
+    """Return one row per task, then one for the mean over them, and one for tasks like these."""
     prob = f"{numbers.percent(facts['hdi']['prob'])} HDI"
     columns = (
         text_column("task"),
@@ -113,7 +113,7 @@ def new_tasks_sentence(facts: Mapping[str, Any], names: tuple[str, str]) -> str:
 
 
 def comparison_document(facts: Facts, draws: FloatArray) -> Document:
-    """Return the result on these tasks, on tasks like these, and on each task."""
+    """Return the result on these tasks, on tasks like these and on each task."""
     full, names = task_table(facts), read.names(facts, limit=_LIMIT)
     new, text = facts["new_tasks"], f"On these tasks: {headline(facts, limit=_LIMIT)}"
     rows: list[Mapping[str, Any]] = [*facts["tasks"], facts, *([new] if new is not None else [])]
@@ -232,7 +232,7 @@ def _describe(difference: Mapping[str, Any] | None, otherwise: str = "leader") -
 
 
 def _rank_notes(facts: Facts, shown: Collection[str] | None = None) -> tuple[str, ...]:
-    """Return sentences about the columns shown, all by default."""
+    """Return sentences about the columns shown; by default, all columns."""
     behind = [row["name"] for row in facts["models"] if row["tied"] and _is_worse(row)]
     columns = ("mean", "hdi", "p_best", "regret", "decision") if shown is None else shown
     new = shown is not None and "p_best_new_tasks" in shown
@@ -244,7 +244,7 @@ def _rank_notes(facts: Facts, shown: Collection[str] | None = None) -> tuple[str
 
 
 def _is_pooled(facts: Facts) -> bool:
-    """Return whether the models' means are partially pooled; two models are not."""
+    """Return whether the models' means are partially pooled; those of two models are not."""
     return len(facts["models"]) > 2
 
 
@@ -259,7 +259,7 @@ def _rank_caption(facts: Facts) -> str:
 
 
 def rank_title(facts: Facts) -> str:
-    r"""Return the best model, and those that are worse but could still be best, as a title.
+    r"""Return a title with the best model and those that are worse but could still be best.
 
     Examples
     --------
@@ -287,13 +287,13 @@ def _best(facts: Facts, limit: int | None) -> str:
 
 
 def _named(words: str, rows: Sequence[Mapping[str, Any]], limit: int | None) -> str:
-    """Return a clause with the names of models; "" without models."""
+    """Return a clause with the names of models; "" if there are none."""
     names = [for_text(row["name"], limit=limit) for row in rows]
     return f"; {words}: {listed(names, most=4)}" if names else ""
 
 
 def rank_headline(facts: Facts, *, limit: int | None = None) -> str:
-    """Return the best model on these tasks, those tied with it, and P(best) on tasks like these.
+    """Return the best model on these tasks, those tied with it and P(best) on tasks like these.
 
     Examples
     --------
@@ -325,7 +325,7 @@ def _is_worse(row: Facts) -> bool:
 
 
 def _leaders(facts: Facts) -> Table:
-    """Return the leader on each task, and the models that could also be best there."""
+    """Return the leader on each task and the models that could also be best on it."""
     columns = (
         text_column("task"),
         text_column("metric"),
@@ -397,7 +397,7 @@ def _against_leader(row: Facts) -> Span:
 
 
 def rank_document(facts: Facts) -> Document:
-    """Return the headline, the models, and the leader on each task."""
+    """Return the headline, the models and the leader on each task."""
     full, hdi = rank_table(facts), f"{numbers.percent(facts['hdi_prob'])} HDI"
     known = [against["decision"] for row in facts["models"] if (against := row["against_leader"])]
     table = brief(

@@ -261,7 +261,7 @@ def test_the_style_file_is_found_by_its_name():
         ([], "one-dimensional array of finite numbers"),
         ([[0.1, 0.2]], "one-dimensional array of finite numbers"),
         ([0.1, np.nan], "one-dimensional array of finite numbers"),
-        (([0.1, 0.2], [1.0]), "a grid and as many heights"),
+        (([0.1, 0.2], [1.0]), "a grid and heights of the same length"),
         (([0.1, 0.2], [1.0, np.inf]), "must be finite"),
         (([0.1, 0.2], [0.0, 0.0]), "must be finite"),
     ],

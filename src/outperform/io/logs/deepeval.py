@@ -1,4 +1,4 @@
-"""deepeval: a test run in its results folder."""
+"""deepeval: test runs from the results folder."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ def _read(path: Path) -> Log:
             case_scores[metric_name] = score
             verdict = get_optional(metric, "success", bool, at=at)
             case_scores[f"{metric_name}.success"] = verdict
-            if not get_optional(metric, "flaky", bool, at=at):  # a flaky failure may not count
+            if not get_optional(metric, "flaky", bool, at=at):  # a flaky failure may be ignored
                 verdicts.append(verdict)
-            if score is None:  # the metric failed, so it does not judge the answer
+            if score is None:  # the metric itself failed, so it has no result
                 case_scores |= {"success": None, f"{metric_name}.success": None}
             else:
                 scores.setdefault(metric_name, []).append(score)
@@ -79,7 +79,7 @@ def _read(path: Path) -> Log:
         )
     check_total(name, "passed tests", field_of(run, "testPassed"), passed.count(True))
     check_total(name, "failed tests", field_of(run, "testFailed"), passed.count(False))
-    if not any(field_of(case, "trace") for case in cases):  # parts of traces are scored too
+    if not any(field_of(case, "trace") for case in cases):  # parts of traces also have scores
         for entry in get_typed(run, "metricsScores", list, at=name):
             metric_name = get_typed(entry, "metric", str, at=name)
             values = {

@@ -48,14 +48,14 @@ _WORDS = {
 
 
 class Row(NamedTuple):
-    """One graded answer of a model.
+    """Graded answer of a model.
 
     Attributes
     ----------
     model
         Name of the model.
     id
-        Id of the item within its task: a text or an integer.
+        Id of the item within its task: a string or an integer.
     scores
         Values of the scores by name: a number, True or False, or None if the score is missing.
     task
@@ -63,14 +63,14 @@ class Row(NamedTuple):
     epoch
         Number of the answer to the item, from 1, if a model answers more than once.
     question
-        Question, in each form that the log contains. Logs of several models must agree on it;
-        otherwise they raise an error.
+        Question, in each form that the log contains. If the logs of several models disagree, an
+        error is raised.
     gold
-        Expected answer, likewise.
+        Expected answer, in the same way as ``question``.
     prompt
         Text sent to the model; a finding reports models with different prompts.
     about
-        Further fields of the item, for ``by=``, ``groups=`` and ``where=``.
+        Additional fields of the item, for ``by=``, ``groups=`` and ``where=``.
     """
 
     model: str
@@ -92,7 +92,7 @@ class Log(NamedTuple):
     rows
         Answers of one or several models.
     when
-        Time of writing, as a sortable text, for ``latest=``.
+        Time of writing, as sortable text, for ``latest=``.
     """
 
     rows: list[Row]
@@ -101,7 +101,7 @@ class Log(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogFormat:
-    """Format of the logs of one tool: how to recognize, find and read them.
+    """Log format of a tool: how to recognize, find and read its logs.
 
     Parameters
     ----------
@@ -109,15 +109,15 @@ class LogFormat:
         Name of the format in ``format=`` and ``--read-as``.
     read
         Function that reads one file. For a damaged or unfinished log, it raises ``DataError`` with
-        a sentence that begins with the name of the file.
+        a message that starts with the file name.
     files
-        Patterns for the names of logs in a folder, which may also end in ``.gz`` or ``.zst``.
+        File name patterns of logs in a folder; names may also end in ``.gz`` or ``.zst``.
     what
         Name of a log in messages. Default: "log", with the patterns.
     unmistakable
-        Patterns for names that show the format without ``format=``.
+        File name patterns that identify the format without ``format=``.
     start
-        Pattern for the first 200 bytes of a file that shows the format without ``format=``.
+        Pattern in the first 200 bytes of a file that identifies the format without ``format=``.
     right, grade
         Names of the tool's score for right and wrong and of its score for grades: the defaults of
         ``score=``.
@@ -143,7 +143,7 @@ class LogFormat:
             raise UsageError(f"the format {self.name!r} needs read=, a function that reads a file")
 
     def is_log(self, path: Path) -> bool:
-        """Return whether the name of a file is that of a log."""
+        """Return whether a file name is that of a log."""
         return any(
             fnmatchcase(path.name, f"{pattern}{packing}")
             for pattern in self.files
@@ -194,7 +194,7 @@ class LogFormat:
         ], failed
 
     def _read_checked(self, path: Path) -> Log:
-        """Read one file; check the result and translate exceptions if a plug-in reads it."""
+        """Read one file; for plug-ins, check the result and convert exceptions."""
         assert self.read is not None
         try:
             log = self.read(path)
@@ -225,8 +225,9 @@ class LogFormat:
             values = sorted({str(row.about.get(field)) for row in selected})
             if len(values) > 1:
                 raise UsageError(
-                    f"{name} has an answer for each {field} of {', '.join(map(repr, values))}; "
-                    f"name one, e.g. {param('where=', {field: values[0]})}"
+                    f"{name} has answers for several values of {field}, "
+                    f"{', '.join(map(repr, values))}; select one, e.g. "
+                    f"{param('where=', {field: values[0]})}"
                 )
         by_model: dict[tuple[str, str], list[Row]] = {}
         for row in selected:
@@ -289,7 +290,7 @@ def read_columns(
     where: Where,
     dialect: Dialect | None = None,
 ) -> tuple[str, dict[str, list[Any]]]:
-    """Return the name of a table, a frame or a file, and its selected columns."""
+    """Return the display name and the selected columns of a table, frame or file."""
     dialect = dialect or Dialect()
     frame = None if is_path(source) else known_frame(source)
     if frame is not None:
@@ -318,7 +319,7 @@ def read_json(path: Path) -> object:
     Parameters
     ----------
     path
-        File, which may be compressed as ``.gz`` or ``.zst``. A truncated file, or a repeated key,
+        File, possibly compressed as ``.gz`` or ``.zst``. A truncated file, or a repeated key,
         raises ``DataError``.
     """
     try:
@@ -326,17 +327,18 @@ def read_json(path: Path) -> object:
         return content
     except DataError as error:
         raise DataError(
-            f"{os.fspath(path)} is not a whole JSON file; was the evaluation cut off? {error}"
+            f"{os.fspath(path)} is not a complete JSON file; was the evaluation interrupted? "
+            f"{error}"
         ) from None
 
 
 def read_json_lines(path: Path) -> Iterator[tuple[str, dict[str, object]]]:
-    """Yield the objects of a JSON Lines file, each with the name of its line for messages.
+    """Yield the objects of a JSON Lines file, each with its line as text for messages.
 
     Parameters
     ----------
     path
-        File, which may be compressed as ``.gz`` or ``.zst``.
+        File, possibly compressed as ``.gz`` or ``.zst``.
     """
     for number, line in enumerate(_bytes(path).removeprefix(BOM_UTF8).split(b"\n"), start=1):
         if not line.strip():
@@ -346,7 +348,7 @@ def read_json_lines(path: Path) -> Iterator[tuple[str, dict[str, object]]]:
             record: object = parse(line, constants=True)
         except DataError as error:
             raise DataError(
-                f"{at} is not a whole line of JSON; was the evaluation cut off? {error}"
+                f"{at} is not a complete line of JSON; was the evaluation interrupted? {error}"
             ) from None
         if not isinstance(record, dict):
             raise DataError(f"{at} must be an object; got {shown(record)}")
@@ -381,7 +383,7 @@ def get_typed(record: object, key: str, kind: type[_Plain], *, at: str) -> _Plai
 
 
 def get_typed(record: object, key: str, kind: type, *, at: str) -> object:
-    """Return the value of a key in a record; raise ``DataError`` if it has another type.
+    """Return the value of a key in a record; raise ``DataError`` if the type is wrong.
 
     Parameters
     ----------
@@ -392,7 +394,7 @@ def get_typed(record: object, key: str, kind: type, *, at: str) -> object:
     kind
         Required type of the value; for ``float``, any finite number.
     at
-        Name of the record in messages: the file, and the part of it.
+        Name of the record in messages: the file, and the position in it.
 
     Examples
     --------
@@ -403,8 +405,8 @@ def get_typed(record: object, key: str, kind: type, *, at: str) -> object:
     fits = isinstance(value, (int, float)) if kind is float else isinstance(value, kind)
     if not fits or (kind is not bool and isinstance(value, bool)):
         raise DataError(
-            f"{at}: {key!r} must be {_WORDS[kind]}; got {shown(value)}. Is it a log of another "
-            "kind, or damaged?"
+            f"{at}: {key!r} must be {_WORDS[kind]}; got {shown(value)}. Is the log damaged, or of "
+            "another kind?"
         )
     if kind is float and not is_finite(value):
         raise DataError(f"{at}: {key!r} must be a finite number; got {shown(value)}")
@@ -466,7 +468,7 @@ def check_total(
     reported
         Total in the summary, or None if there is none.
     total
-        Total of the answers.
+        Total computed from the answers.
     within
         Largest allowed difference, as a share of the total.
     """

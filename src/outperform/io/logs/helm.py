@@ -1,4 +1,4 @@
-"""HELM: the run_spec.json, per_instance_stats.json and scenario_state.json of a run's folder."""
+"""HELM: run_spec.json, per_instance_stats.json and scenario_state.json in a run folder."""
 
 from __future__ import annotations
 
@@ -70,9 +70,9 @@ def _read(path: Path) -> Log:
 
 
 def _mean(stat: object, at: str) -> float | None:
-    """Return the mean of a statistic; its sum divided by its count must be the same."""
+    """Return the mean of a statistic, which must equal its sum divided by its count."""
     count = get_typed(stat, "count", int, at=at)
-    get_typed(stat, "count", float, at=at)  # an integer may be too large for a float
+    get_typed(stat, "count", float, at=at)  # an integer can be too large for a float
     if not count:
         return None
     mean, total = (get_typed(stat, key, float, at=at) for key in ("mean", "sum"))

@@ -1,4 +1,4 @@
-"""inspect_ai: logs, and tables made from them."""
+"""inspect_ai: logs, and tables created from logs."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ from outperform.io.logs.samples import (
 from outperform.io.tables import SEVERAL, Table, Where
 
 _ENDINGS = (".eval", ".json")
-_LISTS = ("logs.json", "eval-set.json")  # lists of the logs in the same folder
+_LISTS = ("logs.json", "eval-set.json")  # lists of logs in the same folder
 # Default name of a log: the time, the task, sometimes the model, and an id.
 _NAME = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d[^_]*_[^_]+_")
-_UNSAFE = re.compile("[_/:+]")  # replaced by - in names of files
+_UNSAFE = re.compile("[_/:+]")  # replaced by - in file names
 _START = "_journal/start.json"
 _READ = ("header.json", "summaries.json")
 _NOT_QUESTION = {"id", "internal", "source", "metadata"}
-_MAX_ERROR = 100  # characters of an error to show
+_MAX_ERROR = 100  # number of characters of an error to show
 _ZSTD = 93  # compression type; zipfile supports it from Python 3.14 on
 
 
@@ -58,7 +58,7 @@ class _Inspect(LogFormat):
     def load(
         self, parts: Sequence[Part], *, score: str | None, where: Where, fields: Sequence[str]
     ) -> tuple[list[Samples], list[FailedLog]]:
-        """Read logs, and tables made from them."""
+        """Read logs, and tables created from logs."""
         samples: list[Samples] = []
         failed: list[FailedLog] = []
         for part in parts:
@@ -88,7 +88,7 @@ FORMAT = _Inspect(
 def _read_log(
     part: Part, path: Path, *, where: Where, fields: Sequence[str] = ()
 ) -> Samples | FailedLog | None:
-    """Return the samples of one log under its own name, or None if its task is not requested.
+    """Return the samples of one log, or None if its task is not requested.
 
     A log that is damaged, or whose evaluation failed, is returned as failed.
     """
@@ -122,7 +122,7 @@ def _read_log(
 
 
 def _when(created: object) -> str | None:
-    """Return a time in UTC as a sortable text."""
+    """Return a time in UTC as sortable text."""
     try:
         time = datetime.fromisoformat(str(created)).astimezone(UTC)
     except (ValueError, OverflowError):
@@ -158,7 +158,7 @@ def _failure(name: str, header: Mapping[str, object], samples: object) -> str | 
 def _contradiction(
     name: str, header: Mapping[str, object], samples: Sequence[Mapping[str, Any]], read: Samples
 ) -> str | None:
-    """Return how the summary of a log contradicts its samples, or None."""
+    """Return how a log's summary contradicts its samples, or None."""
     results = header.get("results")
     if not isinstance(results, dict):
         return None
@@ -168,7 +168,7 @@ def _contradiction(
     if not results.get("early_stopping"):  # early stopping omits samples on purpose
         if total is not None and total != len(samples):
             return differs("samples in total", total, str(len(samples)))
-        # A sample with an error may still have scores, so there are two possible counts.
+        # A sample with an error can still have scores, so two counts are possible.
         counts = {
             sum(not entry.get("error") for entry in samples),
             sum(bool(entry.get("scores")) for entry in samples),
@@ -191,8 +191,8 @@ _MEANS = ("accuracy", "mean")
 def _mean_of(read: Samples, score: Mapping[str, Any], metric: str) -> float | None:
     """Return the mean of a score over samples, each of which is the mean of its epochs.
 
-    It is None if the log may have computed another mean: with another reducer, or of values that
-    scorers convert to numbers in different ways.
+    Returns None if the log may contain a different mean: with another reducer, or if scorers may
+    convert values to numbers differently.
     """
     name, scorer = score.get("name"), score.get("scorer")
     values = read.scores.get(f"{scorer}.{name}", read.scores.get(str(name)))
@@ -213,7 +213,7 @@ def _mean_of(read: Samples, score: Mapping[str, Any], metric: str) -> float | No
     return sum(means) / len(means) if means else None
 
 
-_PLAIN = ("C", "I", "N", 0, 1, None)  # values with the same meaning for every accuracy
+_PLAIN = ("C", "I", "N", 0, 1, None)  # values that every accuracy metric interprets in the same way
 
 
 def _first_line(text: str) -> str:
@@ -235,7 +235,7 @@ def _samples(
     questions = {"input": [_short(_without_ids(question, images=False)) for question in inputs]}
     gold = {"target": [_short(target) for target in targets]}
     if not summaries:
-        # Messages have random ids; only their roles and contents must agree.
+        # Messages have random ids, so only roles and contents must agree.
         questions["whole input"] = [as_text(_without_ids(question)) for question in inputs]
         gold["whole target"] = [as_text(target) for target in targets]
     questions[_IN_TABLES] = [_short(text) if isinstance(text, str) else None for text in inputs]
@@ -269,13 +269,13 @@ _IN_TABLES = "input as text"
 
 
 def _target(value: object) -> object:
-    """Return the expected answer, with a list of texts joined by commas, as in tables."""
+    """Return the expected answer, with a list of strings joined by commas, as in tables."""
     if isinstance(value, list) and all(isinstance(answer, str) for answer in value):
         return ",".join(value)
     return value
 
 
-_MAX_SUMMARY = 5120  # characters of a text in the summaries of an .eval log
+_MAX_SUMMARY = 5120  # maximum number of characters of a text in the summaries of an .eval log
 _CUT_OFF = "...\n(content truncated)"
 
 
@@ -293,7 +293,7 @@ def _shortened(value: Any) -> Any:
 
 
 def _without_ids(question: object, *, images: bool = True) -> object:
-    """Return a question with only the roles and contents of its messages."""
+    """Return a question that has only the roles and contents of its messages."""
     if isinstance(question, list):
         return [
             [message.get("role"), _content(message.get("content"), images)]
@@ -360,7 +360,7 @@ def _of_archive(path: Path) -> tuple[Any, Any]:
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
-            if "header.json" not in names and _START in names:  # the header is written last
+            if "header.json" not in names and _START in names:  # The header is written last.
                 return {**_parsed(path, archive, _START), "status": "started"}, None
             if "header.json" not in names or "summaries.json" not in names:
                 raise DataError(
@@ -378,7 +378,7 @@ def _of_archive(path: Path) -> tuple[Any, Any]:
 
 
 def _check_members(path: Path, archive: zipfile.ZipFile) -> None:
-    """Raise an error if an archive contains two versions of a file that is read."""
+    """Raise an error if an archive contains two versions of a required file."""
     known: dict[str, int] = {}
     for member in archive.infolist():
         if member.filename in _READ and known.setdefault(member.filename, member.CRC) != member.CRC:
@@ -396,7 +396,7 @@ def _parsed(path: Path, archive: zipfile.ZipFile, name: str) -> Any:
 
 
 def _member(path: Path, archive: zipfile.ZipFile, name: str) -> bytes:
-    """Return one file of an archive; zstd is unpacked here, because zipfile may not support it."""
+    """Return a file from an archive; zstd is unpacked here, as zipfile may not support it."""
     member = archive.getinfo(name)
     title = f"{name} in {os.fspath(path)}"
     size = min(member.compress_size, path.stat().st_size)
@@ -428,7 +428,7 @@ _HINT = (
 def _read_table(
     part: Part, *, score: str | None, where: Where, fields: Sequence[str] = ()
 ) -> list[Samples]:
-    """Return the samples of each model in a table."""
+    """Return the samples per model in a table."""
     name, columns = read_columns(
         part.source, lambda table: _columns(table, score, fields), ("id",), where=where
     )
@@ -441,7 +441,7 @@ def _read_table(
     known = list(dict.fromkeys(models))
     if None in known or "" in known:
         raise DataError(
-            f"{name} does not name the model of every sample; pass the name, {{'model': table}}, "
+            f"{name} lacks the model name of some samples; pass the name, {{'model': table}}, "
             f"or {_HINT}"
         )
     return [
@@ -471,7 +471,7 @@ def _columns(table: Table | Frame, score: str | None, fields: Sequence[str]) -> 
         )
     ]
     if score is not None:
-        # A key of a dictionary may be in any column, so without a match all columns are read.
+        # A dictionary key may be in any column, so without a match all columns are read.
         matches = [
             name for name in known if f"{score}.".startswith(f"{name.removeprefix(_PREFIX)}.")
         ]
@@ -521,7 +521,7 @@ def _table_samples(
 
 
 def _table_value(value: object) -> Any:
-    """Return a score; dictionaries are JSON texts in tables."""
+    """Return a score; in tables, dictionaries are JSON strings."""
     if isinstance(value, str) and value.lstrip().startswith("{"):
         with suppress(DataError):
             return parse(value, constants=True)

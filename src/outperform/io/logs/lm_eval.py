@@ -35,18 +35,18 @@ from outperform.io.tables import SEVERAL, Table, Where, opened
 _NAME = re.compile(
     r"samples_(?P<task>.+?)(?:_(?P<when>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?))?\.jsonl(?:\.gz|\.zst)?"
 )
-# Fields of a line that are not scores; older versions do not list the scores.
+# Fields of a line that are not scores, needed because older versions do not list the scores.
 _FIELDS = {
     "doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics",
     "doc_hash", "prompt_hash", "target_hash", "task_name",
 }  # fmt: skip
-_RANDOM = re.compile("[a-z0-9_]{8}")  # folder that lm_eval makes for a model without a name
+_RANDOM = re.compile("[a-z0-9_]{8}")  # folder that lm_eval creates for a model without a name
 _HASHES = ("doc_hash",)  # of the question
 _GOLD = ("target", "target_hash")
 
 
 class Log(NamedTuple):
-    """One file, with its model and task."""
+    """Log file, with its model and task."""
 
     model: str
     turn: int
@@ -58,9 +58,9 @@ class Log(NamedTuple):
 
 
 class _Lines(NamedTuple):
-    """Lines of one log, as columns, and the filters that they name."""
+    """Lines of one log, as columns, and their filters."""
 
-    filters: list[str] | None  # None if the lines name none
+    filters: list[str] | None  # None if the lines have no filter
     ids: list[Any]
     questions: dict[str, list[str | None]]
     gold: dict[str, list[str | None]]
@@ -76,10 +76,10 @@ class _LmEval(LogFormat):
     def load(
         self, parts: Sequence[Part], *, score: str | None, where: Where, fields: Sequence[str]
     ) -> tuple[list[Samples], list[FailedLog]]:
-        """Read doc_id, hashes, target, scores and fields of doc, but not prompts and answers.
+        """Read doc_id, hashes, target, scores and doc fields, but not prompts and answers.
 
-        Questions are read too if a line has no hash of its question. Logs that cannot be read are
-        returned as failed.
+        Questions are also read if a line has no question hash. Unreadable logs are returned as
+        failed.
         """
         conditions = dict(where or {})
         logs = _with_run_names([log for part in parts for log in _logs(part)])
@@ -109,7 +109,7 @@ FORMAT = _LmEval(
 
 
 def _contradiction(log: Log, lines: _Lines) -> str | None:
-    """Return how the results next to a log contradict its lines, or None."""
+    """Return how the results file next to a log contradicts its lines, or None."""
     if log.when is None or not is_path(log.source):
         return None
     path = Path(log.source).with_name(f"results_{log.when}.json")
@@ -221,7 +221,7 @@ def _check_filters(read: Sequence[tuple[Log, _Lines]]) -> None:
     every = [lines.filters or ["none"] for _, lines in read]
     for (log, _), names in zip(read, every, strict=True):
         if len(names) > 1:
-            # Tasks without this filter would lose all their lines.
+            # Tasks without this filter would lose all lines.
             others = {listed[0]: None for listed in every if names[0] not in listed}
             keep = [names[0], *others] if others else names[0]
             raise UsageError(
@@ -232,7 +232,7 @@ def _check_filters(read: Sequence[tuple[Log, _Lines]]) -> None:
         first, before = known.setdefault(log.task, (names[0], log.name))
         if first != names[0]:
             raise DataError(
-                f"{log.name} has the answers of the filter {names[0]!r}, but {before} those of "
+                f"{log.name} has answers for the filter {names[0]!r}, but {before} answers for "
                 f"{first!r}; keep one filter, e.g. with {param('where=', {'filter': first})}"
             )
 
@@ -264,7 +264,7 @@ def _samples(log: Log, lines: _Lines, where: Where) -> Samples:
 
 
 def _filters(table: Table, where: Where, engine: Engine) -> list[str] | None:
-    """Return the filters of the answers; newer versions write one line per filter."""
+    """Return the filter of each answer; newer versions write one line per filter."""
     if "filter" not in table.names:
         return None
     query = table.select(("filter",), where=where)
@@ -312,7 +312,7 @@ def _logs(part: Part) -> list[Log]:
 
 
 def _outer(part: Part, path: Path, folders: Sequence[str]) -> str | None:
-    """Return the folder of the run if it contains only the folder of one model."""
+    """Return the run folder if it contains only one model folder."""
     root = Path(os.path.abspath(part.source))
     if part.model is not None or not root.is_dir():
         return None
@@ -324,10 +324,10 @@ def _outer(part: Part, path: Path, folders: Sequence[str]) -> str | None:
 
 
 def _with_run_names(logs: Sequence[Log]) -> list[Log]:
-    """Name models after the folders of their runs if the folders of the logs do not differ.
+    """Name models after their run folders if the log folders have the same name.
 
-    In the output folder, lm_eval makes a folder with the name of the model, or with a random name
-    if the model has none.
+    In the output folder, lm_eval creates a folder named after the model, or with a random name if
+    the model has no name.
     """
     outer = {(log.model, log.outer) for log in logs}
     inner = [model for model, _ in outer]
@@ -361,9 +361,9 @@ def _log(part: Part, path: Path, outer: str | None) -> Log:
 
 
 def _check_lines(log: Log) -> None:
-    """Raise an error for a single list of all samples, as the oldest versions wrote it."""
+    """Raise an error for a single list of all samples, as written by the oldest versions."""
     if not is_path(log.source) or not (path := Path(log.source)).is_file():
-        return  # the reader will report the error
+        return  # the reader reports the error
     with path.open("rb") as stream:
         if stream.read(64).lstrip()[:1] == b"[":
             raise DataError(

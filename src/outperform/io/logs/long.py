@@ -1,4 +1,4 @@
-"""Tables with one row per item and model, whose columns the caller names."""
+"""Tables with one row per item and model; the caller passes the column names."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from outperform.io.logs.samples import (
 )
 from outperform.io.tables import Table, Where
 
-# Columns that must have the same value for every model of an item, if a table has them.
+# Columns that, if present, must have the same value for all models of an item.
 _QUESTIONS = ("question", "question_hash", "doc_hash", "input")
 _GOLD = (
     "truth", "gold", "target", "target_hash", "expected", "expected_answer", "expected_output",

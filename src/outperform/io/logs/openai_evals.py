@@ -1,4 +1,4 @@
-"""openai-evals: the JSON Lines of its recorder, with a spec, events and a final report."""
+"""openai-evals: JSON Lines from the recorder, with a spec, events and a final report."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _read(path: Path) -> Log:
     for at, line in read_json_lines(path):
         if "spec" in line:
             if spec is not None:
-                raise DataError(f"{at}: a second run starts; keep one run in a file")
+                raise DataError(f"{at}: a second run starts here; keep one run per file")
             spec = get_typed(line, "spec", dict, at=at)
         elif "final_report" in line:
             report = get_typed(line, "final_report", dict, at=at)
@@ -62,7 +62,7 @@ def _read(path: Path) -> Log:
 
 
 def _rows(events: Iterable[tuple[str, dict[str, object]]], model: str, task: str) -> Iterator[Row]:
-    """Yield the graded answers to each sample; a sample without a grade has no score."""
+    """Yield the graded answers for each sample; a sample without a grade has no score."""
     samples: dict[str, dict[str, list[dict[str, object]]]] = {}
     for at, event in events:
         events_by_kind = samples.setdefault(get_typed(event, "sample_id", str, at=at), {})

@@ -17,12 +17,12 @@ from outperform.io.logs.samples import LONG, Item, Samples, as_grade, is_right
 _EXAMPLES = 5
 
 
-# Which score counts
+# Choice of the score
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """Kind of a score: how to read its values, and words for messages."""
+    """Kind of score: how to parse its values, and wording for messages."""
 
     read: Callable[[Any], float | None]  # None if it is missing; raises ValueError
     says: str
@@ -36,7 +36,7 @@ RIGHT = Kind(
     looks="right or wrong (1 and 0, true and false, C and I)",
     otherwise=lambda: either(
         "which is neither right nor wrong. Compare the mean of such grades, read by "
-        "op.read_scores, or decide what is good enough and count that with "
+        "op.read_scores, or set a threshold and count with "
         "Outcomes.from_correct({'model': score >= 0.5, …})",
         "which is neither right nor wrong; compare the mean of such grades with --metric mean",
     ),
@@ -60,7 +60,7 @@ def choose_score(every: Sequence[Samples], score: str | None, kind: Kind) -> str
         return score
     shared = [name for name in every[0].scores if all(name in log.scores for log in every)]
     fitting = [name for name in shared if all(_is_of(log, name, kind) for log in every)]
-    if kind is GRADE and len(fitting) > 1:  # prefer numbers to scores of right and wrong
+    if kind is GRADE and len(fitting) > 1:  # numeric scores are preferred to right/wrong scores
         numbers = [name for name in fitting if not _is_boolean(every, name)]
         fitting = numbers or fitting
     if len(fitting) == 1:
@@ -85,7 +85,7 @@ def choose_score(every: Sequence[Samples], score: str | None, kind: Kind) -> str
         f"no score occurs in all logs and has values that are {kind.looks}; the logs have "
         f"{known or 'none'}. "
         + (
-            f"They are of {len(tasks)} tasks: {by_task}"
+            f"The logs have {len(tasks)} tasks: {by_task}"
             if len(tasks) > 1
             else f"Select one with {param('score=')} to see why it does not fit"
         )
@@ -95,7 +95,7 @@ def choose_score(every: Sequence[Samples], score: str | None, kind: Kind) -> str
 def choose_by_task(
     every: Sequence[Samples], scores: Mapping[str, str], kind: Kind
 ) -> tuple[list[Samples], str]:
-    """Return the samples of all tasks, with the requested score of each task as one score."""
+    """Return the samples of all tasks, with each task's requested score under one name."""
     parts = [(task, log) for samples in every for task, log in samples.by_task().items()]
     known = dict.fromkeys(task for task, _ in parts)
     for task in scores:
@@ -116,7 +116,7 @@ def choose_by_task(
 
 
 def _full_name(every: Sequence[Samples], score: str) -> str:
-    """Return ``scorer.key`` for a key of only one scorer; any other name unchanged."""
+    """Return ``scorer.key`` if a key belongs to only one scorer; otherwise the name unchanged."""
     known = dict.fromkeys(name for samples in every for name in samples.scores)
     if score in known:
         return score
@@ -159,7 +159,7 @@ def _check_values(samples: Samples, score: str, kind: Kind) -> None:
 
 
 class Answer(NamedTuple):
-    """An answer to an item, numbered from 1."""
+    """Answer to an item, numbered from 1."""
 
     item: Item
     number: int
@@ -174,14 +174,14 @@ class Paired(NamedTuple):
 
     score: str
     scores: dict[str, list[float]]
-    groups: list[Any] | None  # of each answer; None if every item has one answer
+    groups: list[Any] | None  # group of each answer; None if every item has one answer
     by: dict[str, list[Any]] | None  # columns that define slices
     findings: tuple[Finding, ...]
-    ids: list[str]  # of each answer, in tables
+    ids: list[str]  # name of each answer in tables
 
 
 class Naming(NamedTuple):
-    """Names of answers in messages, as short as the data allow."""
+    """Display names of answers in messages, as short as possible."""
 
     several_tasks: bool
     repeated: bool
@@ -205,7 +205,7 @@ class Naming(NamedTuple):
 
     @property
     def noun(self) -> str:
-        """The noun for answers in messages."""
+        """Noun for answers in messages."""
         return "samples" if self.repeated else "items"
 
 
@@ -219,7 +219,7 @@ def pair(
     on_missing: OnMissing,
     on_null: OnNull,
 ) -> Paired:
-    """Pair the answers of all models; repeated answers to an item form a group."""
+    """Pair the answers of all models; several answers to one item form a group."""
     by_model: dict[str, list[Samples]] = {}
     for samples in every:
         by_model.setdefault(samples.model, []).append(samples)
@@ -257,7 +257,7 @@ def pair(
 def _shared_groups(
     name: str, tasks: Sequence[str], group_of: Sequence[object]
 ) -> tuple[Finding, ...]:
-    """Report names of groups that occur in several tasks, as a different group in each."""
+    """Report group names that occur in several tasks, where they mean different groups."""
     known: dict[object, set[str]] = {}
     for task, group in zip(tasks, group_of, strict=True):
         known.setdefault(group, set()).add(task)
@@ -281,7 +281,7 @@ OWN = ("task", "id")
 
 
 def _field(every: Sequence[Samples], name: str, answers: Sequence[Answer]) -> list[Any]:
-    """Return a field of the item of each answer; the logs must agree on it."""
+    """Return an item field for each answer; the logs must agree on it."""
     if name in OWN:
         return [getattr(answer.item, name) for answer in answers]
     first: dict[Item, tuple[Any, Samples]] = {}
@@ -301,7 +301,7 @@ def _field(every: Sequence[Samples], name: str, answers: Sequence[Answer]) -> li
     if missing:
         raise DataError(
             f"{len(missing)} of {len(answers)} items have no {name!r}, e.g. {missing[0]!r}; use a "
-            "field that all of them have"
+            "field that all items have"
         )
     invalid = next((value for value in values if not isinstance(value, (str, int, float))), None)
     if invalid is not None:
@@ -312,7 +312,7 @@ def _field(every: Sequence[Samples], name: str, answers: Sequence[Answer]) -> li
 
 
 def _answers(runs: Sequence[Samples], score: str, kind: Kind) -> Answers:
-    """Return the answers of one model; those to the same item are numbered in order."""
+    """Return the answers of one model; answers to the same item are numbered in order."""
     rows = [
         (item, samples.turn, epoch, value, samples.name)
         for samples in runs
@@ -357,7 +357,7 @@ def _check_unique(keys: Sequence[tuple[Item, int, int]], runs: Sequence[Samples]
 
 
 class _Aspect(NamedTuple):
-    """Property of items on which the logs of all models must agree."""
+    """Item property on which the logs of all models must agree."""
 
     columns: Callable[[Samples], Mapping[str, list[str | None]]]
     differs: str
@@ -452,7 +452,7 @@ def _different_items(samples: Samples, other: Sequence[_Difference], aspect: _As
 
 
 def _distinct_names(first: Samples, second: Samples) -> tuple[str, str]:
-    """Return the names of two logs, with their models if both are in one file."""
+    """Return the names of two logs, plus their models if both are in one file."""
     if first.name != second.name or first.model == second.model:
         return first.name, second.name
     return f"{first.model!r} in {first.name}", f"{second.model!r}"
@@ -462,11 +462,11 @@ def _ids(other: Sequence[_Difference]) -> str:
     return ", ".join([*dict.fromkeys(repr(difference.item.id) for difference in other)][:_EXAMPLES])
 
 
-_MAX_TEXT = 40  # characters of a question or an expected answer to show
+_MAX_TEXT = 40  # number of characters of a question or expected answer to show
 
 
 def _around_difference(first: str, second: str) -> tuple[str, str]:
-    """Return the parts of two texts around their first difference."""
+    """Return excerpts of two texts around their first difference."""
     n_same = next(
         (k for k, pair in enumerate(zip(first, second, strict=False)) if pair[0] != pair[1]),
         min(len(first), len(second)),
@@ -481,13 +481,13 @@ def _around_difference(first: str, second: str) -> tuple[str, str]:
 
 
 def _known_columns(samples: Samples, aspect: _Aspect) -> set[str]:
-    """Return the columns in which a log has a value for some item."""
+    """Return the columns in which a log has a value for at least one item."""
     columns = aspect.columns(samples)
     return {name for name, values in columns.items() if any(value is not None for value in values)}
 
 
 def _not_compared(every: Sequence[Samples], aspect: _Aspect) -> list[Item]:
-    """Return the items with values in some logs, but in no column of all models."""
+    """Return the items with values in some logs, but in no column that all models have."""
     complete = [
         {name for name, values in aspect.columns(log).items() if None not in values}
         for log in every
@@ -520,7 +520,7 @@ def _without_score(
     naming: Naming,
     on_null: OnNull,
 ) -> tuple[Finding, ...]:
-    """Raise an error for answers without a score, or drop them for all models with a finding."""
+    """Raise an error for answers without a score, or drop these for all models with a finding."""
     unscored = {
         model: [answer for answer, value in scored.items() if value is None]
         for model, scored in answers.items()
@@ -535,7 +535,7 @@ def _without_score(
         return ()
     if on_null == "raise":
         raise DataError(
-            "; ".join(faults) + ". Did the evaluation fail on them? Run them again, or drop them "
+            "; ".join(faults) + ". If the evaluation failed on these, rerun them, or drop them "
             f"for all models with {param('on_null=', 'drop')}"
         )
     every = {answer for missing in unscored.values() for answer in missing}
@@ -550,7 +550,7 @@ def _without_score(
 def _without_partner(
     answers: Mapping[str, Answers], naming: Naming, on_missing: OnMissing
 ) -> tuple[Finding, ...]:
-    """Raise an error for answers that some models lack, or drop them with a finding."""
+    """Raise an error for answers missing from some models, or drop these with a finding."""
     every = {answer for scored in answers.values() for answer in scored}
     missing = {model: every - scored.keys() for model, scored in answers.items()}
     faults = [
@@ -566,7 +566,7 @@ def _without_partner(
         return ()
     text = f"of {len(every)} {naming.noun} that some model answered, {'; '.join(faults)}"
     if on_missing == "raise":
-        as_often = ", each as often" if naming.repeated else ""
+        as_often = ", equally often" if naming.repeated else ""
         raise DataError(
             f"{text}. Evaluate the models on the same items{as_often}, or keep the "
             f"{common} that all of them answered with {param('on_missing=', 'drop')}"

@@ -22,7 +22,7 @@ from outperform.io.logs.format import (
 from outperform.io.logs.samples import as_text, field_of
 
 _ERROR = 2  # failure reason: a provider error, not an assertion
-_MAX_LABEL = 40  # characters of a prompt's label in the name of a model
+_MAX_LABEL = 40  # characters of the prompt label in a model name
 
 
 def _read(path: Path) -> Log:
@@ -72,9 +72,7 @@ def _scores(result: object, at: str) -> tuple[dict[str, object], str]:
     if reason == _ERROR:
         return dict.fromkeys(("success", "score", *named)), "Error"
     if right and reason:
-        raise DataError(
-            f"{at} is damaged: it is a success, but has the reason of a failure, {reason}"
-        )
+        raise DataError(f"{at} is damaged: it is a success, but has a failure reason, {reason}")
     grading = get_optional(result, "gradingResult", dict, at=at) or {}
     copies = {"pass": right, "score": score, "namedScores": named}
     for key, value in copies.items():
@@ -85,13 +83,13 @@ def _scores(result: object, at: str) -> tuple[dict[str, object], str]:
 
 
 def _short(labels: Sequence[str], column: int) -> str:
-    """Return the label of a prompt, or its number if the label is the whole prompt."""
+    """Return the label of a prompt, or its number if the label is the full prompt."""
     label = labels[column]
     return label if len(label) <= _MAX_LABEL and label.isprintable() else f"prompt {column + 1}"
 
 
 def _numbered(rows: Sequence[tuple[int, int, Row]]) -> list[Row]:
-    """Return the answers with the numbers of tests as ids; repeated runs have the same number."""
+    """Return the answers with test numbers as ids; repeated runs have the same number."""
     tests: dict[object, int] = {}
     times: Counter[tuple[int, object]] = Counter()
     numbered = []

@@ -33,14 +33,14 @@ from outperform.io.remote import is_remote
 from outperform.io.tables import Where
 
 _EXAMPLES = 5
-_START = 200  # bytes of a file that may show its format
+_START = 200  # number of bytes of a file that may show its format
 
 Models = Sequence[str] | Mapping[str, str] | None
 Score = str | Mapping[str, str] | None
 
 
 def recognized(source: object) -> str | None:
-    """Return the format of the logs in files or folders, if names or first bytes show it.
+    """Return the log format of files or folders, if names or first bytes show it.
 
     Plug-ins are tried only if no built-in format matches.
     """
@@ -55,7 +55,7 @@ def recognized(source: object) -> str | None:
 
 
 def _shared_format(paths: Sequence[Path], formats: Sequence[LogFormat]) -> str | None:
-    """Return the format that all paths share, if any; logs may be at any depth of a folder."""
+    """Return the format shared by all paths, if any; logs can be at any depth of a folder."""
 
     def by_name(path: Path) -> set[str]:
         return {
@@ -89,7 +89,7 @@ def _shared_format(paths: Sequence[Path], formats: Sequence[LogFormat]) -> str |
 
 
 def read_evaluations(source: object, **options: Any) -> Outcomes:
-    """Return what several models got right, paired by item; see :func:`outperform.read`."""
+    """Return outcomes of right and wrong answers, paired by item; see :func:`outperform.read`."""
     paired = _read(source, RIGHT, **options)
     data = _build(paired, RIGHT)
     assert isinstance(data, Outcomes)
@@ -111,7 +111,7 @@ def read_tasks(
     on_null: OnNull = "raise",
     **options: Any,
 ) -> dict[str, Outcomes | Scores]:
-    """Return the data of each task: outcomes if its score means right or wrong, else scores.
+    """Return the data per task: outcomes if the score is right or wrong, otherwise scores.
 
     Parameters
     ----------
@@ -129,7 +129,8 @@ def read_tasks(
             parts.setdefault(task, []).append(of_task)
     score_by_task = loaded.called if isinstance(loaded.called, Mapping) else None
     if score_by_task is not None:
-        choose_by_task(loaded.samples, score_by_task, GRADE)  # raises if a task has no score
+        # raises an error if a task has no score
+        choose_by_task(loaded.samples, score_by_task, GRADE)
     tasks: dict[str, Outcomes | Scores] = {}
     for task, part in parts.items():
         name, kind = _score_of(part, loaded.score if score_by_task is None else score_by_task[task])
@@ -140,7 +141,7 @@ def read_tasks(
 
 
 def _score_of(part: Sequence[Samples], score: str | None) -> tuple[str, Kind]:
-    """Return the score of a task and its kind."""
+    """Return the score of a task, with its kind."""
     try:
         return choose_score(part, score, RIGHT), RIGHT
     except (DataError, UsageError) as error:
@@ -178,7 +179,7 @@ def _read(
 
 
 class Loaded(NamedTuple):
-    """The samples of all logs, and the requested scores."""
+    """Samples of all logs, and the requested scores."""
 
     samples: list[Samples]
     called: Score  # the score passed by the caller, as the logs name it
@@ -249,7 +250,7 @@ def _called(score: Score, log_format: LogFormat) -> Score:
 
 
 def _latest(every: Sequence[Samples]) -> tuple[list[Samples], tuple[Finding, ...]]:
-    """Keep the newest log of each model and task, and report the others."""
+    """Keep the newest log per model and task, and report the others."""
     runs: dict[tuple[str, int, str], list[Samples]] = {}
     for samples in every:
         for task, run in samples.by_task().items():
@@ -261,8 +262,8 @@ def _latest(every: Sequence[Samples]) -> tuple[list[Samples], tuple[Finding, ...
         if len(same) > 1 and ("" in times or times.count(newest) > 1):
             names = " and ".join(run.name for run in same[:_EXAMPLES])
             raise DataError(
-                f"{names} are of the same model and task, but do not show which is the newest; "
-                "pass only the log to read"
+                f"{names} have the same model and task, but do not show which is newest; pass "
+                "only the log to read"
             )
         latest.append(same[times.index(newest)])
         older += [run.name for run in same if run.when != newest and len(same) > 1]
@@ -274,7 +275,7 @@ def _latest(every: Sequence[Samples]) -> tuple[list[Samples], tuple[Finding, ...
 
 
 def _failed_logs(failed: Sequence[FailedLog], models: Models) -> list[FailedLog]:
-    """Keep the failed logs of requested models, and those of unknown models."""
+    """Return the failed logs of requested or unknown models."""
     if not models or isinstance(models, (str, bytes)):
         return list(failed)
     requested = models.values() if isinstance(models, Mapping) else models
@@ -298,7 +299,7 @@ def _without_failed(
 
 
 def _only(every: Sequence[Samples], models: Models) -> list[Samples]:
-    """Keep the requested models, under their new names if there are any."""
+    """Keep the requested models, and rename them if names were passed."""
     if models is None:
         return list(every)
     if isinstance(models, (str, bytes)) or not models:

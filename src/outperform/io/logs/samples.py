@@ -1,4 +1,4 @@
-"""Samples of one model in one log; the files of logs, and the meaning of their values."""
+"""Samples of one model in one log; log files, and the interpretation of their values."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from outperform.errors import DataError, UsageError, param
 from outperform.io.engine import EngineFault
 
 LONG = "long"
-"""The format of a table with one row per item and model, whose columns the caller names."""
+"""Format of a table with one row per item and model; the caller names the columns."""
 
 
 class Item(NamedTuple):
-    """An item: its task, and its id within the task."""
+    """Item, identified by its task and its id within the task."""
 
     task: str
     id: str
@@ -31,7 +31,7 @@ class Item(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Samples:
-    """The samples of one model in one log or table, as columns of equal length.
+    """Samples of one model in one log or table, as columns of equal length.
 
     Parameters
     ----------
@@ -48,18 +48,18 @@ class Samples:
     epochs
         Number of the answer to the item.
     questions
-        Question of each item, by name of the form (a hash, a text) in which logs can be compared;
-        None if the log has none.
+        Question of each item, by name of the form (hash or text) in which logs can be compared;
+        None if the log has no question.
     gold
-        Expected answer to each item, likewise.
+        Expected answer to each item, in the same way.
     prompts
-        Text sent to the model, likewise; it may depend on the model.
+        Text sent to the model, in the same way; it may depend on the model.
     scores
         Values of each score, by name.
     fields
         Values of each requested field, by name.
     when
-        Time of writing, as a sortable text, if known.
+        Time of writing, as sortable text, if known.
     """
 
     model: str
@@ -105,7 +105,7 @@ class Samples:
 
 
 class FailedLog(NamedTuple):
-    """A log that cannot be used, its model if that is known, and the reason."""
+    """Log that cannot be used, with its model (if known) and the reason."""
 
     name: str
     model: str | None
@@ -119,7 +119,7 @@ _PARTLY_RIGHT = {"P": 0.5}
 def as_grade(value: Any) -> float | None:
     """Return a score as a number, or None if it is missing.
 
-    Anything that is not a number raises ValueError.
+    Non-numeric values raise ValueError.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def as_grade(value: Any) -> float | None:
 def is_right(value: object) -> bool | None:
     """Return whether a score means right, or None if it is missing.
 
-    Anything but right and wrong raises ValueError.
+    Any value other than right or wrong raises ValueError.
 
     Examples
     --------
@@ -172,7 +172,7 @@ def is_right(value: object) -> bool | None:
 
 
 def loaded(values: list[Any]) -> list[Any]:
-    """Return the values of JSON texts; None stays None."""
+    """Return the values of JSON strings; None stays None."""
     try:
         known = {
             value: None if value is None else parse(value, constants=True) for value in set(values)
@@ -228,7 +228,7 @@ def contradiction(
 
 
 def as_id(value: object, *, column: str, name: str) -> str:
-    """Return an id as text; raise ``DataError`` if it is not a text or an integer."""
+    """Return an id as text; raise ``DataError`` if it is neither a string nor an integer."""
     if value is None or value == "" or isinstance(value, (float, list, dict)):
         raise DataError(
             f"{name}: every sample needs an id in {column!r}, as text or an integer; got {value!r}"
@@ -237,7 +237,7 @@ def as_id(value: object, *, column: str, name: str) -> str:
 
 
 def as_text(value: object) -> str | None:
-    """Return a question or an expected answer as a text that is the same in every log, or None.
+    """Return a question or an expected answer as text that is the same in every log, or None.
 
     Examples
     --------
@@ -268,7 +268,7 @@ def field_of(record: object, name: str) -> object:
 
 
 class Part(NamedTuple):
-    """One source, with the name of its model if the caller gave one, and the number of the run."""
+    """Source, with the model name if the caller passed one, and the number of the run."""
 
     model: str | None
     turn: int
@@ -291,7 +291,7 @@ def parts_of(source: object) -> list[Part]:
     parts: list[Part] = []
     for name, logs in source.items():
         if not isinstance(name, str):
-            raise UsageError(f"names of models must be text; got {name!r}")
+            raise UsageError(f"model names must be text; got {name!r}")
         runs = list(logs) if isinstance(logs, (list, tuple)) else [logs]
         if not runs:
             raise UsageError(f"model {name!r} needs at least one log")
@@ -300,12 +300,12 @@ def parts_of(source: object) -> list[Part]:
 
 
 def is_path(source: object) -> bool:
-    """Return whether a source is a path, and not a frame or an open file."""
+    """Return whether a source is a path (not a frame or open file)."""
     return isinstance(source, (str, os.PathLike)) and source != "-"
 
 
 def files_under(folder: Path) -> Iterator[Path]:
-    """Yield the files in a folder at any depth; links are followed, but not in circles."""
+    """Yield the files in a folder at any depth; links are followed, but not into cycles."""
     folders = [(folder, frozenset({os.path.realpath(folder)}))]
     while folders:
         path, above = folders.pop()
