@@ -188,7 +188,7 @@ def test_class_proportions_belong_to_the_outcomes():
 
 def test_rows_are_described_once():
     """Only verbs that take arrays take what belongs to their rows."""
-    arrays = {"compare", "estimate", "rank", "scorecard", "compare_runs"}
+    arrays = {"compare", "estimate", "rank", "scorecard", "compare_runs", "gate"}
     having = {name for name, one in VERB_FUNCTIONS.items() if "sample_weight" in keywords(one)}
     assert having == arrays
 

@@ -531,13 +531,10 @@ class _AnsweringType(type):
                 raise CallError(f"{cls.__name__} takes keywords only; type {usage(cls.__name__)}")
             return super().__call__(**kwargs)
 
-        @property
-        def __signature__(cls) -> inspect.Signature:
-            """Parameters of the constructor, which the method above would hide from help()."""
-            signature = inspect.signature(cls.__init__)
-            return signature.replace(parameters=list(signature.parameters.values())[1:])
-
         def __getattr__(cls, name: str) -> object:
+            if name == "__signature__":  # which __call__ would hide from help()
+                signature = inspect.signature(cls.__init__)
+                return signature.replace(parameters=list(signature.parameters.values())[1:])
             if name.startswith("_"):
                 raise AttributeError(name)
             message = f"{cls.__name__} has no attribute {name!r}"
