@@ -75,7 +75,7 @@ USAGE = {
     "unknown metric in a list": (["scorecard", *TWO[:7], "--metrics", "accuracy,rcall"],
         "did you mean 'recall'?"),
     "a metric of one class": (["compare", *TWO[:7], "--metric", "f1"],
-        "there are 3; use 'f1_macro', 'f1_micro' or 'f1_weighted', or name the class with --pos-l"),
+        "there are 3 classes; use 'f1_macro', 'f1_micro' or 'f1_weighted', or pass the class"),
     "unknown positive class": (["compare", *TWO, "--pos-label", "sapm"], "did you mean 'spam'?"),
     "unknown class": (["compare", *TWO, "--labels", "ham,spm"], "did you mean 'spam'?"),
     "rope upside down": (["compare", *TWO, "--rope", "0.02,0.01"], "got (0.02, 0.01)"),
