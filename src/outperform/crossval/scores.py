@@ -602,7 +602,7 @@ def _signed_rank(drawn: Drawn, rope: Rope, better: bool) -> tuple[float, float, 
 
 
 def _likeliest(masses: FloatArray, better: bool) -> tuple[float, float, float]:
-    """Return how often each of three masses is the largest."""
+    """Return the share of draws in which each of three masses is the largest."""
     largest = np.bincount(masses.argmax(axis=0).ravel(), minlength=3) / masses[0].size
     below, inside, above = map(float, largest)
     return _three(below, inside, above, better)

@@ -334,7 +334,7 @@ class Constructors(FromAnnotators):
     ) -> Self:
         """Count items with label sets, that is, several labels per item, or none.
 
-        Errors cluster within an item, so all labels of an item are kept together as one unit.
+        Errors cluster within an item, so all labels of an item form one unit.
 
         Parameters
         ----------
@@ -389,7 +389,7 @@ class Constructors(FromAnnotators):
         """Count the spans in tag sequences, such as named entities or words.
 
         A predicted span is a hit if its boundaries and its type equal those of a gold span. Errors
-        cluster within sentences, so all spans of a sentence are kept together as one unit.
+        cluster within sentences, so all spans of a sentence form one unit.
 
         Parameters
         ----------

@@ -382,7 +382,7 @@ class Outcomes(Constructors, ByKeyword):
         return split
 
     def ungroup(self) -> Outcomes:
-        """Remove the groups, so that every item or span is treated as independent."""
+        """Remove the groups, so every item or span is treated as independent."""
         if self.weighted:
             raise UsageError(
                 "these outcomes have importance weights, which ungroup() would discard; count "

@@ -101,7 +101,7 @@ class Prevalence:
 
     @property
     def source(self) -> str:
-        """Where the shares come from: ``"known"``, ``"counts"`` or ``"distribution"``."""
+        """Source of the shares: ``"known"``, ``"counts"`` or ``"distribution"``."""
         if self.shapes is not None:
             return "counts"
         return "known" if self.distribution is None else "distribution"

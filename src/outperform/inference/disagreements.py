@@ -256,7 +256,7 @@ def repeated_findings(
 
 
 def often(times: int) -> str:
-    """State how often every item was counted if more than once."""
+    """State how often every item was counted, if more than once."""
     return "" if times == 1 else f" (every item counted {times} times)"
 
 

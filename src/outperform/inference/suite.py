@@ -41,7 +41,7 @@ class Suite(Answering):
     ----------
     tasks
         Data of each task, by name: :class:`Outcomes` or :class:`Scores` of the same models. Or
-        outcomes with slices, where each slice is a task.
+        outcomes with slices; each slice is then a task.
     metrics
         Metric of every task, or a mapping from tasks to metrics. Default, also for tasks missing
         from the mapping: as for :func:`compare`.
@@ -257,7 +257,7 @@ class Average(NamedTuple):
     """How the tasks are averaged: weights that sum to 1, and the unit of each task.
 
     A value of a task is divided by its unit; if the mean is in ROPEs, units are negative for
-    metrics where lower is better, so that higher is better.
+    metrics for which lower is better, so higher is always better.
     """
 
     scale: Scale

@@ -129,7 +129,7 @@ def check_items(name: str, answer: ArrayLike, n_items: int) -> FloatArray:
 
 
 def check_bounds(name: str, values: FloatArray, bounds: tuple[float, float]) -> None:
-    """Check that values are within the bounds, apart from rounding."""
+    """Check that values are within the bounds, except for rounding."""
     low, high = bounds
     slack = 1e-9
     outside = (values < low - slack) | (values > high + slack)

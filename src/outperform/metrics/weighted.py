@@ -68,7 +68,7 @@ class Units(NamedTuple):
 
 
 class Added(NamedTuple):
-    """Weights added to the sums in every draw, so that unobserved outcomes stay possible.
+    """Weights added to the sums in every draw, so unobserved outcomes remain possible.
 
     A weight adds its ``amount`` to the ``column`` of the statistics or, if it is the last column,
     of the weights. Both have the same length as ``weight``.

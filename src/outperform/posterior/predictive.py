@@ -485,5 +485,5 @@ def truth_at(confusion: FloatArray, inverse: FloatArray, scale: Scale) -> FloatA
 
 
 def _divided(top: FloatArray, bottom: FloatArray) -> FloatArray:
-    """Divide, with 0 where a class has no weight at all."""
+    """Divide, with 0 if a class has no weight at all."""
     return np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0)

@@ -451,7 +451,7 @@ def _fill_classes(
     whole: FloatArray | None = None,
 ) -> None:
     """Fill ``(n_classes, n_slices, n_draws)`` with class shares."""
-    # Draws are ordered by κ, and the two κ are paired at random.
+    # Draws are ordered by κ, and the two values of κ are paired at random.
     _fill_slices(generator, prevalence, places, buffer, whole)
     order = generator.permutation(classes.shape[2])
     np.take(buffer, order, axis=2, out=classes)

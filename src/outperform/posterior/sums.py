@@ -320,7 +320,7 @@ class LinearWeights(TablesBase):
 
     @property
     def n_gammas(self) -> int:
-        """How many gammas one draw takes."""
+        """Number of gammas per draw."""
         return max(self.shapes.size, 1)
 
     @property

@@ -61,7 +61,7 @@ class SliceRow(Summary):
     sd_error
         Monte Carlo standard error of the sd.
     n_draws
-        Number of draws behind these numbers.
+        Number of draws on which these numbers are based.
     hdi
         Highest density interval.
     p_worse, p_equivalent, p_better
