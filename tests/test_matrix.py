@@ -407,7 +407,9 @@ def beginning(sentence: str) -> str:
     for kind in KINDS.values():
         name = name_of(kind)
         first = re.sub(
-            rf"(?<!\w)'?{re.escape(name)}'?(?= (is a metric|of one class))", "this", first
+            rf"(?<!\w)'?{re.escape(name)}'?(?= (is a metric|is computed|of one class))",
+            "this",
+            first,
         )
     first = re.sub(r"contains [\d.]+, which", "contains a number that", first)
     return first.strip()

@@ -296,7 +296,10 @@ WRONG_CALLS: list[tuple[Callable[[], object], str]] = [
     (lambda: op.cross_compare(MODEL, MODEL), "cross_compare(estimator_a, estimator_b, X, y"),
     (lambda: op.propose(A, B), "budget=200"),
     (lambda: op.compare(FRAME, "a", "b", truth="label", where={}), "op.read(source, truth="),
-    (lambda: op.rank(FRAME, truth="label", metric="auc"), "name the models, e.g. rank(data, ['a',"),
+    (
+        lambda: op.rank(FRAME, truth="label", metric="auc"),
+        "name the models, e.g. rank(data, ['a',",
+    ),
     (lambda: op.read(FRAME), "truth='label'"),
     (lambda: op.read(FRAME, target="label"), "truth='label'"),
     (lambda: op.Outcomes(TRUTH, {"a": A}), "op.Outcomes.from_labels(y_true, {'bert': pred_1"),

@@ -92,7 +92,7 @@ def test_the_other_commands_read_them_too(rows, capsys, command):
         (["scorecard", *TWO, "--metrics", "roc_auc,f1"], "use one kind"),
         (["compare", *TWO, "--metric", "wer"], "in Python: op.compare(references, answers_a,"),
         (["compare", *TWO, "--metric", "roc_auc", "--weight", "id"], "remove --weight"),
-        (["scorecard", "--by-class", *TWO, "--metrics", "roc_auc"], "have no table of classes"),
+        (["scorecard", "--by-class", *TWO, "--metrics", "roc_auc"], "have no confusion matrix"),
         (["scorecard", "--by-class", *TWO, "--metrics", "f1_macro,accuracy"], "takes one metric"),
         (["gate", *TWO[:3], "--candidate", "bert", "--metric", "roc_auc"], "--baseline"),
     ],

@@ -262,14 +262,14 @@ def test_names_without_a_truth_are_answered_with_the_call(first):
 
 
 def test_too_many_draws_are_refused_before_they_are_made(two):
-    with pytest.raises(ResourceError, match=r"1,000,000,000,000 draws would take 16,000 GB"):
+    with pytest.raises(ResourceError, match=r"1,000,000,000,000 draws would need 16,000 GB"):
         op.compare(*two, n_draws=1e12)
 
 
 def test_outcomes_need_names(two):
     truth, a, b = two
     seen = op.Outcomes.from_labels(truth, {"a": a, "b": b})
-    with pytest.raises(UsageError, match="name the models"):
+    with pytest.raises(UsageError, match="pass the names of the models"):
         op.compare(seen, a, b)
     with pytest.raises(UsageError, match="must differ"):
         op.compare(seen, "a", "a")

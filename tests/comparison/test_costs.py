@@ -137,7 +137,7 @@ def test_classes_are_those_that_the_matrix_names():
     ones = op.compare([1] * 5, [1] * 5, [1, 0, 1, 1, 1], metric=op.metrics.cost([[0, 1], [2, 0]]),
                       rope=0.1, **FEW)  # fmt: skip
     assert ones.b.observed == pytest.approx(0.4)
-    with pytest.raises(UsageError, match="only right or wrong is known"):
+    with pytest.raises(UsageError, match="record only correctness"):
         op.compare(op.Outcomes.from_correct({"a": [1], "b": [0]}), "a", "b", metric=EUR, rope=1)
 
 

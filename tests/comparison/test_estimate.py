@@ -65,7 +65,7 @@ def test_one_of_many_models_is_taken_alone(four):
 
 def test_outcomes_need_a_name_and_no_weights(two):
     seen = op.Outcomes.from_labels(two[0], {"m": two[1]})
-    with pytest.raises(UsageError, match="name the model"):
+    with pytest.raises(UsageError, match="pass the name of the model"):
         op.estimate(seen, two[1])
     with pytest.raises(UsageError, match="sample_weight"):
         op.estimate(seen, "m", sample_weight=[1])

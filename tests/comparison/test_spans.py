@@ -119,7 +119,7 @@ def test_some_types_only(seen):
         ({"pos_label": "X"}, "unknown type 'X'"),
         (
             {"prior": "learned"},
-            "prior 'learned' is not for spans; use one of bootstrap, uniform, jeffreys, unit",
+            "prior 'learned' does not support spans; use one of bootstrap, uniform, jeffreys, unit",
         ),
     ],
 )

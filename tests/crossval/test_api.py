@@ -264,7 +264,7 @@ def test_another_f_beta_is_one_of_them():
         ({"rope": "wide"}, "rope must be"),
         ({"random_state": "x"}, "random_state must be"),
         ({"prior": -1.0}, "prior"),
-        ({"prior": [[1, 1], [1, 1]]}, "one positive number for every cell"),
+        ({"prior": [[1, 1], [1, 1]]}, "one positive number, used for every cell"),
         ({"correlation": "none"}, "unknown correlation"),
     ],
 )

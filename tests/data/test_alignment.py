@@ -252,7 +252,7 @@ def test_classes_that_are_numbers_go_by_their_text(frame):
         (["cat", "dog", "fisch"], "it has 'fisch'.*to_numpy"),
         (["cat", "dog", "fish", "bird"], "it has 'bird'.*labels="),
         (["cat", "dog"], "it lacks 'fish'"),
-        (["p_cat", "p_dog", "p_fish"], "have the names of the classes 'cat', 'dog', 'fish'"),
+        (["p_cat", "p_dog", "p_fish"], "be named after the classes, 'cat', 'dog', 'fish'"),
     ],
 )
 def test_names_that_are_no_classes_are_refused(frame, names, words):

@@ -47,7 +47,7 @@ def test_against_the_majority_ties_share_the_item():
     seen = op.Outcomes.from_annotators(given, {"m": ["x", "x", "x", "y"]}, truth="majority")
     found = op.estimate(seen, "m", metric="accuracy", random_state=0)
     assert found.observed == pytest.approx((1 + 1 / 2 + 0 + 1 / 3) / 4)
-    assert "Labels that tie, on 2 items, share the item" in str(seen.findings[-1])
+    assert "On 2 items, tied labels share the item" in str(seen.findings[-1])
     even = op.Outcomes.from_annotators([[1, 1, 0], [0, 0, 0]], {"m": [1, 1]}, truth="majority")
     assert even.n == 2
     assert not even.weighted
@@ -134,13 +134,13 @@ def test_what_says_nothing_of_a_truth_is_refused():
     with pytest.raises(DataError, match="three annotators"):
         op.Outcomes.from_annotators(given[:, :2], models, truth="latent")
     noise = np.random.default_rng(0).integers(0, 2, (N, 4))
-    with pytest.raises(DataError, match="no more than by chance"):
+    with pytest.raises(DataError, match="no more than expected by chance"):
         op.Outcomes.from_annotators(noise, models, truth="latent")
     with pytest.raises(UsageError, match="truth"):
         op.Outcomes.from_annotators(given, models, truth="gold")
-    with pytest.raises(DataError, match="one column per"):
+    with pytest.raises(DataError, match="one per annotator"):
         op.Outcomes.from_annotators([1, 0], {"a": [1, 0]}, truth="random")
-    with pytest.raises(DataError, match="no label, the first is row 1"):
+    with pytest.raises(DataError, match="no label, the first in row 1"):
         op.Outcomes.from_annotators([[1, 0], [None, None]], {"a": [1, 0]}, truth="random")
     with pytest.raises(DataError, match="same items"):
         op.Outcomes.from_annotators([[1, 0], [1, 1]], {"a": [1]}, truth="random")
@@ -234,10 +234,14 @@ def changed(column, place, value):
 @each(
     ("rows", "ids", "words"),
     [
-        (changed("item", 2, "z"), IDS, r"the item 'z' in row 2 .* not in"),
-        (changed("item", 2, None), IDS, "no item or no annotator in row 2"),
-        (changed("annotator", 0, float("nan")), IDS, "no item or no annotator in row 0"),
-        ({one: [*v, v[0]] for one, v in long_rows(MATRIX, IDS).items()}, IDS, "twice, again in"),
+        (changed("item", 2, "z"), IDS, r"item 'z' in row 2 .* not in"),
+        (changed("item", 2, None), IDS, "no item or annotator in row 2"),
+        (changed("annotator", 0, float("nan")), IDS, "no item or annotator in row 0"),
+        (
+            {one: [*v, v[0]] for one, v in long_rows(MATRIX, IDS).items()},
+            IDS,
+            "twice, the second time in",
+        ),
         (long_rows(MATRIX, IDS) | {"label": [1]}, IDS, "the same length"),
         ({"item": ["p"], "label": [1]}, IDS, r"the columns item, .*got \['item', 'label'\]"),
         (MATRIX, IDS, "the columns item"),
@@ -246,7 +250,7 @@ def changed(column, place, value):
         ({"x": [1], "y": [2]}, None, "must be a matrix"),
         (long_rows(MATRIX, IDS), ["p", "q", "r", "r"], "every id must be unique"),
         (long_rows(MATRIX, IDS), 4, "ids"),
-        (long_rows(MATRIX[:3], IDS[:3]), IDS, "no label, the first is row 3"),
+        (long_rows(MATRIX[:3], IDS[:3]), IDS, "no label, the first in row 3"),
         (long_rows(MATRIX, IDS), [*IDS, "t"], "no label"),
     ],
 )
@@ -278,19 +282,19 @@ def test_shares_of_classes_are_what_a_random_annotator_says():
 @each(
     ("shares", "words"),
     [
-        (MATRIX, "a column of shares for each class"),
-        ({0: [1, 1, 1], 1: [0, 0, 0, 0]}, "a number of each class"),
-        ({0: [1, 1, 1, -0.1], 1: [0, 0, 0, 1]}, "a number of each class"),
-        ({0: [1, 1, 1, 0], 1: [0, 0, 0, 0]}, "not all of an item 0"),
-        ({0: [1, 1, 1, None], 1: [0, 0, 0, 1]}, "a number of each class"),
-        ({0: ["x"] * 4, 1: [1] * 4}, "a number of each class"),
+        (MATRIX, "one column of shares per class"),
+        ({0: [1, 1, 1], 1: [0, 0, 0, 0]}, "number for each item and class"),
+        ({0: [1, 1, 1, -0.1], 1: [0, 0, 0, 1]}, "number for each item and class"),
+        ({0: [1, 1, 1, 0], 1: [0, 0, 0, 0]}, "at least one above 0 per item"),
+        ({0: [1, 1, 1, None], 1: [0, 0, 0, 1]}, "number for each item and class"),
+        ({0: ["x"] * 4, 1: [1] * 4}, "number for each item and class"),
         ({0: [1, 1], 1: [0, 1]}, "same items"),
     ],
 )
 def test_shares_that_do_not_fit_are_refused(shares, words):
     with pytest.raises((DataError, UsageError), match=words):
         op.Outcomes.from_annotators(shares, PREDICTED, truth="shares")
-    with pytest.raises(UsageError, match="ids must be left out"):
+    with pytest.raises(UsageError, match="omit ids"):
         op.Outcomes.from_annotators({0: [1], 1: [2]}, PREDICTED, truth="shares", ids=IDS)
 
 

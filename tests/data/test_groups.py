@@ -228,10 +228,11 @@ def test_outcomes_that_do_not_add_up(seen):
 
 def test_questions_that_spans_do_not_answer(seen):
     with pytest.raises(
-        UsageError, match="no true negatives to be the rest; pass the type with pos_label="
+        UsageError,
+        match="no true negatives, so there is no second class; pass the type with pos_label=",
     ):
         seen.binarize("PER")
-    with pytest.raises(UsageError, match=r"use binarize\(label\) for classes"):
+    with pytest.raises(UsageError, match=r"use binarize\(label\)"):
         only(Outcomes.from_labels([0, 1], {"m": [1, 1]}), [1])
     with pytest.raises(UsageError, match="unknown type 'ORG'"):
         only(seen, ["ORG"])

@@ -121,11 +121,11 @@ def test_refusals(judged, how, match):
 def test_what_cannot_be_asked():
     found = seen()
     asked = {"metric": "accuracy", "rope": 0.01}
-    with pytest.raises(UsageError, match="were judged, and people labelled some"):
+    with pytest.raises(UsageError, match="were rated by a judge, and people labelled only some"):
         op.compare(found, "A", "B", prior="unit", **asked)
-    with pytest.raises(UsageError, match="so the comparison is paired"):
+    with pytest.raises(UsageError, match="so the comparison is always paired"):
         op.compare(found, "A", "B", paired=False, **asked)
-    with pytest.raises(UsageError, match="were judged"):
+    with pytest.raises(UsageError, match="were rated by a judge"):
         op.compare(found, "A", "B", random_state=0, **asked).more_data()
     many = {name: JUDGED["A"] for name in "ABCDE"}
     people = {name: HUMAN["A"] for name in "ABCDE"}

@@ -263,7 +263,7 @@ def test_what_lists_no_labels_is_not_split():
     numbers = Outcomes.from_labels([0, 1], {"m": [0, 1]})
     with pytest.raises(DataError, match="only text can be split"):
         numbers.split_labels("|")
-    for text, sentence in (("a||b", "an empty label before"), ("a|a", "twice")):
+    for text, sentence in (("a||b", "an empty label next to"), ("a|a", "twice")):
         with pytest.raises(DataError, match=sentence):
             Outcomes.from_labels([text], {"m": ["a"]}).split_labels("|")
     with pytest.raises(UsageError, match="separator must be"):
@@ -273,7 +273,7 @@ def test_what_lists_no_labels_is_not_split():
 
 
 def test_names_must_fit():
-    with pytest.raises(DataError, match="4 columns and there are 2 labels"):
+    with pytest.raises(DataError, match="4 columns but there are 2 labels"):
         Outcomes.from_label_sets(Y, {"a": A}, labels=["x", "y"])
     with pytest.raises(UsageError, match="distinct"):
         Outcomes.from_label_sets(Y, {"a": A}, labels=["x", "y", "x", "z"])

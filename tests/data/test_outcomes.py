@@ -210,7 +210,7 @@ def test_labels_that_look_alike_are_seen_when_shards_meet():
         (Outcomes.from_labels(TRUTH, {"a": A}), "different models"),
         (Outcomes.from_labels(TRUTH, {"a": A, "b": B}).unpair(), "unpair"),
         (Outcomes.from_correct({"a": [1], "b": [0]}), "kinds .classes. and .correct."),
-        (Outcomes.from_labels([1], {"a": [1], "b": [1]}), "labels' type"),
+        (Outcomes.from_labels([1], {"a": [1], "b": [1]}), "type of the labels"),
     ],
 )
 def test_what_is_of_another_kind_does_not_add_up(seen, other, words):
@@ -265,7 +265,7 @@ def test_adding_beyond_int64_does_not_wrap():
 @each(
     ("counts", "words"),
     [
-        ([1], r"2 cells, counts of shape \(1,\)"),
+        ([1], r"2 in all; got shape \(1,\)"),
         ([1, -1], "negative"),
         ([1, 0.5], "integers"),
         ([0, 0], "all counts are zero"),

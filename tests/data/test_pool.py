@@ -172,5 +172,5 @@ def test_what_was_read_is_put_beside_its_pool():
         seen().in_pool(pool)
     with pytest.raises(UsageError, match="without groups"):
         op.Outcomes.from_labels(A, {"A": A, "B": B}, groups=A).in_pool(pool)
-    with pytest.raises(DataError, match="every item can be labelled once"):
+    with pytest.raises(DataError, match="each item can be labelled only once"):
         (read + read + read + read).in_pool(pool)

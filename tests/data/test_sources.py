@@ -168,7 +168,7 @@ def test_rows_that_were_repeated_are_told(tmp_path):
     seen = op.Outcomes.from_labels(truth, {"new": new, "old": old})
     found = findings(seen)["repeated_rows"]
     assert found.level == "warning"
-    assert "occurs a multiple of 100 times. If rows were repeated, count" in found.message
+    assert "is a multiple of 100. If rows were repeated, count" in found.message
     path = tmp_path / "rows.csv"
     table = zip(truth, new, old, strict=True)
     path.write_text("label,new,old\n" + "".join(f"{x},{y},{z}\n" for x, y, z in table))

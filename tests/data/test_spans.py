@@ -298,10 +298,10 @@ def test_groups_that_are_refused(groups, words):
 
 TAGS_REFUSED = [
     (["B-X", "O"], ["B-X", "O"],
-     "gold must be a list of tag lists, one per sentence; got the text 'B-X' as sentence 0. For "
-     "a single sentence put it in a list"),
+     "gold must be a list of tag lists, one per sentence; got the text 'B-X' as sentence 0. Put "
+     "a single sentence in a list"),
     ([["O", "O"]], [["O"]],
-     "sentence 0 has 2 gold tags and 1 tags of 'm'; they must be the same tokens"),
+     "sentence 0 has 2 gold tags and 1 tags of 'm'; both must have one tag per token"),
     ([["O"]], [["O"], ["O"]], "gold has 1 documents but tags of 'm' has 2"),
     ([["O"], None], [["O"], None], "sentence 1 must be a list of tags, in gold and in 'm'"),
     ([["O"], ["S-X"]], [["O"], ["O"]],
@@ -335,7 +335,7 @@ def test_models_come_by_name():
         ),
         ([None], [None], [1], UsageError, "each cell is one span"),
         (["X"], ["X", "X"], [1], DataError, "must have one value per cell; got 1, 2"),
-        (["X"], ["X"], [1, 2], DataError, "one value per cell: 1 cells, counts of shape (2,)"),
+        (["X"], ["X"], [1, 2], DataError, "one value per cell, 1 in all; got shape (2,)"),
         (["X"], ["X"], [0], DataError, "all counts are zero"),
         (["X"], ["X"], [-1], DataError, "counts must not be negative; got -1"),
         (["X"], ["X"], [0.5], DataError, "counts must be integers; got 0.5"),

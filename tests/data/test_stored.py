@@ -61,7 +61,7 @@ def edited(name, *path, value):
     ],
 )
 def test_what_is_no_json_of_ours_is_told(text, words):
-    with pytest.raises(DataError, match=f"not outcomes in JSON: .*{words}"):
+    with pytest.raises(DataError, match=f"this JSON does not contain outcomes: .*{words}"):
         Outcomes.from_json(text)
 
 
@@ -72,11 +72,11 @@ FIELDS = [
     ("classes", ("schema",), True, "schema True"),
     ("classes", ("schema",), 2.0, "schema 2.0"),
     ("classes", ("schema",), "2", "schema '2'"),
-    ("classes", ("schema",), 3, "update this one"),
+    ("classes", ("schema",), 3, "upgrade"),
     ("classes", ("schema",), None, "schema None"),
     ("classes", ("kind",), "other", "kind must be one of"),
     ("classes", ("kind",), ["classes"], "kind must be one of"),
-    ("classes", ("kind",), "label_sets", "the field sets needs"),
+    ("classes", ("kind",), "label_sets", "the field 'sets' must be present"),
     ("classes", ("extra",), 1, "unknown field extra"),
     ("classes", ("models",), "ab", "models must be a list"),
     ("classes", ("models",), ["a", 1], r"models\[1\] must be text"),
@@ -103,7 +103,7 @@ FIELDS = [
     ("classes", ("tables", 0, "counts", 0), True, "an integer .* got True"),
     ("classes", ("tables", 0, "counts", 0), 10**30, r"from 0 to 10\*\*27"),
     ("classes", ("tables", 0, "counts", 0), 10**400, r"from 0 to 10\*\*27; got 1000.*…"),
-    ("classes", ("tables", 0, "counts", 0), MOST, r"may hold up to 10\*\*27"),
+    ("classes", ("tables", 0, "counts", 0), MOST, r"can contain at most 10\*\*27"),
     ("classes", ("findings",), [1, 2, 3], r"findings\[0\] must be a list"),
     ("classes", ("findings",), [[["x"], "warning", {"a": 1}]], r"findings\[0\]\[0\] must be text"),
     ("classes", ("findings",), [["x", "bogus", "words"]], "one of 'note', 'warning', 'serious'"),
@@ -116,12 +116,12 @@ FIELDS = [
     ("classes", ("sources", 0, "telling"), 0, "true or false"),
     ("classes", ("sources", 0, "file"), "x", r"unknown field sources\[0\].file"),
     ("classes", ("sources",), [{}], r"sources\[0\].name is missing"),
-    ("classes", ("sets",), [], "the field sets needs"),
+    ("classes", ("sets",), [], "the field 'sets' must be present"),
     ("slices", ("slices", "keys", 0), [1], r"slices.keys\[0\]\[0\] must be text"),
     ("slices", ("slices", "by"), [], "names"),
     ("slices", ("slices", "cells", 0), [0, 1, 1], "a slice occurs twice"),
     ("slices", ("slices",), None, "slices must be an object"),
-    ("groups", ("tables", 0, "groups", "weights"), [1.0], "one of the fields times and weights"),
+    ("groups", ("tables", 0, "groups", "weights"), [1.0], "either the field 'times' or"),
     ("groups", ("tables", 0, "groups", "times", 0), 2**63, "must be an integer from 0"),
     ("groups", ("tables", 0, "groups", "repeats", 0), 10**26, "do not add up to the table"),
     ("weights", ("tables", 0, "groups", "weights"), [1e308] * 3, "a finite number"),

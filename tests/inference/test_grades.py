@@ -163,9 +163,11 @@ def test_unknown_metrics_of_grades(metric):
 
 
 def test_metrics_of_labels_and_rankings_need_a_truth():
-    with pytest.raises(UsageError, match="'f1' is a metric of labels, but these are grades"):
+    with pytest.raises(UsageError, match="'f1' is computed from labels, but these are grades"):
         compare("f1")
-    with pytest.raises(UsageError, match="'f2_macro' is a metric of labels, but these are grades"):
+    with pytest.raises(
+        UsageError, match="'f2_macro' is computed from labels, but these are grades"
+    ):
         compare("f2_macro")
     with pytest.raises(UsageError, match="'roc_auc' needs the true labels; without them use one"):
         compare("roc_auc")

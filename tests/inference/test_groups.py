@@ -189,9 +189,9 @@ def test_the_verbs_take_groups(classes):
 
 
 def test_counted_outcomes_have_their_groups(correct):
-    with pytest.raises(UsageError, match="counted already; leave groups out"):
+    with pytest.raises(UsageError, match="already counted; remove groups"):
         op.compare(correct, "a", "b", metric="accuracy", groups=[1])
-    with pytest.raises(UsageError, match="counted already; leave groups out"):
+    with pytest.raises(UsageError, match="already counted; remove groups"):
         op.estimate(correct, "a", metric="accuracy", groups=[1])
 
 

@@ -416,7 +416,7 @@ def test_other_questions_are_refused():
     for method in ("exact", "kde"):
         with pytest.raises(UndefinedBayesFactorError, match="stated label errors"):
             stated.bayes_factor_point_null(method=method)
-    with pytest.raises(UsageError, match="plan believes the gold labels"):
+    with pytest.raises(UsageError, match="plan assumes that gold labels"):
         op.plan(pilot=stated.spec.data, a="A", b="B", metric="accuracy")
     with pytest.raises(UsageError, match="already"):
         stated.fragility()

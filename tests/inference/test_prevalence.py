@@ -98,7 +98,7 @@ def test_few_errors_that_weigh_more_are_a_warning(table, names):
     c = op.compare(there, "a", "b", **FAST)
     (found,) = (one for one in c.findings if one.name == "few_errors_weigh_more")
     assert found.level == "warning"
-    assert "a has 4 errors in class 0, where an item has 49 times" in found.message
+    assert "a has 4 errors in class 0, where each item counts 49 times" in found.message
     assert "few_errors_weigh_more" not in names(op.compare(few, "a", "b", **FAST))
     for metric in ("recall", "specificity", "balanced_accuracy"):
         within = op.compare(there, "a", "b", metric=metric, **FAST)

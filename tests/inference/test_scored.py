@@ -224,18 +224,18 @@ def test_estimates_and_named_models():
     c = op.compare(seen, "bert", "gpt", metric="roc_auc", rope=0.01, n_draws=N_DRAWS)
     assert c.names == ("bert", "gpt")
     for call, complaint in (
-        (lambda: op.compare(seen, a, b, metric="roc_auc"), "name the models"),
+        (lambda: op.compare(seen, a, b, metric="roc_auc"), "pass the names of the models"),
         (lambda: op.compare(seen, "bert", "bert", metric="roc_auc"), "must differ"),
         (lambda: op.compare(seen, "bert", "gpt"), "name the metric of these scores"),
-        (lambda: op.compare(seen, "bert", "gpt", metric="f1"), "'f1' is a metric of labels"),
-        (lambda: op.compare(seen, "bert", "gpt", metric="roc_auc", groups=y), "leave groups out"),
-        (lambda: op.estimate(seen, b, metric="roc_auc"), "name the model"),
+        (lambda: op.compare(seen, "bert", "gpt", metric="f1"), "'f1' is computed from labels"),
+        (lambda: op.compare(seen, "bert", "gpt", metric="roc_auc", groups=y), "remove groups"),
+        (lambda: op.estimate(seen, b, metric="roc_auc"), "pass the name of the model"),
         (
             lambda: op.estimate(seen, "gpt", metric=resolve_name("sklearn.metrics.roc_auc_score")),
             "must take y_true, score and",
         ),
-        (lambda: op.estimate(seen, "gpt", metric=op.metrics.get("f1")), "'f1' is a metric of"),
-        (lambda: c.with_metric("recall"), "'recall' is a metric of labels"),
+        (lambda: op.estimate(seen, "gpt", metric=op.metrics.get("f1")), "'f1' is computed from"),
+        (lambda: c.with_metric("recall"), "'recall' is computed from labels"),
     ):
         with pytest.raises(UsageError, match=complaint):
             call()
@@ -258,7 +258,7 @@ def test_every_way_out_works(tmp_path):
     op.write_report(c, tmp_path / "report.html")
     assert "ROC AUC" in (tmp_path / "report.html").read_text(encoding="utf-8")
     for door in (c.by_class, c.plot_confusion):
-        with pytest.raises(UsageError, match="scores, which have no table of classes"):
+        with pytest.raises(UsageError, match="scores, which have no confusion matrix"):
             door()
     for door in (c.bayes_factor_point_null, c.plot_bayes_factor):
         with pytest.raises(UndefinedBayesFactorError, match="is not proper"):
@@ -341,7 +341,7 @@ def test_the_positive_class_must_be_known():
         (lambda y, a: compared(y, a, a, "mean"), UsageError, "grades, which have no truth"),
         (lambda y, a: compared(None, a, a, "roc_auc"), UsageError, "needs the true labels"),
         (lambda y, a: compared(None, y, y, "f1"), UsageError, "y_true is None"),
-        (lambda y, a: compared(y, a, a, "f1"), DataError, "metric of scores: roc_auc"),
+        (lambda y, a: compared(y, a, a, "f1"), DataError, "score metric: roc_auc"),
         (lambda y, a: compared(y * 0, a, a, "roc_auc"), DataError, "no item is positive"),
         (
             lambda y, a: compared(y, a, a, prior="uniform"),
@@ -354,7 +354,7 @@ def test_the_positive_class_must_be_known():
                 op.Outcomes.from_labels(y, {"a": y, "b": y}), "a", "b", metric="roc_auc"
             ),
             UsageError,
-            "metric of scores, and outcomes are counted labels",
+            "computed from scores, but outcomes are label counts",
         ),
         (
             lambda y, a: compared(

@@ -163,5 +163,5 @@ def test_right_or_wrong_answers_accuracy_only():
     for metric in ("f1_micro", "recall_micro"):
         assert op.compare(seen, "a", "b", metric=metric, rope=0.05, n_draws=500).mean == c.mean
     for metric in ("f1", "f1_macro", "matthews_corrcoef"):
-        with pytest.raises(UsageError, match=r"only right or wrong is known.*accuracy"):
+        with pytest.raises(UsageError, match=r"record only correctness.*accuracy"):
             op.compare(seen, "a", "b", metric=metric, rope=0.05)

@@ -354,10 +354,10 @@ def test_a_true_class_cannot_be_declared():
         seen + op.Outcomes.from_labels(["refusal"], {"m": ["y"]})
     with pytest.raises(UsageError, match="must be a list of classes"):
         seen.with_never_true("refusal")
-    with pytest.raises(DataError, match="never_true must match the labels' type"):
+    with pytest.raises(DataError, match="never_true must have the type of the labels"):
         seen.with_never_true([1])
-    with pytest.raises(UsageError, match="with_never_true before you make the suite"):
+    with pytest.raises(UsageError, match="with_never_true before building the suite"):
         op.gate(op.Suite({"t": seen}), "m", "m", never_true=["refusal"])
     scores = op.Scores.from_values({"a": [0.5, 1.0], "b": [0.2, 0.1]})
-    with pytest.raises(UsageError, match="is for labels, and these are scores"):
+    with pytest.raises(UsageError, match="applies to labels, but these are scores"):
         op.compare(scores, "a", "b", metric="mean", never_true=["x"])

@@ -146,7 +146,7 @@ def not_a_number(means):
         (None, "name the metric of these statistics"),
         ("roc_auc", "needs one score per item"),
         ("rmse", "needs target, prediction of each item, but these are 3 statistics"),
-        ("f1", "metric of labels"),
+        ("f1", "computed from labels"),
         (wrong_shape, "must return 20000 numbers|one per draw"),
         (not_a_number, "NaN"),
     ],

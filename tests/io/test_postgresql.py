@@ -89,7 +89,7 @@ def test_labels_keep_their_types(server, asked):
     assert op.read(server.address, **asked, **READ, where={"t": True}).n == 1
     for column, message in (
         ("d", "labels must be"),
-        ("s", "not a label; if the truth is a number"),
+        ("s", "not a label; if the true values are numbers"),
         ("t", "no value in 1 of 2"),
     ):
         with pytest.raises(DataError, match=message):

@@ -176,7 +176,7 @@ def test_bounds_are_two_numbers(bounds):
 
 @pytest.mark.parametrize("bounds", [(1, 0), (1, 1), (np.nan, 1)])
 def test_bounds_are_in_order(bounds):
-    with pytest.raises(UsageError, match="a lower and a greater upper value"):
+    with pytest.raises(UsageError, match="bounds must be \\(low, high\\)"):
         metrics.from_function(error_rate, bounds=bounds)
 
 

@@ -67,7 +67,7 @@ def test_all_metrics_of_the_table_rise_with_quality():
 @each("name", ["f1", "recall", "f2"])
 @each("classes", [None, [0, 1], [0, 1, 2]])
 def test_a_binary_metric_needs_one_class(name, classes):
-    message = f"{name} is the value of one class.*exactly one.*{name}_macro"
+    message = f"{name} is computed for a single class: .*exactly one.*{name}_macro"
     with pytest.raises(UsageError, match=message):
         metrics.get(name).evaluate(MARGINS, classes)
 

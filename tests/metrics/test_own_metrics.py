@@ -438,7 +438,7 @@ def test_a_metric_of_texts_names_the_right_call(tmp_path):
     path.write_text("truth,a,b\n" + "one two,one,one two\nthree,three,four\n" * 9)
     seen = op.read(path, truth="truth", models=["a", "b"])
     call = r"op.compare\(references, answers_a, answers_b, metric='wer'\)"
-    with pytest.raises(UsageError, match=f"'wer' reads the answers themselves.*{call}"):
+    with pytest.raises(UsageError, match=f"'wer' needs the answers themselves.*{call}"):
         op.compare(seen, "a", "b", metric="wer", rope=0.1)
-    with pytest.raises(UsageError, match="'own' reads the answers themselves"):
+    with pytest.raises(UsageError, match="'own' needs the answers themselves"):
         op.compare(seen, "a", "b", metric=reading(count_words), rope=0.1)

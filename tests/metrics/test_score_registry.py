@@ -26,9 +26,9 @@ def test_names_are_found_and_misspelt_ones_get_a_hint():
 @each("name", metrics.score_names())
 def test_they_are_no_metrics_of_labels(name):
     assert metrics.get(name) is metrics.get_score(name)
-    with pytest.raises(UsageError, match="is a metric of scores"):
+    with pytest.raises(UsageError, match="is computed from scores"):
         get_labels(name)
-    with pytest.raises(UsageError, match="cannot be computed from a table"):
+    with pytest.raises(UsageError, match="not from a table of counts"):
         metrics.get(name).evaluate(np.eye(2))
 
 

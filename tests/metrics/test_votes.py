@@ -307,7 +307,7 @@ def test_what_cannot_be_estimated_is_refused_and_mended():
     with pytest.raises(DataError, match="ordered=False"):
         op.Scores.from_votes(*same)
     assert op.Scores.from_votes(*same, ordered=False).models == ("a", "b")
-    with pytest.raises(DataError, match=r"row 1 .* neither of the two"):
+    with pytest.raises(DataError, match=r"row 1 .* neither of its two models"):
         op.Scores.from_votes(["a", "b"], ["b", "a"], ["a", "x"])
     with pytest.raises(DataError, match="compares a model with itself"):
         op.Scores.from_votes(["a", "b"], ["b", "b"], ["a", "b"])
@@ -334,5 +334,5 @@ def test_a_fit_stays_finite_where_a_vote_less_would_have_no_maximum():
 
 
 def test_columns_of_grades_are_no_votes():
-    with pytest.raises(UsageError, match=r"a metric of votes; make Scores\.from_votes"):
+    with pytest.raises(UsageError, match=r"computed from votes; pass them to Scores\.from_votes"):
         op.compare(None, [1.0, 2.0], [2.0, 1.0], metric="win_rate")

@@ -163,8 +163,8 @@ def test_unfinished_files_are_not_counted(tmp_path):
 @each(
     ("name", "text", "reason"),
     [
-        ("half.json", outcomes(9).to_json()[:99], "these are not outcomes in JSON"),
-        ("empty.json", "", "these are not outcomes in JSON"),
+        ("half.json", outcomes(9).to_json()[:99], "this JSON does not contain outcomes"),
+        ("empty.json", "", "this JSON does not contain outcomes"),
         ("odd.json", '{"a": 1}', "these are not outcomes: the field 'format'"),
         ("deep.json", "[" * 100_000, "nested too deeply"),
         ("digits.json", '{"schema": ' + "1" * 5_000 + "}", "digits"),
@@ -244,9 +244,9 @@ def test_why_nothing_is_counted_is_said(tmp_path):
 @pytest.mark.parametrize(
     ("damage", "reason"),
     [
-        (lambda text: text[:50], "these are not outcomes in JSON"),
-        (lambda text: "", "these are not outcomes in JSON"),
-        (lambda text: text.replace('"schema": 2', '"schema": 3'), "update this one"),
+        (lambda text: text[:50], "this JSON does not contain outcomes"),
+        (lambda text: "", "this JSON does not contain outcomes"),
+        (lambda text: text.replace('"schema": 2', '"schema": 3'), "upgrade"),
     ],
     ids=["cut", "empty", "newer"],
 )

@@ -233,7 +233,7 @@ def test_a_pilot_may_be_words_or_a_suite_or_have_three_models():
             {"theta_pos": SAME, "theta_neg": REST, "prevalence": 0.5, "metric": "rmse"},
             "for a score metric, pass a pilot",
         ),
-        ({"pilot": pilot_of(400).at_prevalence({0: 0.5, 1: 0.5})}, "^power answers at the class"),
+        ({"pilot": pilot_of(400).at_prevalence({0: 0.5, 1: 0.5})}, "^power uses the class"),
     ],
 )
 def test_there_is_one_world_and_it_fits_the_question(given, words):

@@ -344,5 +344,5 @@ def test_too_many_strata_are_refused():
     judge, a, b = rng.integers(0, 60, size=(3, 3_000))
     human = np.where(np.arange(3_000) < 300, judge, np.nan)
     seen = op.Outcomes.from_judged({"A": a, "B": b}, human=human, judge=judge)
-    with pytest.raises(ResourceError, match="are more than 65,536 cells"):
+    with pytest.raises(ResourceError, match="need more than 65,536 cells"):
         op.compare(seen, "A", "B", metric="f1_macro", rope=0.01)

@@ -91,7 +91,9 @@ def test_a_prior_that_is_not_one_number_is_refused(apart, prior):
 
 
 def test_a_matrix_prior_is_refused_in_words(apart):
-    with pytest.raises(UsageError, match="the prior of spans is one positive number for every"):
+    with pytest.raises(
+        UsageError, match="the prior for spans must be one positive number, used for every"
+    ):
         op.estimate(apart, "A", prior=[[1.0, 1.0], [1.0, 1.0]])
 
 
@@ -224,7 +226,7 @@ def test_spans_found_by_neither_model_stay_in_the_prior():
 
 @pytest.mark.parametrize("prior", ["learned", "hierarchical"])
 def test_models_that_are_not_for_spans(prior):
-    words = f"prior '{prior}' is not for spans; use one of bootstrap, uniform, jeffreys, unit"
+    words = f"prior '{prior}' does not support spans; use one of bootstrap, uniform, jeffreys, unit"
     with pytest.raises(UsageError, match=words):
         ask(seven(), "f1", prior=prior)
 

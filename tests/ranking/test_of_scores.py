@@ -81,7 +81,7 @@ def test_two_of_them_compared_from_the_same_draws():
 
 def test_labels_and_scores_are_not_mixed():
     y, scores = scored()
-    with pytest.raises(UsageError, match="metric of scores"):
+    with pytest.raises(UsageError, match="computed from scores"):
         op.rank(op.Outcomes.from_labels(y, {"a": y, "b": 1 - y}), metric="roc_auc")
     with pytest.raises(UsageError, match="scores"):
         op.rank(op.Scores.from_arrays(y, scores), metric="accuracy")

@@ -279,8 +279,8 @@ def test_importance_weights_have_no_prior(two):
     own = op.compare(truth, a, b, sample_weight=weights, n_draws=N_DRAWS, random_state=0)
     found = own.sensitivity()
     assert found.priors == ("bootstrap",)
-    assert set(found.left_out.values()) == {"it counts items and knows no importance weights"}
-    with pytest.raises(UsageError, match=r"prior 'mine': prior 'Prior\(rows=2.* counts items"):
+    assert set(found.left_out.values()) == {"it does not support importance weights"}
+    with pytest.raises(UsageError, match=r"prior 'mine': prior 'Prior\(rows=2.* does not support"):
         own.sensitivity(priors={"mine": 2.0})
 
 
@@ -299,7 +299,7 @@ def test_spans_label_sets_and_prevalence():
     spans = op.Outcomes.from_tp_fp_fn({"a": (80, 10, 20), "b": (70, 20, 30)})
     found = compared(spans).sensitivity()
     assert found.priors == ("unit", "uniform", "jeffreys", "bootstrap")
-    assert set(found.left_out.values()) == {"it is not for spans"}
+    assert set(found.left_out.values()) == {"it does not support spans"}
     tags = [["B-PER", "O"], ["O", "B-PER"]] * 20
     tagged = op.Outcomes.from_tags(tags, {"a": tags, "b": [["B-PER", "O"]] * 40}, scheme="BIO")
     whole = compared(tagged).sensitivity()

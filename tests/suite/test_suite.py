@@ -329,7 +329,7 @@ def test_slices_are_tasks():
         (lambda: op.Suite([1]), "mapping from names"),
         (lambda: op.Suite({"a": 3}), "Outcomes or Scores"),
         (lambda: op.Suite(some_tasks()["arc"]), "no slices"),
-        (lambda: suite(weights={"arc": 1.0}), "weights must include every task; it lacks 'gsm'"),
+        (lambda: suite(weights={"arc": 1.0}), "weights must include every task; missing: 'gsm'"),
         (lambda: suite(ropes={"nope": 0.01}), "unknown task 'nope'"),
         (lambda: suite(weights="heavy"), "unknown weighting 'heavy'"),
         (lambda: suite(weights=dict.fromkeys(SHARES, 0.0)), "positive numbers"),

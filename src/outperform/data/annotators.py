@@ -141,8 +141,8 @@ def of_annotators(
     for column in models:
         if len(column.codes) != n:
             raise DataError(
-                f"y_true has {n:,} items and {column.name} {len(column.codes):,}; they "
-                "must be the same items in the same order"
+                f"y_true has {n:,} items but {column.name} has {len(column.codes):,}; both must "
+                "list the same items in the same order"
             )
     agreed = None if given is None else agreement(given, len(values))
     if truth == "latent":
@@ -231,15 +231,17 @@ def _from_rows(y_true: object, ids: object) -> AnyArray:
         if is_missing(label):
             continue
         if is_missing(item) or is_missing(annotator):
-            raise DataError(f"a label has no item or no annotator {at}")
+            raise DataError(f"a label has no item or annotator {at}")
         if item not in places:
             raise DataError(
-                f"the item {item!r} {at} is not in {param('ids')} (for example {known[0]!r}); "
-                "remove items without a prediction"
+                f"item {item!r} {at} is not in {param('ids')} (for example {known[0]!r}); remove "
+                "items without a prediction"
             )
         cell = places[item], who.setdefault(annotator, len(who))
         if cell in found:
-            raise DataError(f"{annotator!r} labels the item {item!r} twice, again {at}; keep one")
+            raise DataError(
+                f"{annotator!r} labels item {item!r} twice, the second time {at}; keep one label"
+            )
         found[cell] = label
     matrix = np.full((len(known), len(who)), None, dtype=object)
     for cell, label in found.items():
@@ -261,8 +263,8 @@ def _read_shares(y_true: object, predictions: object, ids: object) -> _Read:
     columns = _columns_of(y_true)
     if not columns or ids is not None:
         raise UsageError(
-            f"with {param('truth=', 'shares')} y_true must have a column of shares for each class, "
-            "such as {'spam': [0.8, 0.1], 'ham': [0.2, 0.9]}, and ids must be left out"
+            f"with {param('truth=', 'shares')}, y_true must have one column of shares per class, "
+            "such as {'spam': [0.8, 0.1], 'ham': [0.2, 0.9]}; omit ids"
         )
     beside = {f"shares of {label!r}": one for label, one in columns.items()}
     aligned = align(named(predictions), beside=beside)
@@ -273,8 +275,8 @@ def _read_shares(y_true: object, predictions: object, ids: object) -> _Read:
         votes = np.full((1, 1), np.nan)
     if not ((votes >= 0) & (votes < np.inf)).all() or (votes == 0).all(axis=1).any():
         raise DataError(
-            "y_true must have a number of each class for every item, none of them negative or "
-            "missing, and not all of an item 0"
+            "y_true must have a non-negative number for each item and class, with at least one "
+            "above 0 per item"
         )
     return _Read(aligned, tuple(columns), None, _shares_of(votes))
 
@@ -319,7 +321,7 @@ def _read_matrix(y_true: object) -> tuple[IntArray, tuple[Label, ...]]:
     array: AnyArray = np.asarray(given_by) if as_is else np.asarray(given_by, dtype=object)
     if array.ndim != 2 or not array.size or array.shape[1] < 2:
         raise DataError(
-            "y_true must have one row per item and one column per annotator, two at least; got "
+            "y_true must have one row per item and at least two columns, one per annotator; got "
             f"shape {array.shape}"
         )
     cells: list[object] = array.ravel().tolist()
@@ -333,7 +335,7 @@ def _read_matrix(y_true: object) -> tuple[IntArray, tuple[Label, ...]]:
     bare: IntArray = np.flatnonzero((given < 0).all(axis=1))
     if bare.size:
         raise DataError(
-            f"{bare.size:,} items have no label, the first is row {bare[0]} (counted from 0); "
+            f"{bare.size:,} items have no label, the first in row {bare[0]} (counted from 0); "
             "remove them from y_true and from the predictions"
         )
     return given, tuple(column.values)
@@ -455,9 +457,9 @@ def _refuse_unidentified(given: IntArray, agreed: Agreement) -> None:
         )
     if not agreed.low > 0:
         raise DataError(
-            f"annotators agree no more than by chance (Krippendorff's alpha {agreed.alpha:.2f}, "
-            f"95% interval {agreed.low:.2f} to {agreed.high:.2f}), so no truth can be inferred; "
-            f"{mend}"
+            "the annotators agree no more than expected by chance (Krippendorff's alpha "
+            f"{agreed.alpha:.2f}, 95% interval {agreed.low:.2f} to {agreed.high:.2f}), so the "
+            f"true labels cannot be inferred; {mend}"
         )
 
 

@@ -112,8 +112,8 @@ def _refuse_single(predictions: Mapping[str, Any]) -> None:
         plain = getattr(values, "ndim", 1) == 1 and isinstance(values, Sized)
         if plain and len(values) and not are_label_sets(values):
             raise DataError(
-                f"y_true has a set of labels for each item and predictions of {name!r} have one "
-                "label; pass sets, or an indicator matrix, for both"
+                f"y_true has a set of labels for each item, but the predictions of {name!r} have "
+                "only one label each; pass sets, or an indicator matrix, for both"
             )
 
 
@@ -443,7 +443,7 @@ def _cell_counts(counts: object, n_cells: int) -> AnyArray:
     weights = as_counts(counts)
     if weights.shape != (n_cells,):
         raise DataError(
-            f"counts must have one value per cell: {n_cells} cells, counts of shape {weights.shape}"
+            f"counts must have one value per cell, {n_cells} in all; got shape {weights.shape}"
         )
     if not weights.any():
         raise DataError("all counts are zero; at least one must be positive")

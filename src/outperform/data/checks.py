@@ -89,7 +89,9 @@ def check_labels(
         return tuple(bool(label) if as_truth else int(label) for label in checked)
     if len(kinds) > 1:
         names = ", ".join(sorted(kind.__name__ for kind in kinds))
-        raise DataError(f"{param(name)} must match the labels' type; got a mixture of {names}")
+        raise DataError(
+            f"{param(name)} must have the type of the labels in the data; got a mixture of {names}"
+        )
     return checked
 
 

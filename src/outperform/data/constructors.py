@@ -543,5 +543,5 @@ class Constructors(FromAnnotators):
         try:
             data = parse(text)
         except DataError as error:
-            raise DataError(f"these are not outcomes in JSON: {error}") from error
+            raise DataError(f"this JSON does not contain outcomes: {error}") from error
         return cls.from_dict(data)

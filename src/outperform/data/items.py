@@ -197,8 +197,7 @@ def read_ids(ids: Any, n_rows: int) -> AnyArray:
         raise UsageError(f"{param('ids')} must be a list with the id of each item; got {ids!r}")
     if len(ids) != n_rows:
         raise DataError(
-            f"{param('ids')} must have one entry per item: {n_rows} items, {len(ids)} "
-            f"{param('ids')}"
+            f"{param('ids')} must have one entry per item; got {len(ids)} for {n_rows} items"
         )
     listed = getattr(ids, "tolist", None) or getattr(ids, "to_pylist", None)
     values = list(ids) if listed is None else listed()

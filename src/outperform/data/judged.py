@@ -74,7 +74,7 @@ class Judged(Pool):
     both: Table
     drawn: Drawn | None = None
     chances: Chances | None = None
-    CHOSEN: ClassVar[str] = "were judged, and people labelled some of them"
+    CHOSEN: ClassVar[str] = "were rated by a judge, and people labelled only some of them"
 
     @property
     def strata(self) -> IntRows:
@@ -139,7 +139,7 @@ class Judged(Pool):
     def plus(self, other: Pool, *, n_labels: int) -> Judged:
         """Combine two judged sets of items with the same models and codes."""
         if not isinstance(other, Judged):
-            raise UsageError("items with and without a judge do not add up")
+            raise UsageError("items with a judge and items without one cannot be added")
         drawn, chances = _drawn_together(self, other)
         said = np.concatenate([self.strata, other.strata])
         counts = np.concatenate([self.counts.astype(object), other.counts.astype(object)])
@@ -220,7 +220,9 @@ class Judged(Pool):
         if not len(both):
             both = both.reshape(0, 2 * width)
         if said.shape != (len(counts), width) or both.shape != (len(people), 2 * width):
-            raise DataError("every cell of the judge and of people needs a count and its codes")
+            raise DataError(
+                "every cell of the judge and of the human labels needs a count and codes"
+            )
         if any(part.size and (part.min() < 0 or part.max() >= n_labels) for part in (said, both)):
             raise DataError("a cell of the judge names a class that is not in labels")
         found = _judged(

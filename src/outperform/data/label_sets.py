@@ -91,8 +91,8 @@ def _named(labels: Sequence[Label] | None, n_columns: int, *, name: str) -> tupl
         return tuple(range(n_columns))
     if len(labels) != n_columns:
         raise DataError(
-            f"{name} has {n_columns} columns and there are {len(labels)} labels; "
-            "labels must name every column, in this order"
+            f"{name} has {n_columns} columns but there are {len(labels)} labels; labels must "
+            "name every column, in column order"
         )
     return tuple(labels)
 
@@ -154,7 +154,7 @@ def _read_collections(values: Iterable[Any], *, name: str) -> SetColumn:
         own = [check_label(label, name=f"labels in row {row} of {name}") for label in item]
         read = sorted(codes.setdefault((type(label), label), len(codes)) for label in own)
         if len(set(read)) != len(read):
-            raise DataError(f"{name} names a label twice in row {row} (counted from 0): {own}")
+            raise DataError(f"{name} has a label twice in row {row} (counted from 0): {own}")
         found.append(places.setdefault(tuple(read), len(places)))
     _refuse_mixture({kind for kind, _ in codes}, name=name)
     return _in_order([label for _, label in codes], list(places), np.array(found, dtype=np.int64))
@@ -223,8 +223,8 @@ def code_label_sets(columns: Mapping[str, Any], *, labels: Sequence[Label] | Non
     for name, column in others:
         if len(column.codes) != len(truth.codes):
             raise DataError(
-                f"{first} has {len(truth.codes)} rows and {name} has {len(column.codes)}; "
-                "they must be the same items in the same order"
+                f"{first} has {len(truth.codes)} rows but {name} has {len(column.codes)}; both "
+                "must list the same items in the same order"
             )
     if not len(truth.codes):
         raise DataError(f"{first} has no rows; at least one item is needed")
@@ -249,9 +249,9 @@ def _refuse_tags(columns: Sequence[Iterable[Any]]) -> None:
     parallel = len({tuple(len(row) for row in column) for column in columns}) == 1
     if repeated or (has_types and (parallel or "O" in tags)) or (parallel and {"B", "O"} <= tags):
         raise UsageError(
-            f"these look like tag sequences ({', '.join(sorted(tags)[:3])}), not like sets "
-            "of labels; count their spans with Outcomes.from_tags(gold, {'A': tags_a, 'B': "
-            'tags_b}, scheme="IOB2") and compare those. If they are labels, pass sets: set(row)'
+            f"these look like tag sequences ({', '.join(sorted(tags)[:3])}), not sets of labels; "
+            "count their spans with Outcomes.from_tags(gold, {'A': tags_a, 'B': tags_b}, "
+            'scheme="IOB2") and compare those. If they are labels, pass sets: set(row)'
         )
 
 
@@ -281,7 +281,10 @@ def split_texts(texts: Sequence[Label], separator: str) -> SetColumn:
         [str(text).split(separator) if text else () for text in texts], name="the classes"
     )
     if "" in read.labels:
-        raise DataError(f"a text has an empty label before, after or between two {separator!r}")
+        raise DataError(
+            f"a text has an empty label next to a separator {separator!r}; remove the extra "
+            "separator"
+        )
     return read
 
 

@@ -473,15 +473,15 @@ def _refuse_scores(column: Column, truth: Column | None) -> None:
         if column is truth or (truth is not None and look_measured(truth.values, column.values)):
             raise DataError(f"{column.name} contains {value!r}, {NO_LABEL}")
         raise DataError(
-            f"{column.name} holds {value!r}, which looks like scores, not labels; convert scores "
-            "to labels first, e.g. (score >= 0.5).astype(int), or use a metric of scores: "
+            f"{column.name} contains {value!r}, which looks like a score, not a label; convert "
+            "scores to labels first, e.g. (score >= 0.5).astype(int), or use a score metric: "
             "roc_auc, average_precision, log_loss, brier_score or mean"
         )
 
 
 NO_LABEL = (
-    "which is not a label; if the truth is a number, as in regression, use a regression metric: "
-    "rmse, mae or r2"
+    "which is not a label; if the true values are numbers, as in regression, use a regression "
+    "metric: rmse, mae or r2"
 )
 _MOST_CODES = 20  # a truth with more values may be a measurement
 

@@ -138,7 +138,7 @@ class Outcomes(Constructors, ByKeyword):
     def __post_init__(self) -> None:
         for table in self.tables:
             if table.counts.dtype == object and table.n > MOST:
-                raise DataError(f"a table may hold up to 10**27 items; got {shown(table.n)}")
+                raise DataError(f"a table can contain at most 10**27 items; got {shown(table.n)}")
         if self.never_true:
             refuse_true(self)
 
@@ -273,7 +273,7 @@ class Outcomes(Constructors, ByKeyword):
         """
         places = [self._place(model) for model in models]
         if len(set(places)) != len(places):
-            raise UsageError(f"each model may be selected once; got {list(models)}")
+            raise UsageError(f"each model can be selected only once; got {list(models)}")
         if not self.paired:
             chosen = tuple(self.tables[p] for p in places)
             return replace(self, models=tuple(models), tables=chosen)._looked_over()
@@ -327,7 +327,7 @@ class Outcomes(Constructors, ByKeyword):
         """
         if self.kind == "spans":
             raise UsageError(
-                "spans have no true negatives to be the rest; pass the type with "
+                "spans have no true negatives, so there is no second class; pass the type with "
                 f"{param('pos_label=')}"
             )
         refuse_pool(self, "binarize() would mix them; pass the positive class instead")
@@ -505,7 +505,9 @@ class Outcomes(Constructors, ByKeyword):
         assert self.pool is not None
         if len(places) != len(self.models) and not isinstance(self.pool, Judged):
             refuse_pool(
-                self, "one model is not enough; for a single model, use c.a and c.b of compare()"
+                self,
+                "one model is not enough; for a single model, compare both and use c.a or "
+                "c.b of the result",
             )
         pool = self.pool.columns(places, n_labels=n_codes(self))
         models = tuple(self.models[place] for place in places)
@@ -771,10 +773,11 @@ def refuse_unlike(one: Outcomes, other: Outcomes) -> None:
             "outcomes with and without slices cannot be added; use slices for both or neither"
         )
     if one.prevalence != other.prevalence:
-        there = [one.prevalence or "the data's own", other.prevalence or "the data's own"]
+        there = [one.prevalence or "those of the data", other.prevalence or "those of the data"]
         raise UsageError(
             f"outcomes at different class proportions cannot be added: {there[0]}, and "
-            f"{there[1]}; add them at_prevalence(None), and call at_prevalence() on the sum"
+            f"{there[1]}; call at_prevalence(None) on both, add them, and call at_prevalence() "
+            "on the sum"
         )
     if (one.pool is None) != (other.pool is None):
         raise UsageError(
@@ -784,7 +787,7 @@ def refuse_unlike(one: Outcomes, other: Outcomes) -> None:
     if one.pool is not None and _same_pool(one, other):
         raise UsageError(
             "both outcomes have the same pool, which would count twice; if more of it was "
-            "labelled, pass all its labels to Outcomes.from_pool at once"
+            "labelled later, pass all labels to Outcomes.from_pool at once"
         )
 
 

@@ -136,8 +136,8 @@ class Pool:
         if over.size:
             raise DataError(
                 f"{labelled[over[0]]:,.0f} items with the same two predictions are labelled but "
-                f"the pool contains only {self.counts[over[0]]:,} of them; {_WHOLE}, and every "
-                "item can be labelled once"
+                f"the pool contains only {self.counts[over[0]]:,} of them; {_WHOLE}, and each "
+                "item can be labelled only once"
             )
 
 
@@ -199,9 +199,9 @@ def labelled_rows(y_true: Any, which: Any, n_pool: int) -> tuple[Any, IntArray]:
         )
     places = places.astype(np.int64)
     if places.size and (places.min() < 0 or places.max() >= n_pool):
-        raise DataError(f"which must lie between 0 and {n_pool - 1}, the last of the pool")
+        raise DataError(f"which must be between 0 and {n_pool - 1}, the last index of the pool")
     if len(np.unique(places)) != len(places):
-        raise DataError("which contains an index twice; every item can be labelled once")
+        raise DataError("which contains an index twice; each item can be labelled only once")
     return y_true, places
 
 

@@ -184,7 +184,8 @@ def _from_counts(named: Mapping[Label, float], seen: Counted) -> Prevalence:
     missing = _missing(named, seen)
     if missing:
         raise UsageError(
-            f"counts must include all classes, 0 if there were none; {_listed(missing)} not counted"
+            f"counts must include every class, with 0 if it did not occur; {_listed(missing)} "
+            "missing"
         )
     labels = tuple(label for label in seen.labels if label in named)
     shapes = tuple(named[label] + PRIOR_SHAPE for label in labels)
@@ -203,8 +204,8 @@ def _from_shares(named: Mapping[Label, float], seen: Counted) -> Prevalence:
     total, missing = sum(named.values()), _missing(named, seen)
     if missing and total >= 1 - _TOLERANCE:
         raise UsageError(
-            f"the shares sum to {total:.10g}, which leaves nothing for other classes, and "
-            f"{_listed(missing)} not named"
+            f"the shares sum to {total:.10g}, which leaves nothing for the other classes, but "
+            f"{_listed(missing)} missing"
         )
     if not missing and abs(total - 1) > _TOLERANCE:
         raise UsageError(f"the shares of all classes must sum to 1; they sum to {total:.10g}")
@@ -224,7 +225,7 @@ def _from_distribution(distribution: Any, seen: Counted, positive: Label | None)
         raise UsageError(
             "the distribution of prevalence must draw the share of the positive class, or the "
             f"shares of all {seen.n_classes} classes in the order of the labels; for {_PROBES} "
-            f"draws it gave an array of shape {probe.shape}"
+            f"draws it returned an array of shape {probe.shape}"
         )
     drawn = checked_draws(distribution, generator, _PROBES, len(labels))
     mean = distribution.mean() if hasattr(distribution, "mean") else drawn.mean(axis=1)
@@ -485,6 +486,6 @@ def _refuse_uninformative(matrix: FloatArray) -> None:
     if min(least) < _LEAST_INVERTIBLE:
         raise UsageError(
             "with so many errors the gold labels carry almost no information about the truth, or "
-            f"contradict it; {param('label_errors')} must be smaller, with two classes below 0.45 "
-            "each"
+            f"contradict it; {param('label_errors')} must be smaller (for two classes, below "
+            "0.45 each)"
         )

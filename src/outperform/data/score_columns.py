@@ -144,7 +144,7 @@ def in_class_order(values: Any, labels: Sequence[Label], *, name: str) -> Any:
     lacking = [one for one in known if one not in names]
     odd = f"has {spare[0]!r}" if spare else f"lacks {lacking[0]!r}"
     raise DataError(
-        f"the columns of {name} must have the names of the classes {shown}; it {odd}. Rename "
+        f"the columns of {name} must be named after the classes, {shown}, but it {odd}. Rename "
         f"them, list classes that never occur in {param('labels=')}, or pass .to_numpy() for "
         "columns in the order of the classes"
     )
@@ -191,7 +191,7 @@ def _stacked(values: Mapping[str | None, object], model: str, columns: Sequence[
         if set(values) != set(columns):
             raise DataError(
                 f"every model must have the same statistics; {model!r} has "
-                f"{', '.join(map(str, values))}, and the first or {param('columns')} has "
+                f"{', '.join(map(str, values))}, but the first model or {param('columns')} has "
                 f"{', '.join(columns) or 'no named columns'}"
             )
         return np.stack([*read_scores({one: values[one] for one in columns}).values()], axis=1)
@@ -238,7 +238,7 @@ def read_votes(columns: Mapping[str, object], *, tie: str, ordered: bool) -> dic
         (one == two, "compares a model with itself"),
         (
             (won != one) & (won != two) & (won != -1),
-            f"has a winner that is neither of the two nor {tie!r}",
+            f"has a winner that is neither of its two models nor {tie!r}",
         ),
     ):
         rows = np.flatnonzero(wrong)
@@ -248,7 +248,7 @@ def read_votes(columns: Mapping[str, object], *, tie: str, ordered: bool) -> dic
             )
     if len(one) * (1.5 * len(names) ** 2 + 2) > _MOST_NUMBERS:
         raise ResourceError(
-            f"{len(one):,} votes on {len(names)} models have more sums than fit into memory; drop "
+            f"{len(one):,} votes on {len(names)} models need more memory than is available; drop "
             "models with few votes"
         )
     points = np.where(won == -1, 0.5, won == one)

@@ -343,8 +343,8 @@ def from_dict(data: Mapping[str, object]) -> dict[str, Any]:
     schema = data.get("schema")
     if type(schema) is not int or schema != SCHEMA:
         raise DataError(
-            f"outcomes of schema {read.shown(schema)} cannot be read; known: {SCHEMA}; if a newer "
-            "outperform wrote them, update this one; if an older one did, count again"
+            f"outcomes of schema {read.shown(schema)} cannot be read (known: {SCHEMA}); if a "
+            "newer version of outperform wrote them, upgrade; if an older one did, count again"
         )
     try:
         return _fields(**_signed(_OUTCOMES, data))
@@ -370,7 +370,10 @@ def _fields(
     """Return the fields of outcomes after checking that they are consistent."""
     _check_names(models, labels)
     if (sets is not None) != (kind == "label_sets"):
-        raise DataError(f"the field sets needs the kind 'label_sets', but the kind is {kind!r}")
+        raise DataError(
+            "the field 'sets' must be present if and only if the kind is 'label_sets'; got kind "
+            f"{kind!r}"
+        )
     known = () if sets is None else _sets(sets, len(labels))
     n_codes = len(known) if sets is not None else len(labels) + (kind == "spans")
     paired = len(tables) == 1
@@ -458,7 +461,7 @@ def _with_groups(table: Table, cells: IntArray, data: Mapping[str, Any]) -> Tabl
     """Restore the groups, and check that they add up to the table."""
     weighted = "weights" in data
     if weighted == ("times" in data):
-        raise DataError("groups must have one of the fields times and weights")
+        raise DataError("groups must have either the field 'times' or the field 'weights'")
     times = data["weights"] if weighted else as_counts(data["times"])
     pattern, cell, repeats = data["pattern"], data["cell"], as_counts(data["repeats"])
     if not len(pattern) == len(cell) == len(times):

@@ -197,8 +197,8 @@ def read_tags(
     for number, sentence in enumerate(tags):
         if isinstance(sentence, str):
             raise DataError(
-                f"{name} must be a list of tag lists, one per sentence; got the text {sentence!r} "
-                f"as sentence {number}. For a single sentence put it in a list"
+                f"{name} must be a list of tag lists, one per sentence; got the text "
+                f"{sentence!r} as sentence {number}. Put a single sentence in a list"
             )
         try:
             reading = scheme.read(sentence, strict=strict)
@@ -234,7 +234,7 @@ def check_tag_lengths(
             if len(truth) != len(predicted):
                 raise DataError(
                     f"sentence {number} has {len(truth)} gold tags and {len(predicted)} tags of "
-                    f"{name!r}; they must be the same tokens"
+                    f"{name!r}; both must have one tag per token"
                 )
 
 

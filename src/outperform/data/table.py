@@ -102,7 +102,7 @@ def _numbers(weights: ColumnLike | None, n_rows: int) -> FloatArray:
         raise DataError(f"sample_weight must be one number per row: {error}") from error
     words = given.flat if given.dtype.kind == "O" else ()
     if given.dtype.kind not in "iufO" or any(isinstance(one, (str, bool)) for one in words):
-        raise DataError("sample_weight must be numbers; got text or truth values")
+        raise DataError("sample_weight must be numbers; got text or booleans")
     if numbers.shape != (n_rows,):
         raise DataError(f"sample_weight must have {n_rows} values; got shape {numbers.shape}")
     bad = np.flatnonzero(~np.isfinite(numbers) | (numbers < 0))

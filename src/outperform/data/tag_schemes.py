@@ -123,7 +123,7 @@ def _unknown_prefix(scheme: Scheme, tags: Sequence[str], position: int) -> str:
     prefixes = {str(tag).partition(scheme.delimiter)[0] for tag in tags}
     others = fitting(prefixes)
     hint = (
-        f"the tags of this sequence would fit {' or '.join(others)}"
+        f"the tags of this sequence fit {' or '.join(others)}"
         if others
         else "for a custom scheme, pass a table of prefixes and roles"
     )

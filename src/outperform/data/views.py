@@ -109,7 +109,7 @@ def only(outcomes: Outcomes, labels: Sequence[Label]) -> Outcomes:
     array([1])
     """
     if outcomes.kind not in ("spans", "label_sets"):
-        raise UsageError("only spans can be dropped; use binarize(label) for classes")
+        raise UsageError("items with one class each cannot be dropped; use binarize(label)")
     labels = check_labels(labels)
     kept = {code_of(outcomes, label) for label in labels}
     if outcomes.kind == "label_sets":

@@ -326,7 +326,7 @@ _LATEX = str.maketrans(
     }
 )
 
-# A terminal or build log could interpret these characters, or they cannot be encoded.
+# Characters that a terminal or build log could interpret, or that cannot be encoded.
 _JSON_UNSAFE = re.compile(
     "#(?=#)|[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
 )

@@ -111,8 +111,8 @@ def _fit_of_votes(spec: ScoreSpec) -> Iterator[Finding]:
         )
     elif check.p_value < votes.MISFIT:
         pairs = clauses(
-            f"{names[one.first]} got {one.share:.1%} against {names[one.second]}, but the fit is "
-            f"{one.fitted:.1%}"
+            f"{names[one.first]} got {one.share:.1%} against {names[one.second]}, but the model "
+            f"predicts {one.fitted:.1%}"
             for one in check.worst
         )
         yield finding(
@@ -234,7 +234,8 @@ def _few_errors(spec: LabelSpec, model: str) -> Iterator[str]:
         if grows and weight >= _MUCH_MORE * least and errors[code] < FEW_ERRORS:
             yield (
                 f"{model} has {counted(round(errors[code]), 'errors')} in {_class(spec, code)}, "
-                f"where an item has {weight / least:.3g} times the weight of one of another class"
+                f"where each item counts {weight / least:.3g} times as much as one of another "
+                "class"
             )
 
 
@@ -416,9 +417,9 @@ def _undefined(spec: LabelSpec) -> Iterator[Finding]:
     values = zip(spec.view.models, spec.observed, strict=True)
     unknown = [model for model, value in values if np.isnan(value)]
     if unknown and spec.view_prevalence is not None:
-        why = "a class that has a share at this prevalence is never true"
+        why = "a class with a share at this prevalence never occurs in the truth"
     else:
-        why = "the true labels and the predictions are the same single class throughout"
+        why = "true labels and predictions all have the same class"
     if unknown:
         yield finding(
             "undefined_in_data/nan",

@@ -126,7 +126,7 @@ def check_draws(n_draws: object, *, name: str = "n_draws") -> int:
     if n_draws > _MOST_DRAWS:
         gigabytes = n_draws * 16 / 1e9
         raise ResourceError(
-            f"{n_draws:,} draws would take {gigabytes:,.0f} GB; at most {_MOST_DRAWS:,} are allowed"
+            f"{n_draws:,} draws would need {gigabytes:,.0f} GB; the maximum is {_MOST_DRAWS:,}"
         )
     return int(n_draws)
 

@@ -211,8 +211,8 @@ def refuse_hours(specs: Sequence[ScoreSpec], n_draws: int, *, n_jobs: int | None
         enough = max(100, int(n_draws * 0.1 / hours) // 100 * 100)
         raise ResourceError(
             f"{n_draws:,} draws of {first.metric.label} on {first.view.n_rows:,} rows would take "
-            f"about {hours:,.0f} hours; {param('n_draws=', enough)} takes some minutes, and more "
-            "items do not require more draws"
+            f"about {hours:,.0f} hours; {param('n_draws=', enough)} takes a few minutes, and "
+            "more items do not require more draws"
         )
 
 

@@ -51,7 +51,7 @@ SCALE = Law(
 ORDER = Law(
     "order",
     "the order of the rows must not matter",
-    "compute each item's contribution only from this item and its weight",
+    "compute each item's contribution only from that item and its weight",
 )
 MERGING = Law(
     "merging",

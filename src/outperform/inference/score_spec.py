@@ -128,7 +128,7 @@ def _check_probabilities(scores: Scores, metric: Metric) -> None:
             value = array.min() if array.min() < 0 else array.max()
             raise DataError(
                 f"{metric.name} needs probabilities from 0 to 1; scores of {name!r} include "
-                f"{value:g}; turn margins into probabilities, or use roc_auc"
+                f"{value:g}; convert margins to probabilities, or use roc_auc"
             )
         if array.ndim == 2 and np.abs(array.sum(axis=1) - 1).max() > _ROUNDING:
             row = int(np.abs(array.sum(axis=1) - 1).argmax())
@@ -173,7 +173,8 @@ def _chosen(scores: Scores, metric: Metric, pos_label: Label | None) -> int:
     if len(labels) > 2:
         raise UsageError(
             f"metric {metric.name!r} is for one class against the rest, but there are "
-            f"{len(labels)}; name the class that the scores are for with {param('pos_label=')}"
+            f"{len(labels)} classes; pass the class that the scores are for with "
+            f"{param('pos_label=')}"
             + (", or pass one probability per class" if metric.reads == "probability" else "")
         )
     named = param("pos_label=", *labels)
@@ -212,8 +213,8 @@ def refuse_labels_metric(metric: MetricLike | None, *, graded: bool) -> UsageErr
         return UsageError(f"{error}; or pass a function of y_true, score and weight")
     these = "grades without a truth (y_true is None)" if graded else "scores"
     return UsageError(
-        f"{name!r} is a metric of labels, but these are {these}; use one of {', '.join(known)}, or "
-        "a function of y_true, score and weight"
+        f"{name!r} is computed from labels, but these are {these}; use one of "
+        f"{', '.join(known)}, or a function of y_true, score and weight"
     )
 
 

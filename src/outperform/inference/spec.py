@@ -605,8 +605,8 @@ def counted(spec: Spec) -> LabelSpec:
     if isinstance(spec, LabelSpec):
         return spec
     raise UsageError(
-        f"{spec.metric.name} is a metric of scores, which have no table of classes; compare "
-        "labels for classes and confusion matrices"
+        f"{spec.metric.name} is computed from scores, which have no confusion matrix; compare "
+        "labels to get classes and confusion matrices"
     )
 
 
@@ -731,7 +731,7 @@ def _of_any(
         if metrics.get_score(metric).basis.read is not None:
             raise refuse_columns(name)
         raise UsageError(
-            f"{name!r} is a metric of scores, and outcomes are counted labels; give arrays of "
+            f"{name!r} is computed from scores, but outcomes are label counts; pass arrays of "
             "scores, or op.Scores.from_arrays(y_true, {'bert': scores})"
         )
     return _of_labels(data, metric, choices, defaults=defaults, counting=counting)
@@ -740,7 +740,7 @@ def _of_any(
 def refuse_columns(name: str) -> UsageError:
     """Return the error for a metric of answers (such as texts) if only labels were counted."""
     return UsageError(
-        f"{name!r} reads the answers themselves, such as texts, which "
+        f"{name!r} needs the answers themselves, such as texts, which "
         + either(
             "op.read counts as labels; pass them as lists: "
             f"op.compare(references, answers_a, answers_b, metric={name!r})",
@@ -780,7 +780,7 @@ def data_of(
     asked = metrics.get_score(metric)
     basis = asked.basis
     if basis.names == VOTES:
-        raise UsageError(f"{asked.name!r} is a metric of votes; make Scores.from_votes of them")
+        raise UsageError(f"{asked.name!r} is computed from votes; pass them to Scores.from_votes")
     if basis.read is not None:
         return Scores._from_items(asked.read_items, y_true, columns, columns=basis.names, **rows)
     if basis.reads == "statistics":
@@ -808,8 +808,8 @@ def selected(data: Data, models: Sequence[Any], *, verb: str) -> Data:
         what, many = ("scores", "s") if isinstance(data, Scores) else ("outcomes", "s")
         names = "'bert', 'gpt'" if len(models) == 2 else "'bert'"
         raise UsageError(
-            f"with {what}, name the model{many if len(models) == 2 else ''}, "
-            f"e.g. {verb}({what}, {names})"
+            f"with {what}, pass the name{many if len(models) == 2 else ''} of the "
+            f"model{many if len(models) == 2 else ''}, e.g. {verb}({what}, {names})"
         )
     if len(set(models)) != len(models):
         raise UsageError(f"the two models must differ; got {models[0]!r} twice")
@@ -822,7 +822,7 @@ def declared(data: Data, never_true: Sequence[Label] | None) -> Data:
         return data
     if isinstance(data, Scores):
         raise UsageError(
-            f"{param('never_true=')} is for labels, and these are scores; leave it out"
+            f"{param('never_true=')} applies to labels, but these are scores; remove it"
         )
     return data.with_never_true(never_true)
 
@@ -831,8 +831,8 @@ def refuse_declared(never_true: Sequence[Label] | None) -> None:
     """Reject never-true classes declared for a suite, because each task has its own classes."""
     if never_true is not None:
         raise UsageError(
-            f"{param('never_true=')} is for one task; declare the classes of each task with "
-            "Outcomes.with_never_true before you make the suite"
+            f"{param('never_true=')} applies to a single task; declare the classes of each task "
+            "with Outcomes.with_never_true before building the suite"
         )
 
 
@@ -850,7 +850,7 @@ def rope_for(spec: Any, rope: RopeLike | None, name: str | None = None) -> Rope:
     """
     if rope is None and spec.rope_hint is not None:
         raise UsageError(
-            f"{spec.metric.name!r} has no default ROPE; give {param('rope=')}, the largest "
+            f"{spec.metric.name!r} has no default ROPE; set {param('rope=')}, the largest "
             f"difference that does not matter{spec.rope_hint}"
         )
     return Rope.from_param(rope, bounds=spec.metric.bounds, name=name)
@@ -860,7 +860,7 @@ def refuse_counted(**given: Any) -> None:
     """Reject arguments about rows if the rows are already counted."""
     for name, value in given.items():
         if value is not None:
-            raise UsageError(f"outcomes are counted already; leave {name} out")
+            raise UsageError(f"outcomes are already counted; remove {name}")
 
 
 def _choose_prior(choices: Choices, table: Outcomes, default_prior: str) -> PriorModel:
@@ -870,13 +870,13 @@ def _choose_prior(choices: Choices, table: Outcomes, default_prior: str) -> Prio
         return _default(table, default_prior if choices.engine is None else "unit")
     if table.pool is not None and given != STRATA:
         raise UsageError(
-            f"prior {given.name!r} takes the items as they came, and these {table.pool.CHOSEN}; "
-            "leave prior out"
+            f"prior {given.name!r} assumes a random sample of items, but these "
+            f"{table.pool.CHOSEN}; omit prior"
         )
     whole = given.shapes is None and given.own is None and given.name not in _OF_SPANS
     if whole and table.kind in ("spans", "label_sets"):
         raise UsageError(
-            f"prior {given.name!r} is not for {table.kind.replace('_', ' ')}; use one of "
+            f"prior {given.name!r} does not support {table.kind.replace('_', ' ')}; use one of "
             f"{', '.join(_OF_SPANS)}"
         )
     return given
@@ -889,25 +889,27 @@ def refuse_prevalence(data: object, verb: str) -> None:
     """Reject outcomes at other class proportions if only those of the data are supported."""
     if isinstance(data, Outcomes) and data.prevalence is not None:
         raise UsageError(
-            f"{verb} answers at the class proportions of the data, and these outcomes carry "
-            "others; give them at_prevalence(None)"
+            f"{verb} uses the class proportions of the data, but these outcomes have others; "
+            "call at_prevalence(None) on them first"
         )
     if isinstance(data, Outcomes) and data._label_errors is not None:
-        raise UsageError(f"{verb} believes the gold labels; give it the outcomes as they were read")
+        raise UsageError(
+            f"{verb} assumes that gold labels are correct; pass the outcomes without label errors"
+        )
 
 
 def _refuse_of_pool(outcomes: Outcomes, *, paired: bool) -> None:
     if outcomes.pool is not None and len(outcomes.models) > 1 and not paired:
         raise UsageError(
-            f"these items {outcomes.pool.CHOSEN}, so the comparison is paired; leave paired out"
+            f"these items {outcomes.pool.CHOSEN}, so the comparison is always paired; omit paired"
         )
 
 
 def _refuse_prior_of_items(metric: Metric, prior: PriorModel) -> None:
     if metric.per_item and prior.proper:
         raise UsageError(
-            f"{metric.name!r} is a mean over items, and prior {prior.name!r} takes an "
-            f"item's labels apart; leave prior out, or use {param('prior=', 'bootstrap')}"
+            f"{metric.name!r} is a mean over items, but prior {prior.name!r} treats an item's "
+            f"labels as independent; omit prior, or use {param('prior=', 'bootstrap')}"
         )
 
 
@@ -925,8 +927,8 @@ def _group(table: Outcomes, prior: PriorModel) -> tuple[Outcomes, tuple[Finding,
     """Keep groups if the prior weights them; otherwise report that items count independently."""
     if table.weighted and prior.name != "bootstrap":
         raise UsageError(
-            f"prior {prior.name!r} counts items and knows no importance weights; leave prior "
-            "out; rows that stand for several items are counts, see Outcomes.from_counts"
+            f"prior {prior.name!r} does not support importance weights; omit prior, or, if each "
+            "row represents several items, use Outcomes.from_counts"
         )
     if prior.name == "bootstrap" and table.groups is not None:
         return table, _importance(table)

@@ -381,7 +381,7 @@ def _weights(given: Weighting | Mapping[str, float], tasks: Mapping[str, Data]) 
         lacking = [name for name in tasks if name not in given]
         if lacking:
             raise UsageError(
-                f"{param('weights')} must include every task; it lacks {quoted(lacking)}"
+                f"{param('weights')} must include every task; missing: {quoted(lacking)}"
             )
     elif given in get_args(Weighting):
         found = {name: float(one.n) if given == "size" else 1.0 for name, one in tasks.items()}

@@ -202,8 +202,8 @@ def _one_label(outcomes: Outcomes, metric: Metric, pos_label: Label | None) -> L
         averages = [f"{metric.name}_{average}" for average in ("samples", "micro", "macro")]
         use = f"use {', '.join(map(repr, averages))}, or "
         raise UsageError(
-            f"metric {metric.name!r} is for one label, but there are {outcomes.n_classes}; "
-            f"{use if metric.score in _WITHOUT_NEGATIVES else ''}name the label with "
+            f"metric {metric.name!r} is for one label, but there are {outcomes.n_classes} "
+            f"labels; {use if metric.score in _WITHOUT_NEGATIVES else ''}pass the label with "
             f"{param('pos_label=')}"
         )
     return outcomes.labels[0 if pos_label is None else code_of(outcomes, pos_label)]
@@ -233,8 +233,8 @@ def _priced(outcomes: Outcomes, metric: Metric, costs: metrics.Costs) -> View:
 def _right_or_wrong(metric: Metric) -> Metric:
     if metric.name not in ("accuracy", "f1_micro", "precision_micro", "recall_micro"):
         raise UsageError(
-            f"only right or wrong is known of these outcomes, so {metric.name!r} cannot be "
-            f"computed; use {param('metric=', 'accuracy')}"
+            f"these outcomes record only correctness, so {metric.name!r} cannot be computed; use "
+            f"{param('metric=', 'accuracy')}"
         )
     return metrics.get("recall")
 
@@ -258,9 +258,9 @@ def _positive(outcomes: Outcomes, metric: Metric, pos_label: Label | None) -> La
         return positive
     if len(labels) > 2:
         raise UsageError(
-            f"metric {metric.name!r} is for one class, but there are {len(labels)}; use "
+            f"metric {metric.name!r} is for one class, but there are {len(labels)} classes; use "
             f"{metric.name + '_macro'!r}, {metric.name + '_micro'!r} or "
-            f"{metric.name + '_weighted'!r}, or name the class with {param('pos_label=')}"
+            f"{metric.name + '_weighted'!r}, or pass the class with {param('pos_label=')}"
         )
     named = param("pos_label=", *labels)
     raise UsageError(f"name the positive class of {metric.name!r} with {named}")

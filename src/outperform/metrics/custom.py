@@ -155,7 +155,7 @@ def as_bounds(bounds: tuple[float, float] | None) -> tuple[float, float]:
     except (TypeError, ValueError) as error:
         raise UsageError(f"bounds must be two numbers, (low, high); got {bounds!r}") from error
     if not low < high:
-        raise UsageError(f"bounds must be a lower and a greater upper value; got {bounds!r}")
+        raise UsageError(f"bounds must be (low, high) with low < high; got {bounds!r}")
     return low, high
 
 
@@ -316,15 +316,15 @@ class Ordinal:
         if order is None:
             if len(labels) > 2 and any(isinstance(one, str) for one in labels):
                 raise UsageError(
-                    f"levels must be ordered, but {_listed(labels)} is alphabetical; list them "
-                    f"from the lowest to the highest with {param('labels=')}"
+                    f"levels must be ordered, but {_listed(labels)} is only alphabetical order; "
+                    f"list them from the lowest to the highest with {param('labels=')}"
                 )
             return replace(self, levels=tuple(range(len(labels))))
         places = {_key(_plain(label)): place for place, label in enumerate(order)}
         lacking = [label for label in labels if _key(label) not in places]
         if lacking:
             raise UsageError(
-                f"{param('labels=')} must include every level; it lacks {_listed(lacking)}"
+                f"{param('labels=')} must include every level; missing: {_listed(lacking)}"
             )
         return replace(self, levels=tuple(places[_key(label)] for label in labels))
 
@@ -421,7 +421,7 @@ class Costs(Plain):
         if isinstance(costs, Mapping):
             if labels is not None:
                 raise UsageError(
-                    "costs by (truth, prediction) already name the classes; drop "
+                    "costs by (truth, prediction) already name the classes; remove "
                     f"{param('labels=')}"
                 )
             return cls(pairs=_pairs(costs), unit=unit)
@@ -510,7 +510,7 @@ def _pairs(costs: Mapping[Any, Any]) -> tuple[tuple[Label, Label, float], ...]:
     pairs = []
     for pair, cost in costs.items():
         if not isinstance(pair, tuple) or len(pair) != 2:
-            raise UsageError(f"costs must be given by (truth, prediction); got {pair!r}")
+            raise UsageError(f"costs must be keyed by (truth, prediction); got {pair!r}")
         try:
             pairs.append((_plain(pair[0]), _plain(pair[1]), float(cost)))
         except (TypeError, ValueError) as error:

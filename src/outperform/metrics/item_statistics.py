@@ -301,7 +301,7 @@ def _by_query(
 def _numbers(values: ArrayLike, query: object) -> FloatArray:
     array: AnyArray = np.asarray(unmasked(values), dtype=np.float64)
     if array.ndim != 1 or not np.isfinite(array).all():
-        raise DataError(f"grades and scores of query {query!r} must be a row of finite numbers")
+        raise DataError(f"grades and scores of query {query!r} must be finite numbers, in one row")
     return array
 
 

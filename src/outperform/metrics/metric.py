@@ -263,8 +263,8 @@ class Sums:
         if np.isnan(answer).any():
             raise UsageError(
                 f"the metric function {name!r} must return a number for every draw; it returned "
-                f"NaN for {int(np.isnan(answer).sum())} of {answer.size}; decide in the function "
-                "what 0/0 is, for instance 0.0"
+                f"NaN for {int(np.isnan(answer).sum())} of {answer.size}; define 0/0 in the "
+                "function, for example as 0.0"
             )
         return answer.astype(np.float64)
 
@@ -361,7 +361,7 @@ class Metric:
 
     def __post_init__(self) -> None:
         if not self.bounds[0] < self.bounds[1]:
-            raise UsageError(f"bounds must be a lower and a greater upper value; got {self.bounds}")
+            raise UsageError(f"bounds must be (low, high) with low < high; got {self.bounds}")
         how = self.how
         if isinstance(how, Sums) and not how.own and not is_own(how.combine):
             object.__setattr__(self, "how", replace(how, own=True))
@@ -529,9 +529,7 @@ class Metric:
         array(0.8)
         """
         if self.reads != "labels":
-            raise UsageError(
-                f"{self.name} is a metric of scores and cannot be computed from a table"
-            )
+            raise UsageError(f"{self.name} is computed from scores, not from a table of counts")
         how = self.how
         if isinstance(how, Whole):
             values = self._evaluate_function(how, sums, classes)
@@ -611,9 +609,9 @@ class Metric:
             self._refuse_choice(rows)
         if self.average == "binary" and len(margins.hits[rows]) != 1:
             raise UsageError(
-                f"{self.name} is the value of one class: classes must be exactly one class "
-                f"number; or average over the classes with {self.name}_macro, "
-                f"{self.name}_micro or {self.name}_weighted"
+                f"{self.name} is computed for a single class: pass exactly one class number as "
+                f"classes, or average over the classes with {self.name}_macro, {self.name}_micro "
+                f"or {self.name}_weighted"
             )
         return margins, rows
 

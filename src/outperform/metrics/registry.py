@@ -124,8 +124,8 @@ def get_labels(metric: MetricLike) -> Metric:
     asked = get(metric)
     if asked.reads != "labels":
         raise UsageError(
-            f"{asked.name!r} is a metric of scores, which compare, estimate, scorecard and gate "
-            "accept; this function needs a metric of labels"
+            f"{asked.name!r} is computed from scores; compare, estimate, scorecard and gate "
+            "accept such metrics, but this function needs one computed from labels"
         )
     return asked
 

@@ -381,8 +381,8 @@ def flat_spans(outcomes: Outcomes, prior: Prior) -> DirichletCells:
     """Return the posterior with the same explicit prior on every cell."""
     if prior.rows.ndim or prior.rows <= 0:
         raise UsageError(
-            "the prior of spans is one positive number for every cell: true positives, false "
-            f"positives, false negatives; e.g. {param('prior=', 1.0)}"
+            "the prior for spans must be one positive number, used for every cell (true "
+            f"positives, false positives, false negatives), e.g. {param('prior=', 1.0)}"
         )
     return span_cells(outcomes, shape=float(prior.rows))
 

@@ -309,7 +309,7 @@ def learned_patterns(
 def _refuse_size(n_strata: int, n_classes: int, what: str) -> None:
     if n_strata * n_classes > _MOST_CELLS:
         raise ResourceError(
-            f"{n_strata:,} {what} of {n_classes:,} classes are more than {_MOST_CELLS:,} cells; "
+            f"{n_strata:,} {what} of {n_classes:,} classes need more than {_MOST_CELLS:,} cells; "
             "keep the relevant classes and merge the others into one"
         )
 

@@ -364,7 +364,7 @@ def _of_archive(path: Path) -> tuple[Any, Any]:
                 return {**_parsed(path, archive, _START), "status": "started"}, None
             if "header.json" not in names or "summaries.json" not in names:
                 raise DataError(
-                    f"{os.fspath(path)} has no header and summaries; the evaluation is not finished"
+                    f"{os.fspath(path)} has no header or summaries; the evaluation is not finished"
                 )
             _check_members(path, archive)
             header, summaries = (_parsed(path, archive, part) for part in _READ)
