@@ -22,7 +22,7 @@ MOST_PARAMETERS = 14
 # How many items to label, and where rows come from, have many answers; of logs also which of
 # several runs counts.
 MORE_PARAMETERS = {
-    "compare": 16, "gate": 17, "plan": 18, "power": 16, "read": 26, "read_scores": 17
+    "compare": 16, "gate": 19, "plan": 18, "power": 16, "read": 26, "read_scores": 17
 }  # fmt: skip
 
 VERBS = """
@@ -188,7 +188,7 @@ def test_class_proportions_belong_to_the_outcomes():
 
 def test_rows_are_described_once():
     """Only verbs that take arrays take what belongs to their rows."""
-    arrays = {"compare", "estimate", "rank", "scorecard", "compare_runs"}
+    arrays = {"compare", "estimate", "rank", "scorecard", "compare_runs", "gate"}
     having = {name for name, one in VERB_FUNCTIONS.items() if "sample_weight" in keywords(one)}
     assert having == arrays
 

@@ -173,7 +173,8 @@ def _without_truth(source: Any, verb: str, models: Sequence[str] | None) -> Usag
     if layout is not None:
         name = repr(str(source)) if isinstance(source, (str, os.PathLike)) else "data"
         read_first = f"data = op.read({name}, {layout})"
-        call = f"{verb}(data{'' if models is None else ', ' + named})"
+        listed = f"[{named}]" if verb == "rank" else named
+        call = f"{verb}(data{'' if models is None else ', ' + listed})"
         return UsageError(f"this table {LOOKS_LONG}: type {read_first}, then {call}")
     return UsageError(
         f"a frame or file needs the column of the true labels: {verb}(data, {named}, "

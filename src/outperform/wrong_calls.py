@@ -44,6 +44,9 @@ _CALLS = {
     "Scores": "op.Scores.from_arrays(y_true, {'bert': scores_1, 'gpt': scores_2})",
     "Suite": "op.Suite({'arc': outcomes_1, 'mmlu': outcomes_2})",
     "Rope": "rope=0.01 or rope=(-0.02, 0.01) in the call, or op.Rope(low=-0.02, high=0.01)",
+    "from_judged": "op.Outcomes.from_judged({'a': verdicts_a, 'b': verdicts_b}, "
+    "human={'a': human_a, 'b': human_b})",
+    "report": "op.write_report(result, 'report.html') for a page, or .report() for a paragraph",
     "to_html": "op.write_report(result, 'report.html')",
     "write_report": "write_report(comparison, 'report.html')",
 }
@@ -52,7 +55,8 @@ _CALLS = {
 _KEYWORDS = {
     "alpha": "hdi_prob=0.95",
     "average": "metric='f1_macro' (or 'f1_micro', 'f1_weighted')",
-    "by": "op.compare_slices(..., by=...)",
+    "by": "op.compare_slices(..., by=...) for each slice; for the mean over tasks, data = "
+    "op.Suite(op.read(..., by=...)) and then op.compare(data, 'a', 'b') or op.rank(data)",
     "ci": "hdi_prob=0.95",
     "ci_level": "hdi_prob=0.95",
     "classes": "labels=[...]",
@@ -165,6 +169,7 @@ _OF_READ = {
 _ADVICE: dict[tuple[str, str], str] = {
     ("compare", "predictions"): "op.rank(y_true, {'bert': pred_1, 'gpt': pred_2})",
     ("compare_cv_scores", "cv"): "folds=10",
+    ("gate", "group"): "groups=...",
     ("plan", "accuracies"): "plan(0.90, 0.86) or scenario={'accuracies': (0.90, 0.86)}",
     ("plan", "agreement"): "scenario={'accuracies': (0.90, 0.86), 'agreement': 0.9}",
     ("plan", "power"): "target=0.8",
@@ -173,10 +178,13 @@ _ADVICE: dict[tuple[str, str], str] = {
     ("plan", "effect_size"): "plan(0.90, 0.86) with the two accuracies",
     ("rank", "models"): "op.rank(frame, ['bert', 'gpt'], truth='label') or "
     "op.rank(y_true, {'bert': pred_1, 'gpt': pred_2})",
+    ("read", "item"): "id='question'",
+    ("read", "key"): "id='question'",
+    ("read", "on"): "id='question'",
+    ("read", "target"): "truth='label'",
     ("propose", "n"): "budget=200",
     ("power", "n"): "sizes=[500, 1000]",
     ("read", "models"): "models=['bert', 'gpt']",
-    ("read", "target"): "truth='label'",
     ("read", "predictions"): "models=['bert', 'gpt']",
     ("read", "columns"): "models=['bert', 'gpt']",
     ("cross_compare", "scoring"): "metric='f1'",
@@ -200,6 +208,15 @@ _NAMES = {
     "compare_models": "op.compare(y_true, pred_a, pred_b)",
     "compare_scores": "op.compare_cv_scores(scores_a, scores_b, folds=10) for folds, or "
     "op.compare(y_true, scores_a, scores_b, metric='roc_auc') for items",
+    "compare_suite": "op.compare(op.Suite(op.read(..., by='task')), 'a', 'b')",
+    "compare_tasks": "op.compare(op.Suite(op.read(..., by='task')), 'a', 'b')",
+    "equivalent": "op.compare(y_true, pred_a, pred_b, rope=0.01).decision",
+    "non_inferior": "op.gate(y_true, pred_new, pred_old, rope=0.01)",
+    "noninferiority": "op.gate(y_true, pred_new, pred_old, rope=0.01)",
+    "pass_at_k": "metric='pass@2'",
+    "rank_suite": "op.rank(op.Suite(op.read(..., by='task')))",
+    "rank_tasks": "op.rank(op.Suite(op.read(..., by='task')))",
+    "read_long": "op.read(table, format='long', id='question', model='model', score='correct')",
     "compare_seeds": "op.compare_runs(y_true, runs_a, runs_b)",
     "cross_validate": "op.cross_compare(estimator_a, estimator_b, X, y)",
     "difference": "op.compare(y_true, pred_a, pred_b)",
@@ -295,6 +312,11 @@ _ATTRIBUTES = (
     ("explain", "findings", ".findings; print(result) explains them"),
     ("more_data", "weights", "op.plan(pilot=suite, a='a', b='b')"),
     ("print", "to_html", "print(result)"),
+    ("n_needed", "more_data", ".more_data()"),
+    ("plot_posterior", "plot", ".plot()"),
+    ("save_figure", "plot", ".plot().figure.savefig('figure.png')"),
+    ("save_plot", "plot", ".plot().figure.savefig('figure.png')"),
+    ("write_report", "to_html", "op.write_report(result, 'report.html')"),
     ("savefig", "plot", ".plot().figure.savefig('figure.png')"),
     ("exit_code", "status", ".status; the command outperform gate exits with 0, 1 or 4"),
     ("accuracy", "observed", ".observed or .mean"),
@@ -377,7 +399,7 @@ def _explain(
     takes_any = inspect.Parameter.VAR_KEYWORD in kinds.values()
     unknown = [] if takes_any else [word for word in kwargs if word not in keywords]
     if unknown:
-        return _unknown_keyword(name, unknown[0], keywords, call)
+        return _unknown_keyword(name, unknown[0], kwargs[unknown[0]], keywords, call)
     twice = [word for word in positional[: len(args)] if word in kwargs]
     if twice:
         return f"{name} got {twice[0]!r} twice, by position and by keyword; type {call}"
@@ -425,13 +447,15 @@ def _too_many(
     return f"{name} takes {most} by position{others}; type {call}"
 
 
-def _unknown_keyword(name: str, word: str, parameters: list[str], call: str) -> str:
+def _unknown_keyword(name: str, word: str, value: object, parameters: list[str], call: str) -> str:
     if word in _OF_READ and name in _OF_MODELS:
         return (
             f"{name} has no parameter {word!r}; read the data first, data = op.read(source, "
             f"truth='label', {word}=...), and pass the result: {name}(data, ...)"
         )
     advice = _ADVICE.get((name, word)) or _KEYWORDS.get(word.lower())
+    if advice == "hdi_prob=0.95" and isinstance(value, float) and 0 < value < 1:
+        advice = f"hdi_prob={1 - value if word.lower() == 'alpha' else value:g}"
     if advice is not None:
         return f"{name} has no parameter {word!r}; type {advice}"
     if word.lower() in _BY_POSITION:
@@ -457,6 +481,10 @@ def _missing(
         and parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
     ]
     missing = [word for word in required if word not in bound]
+    models = getattr(args[0], "models", ()) if args else ()
+    if name in ("compare", "gate") and len(args) == 1 and len(models) > 1:
+        named = ", ".join(map(repr, models[:2]))
+        return f"{name} needs the names of two models: type {name}(data, {named})"
     if name == "compare" and len(args) == 2:
         if isinstance(args[1], Mapping) or hasattr(args[1], "columns"):
             return "compare takes two models; for models by name, type op.rank(y_true, models)"
@@ -503,13 +531,10 @@ class _AnsweringType(type):
                 raise CallError(f"{cls.__name__} takes keywords only; type {usage(cls.__name__)}")
             return super().__call__(**kwargs)
 
-        @property
-        def __signature__(cls) -> inspect.Signature:
-            """Parameters of the constructor, which the method above would hide from help()."""
-            signature = inspect.signature(cls.__init__)
-            return signature.replace(parameters=list(signature.parameters.values())[1:])
-
         def __getattr__(cls, name: str) -> object:
+            if name == "__signature__":  # which __call__ would hide from help()
+                signature = inspect.signature(cls.__init__)
+                return signature.replace(parameters=list(signature.parameters.values())[1:])
             if name.startswith("_"):
                 raise AttributeError(name)
             message = f"{cls.__name__} has no attribute {name!r}"
@@ -519,6 +544,8 @@ class _AnsweringType(type):
             of_table = name.removeprefix("from_") in _TABLES
             reader = "op.read" if cls.__name__ == "Outcomes" else "op.read_scores"
             call = f"{reader}(frame, truth='label')" if of_table else usage(cls.__name__)
+            if name == "from_long":
+                call = _NAMES["read_long"]
             raise AttributeError(f"{message}; type {call}. Constructors: {', '.join(known)}")
 
 

@@ -72,3 +72,10 @@ def test_the_chance_of_the_same_counts_is_that_of_two_binomial_samples():
         twice = np.square(stats.binom.pmf(np.arange(n + 1), n, share)).sum()
         assert log_chance(np.array([k, n - k])) == pytest.approx(np.log(twice), abs=0.01)
     assert log_chance(np.array([7])) == 0.0  # one cell: nothing else could be
+
+
+def test_words_for_right_and_wrong_are_read():
+    words = op.Outcomes.from_correct({"a": ["pass", "FAIL", "pass"], "b": ["yes", "no", "no"]})
+    assert words == op.Outcomes.from_correct({"a": [1, 0, 1], "b": [1, 0, 0]})
+    with pytest.raises(DataError, match="true/false, 0/1 or pass/fail for each item; got 'spam'"):
+        op.Outcomes.from_correct({"a": ["pass", "spam"], "b": [1, 0]})

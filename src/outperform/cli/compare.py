@@ -14,7 +14,7 @@ from outperform.cli.exit_codes import shown
 from outperform.cli.groups import as_json, deliver, show, style_of, write_page, write_result
 from outperform.cli.inputs import (
     Joined,
-    Ungrouped,
+    OneTable,
     columns_there,
     declared,
     prior_of,
@@ -339,7 +339,7 @@ def slices(
     report: o.Page = None,
     verbose: o.Verbose = False,
     *,
-    reading: Ungrouped,
+    reading: OneTable,
 ) -> None:
     """Compare two models on every slice, most concerning first.
 

@@ -21,6 +21,7 @@ from outperform.data.labels import (
     check_label,
     label_findings,
     read_column,
+    read_right,
     sort_labels,
     unify,
 )
@@ -293,11 +294,7 @@ def of_correct(
     rows = align(named(correct), what="correct", beside=beside)
     columns = []
     for name, values in rows.models.items():
-        column = read_column(values, name=f"correct of {name!r}")
-        if not set(column.values) <= {0, 1}:
-            raise DataError(f"correct of {name!r} must be true/false or 0/1 for each item")
-        bits = np.array(column.values, dtype=np.int64)[column.codes]
-        columns.append(Column(name=column.name, kind="bool", values=(False, True), codes=bits))
+        columns.append(read_right(values, name=f"correct of {name!r}"))
     same_length(columns)
     truth = Column(
         name="truth", kind="bool", values=(False, True), codes=np.ones_like(columns[0].codes)

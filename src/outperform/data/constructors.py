@@ -184,6 +184,7 @@ class Constructors(FromAnnotators):
         return cls(**build.of_pool(y_true, predictions, which=which, labels=labels))
 
     @classmethod
+    @explained
     def from_judged(
         cls,
         judged: ModelsLike,
@@ -257,6 +258,7 @@ class Constructors(FromAnnotators):
         return cls(**build.of_confusion(matrices, labels=labels))
 
     @classmethod
+    @explained
     def from_correct(
         cls,
         correct: ModelsLike,

@@ -23,7 +23,15 @@ from outperform.data.drawn import (
     name_of,
     read_chances,
 )
-from outperform.data.labels import Column, align, label_findings, read_column, sort_labels, unify
+from outperform.data.labels import (
+    Column,
+    align,
+    label_findings,
+    read_column,
+    read_right,
+    sort_labels,
+    unify,
+)
 from outperform.data.missing import label_findings_of
 from outperform.data.pool import Pool
 from outperform.data.table import Table, as_counts, total
@@ -425,13 +433,7 @@ def _there(values: object, n: int, *, name: str) -> tuple[list[object], IntArray
 
 
 def _bits(values: object, name: str) -> Column:
-    column = read_column(values, name=name)
-    if not set(column.values) <= {0, 1}:
-        raise DataError(
-            f"{name} must be true/false or 0/1 for each item; for grades, use Scores.from_judged"
-        )
-    bits = np.array([int(value) for value in column.values], dtype=np.int64)[column.codes]
-    return Column(name=name, kind="bool", values=(False, True), codes=bits)
+    return read_right(values, name=name, hint="; for grades, use Scores.from_judged")
 
 
 def _of_classes(

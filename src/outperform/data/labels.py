@@ -267,6 +267,29 @@ class _Codes(dict[Any, int]):
         return code
 
 
+RIGHT_WORDS = {
+    **dict.fromkeys(("true", "yes", "right", "correct", "pass", "passed"), True),
+    **dict.fromkeys(("false", "no", "wrong", "incorrect", "fail", "failed"), False),
+}
+"""Words for right and wrong, in lower case."""
+
+
+def read_right(values: object, *, name: str, hint: str = "") -> Column:
+    """Read one column of right or wrong; raise an error with the hint for other values."""
+    column = read_column(values, name=name)
+    known = [
+        RIGHT_WORDS.get(value.lower(), value) if isinstance(value, str) else value
+        for value in column.values
+    ]
+    if not set(known) <= {0, 1}:
+        raise DataError(
+            f"{name} must be true/false, 0/1 or pass/fail for each item; got "
+            f"{str(next(value for value in known if value not in (0, 1)))[:60]!r}{hint}"
+        )
+    bits = np.array([int(value) for value in known], dtype=np.int64)[column.codes]
+    return Column(name=column.name, kind="bool", values=(False, True), codes=bits)
+
+
 def read_column(values: object, *, name: str, missing: MissingTexts = UNDECLARED) -> Column:
     """Read one column of labels; raise an error for values that cannot be classes."""
     column = _read_column(unmasked(only_column(values, name=name)), name=name)

@@ -350,6 +350,7 @@ class Scores(ByKeyword):
         return found
 
     @classmethod
+    @explained
     def from_judged(
         cls,
         judged: ModelsLike,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Unpack, overload
 
 from outperform import metrics
-from outperform._typing import Label, LabelsLike, Seed, Source
+from outperform._typing import ColumnLike, Label, LabelsLike, Seed, Source
 from outperform.comparison.api import compare
 from outperform.data.missing import UNDECLARED, MissingTexts
 from outperform.data.outcomes import Outcomes
@@ -18,7 +18,7 @@ from outperform.errors import UsageError, param
 from outperform.gates.policy import PolicyLike, gate_suite
 from outperform.gates.result import Check, Gate, Guard, GuardLike, settled
 from outperform.gates.rule import Require, check_level, check_requirement
-from outperform.inference.spec import OfTwo, declared, refuse_declared
+from outperform.inference.spec import OfTwo, declared, refuse_counted, refuse_declared
 from outperform.inference.suite import Suite
 from outperform.inference.views import chosen_metric
 from outperform.inputs import read_models, refuse_truth
@@ -40,7 +40,12 @@ class _GateKwargs(OfTwo, total=False):
     guards: Sequence[GuardLike]
 
 
-class _GateOfColumns(_GateKwargs, total=False):
+class _GateOfRows(_GateKwargs, total=False):
+    groups: ColumnLike | None
+    sample_weight: ColumnLike | None
+
+
+class _GateOfColumns(_GateOfRows, total=False):
     truth: str | None
 
 
@@ -72,7 +77,7 @@ def gate(
     y_true: LabelsLike | None,
     candidate: LabelsLike,
     baseline: LabelsLike,
-    **kwargs: Unpack[_GateKwargs],
+    **kwargs: Unpack[_GateOfRows],
 ) -> Gate: ...
 
 
@@ -99,6 +104,8 @@ def gate(
     na_values: Sequence[str] | None = None,
     empty_is_label: bool = False,
     never_true: Sequence[Label] | None = None,
+    groups: ColumnLike | None = None,
+    sample_weight: ColumnLike | None = None,
 ) -> Gate:
     """Decide whether a candidate can replace a baseline.
 
@@ -161,6 +168,8 @@ def gate(
         Classes that models may predict but that are intentionally never true, such as
         ``["refusal"]``. If the result depends on other predictions that are never true, the gate is
         undecided, because they may be true labels in a different spelling.
+    groups, sample_weight
+        As for :func:`compare`: what the items belong to, and their importance weights.
 
     Examples
     --------
@@ -194,6 +203,7 @@ def gate(
         if guards:
             raise UsageError(f"guards apply to a single task; for a suite, use {param('policy=')}")
         refuse_declared(never_true)
+        refuse_counted(groups=groups, sample_weight=sample_weight)
         over |= {"metric": metric, "rope": rope, "require": require, "policy": policy}
         return gate_suite(y_true, candidate, baseline, **over, **shared)
     if policy is not None:
@@ -205,8 +215,8 @@ def gate(
         truth=truth,
         metric=metric,
         labels=labels,
-        groups=None,
-        sample_weight=None,
+        groups=groups,
+        sample_weight=sample_weight,
         missing=missing,
     )
     outcomes = declared(outcomes, never_true)

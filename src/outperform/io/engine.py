@@ -6,7 +6,7 @@ import errno
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from tempfile import TemporaryDirectory
 from threading import Thread
@@ -72,6 +72,11 @@ def start(paths: Sequence[str], *, folder: str) -> Iterator[Engine]:
     duckdb = require("duckdb", extra="cli", purpose="counting files")
     connection = duckdb.connect(":memory:")
     try:
+        # The progress can then be queried; nothing is printed. In Jupyter without ipywidgets DuckDB
+        # refuses the setting, and there is no progress.
+        with suppress(duckdb.InvalidInputException):
+            connection.execute("SET enable_progress_bar = true")
+            connection.execute("SET enable_progress_bar_print = false")
         try:
             for lock in _locks(paths, folder):
                 connection.execute(lock)
@@ -95,8 +100,6 @@ def _locks(paths: Sequence[str], folder: str) -> tuple[str, ...]:
         f"SET temp_directory = {text(os.path.join(folder, 'spill'))}",
         f"SET allowed_paths = [{', '.join(map(text, paths))}]",
         f"SET allowed_directories = [{text(folder)}]",
-        "SET enable_progress_bar = true",  # needed to query the progress; nothing is printed
-        "SET enable_progress_bar_print = false",
         "SET enable_external_access = false",
         "SET lock_configuration = true",
     )

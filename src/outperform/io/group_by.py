@@ -15,7 +15,7 @@ from outperform._typing import AnyArray, FloatArray, IntArray
 from outperform.data.build import of_columns
 from outperform.data.checks import compare_values
 from outperform.data.items import MOST_ITEMS
-from outperform.data.labels import NO_LABEL, Column, look_measured, read_column
+from outperform.data.labels import NO_LABEL, RIGHT_WORDS, Column, look_measured, read_column
 from outperform.data.missing import UNDECLARED, MissingTexts
 from outperform.data.outcomes import Outcomes
 from outperform.data.pool import slice_column
@@ -121,11 +121,6 @@ class TableQuery:
 Fault = Literal["missing", "strange"]
 First = Callable[[str, Fault], str]
 """Function that locates the first faulty values of a column."""
-RIGHT_WORDS = {
-    **dict.fromkeys(("true", "yes", "right", "correct", "pass", "passed"), True),
-    **dict.fromkeys(("false", "no", "wrong", "incorrect", "fail", "failed"), False),
-}
-"""Words for right and wrong, in lower case."""
 # pandas writes booleans as 1.0 and 0.0 if values are missing.
 SAYS_RIGHT = {**RIGHT_WORDS, "1": True, "1.0": True, "0": False, "0.0": False}
 _DECIMAL = re.compile(r"[-+]?(?:[0-9]+[.,]?[0-9]*|[.,][0-9]+)(?:[eE][-+]?[0-9]+)?")

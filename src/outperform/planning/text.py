@@ -148,7 +148,7 @@ def _details(facts: Facts) -> list[tuple[str, str]]:
     if facts["tasks"]:
         details.append(("tasks", _tasks(facts)))
     if facts["seen"]:
-        details.append(("existing items", f"{numbers.count(facts['seen'])}, included"))
+        details.append(("existing", f"{numbers.count(facts['seen'])} items, included"))
     if is_range(facts):
         details.append(("range", _RANGE))
     if facts["items"] == "new":

@@ -425,12 +425,24 @@ def _sources(results: Iterable[object]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(name) for name in names if name))
 
 
+_OTHER_FORMATS = {
+    *(".csv", ".docx", ".gif", ".jpeg", ".jpg", ".json", ".md", ".parquet", ".pdf", ".png"),
+    *(".svg", ".tex", ".tsv", ".txt", ".webp", ".xlsx", ".yaml", ".yml"),
+}
+
+
 def _target(path: str | os.PathLike[str], *, overwrite: bool) -> Path:
     try:
         target = Path(path)
         exists, parent = os.path.lexists(target), target.parent.is_dir()
     except (TypeError, ValueError) as error:
         raise UsageError(f"path must name a file such as 'report.html'; got {path!r}") from error
+    if target.suffix.lower() in _OTHER_FORMATS:
+        raise UsageError(
+            f"a report is an HTML page; write {os.fspath(target.with_suffix('.html'))!r} instead "
+            f"of {os.fspath(target)!r}. To save a figure, type in Python: "
+            "result.plot().figure.savefig('figure.png')"
+        )
     if not parent:
         raise UsageError(f"the folder of {os.fspath(target)!r} does not exist; create it first")
     if exists and not overwrite:

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from outperform._files import INT64, parse, shown
+from outperform.data.labels import RIGHT_WORDS
 from outperform.errors import DataError, UsageError, param
 from outperform.io.engine import EngineFault
-from outperform.io.group_by import RIGHT_WORDS
 
 LONG = "long"
 """Format of a table with one row per item and model; the caller names the columns."""
