@@ -81,7 +81,7 @@ USAGE = {
     "rope upside down": (["compare", *TWO, "--rope", "0.02,0.01"], "got (0.02, 0.01)"),
     "rope nan": (["compare", *TWO, "--rope", "nan"], "--rope must be finite"),
     "rope beyond": (["compare", *TWO, "--rope", "5"], "--rope 5.0 is wider than any difference"),
-    "rope negative": (["compare", *TWO, "--rope", "-0.01"], "not be negative if it is a half-width; got"),
+    "rope negative": (["compare", *TWO, "--rope", "-0.01"], "not be negative if it is a half-w"),
     "rope of three": (["compare", *TWO, "--rope", "1,2,3"], "got '1,2,3'"),
     "rope in words": (["compare", *TWO, "--rope", "small"], "two such as -0.02,0.01; got 'small'"),
     "per cent": (["compare", *TWO, "--hdi-prob", "95"],
