@@ -210,7 +210,8 @@ LINES = {
     f"{COMPARED} --as json": f"{COMPARED} --format json",
     f"{COMPARED} --out answer.txt": f"{COMPARED} --output answer.txt",
     f"{COMPARED} --html": f"{COMPARED} --report report.html",
-    f"{COMPARED} --plot": f"{COMPARED} --report report.html",
+    f"{COMPARED} --plot": COMPARED,
+    f"{COMPARED} --plot figure.png": COMPARED,
     f"{COMPARED} -o answer.html": f"{COMPARED} --report answer.html",
     "report preds.csv --truth label --a bert --b gpt --format html": "report preds.csv --truth "
     "label --a bert --b gpt",

@@ -332,6 +332,9 @@ def _averaged(average: Token, metric: str | None) -> Token:
     return Token("--metric", f"{name}{suffix}")
 
 
+_PAGES = (".html", ".png", ".svg", ".pdf")
+
+
 def _takes_value(name: str, following: str) -> bool:
     """Return whether an unknown option probably takes the following word as its value."""
     guess, known = plain(name), guesses()
@@ -339,11 +342,12 @@ def _takes_value(name: str, following: str) -> bool:
     if following.startswith("-") and not is_number:
         return False
     if guess in known.flags or (_ANY, guess) in known.advice:
-        return is_number or following in (";", ",", "|", "\t")
+        is_page = following.endswith(_PAGES)
+        return is_number or is_page or following in (";", ",", "|", "\t")
     if guess in known.files:
         return not is_stray(following)
     if "--report" in known.options.get(guess, ""):
-        return following.endswith((".html", ".png", ".svg", ".pdf"))
+        return following.endswith(_PAGES)
     return True
 
 
