@@ -117,7 +117,8 @@ def test_links_are_whole_and_lead_to_files(readme):
             page = link.removeprefix(SITE).removesuffix(".html") or "index"
             # Generated parts are included in pages; docs/coverage_map.py writes one of the pages.
             written = page == "coverage-map" or (ROOT / "docs" / f"{page}.md").is_file()
-            assert written and "_generated" not in page, link
+            assert written, link
+            assert "_generated" not in page
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["urls"]["Documentation"] == SITE
     assert project["urls"]["Repository"] == REPOSITORY.removesuffix("/blob/main/")

@@ -239,9 +239,9 @@ def test_counts_stand_for_items(two):
         ({"hdi_prob": 1}, "strictly between"),
         ({"n_draws": 0}, "at least 100"),
         ({"n_draws": 1}, "at least 100"),
-        ({"n_draws": "many"}, "an integer"),
-        ({"n_draws": 1000.5}, "an integer"),
-        ({"n_draws": True}, "an integer"),
+        ({"n_draws": "many"}, "a whole number"),
+        ({"n_draws": 1000.5}, "a whole number"),
+        ({"n_draws": True}, "a whole number"),
         ({"random_state": -1}, "random_state"),
         ({"random_state": 2**64}, "random_state"),
         ({"random_state": 1.5}, "random_state"),
@@ -256,7 +256,9 @@ def test_what_cannot_be_asked_is_refused(arguments, words, two):
 
 
 @pytest.mark.parametrize("first", ["preds.csv", {"label": [0, 1], "a": [0, 1], "b": [1, 1]}])
-def test_names_without_a_truth_are_answered_with_the_call(first):
+def test_names_without_a_truth_are_answered_with_the_call(first, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "preds.csv").write_text("label,a,b\n0,0,1\n1,1,1\n")
     with pytest.raises(UsageError, match=r"compare\(\w+, 'a', 'b', truth='label'\)"):
         op.compare(first, "a", "b")
 

@@ -341,7 +341,9 @@ def test_arguments_that_belong_to_tables():
         lm_eval(truth="target", id="doc_id")
     with pytest.raises(UsageError, match="dialect= cannot be used with evaluation logs"):
         lm_eval(dialect={"separator": ";"})
-    with pytest.raises(UsageError, match="score= can be used with joins or logs"):
+    with pytest.raises(
+        UsageError, match="score= can be used with a table with one row per item and model"
+    ):
         op.read("x.csv", truth="y", score="acc")
     with pytest.raises(UsageError, match="unknown format 'lm_eval'; did you mean 'lm-eval'"):
         op.read("x", format="lm_eval")

@@ -147,10 +147,10 @@ def _side(column: Column) -> str | None:
     return "op-r" if column.align == "right" else None
 
 
-def _name_class(text: str, *others: str | None) -> str | None:
+def _name_class(text: str, *others: str | None) -> str:
     """Return the classes of a name, which has several lines if it is long."""
-    long = "op-long" if display_width(text) > _LONG else None
-    return " ".join(filter(None, (*others, long))) or None
+    width = "op-long" if display_width(text) > _LONG else "op-short"
+    return " ".join(filter(None, (*others, width)))
 
 
 def _cell(column: Column, value: object, *, first: bool) -> Html:
