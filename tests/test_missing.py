@@ -402,7 +402,7 @@ def test_bad_declarations_are_usage_errors(given):
         op.Outcomes.from_labels(["a"], {"m": ["a"]}, **given)
     with pytest.raises(UsageError):
         op.read(io.StringIO("y,m\na,a\n"), truth="y", models=["m"], **given)
-    with pytest.raises(UsageError, match="counted already"):
+    with pytest.raises(UsageError, match="already counted"):
         op.gate(op.Outcomes.from_correct({"a": [1], "b": [0]}), "a", "b", na_values=[])
 
 

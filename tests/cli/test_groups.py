@@ -107,8 +107,6 @@ def test_scores_have_groups(folder, capsys):
 
 
 def test_what_knows_no_groups_says_so(folder, capsys):
-    asked = ["slices", *TWO, "--by", "doc", "--groups", "author"]
-    assert "no such option: --groups" in refused(capsys, *asked)
     (folder / "m.csv").write_text(",0,1\n0,5,1\n1,2,9\n")
     matrix = ["estimate", "m.csv", "--confusion", "--groups", "author"]
     assert "confusion matrices do not contain groups" in refused(capsys, *matrix)

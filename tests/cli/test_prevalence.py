@@ -76,7 +76,7 @@ def test_counts_by_class(folder, capsys):
         ("spam=nan", "must be a share such as 0.02"),
         ("spma=0.02", "did you mean 'spam'"),
         ("spam=0.02,spam=0.03", "twice"),
-        ("spam=0.5,ham=0.5", "'news' is not named"),
+        ("spam=0.5,ham=0.5", "'news' is missing"),
         ("3", "below 1"),
     ],
 )

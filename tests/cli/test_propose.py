@@ -100,7 +100,7 @@ def test_whole_numbers_are_whole_numbers(folder, capsys):
         (["ragged.csv", "--a", "a", "--b", "b", "--budget", "1"], "line 3 has 1 values"),
         (["gaps.csv", "--a", "a", "--b", "b", "--budget", "1"], "no value in row 3"),
         (["preds.csv", *ASKED, "--budget", "4", "--judge", "lable"], "did you mean 'label'"),
-        (["preds.csv", *ASKED, "--budget", "4", "--verdicts"], "true/false or 0/1"),
+        (["preds.csv", *ASKED, "--budget", "4", "--verdicts"], "true/false, 0/1"),
         (
             ["preds.csv", *ASKED, "--budget", "4", "--verdicts", "--judge", "label"],
             "remove --judge",

@@ -244,7 +244,7 @@ REFUSED = {
     "a prior": (lambda: asked(MORE, prior="bootstrap"), "omit prior and engine"),
     "the prior of two classes": (lambda: asked(MORE, prior="unit"), "omit prior and engine"),
     "another interval": (lambda: asked(MORE, hdi_prob=0.9), "omit hdi_prob"),
-    "scores": (lambda: op.compare(None, Y + 0.5, A, metric="mean", **FEW), "metric of scores"),
+    "scores": (lambda: op.compare(None, Y + 0.5, A, metric="mean", **FEW), "computed from scores"),
     "runs": (
         lambda: op.compare_runs(
             op.Outcomes.from_labels(Y, {"A": A, "B": B, "C": A}), ["A"], ["B", "C"],

@@ -156,7 +156,7 @@ def test_too_many_rows_are_counted_and_not_kept(monkeypatch):
         (["a", "a", "b"], DataError, "unique"),
         (["a", None, "b"], DataError, "text or an integer"),
         ([1.5, 2, 3], DataError, "text or an integer"),
-        (["a", "b"], DataError, "3 items, 2"),
+        (["a", "b"], DataError, "got 2 for 3 items"),
         ("abc", UsageError, "list"),
     ],
 )

@@ -108,7 +108,7 @@ def test_damaged_json(change, match):
         (JUDGED, {"human": HUMAN["A"]}, "mapping from model names"),
         (JUDGED, {"human": {"A": [NAN] * 6, "B": [NAN] * 6}}, "no human labels"),
         (JUDGED, {"human": {"A": [1.0], "B": [1.0]}}, "one value per item"),
-        (JUDGED, {"human": {"A": [2] * 6, "B": [1] * 6}}, "true/false or 0/1"),
+        (JUDGED, {"human": {"A": [2] * 6, "B": [1] * 6}}, "true/false, 0/1"),
         ({"A": [1, NAN], "B": [1, 1]}, {"human": {"A": [1, 1], "B": [1, 1]}}, "missing|NaN|nan"),
         (JUDGED, {"human": HUMAN, "labels": [0, 1]}, "remove labels"),
     ],

@@ -249,7 +249,7 @@ def test_what_cannot_be_a_column_of_labels_is_refused(values, words):
 
 
 def test_scores_are_told_from_labels():
-    with pytest.raises(DataError, match=r"predictions of 'm' holds 0\.73.*looks like scores"):
+    with pytest.raises(DataError, match=r"predictions of 'm' contains 0\.73.*looks like a score"):
         Outcomes.from_labels([0, 1], {"m": [0.0, 0.73]})
 
 

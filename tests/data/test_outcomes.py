@@ -326,7 +326,7 @@ def test_right_or_wrong_is_all_that_is_known():
     with pytest.raises(DataError, match="correct of 'b' must be true/false"):
         Outcomes.from_correct({"a": [1, 0], "b": [1, 2]})
     with pytest.raises(DataError, match="correct of 'a'"):
-        Outcomes.from_correct({"a": ["yes", "no"]})
+        Outcomes.from_correct({"a": ["spam", "no"]})
 
 
 def test_outcomes_cannot_be_changed(seen):

@@ -46,7 +46,7 @@ def test_whole_numbers_are_importance_too(number):
         ([0.0, 0], "zero for all rows"),
         ([1], "must have 2 values"),
         (["1", "2"], "numbers"),
-        ([True, False], "truth values"),
+        ([True, False], "text or booleans"),
     ],
 )
 def test_weights_are_checked(weights, words):

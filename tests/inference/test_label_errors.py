@@ -396,7 +396,7 @@ def test_data_without_one_gold_label_an_item_are_refused():
     judged = op.Outcomes.from_judged(
         {"A": [1, 0] * 20, "B": [1, 1] * 20}, human={"A": [1.0] * 40, "B": [1.0, 0.0] * 20}
     )
-    with pytest.raises(UsageError, match="were judged"):
+    with pytest.raises(UsageError, match="were rated by a judge"):
         compared(judged).with_label_errors(0.03)
     scores = op.Scores.from_values({"A": [1.0, 2.0, 3.0] * 5, "B": [2.0, 2.0, 1.0] * 5})
     with pytest.raises(UsageError, match="scores"):

@@ -96,9 +96,9 @@ def test_models_that_count_items_refuse_importance(prior):
 def test_outcomes_and_scores_have_their_weights_already():
     truth, a, b, weights = items(40)
     seen = op.Outcomes.from_labels(truth, {"a": a, "b": b}, sample_weight=weights)
-    with pytest.raises(UsageError, match="leave sample_weight out"):
+    with pytest.raises(UsageError, match="remove sample_weight"):
         op.compare(seen, "a", "b", sample_weight=weights)
-    with pytest.raises(UsageError, match="leave sample_weight out"):
+    with pytest.raises(UsageError, match="remove sample_weight"):
         op.rank(seen, sample_weight=weights)
 
 

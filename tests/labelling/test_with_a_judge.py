@@ -357,7 +357,7 @@ def test_labels_that_do_not_fit_are_refused():
         found.outcomes({"A": a})
     with pytest.raises(DataError, match="for some models only"):
         found.outcomes({"A": a, "B": b[:-1]})
-    with pytest.raises(DataError, match="true/false or 0/1"):
+    with pytest.raises(DataError, match="true/false, 0/1"):
         found.outcomes({"A": a, "B": b + 1})
 
 

@@ -98,7 +98,7 @@ def test_what_does_not_fit_the_classes_is_refused(costs, labels, words):
         ({"fraud": 3}, {}, r"by \(truth, prediction\)"),
         ({("a", "b"): "much"}, {}, "must be a number"),
         ({("a", "b"): np.inf}, {}, "finite"),
-        (PAIRS, {"labels": ["fraud", "ok"]}, "drop labels="),
+        (PAIRS, {"labels": ["fraud", "ok"]}, "remove labels="),
         ([[0, 1], [1, 0]], {"labels": ["x"]}, "different labels; got"),
         ([[0, 1], [1, 0]], {"labels": ["x", "x"]}, "different labels; got"),
         ([[0, 1], [1, 0]], {"unit": 3}, "unit must be text"),

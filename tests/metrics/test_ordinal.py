@@ -76,7 +76,7 @@ def test_text_has_no_order_of_its_own():
     words = np.array(["bad", "fair", "good"])
     truth, a, b = (words[one] for one in levels(100, 3))
     asked = {"metric": "cohen_kappa_linear", "rope": 0.01, "n_draws": 200}
-    with pytest.raises(UsageError, match="alphabetical; list"):
+    with pytest.raises(UsageError, match="only alphabetical order; list"):
         op.compare(truth, a, b, **asked)
     c = op.compare(truth, a, b, labels=["bad", "fair", "good"], **asked)
     expected = cohen_kappa_score(truth, a, weights="linear", labels=["bad", "fair", "good"])

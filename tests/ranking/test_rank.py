@@ -512,7 +512,7 @@ def test_bad_arguments(arguments, message):
 
 
 def test_counted_outcomes_take_no_groups():
-    with pytest.raises(UsageError, match="counted already"):
+    with pytest.raises(UsageError, match="already counted"):
         op.rank(counted(), groups=[1] * 400, metric="accuracy")
 
 

@@ -320,7 +320,7 @@ def test_outcomes_must_know_who_was_right_where():
             op.compare_runs(paired, runs, ["c", "b"], **ASKED)
     with pytest.raises(UsageError, match="unit"):
         op.compare_runs(paired, ["a", "b"], ["c"], prior="uniform", **ASKED)
-    with pytest.raises(UsageError, match="counted already"):
+    with pytest.raises(UsageError, match="already counted"):
         op.compare_runs(paired, ["a", "b"], ["c"], groups=[1], **ASKED)
 
 
