@@ -77,7 +77,7 @@ def copy(tmp_path):
         ("docs/explanation/trust.md", "81.0 ± 3.9%", "91.0 ± 3.9%", "91.0"),
         ("docs/explanation/verification.md", "they do not: 7.3%", "they do not: 8.3%", "8.3"),
         ("docs/explanation/verification.md", "coverage of 65% is", "coverage of 66% is", "66"),
-        ("docs/how-to/choose-a-rope.md", "from 0.0125 on", "from 0.0126 on", "0.0126"),
+        ("docs/how-to/choose-a-rope.md", "from 0.0125, and", "from 0.0126, and", "0.0126"),
         ("docs/how-to/choose-a-rope.md", "('>', 0.0125)", "('>', 0.0126)", "0.0125"),
         ("docs/tutorial/release-engineer.md", "above −0.005, so", "above −0.006, so", "0.006"),
         ("docs/how-to/release-gate.md", "up to 16 times", "up to 17 times", "17"),
