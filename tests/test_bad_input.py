@@ -349,7 +349,7 @@ def test_39_the_empty_label():
 def test_40_scores_in_the_place_of_labels():
     scores = np.linspace(0.01, 0.99, 36)
     for a, b in ((scores, B), (list(scores), B), (pd.Series(scores), B)):
-        with pytest.raises(DataError, match=r"predictions of 'A' contains 0\.\d+.*looks like a score"):
+        with pytest.raises(DataError, match=r"'A' contains 0\.\d+.*looks like a score"):
             op.compare(TRUTH, a, b)
 
 
@@ -373,7 +373,7 @@ def test_42_labels_of_other_types(label):
 
 @pytest.mark.parametrize("label", [[1], (1,), {1}])
 def test_42_sets_of_labels_beside_labels(label):
-    with pytest.raises(DataError, match=r"y_true has a set of labels .* of 'A' have only one label"):
+    with pytest.raises(DataError, match=r"y_true has a set .* of 'A' have only one label"):
         op.compare([label] * 36, A, B)
 
 

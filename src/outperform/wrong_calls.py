@@ -47,6 +47,7 @@ _CALLS = {
     "from_judged": "op.Outcomes.from_judged({'a': verdicts_a, 'b': verdicts_b}, "
     "human={'a': human_a, 'b': human_b})",
     "report": "op.write_report(result, 'report.html') for a page, or .report() for a paragraph",
+    "more_data": "comparison.more_data()",
     "to_html": "op.write_report(result, 'report.html')",
     "write_report": "write_report(comparison, 'report.html')",
 }

@@ -87,7 +87,7 @@ def test_a_refusal_says_what_to_type(days, capsys):
             "--recount needs --update",
         ),
         (f"in {ASKED} -o x.json", "--update writes a folder, --output a file"),
-        (f"- {ASKED}", "only the files of one table can be counted by partition, and '-'"),
+        (f"- {ASKED}", "only the files of one table can be counted by partition, but '-'"),
         (f"in {ASKED} --recount sun.csv", "unknown partition 'sun.csv'; did you mean"),
         (f"in/mon.csv in/none.csv {ASKED}", "no file 'in/none.csv'"),
     ],

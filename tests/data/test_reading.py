@@ -123,8 +123,8 @@ def test_another_delimiter():
     ("name", "tags", "words"),
     [
         ("IOB2", ["O", "E-PER"], "IOB2 must begin with B, I, O; got 'E-PER' at position 1; "),
-        ("IOB2", ["B-PER", "E-PER"], "would fit IOBES or BMES or BB2B3MES$"),
-        ("IOB2", ["U-PER"], "would fit BILOU$"),
+        ("IOB2", ["B-PER", "E-PER"], "fit IOBES or BMES or BB2B3MES$"),
+        ("IOB2", ["U-PER"], "fit BILOU$"),
         ("IOB2", ["Q-PER"], "for a custom scheme, pass a table of prefixes and roles"),
         ("IOB2", ["PER"], "got 'PER' at position 0"),
         ("IOB2", ["b-PER"], "got 'b-PER' at position 0"),

@@ -335,7 +335,7 @@ def test_what_cannot_be_is_refused_before_labels_are_paid_for():
     ):
         with pytest.raises(error, match=match):
             op.propose(a, b, **{"budget": 2, **given})
-    for bits in ([0, 1, 2, 0], ["yes", "no", "no", "no"], [0, 1, None, 0], [0.5, 1, 1, 0]):
+    for bits in ([0, 1, 2, 0], ["spam", "no", "no", "no"], [0, 1, None, 0], [0.5, 1, 1, 0]):
         with pytest.raises(DataError, match="judged of 'A'"):
             op.propose(bits, b, budget=2, verdicts=True)
 

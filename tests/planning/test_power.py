@@ -130,7 +130,7 @@ def test_what_cannot_be_simulated_is_refused(change, words):
 
 
 def test_too_many_simulations_are_refused():
-    with pytest.raises(ResourceError, match="allowed"):
+    with pytest.raises(ResourceError, match="the maximum is"):
         op.power(theta_pos=SAME, theta_neg=REST, sizes=[50], **{**FEW, "n_simulations": 10**12})
 
 

@@ -35,7 +35,7 @@ Pilot = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[PILOT]",
-        help="Pilot data: items that are already labelled, in files as for compare.",
+        help="Pilot data: labelled items, in files as for compare.",
         show_default=False,
     ),
 ]
@@ -53,7 +53,7 @@ class Scenario:
         float | None,
         o.in_scenario(
             metavar="SHARE",
-            help="Share of items that both get right or both get wrong. Use with --accuracies.",
+            help="Share of items both get right or both wrong. Use with --accuracies.",
             parser=o.parse_share,
         ),
     ] = None
@@ -110,7 +110,7 @@ def plan(
     Base the plan on a pilot, on two accuracies and an agreement rate, or on outcome probabilities.
     With --by, the plan is for the mean over tasks; all tasks grow by the same factor.
 
-    Example: outperform plan preds.csv --truth label --a bert --b gpt --metric f1_macro --rope 0.02
+    Example: outperform plan preds.csv --truth label --a bert --b gpt --rope 0.02
     """
     keywords: dict[str, Any] = {
         "scenario": scenario.arguments(),

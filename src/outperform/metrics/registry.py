@@ -65,7 +65,7 @@ def find(name: str) -> Metric | None:
 
 
 def _folded(name: str) -> str:
-    return re.sub(r"[-\s]+", "_", name.strip().lower())
+    return re.sub(r"[-\s]+", "_", name.lower())
 
 
 def _built_in(name: str) -> Metric | None:

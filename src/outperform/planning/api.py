@@ -133,8 +133,8 @@ def _check_pilot(pilot: object, verb: str) -> Outcomes | Scores:
     if not isinstance(pilot, (Outcomes, Scores)):
         raise UsageError(
             f"pilot must be op.Outcomes, op.Scores or op.Suite; got {type(pilot).__name__}. For a "
-            f"frame or file, type {param('pilot=')}op.read(data, truth='label'); after a comparison "
-            "c, type c.more_data()"
+            f"frame or file, type {param('pilot=')}op.{usage('read')}; for a comparison, use "
+            f"{usage('more_data')}"
         )
     refuse_prevalence(pilot, verb)
     if isinstance(pilot, Outcomes) and pilot.pool is not None:
