@@ -243,7 +243,7 @@ def test_too_few_draws_for_the_chains_are_refused():
 
 
 def test_too_many_cells_are_refused():
-    with pytest.raises(ResourceError, match="more than 1,000"):
+    with pytest.raises(ResourceError, match="the limit is 1,000"):
         op.compare(*data(11, 300, 1), metric="f1_macro", engine="pymc")
 
 
