@@ -357,7 +357,7 @@ def watch(
     *,
     asking: g.Asking,
 ) -> int:
-    """Repeat the comparison after each batch, until a stopping rule is met.
+    """Repeat the comparison after each batch, until a rule stops it.
 
     A batch is a file of outcomes that `count` or Monitor.add wrote to the folder.
 

@@ -51,7 +51,7 @@ COMMANDS = {
     "sensitivity": "Check whether other priors or ROPEs change the decision.",
     "report": "Write a comparison to a self-contained HTML file.",
     "gate": "Check whether the candidate can replace the baseline.",
-    "watch": "Repeat the comparison after each batch, until a stopping rule is met.",
+    "watch": "Repeat the comparison after each batch, until a rule stops it.",
     "plan": "Estimate how many items a decision needs.",
     "power": "Estimate how often a test set of a given size is decisive.",
     "propose": "Choose items to label, mostly where two models disagree.",
