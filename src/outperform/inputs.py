@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from outperform import metrics
@@ -18,7 +18,7 @@ from outperform.inference.spec import Data, data_of, refuse_counted, selected
 from outperform.io.frames import fetch_columns, known_frame
 from outperform.io.group_by import or_label
 from outperform.io.read import numbers_of, read, read_rows
-from outperform.io.request import LOOKS_LONG, column_names, long_layout
+from outperform.io.request import LongLayout, column_names
 from outperform.metrics.metric import MetricLike
 
 
@@ -126,6 +126,7 @@ def _read_columns(
     if metric is None or not metrics.is_of_scores(metric):
         metrics.check_name(metric, metrics.names)
         if truth is None:
+            _refuse_long(column_names(source) or (), source, verb, models)
             raise _without_truth(source, verb, models)
         return read(
             source,
@@ -139,10 +140,17 @@ def _read_columns(
     others = [name for name in (truth, groups, sample_weight) if name is not None]
     if models is None:
         columns = read_columns(source, None, missing=missing)
+        _refuse_long(columns, source, verb, None, metric)
         models = [name for name in columns if name not in others]
         _refuse_texts(columns, models, metric, verb)
     else:
-        columns = read_columns(source, [*models, *others], missing=missing)
+        try:
+            columns = read_columns(source, [*models, *others], missing=missing)
+        except UsageError:  # no such column: the models may be values of a column instead
+            if not hasattr(source, "read"):  # an open file has been read by now
+                names = column_names(source) or ()
+                _refuse_long(names, source, verb, models, metric)
+            raise
     return scores_of_columns(
         columns, models, source, truth=truth, metric=metric, groups=groups, weight=sample_weight
     )
@@ -169,17 +177,32 @@ def _refuse_repeated(models: Sequence[str]) -> None:
 
 def _without_truth(source: Any, verb: str, models: Sequence[str] | None) -> UsageError:
     named = ", ".join(map(repr, ["bert", "gpt"] if models is None else models))
-    layout = long_layout(column_names(source) or ())
-    if layout is not None:
-        name = repr(str(source)) if isinstance(source, (str, os.PathLike)) else "data"
-        read_first = f"data = op.read({name}, {layout})"
-        listed = f"[{named}]" if verb == "rank" else named
-        call = f"{verb}(data{'' if models is None else ', ' + listed})"
-        return UsageError(f"this table {LOOKS_LONG}: type {read_first}, then {call}")
     return UsageError(
         f"a frame or file needs the column of the true labels: {verb}(data, {named}, "
         f"truth='label'). If the columns record whether a model was right, read them first: "
         f"op.read(data, correct=[{named}]). If they contain scores or grades, pass metric='mean'"
+    )
+
+
+def _refuse_long(
+    names: Iterable[str],
+    source: Any,
+    verb: str,
+    models: Sequence[str] | None,
+    metric: MetricLike | None = None,
+) -> None:
+    """Raise an error with the calls to type if a table seems to have one row per item and model."""
+    layout = LongLayout.of(list(names))
+    if layout is None:
+        return
+    name = repr(str(source)) if isinstance(source, (str, os.PathLike)) else "data"
+    listed = ", ".join(map(repr, models or ()))
+    passed = ["data", *([f"[{listed}]" if verb == "rank" else listed] if models else [])]
+    passed += [] if metric is None else [f"metric={metric!r}"]
+    reader = "read" if metric is None else "read_scores"
+    raise UsageError(
+        f"this table seems to have one row per item and model: type data = op.{reader}({name}, "
+        f"{layout.arguments}), then {verb}({', '.join(passed)})"
     )
 
 

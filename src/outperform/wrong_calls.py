@@ -52,21 +52,27 @@ _CALLS = {
     "write_report": "write_report(comparison, 'report.html')",
 }
 
+# Names of the mass of an interval in other libraries; alpha is its complement.
+_MASSES = {
+    "alpha",
+    "ci",
+    "ci_level",
+    "confidence",
+    "confidence_level",
+    "credible_interval",
+    "level",
+    "prob",
+}
+
 # Keywords of other libraries and of other functions in this package, with replacements.
 _KEYWORDS = {
-    "alpha": "hdi_prob=0.95",
     "average": "metric='f1_macro' (or 'f1_micro', 'f1_weighted')",
     "by": "op.compare_slices(..., by=...) for each slice; for the mean over tasks, data = "
     "op.Suite(op.read(..., by=...)) and then op.compare(data, 'a', 'b') or op.rank(data)",
-    "ci": "hdi_prob=0.95",
-    "ci_level": "hdi_prob=0.95",
     "classes": "labels=[...]",
     "cluster": "groups=...",
     "clusters": "groups=...",
-    "confidence": "hdi_prob=0.95",
-    "confidence_level": "hdi_prob=0.95",
     "correct": "op.read(..., correct=[...]) or op.Outcomes.from_correct({...})",
-    "credible_interval": "hdi_prob=0.95",
     "cv": "op.cross_compare(estimator_a, estimator_b, X, y, cv=...)",
     "delta": "rope=0.01",
     "draws": "n_draws=20_000",
@@ -76,7 +82,6 @@ _KEYWORDS = {
     "jobs": "n_jobs=2",
     "label": "truth='label'",
     "label_column": "truth='label'",
-    "level": "hdi_prob=0.95",
     "margin": "rope=0.01",
     "max_drop": "rope=0.02",
     "max_loss": "rope=0.02",
@@ -101,7 +106,6 @@ _KEYWORDS = {
     "positive": "pos_label='yes'",
     "positive_class": "pos_label='yes'",
     "positive_label": "pos_label='yes'",
-    "prob": "hdi_prob=0.95",
     "random_seed": "random_state=0",
     "rng": "random_state=0",
     "rope_width": "rope=0.01",
@@ -170,7 +174,6 @@ _OF_READ = {
 _ADVICE: dict[tuple[str, str], str] = {
     ("compare", "predictions"): "op.rank(y_true, {'bert': pred_1, 'gpt': pred_2})",
     ("compare_cv_scores", "cv"): "folds=10",
-    ("gate", "group"): "groups=...",
     ("plan", "accuracies"): "plan(0.90, 0.86) or scenario={'accuracies': (0.90, 0.86)}",
     ("plan", "agreement"): "scenario={'accuracies': (0.90, 0.86), 'agreement': 0.9}",
     ("plan", "power"): "target=0.8",
@@ -228,8 +231,8 @@ _NAMES = {
     "from_labels": "op.Outcomes.from_labels(y_true, {'bert': pred_1, 'gpt': pred_2})",
     "gates": "op.gate(y_true, pred_new, pred_old)",
     "hdi": "op.estimate(y_true, pred).hdi",
-    "judge": "op.Outcomes.from_judged({'a': verdicts_a, 'b': verdicts_b}, human={...})",
-    "judges": "op.Outcomes.from_judged({'a': verdicts_a, 'b': verdicts_b}, human={...})",
+    "judge": _CALLS["from_judged"],
+    "judges": _CALLS["from_judged"],
     "leaderboard": "op.rank(y_true, {'bert': pred_1, 'gpt': pred_2})",
     "load": "op.read('preds.csv', truth='label')",
     "load_news20": "op.datasets.load_news20()",
@@ -311,7 +314,6 @@ _ATTRIBUTES = (
     ("report", "to_html", "op.write_report(result, 'report.html')"),
     ("with_rope", "rope", "the call again with rope=0.02"),
     ("explain", "findings", ".findings; print(result) explains them"),
-    ("more_data", "weights", "op.plan(pilot=suite, a='a', b='b')"),
     ("print", "to_html", "print(result)"),
     ("n_needed", "more_data", ".more_data()"),
     ("plot_posterior", "plot", ".plot()"),
@@ -419,20 +421,9 @@ def _too_many(
     extra = args[len(positional)]
     labels = [value for value in args[1:] if isinstance(value, str)]
     if hasattr(first, "columns") and len(labels) == len(args) - 1:
-        if name == "rank" and len(labels) == 2:
-            return f"type op.rank(frame, {labels}, truth='label')"
-        if name == "compare_slices":
-            return f"type {call.partition(' or ')[0]}"
-    if hasattr(first, "columns") and len(labels) == len(args) - 1 and len(labels) > 2:
-        # New users pass the truth first or last.
-        last = labels[-1].lower() in _TRUTHS and labels[0].lower() not in _TRUTHS
-        *models, truth = labels if last else [*labels[1:], labels[0]]
-        if name != "rank" and len(models) == 2:
-            return (
-                f"{name} takes the models by position and the truth by keyword: type "
-                f"{name}(frame, {models[0]!r}, {models[1]!r}, truth={truth!r})"
-            )
-        return f"type op.rank(frame, {models}, truth={truth!r})"
+        advice = _columns_by_position(name, labels, call)
+        if advice is not None:
+            return advice
     if name in _OF_MODELS and isinstance(extra, str):
         return f"after the models, pass keywords: type metric={extra!r}"
     if name in _OF_MODELS and isinstance(extra, list) and extra and isinstance(extra[0], str):
@@ -448,15 +439,34 @@ def _too_many(
     return f"{name} takes {most} by position{others}; type {call}"
 
 
+def _columns_by_position(name: str, labels: list[str], call: str) -> str | None:
+    """Return the advice for a frame with more names of columns than models."""
+    if name == "compare_slices":
+        return f"type {call.partition(' or ')[0]}"
+    truths = [label.lower() in _TRUTHS for label in labels]
+    if len(labels) == 2 and not any(truths):
+        return f"type op.rank(frame, {labels}, truth='label')" if name == "rank" else None
+    # New users pass the truth first or last.
+    *models, truth = labels if truths[-1] and not truths[0] else [*labels[1:], labels[0]]
+    if name == "rank" or len(models) != (1 if name == "estimate" else 2):
+        return f"type op.rank(frame, {models}, truth={truth!r})"
+    return (
+        f"{name} takes the models by position and the truth by keyword: type "
+        f"{name}(frame, {', '.join(map(repr, models))}, truth={truth!r})"
+    )
+
+
 def _unknown_keyword(name: str, word: str, value: object, parameters: list[str], call: str) -> str:
     if word in _OF_READ and name in _OF_MODELS:
         return (
             f"{name} has no parameter {word!r}; read the data first, data = op.read(source, "
             f"truth='label', {word}=...), and pass the result: {name}(data, ...)"
         )
+    if word.lower() in _MASSES:
+        mass = value if isinstance(value, float) and 0 < value < 1 else 0.95
+        mass = 1 - mass if word.lower() == "alpha" and mass < 0.5 else mass
+        return f"{name} has no parameter {word!r}; type hdi_prob={mass:g}"
     advice = _ADVICE.get((name, word)) or _KEYWORDS.get(word.lower())
-    if advice == "hdi_prob=0.95" and isinstance(value, float) and 0 < value < 1:
-        advice = f"hdi_prob={1 - value if word.lower() == 'alpha' else value:g}"
     if advice is not None:
         return f"{name} has no parameter {word!r}; type {advice}"
     if word.lower() in _BY_POSITION:
@@ -489,7 +499,8 @@ def _missing(
     if name == "compare" and len(args) == 2:
         if isinstance(args[1], Mapping) or hasattr(args[1], "columns"):
             return "compare takes two models; for models by name, type op.rank(y_true, models)"
-        if isinstance(args[1], list) and len(args[1]) == 2 and isinstance(args[1][0], str):
+        is_table = isinstance(args[0], str) or hasattr(args[0], "columns")
+        if is_table and isinstance(args[1], list) and len(args[1]) == 2:
             a, b = args[1]
             return f"compare takes models by position: type compare(data, {a!r}, {b!r}, ...)"
         return (
@@ -542,10 +553,10 @@ class _AnsweringType(type):
             known = [attribute for attribute in dir(cls) if attribute.startswith("from_")]
             if not name.startswith("from_") or not known:
                 raise AttributeError(message)
-            of_table = name.removeprefix("from_") in _TABLES
-            reader = "op.read" if cls.__name__ == "Outcomes" else "op.read_scores"
-            call = f"{reader}(frame, truth='label')" if of_table else usage(cls.__name__)
-            if name == "from_long":
+            call = usage(cls.__name__)
+            if name.removeprefix("from_") in _TABLES:
+                call = f"op.{usage('read' if cls.__name__ == 'Outcomes' else 'read_scores')}"
+            elif name == "from_long":
                 call = _NAMES["read_long"]
             raise AttributeError(f"{message}; type {call}. Constructors: {', '.join(known)}")
 

@@ -106,6 +106,31 @@ def test_scores_have_groups(folder, capsys):
     assert facts(capsys, "compare", *asked, *metric, "--groups", "author")["n_groups"] == 40
 
 
+def test_slices_have_groups(capsys, tmp_path):
+    rows = [
+        ("spam" if i % 3 else "ham", i % 7 > 1, i % 5 > 1, "fr" if i % 2 else "it", i % 40)
+        for i in range(400)
+    ]
+    lines = [
+        f"{label},{label if a else 'eggs'},{label if b else 'eggs'},{country},{author}"
+        for label, a, b, country, author in rows
+    ]
+    path = tmp_path / "log.csv"
+    path.write_text("\n".join(["label,a,b,country,author", *lines]) + "\n")
+    words = ["slices", str(path), "--truth", "label", "--a", "a", "--b", "b", "--by", "country"]
+    words += ["--metric", "accuracy", "--format", "json", *SEEDED]
+    typed = []
+    for options in ([], ["--groups", "author"]):
+        assert main([*words, *options]) == 0
+        typed.append(json.loads(capsys.readouterr().out))
+    expected = op.compare_slices(
+        str(path), "a", "b", truth="label", by="country", groups="author", metric="accuracy",
+        rope=0.02, n_draws=1_000, random_state=1,
+    )  # fmt: skip
+    assert typed[1]["rows"] == json.loads(json.dumps(expected.to_dict()["rows"]))
+    assert typed[0]["rows"] != typed[1]["rows"]
+
+
 def test_what_knows_no_groups_says_so(folder, capsys):
     (folder / "m.csv").write_text(",0,1\n0,5,1\n1,2,9\n")
     matrix = ["estimate", "m.csv", "--confusion", "--groups", "author"]

@@ -543,15 +543,15 @@ def columns_there(source: str, reading: Ungrouped) -> str:
     For a table with one row per item and model, it gives the options to read it.
     """
     from outperform.io.columnar import listed
-    from outperform.io.request import LOOKS_LONG, column_names, long_layout
+    from outperform.io.request import LongLayout, column_names
 
     names = column_names(source, **reading.dialect())
     if names is None:
         return ""
-    layout = long_layout(names)
+    layout = LongLayout.of(names)
     there = f". Columns of {source}: {listed(names)}"
     if layout is not None:
-        raise UsageError(f"{source} {LOOKS_LONG}: pass {layout}{there}")
+        raise UsageError(f"{source} {layout.advice}{there}")
     return there
 
 

@@ -148,7 +148,10 @@ def _side(column: Column) -> str | None:
 
 
 def _name_class(text: str, *others: str | None) -> str:
-    """Return the classes of a name, which has several lines if it is long."""
+    """Return the classes of a name, which has several lines if it is long.
+
+    Short names have a class too, so the markup does not depend on a label.
+    """
     width = "op-long" if display_width(text) > _LONG else "op-short"
     return " ".join(filter(None, (*others, width)))
 
@@ -292,6 +295,8 @@ class Notebook(wrong_calls.Answering, ABC):
             """Raise an error that suggests the attribute for a key."""
             if name in dir(self):
                 raise CallError(f"numbers of a result are attributes: type .{name}")
+            if isinstance(name, str):
+                raise CallError(wrong_calls.unknown_attribute(self, name))
             raise CallError("numbers of a result are attributes, such as .mean; type dir(result)")
 
         def __float__(self) -> float:

@@ -1,4 +1,4 @@
-"""From which sizes on a finding warns, and a decision is withheld."""
+"""Thresholds at which findings appear and decisions are withheld."""
 
 from __future__ import annotations
 

@@ -163,18 +163,16 @@ class Request:
 
     def _refuse_long(self, table: Table | Frame) -> None:
         """Raise an error if rows of several models would be read as rows of one model."""
-        layout = long_layout(table.names)
+        layout = LongLayout.of(table.names)
         if layout is None:
             return
-        columns = list(self.columns_by_model.values())
-        model = next(name for name in table.names if name.lower() in _MODEL_COLUMNS)
+        columns, model = list(self.columns_by_model.values()), layout.model
         is_pooled = self.correct is not None and len(columns) == 1 and model not in self.wanted
         of_scores = self.truth is not None and self.truth.lower() in _SCORE_COLUMNS
         if is_pooled or (of_scores and (not columns or {*columns} - {*table.names})):
             selected = either(f"where={{{model!r}: 'bert'}}", f"--where {model}=bert")
             raise UsageError(
-                f"{table.name} {LOOKS_LONG}: pass {layout}. To read the rows of one model: "
-                f"{selected}"
+                f"{table.name} {layout.advice}. To read the rows of one model: {selected}"
             )
 
     @property
@@ -261,9 +259,9 @@ def check_names(models: Any, truth: str | None, table: Table | Frame) -> None:
 def _no_truth(table: Table | Frame) -> str:
     """Return the message for a missing truth, with the columns of the table."""
     names = list(table.names)
-    layout = long_layout(names)
+    layout = LongLayout.of(names)
     if layout is not None:
-        return f"{table.name} {LOOKS_LONG}: pass {layout}. Columns: {listed(names)}"
+        return f"{table.name} {layout.advice}. Columns: {listed(names)}"
     guess = next((name for name in names if name.lower() in ("label", *GOLD)), "label")
     return (
         f"pass the column of the true labels, e.g. {param('truth=', guess)}; if the models' "
@@ -283,28 +281,43 @@ _ITEM_COLUMNS = (
     *("example_id", "example", "prompt_id", "prompt", "case_id", "case", "test_case", "instance"),
 )
 
-LOOKS_LONG = "seems to have one row per item and model"
 
+class LongLayout(NamedTuple):
+    """Columns of a table that seems to have one row per item and model."""
 
-def long_layout(names: Sequence[str]) -> str | None:
-    """Return the arguments for a table that seems to have one row per item and model, else None.
+    id: str
+    model: str
+    score: str
 
-    Examples
-    --------
-    >>> long_layout(["model", "question", "correct"])
-    "format='long', id='question', model='model', score='correct'"
-    >>> long_layout(["label", "bert", "gpt"])
-    """
-    by_name = {name.lower(): name for name in names}
-    model, score, item = (
-        next((by_name[name] for name in usual if name in by_name), None)
-        for usual in (_MODEL_COLUMNS, _SCORE_COLUMNS, _ITEM_COLUMNS)
-    )
-    if model is None or score is None:
-        return None
-    columns = {"id": item or "the item's id", "model": model, "score": score}
-    typed = [param("format=", LONG), *(param(f"{name}=", columns[name]) for name in columns)]
-    return either(", ", " ").join(typed)
+    @classmethod
+    def of(cls, names: Sequence[str]) -> LongLayout | None:
+        """Return the columns if their names are usual for such a table, else None.
+
+        Examples
+        --------
+        >>> LongLayout.of(["model", "question", "correct"]).arguments
+        "format='long', id='question', model='model', score='correct'"
+        >>> LongLayout.of(["label", "bert", "gpt"])
+        """
+        by_name = {name.lower(): name for name in names}
+        model, score, item = (
+            next((by_name[name] for name in usual if name in by_name), None)
+            for usual in (_MODEL_COLUMNS, _SCORE_COLUMNS, _ITEM_COLUMNS)
+        )
+        if model is None or score is None:
+            return None
+        return cls(id=item or "the item's id", model=model, score=score)
+
+    @property
+    def arguments(self) -> str:
+        """Arguments that read the table, as typed."""
+        columns = (param(f"{name}=", column) for name, column in self._asdict().items())
+        return either(", ", " ").join([param("format=", LONG), *columns])
+
+    @property
+    def advice(self) -> str:
+        """End of a message about the table."""
+        return f"seems to have one row per item and model: pass {self.arguments}"
 
 
 def check_format(name: str | None) -> None:
