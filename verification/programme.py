@@ -81,6 +81,7 @@ from verification import (
     weak_annotators,
     weak_spots,
     weights,
+    winner,
     worlds,
 )
 from verification.chance import share_is_off, spread_is_off
@@ -518,6 +519,16 @@ def run_best(sizes: Sizes) -> Part:
     )
 
 
+def run_winner(sizes: Sizes) -> Part:
+    """Choose the best of many on the test set: do intervals hold, how often is ≫ false?"""
+    repetitions = dict.fromkeys(winner.WORLDS, min(winner.REPETITIONS, sizes.test_sets))
+    found = spread_worlds("winner", winner.repeat, repetitions, sizes.machine)
+    return Part(
+        tables={"winner.md": winner.table(found), "winner_edge.md": winner.edge_table(found)},
+        failures=winner.failures(found),
+    )
+
+
 def run_rank(sizes: Sizes) -> Part:
     """Rank models: does every interval of a pair hold, is the best one among those tied?"""
     repetitions = dict.fromkeys(ranks.WORLDS, sizes.test_sets)
@@ -793,6 +804,7 @@ PARTS: dict[str, Callable[[Sizes], Part]] = {
     "limits": run_limits,
     "fold-scores": run_fold_scores,
     "best": run_best,
+    "winner": run_winner,
     "reliability": run_reliability,
     "suites": run_suites,
     "rank": run_rank,

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from outperform.gates.result import Check, Gate, Guard
     from outperform.gates.rule import GateStatus
     from outperform.inference.folds import Correlation
+    from outperform.inference.processes import AnyLook, Selection
     from outperform.inference.suite import Difference
     from outperform.inference.summary import Summary
     from outperform.monitor.result import Look, Stop
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
 
 
 _HOMES = {
+    "AnyLook": "inference.processes",
     "Band": "comparison.curves",
     "BayesFactor": "decision.bayes_factor",
     "Chain": "posterior.pymc.sampling",
@@ -92,6 +94,7 @@ _HOMES = {
     "RunDetails": "results.details",
     "ModelRuns": "results.details",
     "ScoreDetails": "results.details",
+    "Selection": "inference.processes",
     "Sensitivity": "sensitivity.result",
     "Setting": "comparison.coverage",
     "SliceComparison": "slices.result",
@@ -108,6 +111,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "AnyLook",
     "Band",
     "BayesFactor",
     "Chain",
@@ -148,6 +152,7 @@ __all__ = [
     "Regret",
     "RunDetails",
     "ScoreDetails",
+    "Selection",
     "Sensitivity",
     "Setting",
     "SliceComparison",
