@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,7 @@ class Plan(NamedTuple):
     step: int
 
 
+MANY = 200  # looks; plans of more are run for half of the experiments
 PLANS = (Plan(20, 100), Plan(200, 10), Plan(2_000, 10))
 
 
@@ -76,7 +77,9 @@ def _f1(kinds: FloatArray, counts: FloatArray, positive: float = 1) -> FloatArra
 
 
 def _macro(kinds: FloatArray, counts: FloatArray) -> FloatArray:
-    return np.asarray(np.mean([_f1(kinds, counts, code) for code in np.unique(kinds[:, 0])], axis=0))
+    return np.asarray(
+        np.mean([_f1(kinds, counts, code) for code in np.unique(kinds[:, 0])], axis=0)
+    )
 
 
 def _mcc(kinds: FloatArray, counts: FloatArray) -> FloatArray:
@@ -102,7 +105,6 @@ METRICS: Mapping[str, Evaluate] = {
     "macro-F1": _macro,
     "MCC": _mcc,
     "WER": _wer,
-    "AUC": _right,  # not used: it has no kinds
 }
 BETS = ("accuracy", "grades")
 
@@ -219,8 +221,10 @@ def run(task: tuple[World, Plan, int]) -> Found:
     world, plan, size = task
     generator = np.random.default_rng([SEED, WORLDS.index(world), plan.looks])
     parts = [_watch(world, plan, min(50, size - first), generator) for first in range(0, size, 50)]
-    every = [np.concatenate(one) for one in list(zip(*parts, strict=True))[:-1]]
-    return Found(*every, width=float(np.mean([part.width for part in parts])))
+    every: list[Any] = [np.concatenate(one) for one in list(zip(*parts, strict=True))[:-1]]
+    out, false, decided, fixed, items, valid = every
+    width = float(np.mean([part.width for part in parts]))
+    return Found(out, false, decided, fixed, items, valid, width)
 
 
 def _watch(world: World, plan: Plan, size: int, generator: np.random.Generator) -> Found:
@@ -257,9 +261,9 @@ def _watch(world: World, plan: Plan, size: int, generator: np.random.Generator) 
     low, high = mean[:, -1] - z * sd[:, -1], mean[:, -1] + z * sd[:, -1]
     fixed = low > ROPE if is_better else (low > -ROPE) & (high < ROPE)
     return Found(
-        out=(valid & (above | below)).any(axis=1),
-        false=false.any(axis=1),
-        decided=right.any(axis=1),
+        out=np.asarray((valid & (above | below)).any(axis=1)),
+        false=np.asarray(false.any(axis=1)),
+        decided=np.asarray(right.any(axis=1)),
         fixed=fixed,
         items=_first(firm, n),
         valid=_first(valid, n),
@@ -272,9 +276,7 @@ def _first(holds: BoolArray, n: FloatArray) -> FloatArray:
     return np.where(holds.any(axis=1), items, np.inf)
 
 
-def _bets(
-    values: FloatArray, counts: FloatArray
-) -> Callable[[float], tuple[BoolArray, BoolArray]]:
+def _bets(values: FloatArray, counts: FloatArray) -> Callable[[float], tuple[BoolArray, BoolArray]]:
     limit = np.log(2 / (1 - PROB))
 
     def beyond(point: float) -> tuple[BoolArray, BoolArray]:
@@ -311,3 +313,77 @@ def moments(world: World, counts: FloatArray) -> tuple[FloatArray, FloatArray, F
     own = (counts * influence**2).sum(axis=-1)
     carrying = np.divide(own**2, fourth, out=np.zeros_like(own), where=fourth > 0)
     return mean, np.sqrt(square) / n[..., 0], carrying
+
+
+Results = Mapping[tuple[World, Plan], Found]
+
+
+def failures(found: Results) -> list[str]:
+    """Return the worlds in which a truth is left out, or a firm decision is false, too often."""
+    wrong = []
+    for (world, plan), one in found.items():
+        for what, share in (("truths left out", one.out), ("false decisions", one.false)):
+            if share_is_off(float(share.mean()), share.size, high=MOST):
+                wrong.append(
+                    f"anytime: {world.metric}, {world.name}, difference {world.truth:g}, "
+                    f"{plan.looks} looks: {share.mean():.3f} {what}"
+                )
+    return wrong
+
+
+def error_table(found: Results) -> str:
+    """Return, for each metric, how often the truth was left out and a decision was false."""
+    header = ["metric", "items", "valid from"]
+    header += [f"left out: {plan.looks:,} looks" for plan in PLANS]
+    header += [f"false: {plan.looks:,} looks" for plan in PLANS]
+    groups: dict[tuple[str, str], dict[Plan, list[Found]]] = {}
+    for (world, plan), one in found.items():
+        group = groups.setdefault((world.metric, world.name), {})
+        group.setdefault(plan, []).append(one)
+    rows = []
+    for (metric, name), group in groups.items():
+        starts = np.concatenate([one.valid for several in group.values() for one in several])
+        row = [metric, name, f"{np.median(starts):,.0f}"]
+        for what in ("out", "false"):
+            row += [
+                markdown.percent(max(float(getattr(one, what).mean()) for one in group[plan]))
+                if plan in group
+                else "–"
+                for plan in PLANS
+            ]
+        rows.append(row)
+    size = next(iter(found.values())).out.size
+    return markdown.table(header, rows, numbers_from=2) + (
+        f"\nThe highest share among true differences of 0, {ROPE:g} (the edge of the ROPE) and "
+        f"{2.5 * ROPE:g}, in per cent of {size:,} experiments, so with a standard error of up to "
+        f"{100 * share_error(MOST, size):.1f} points; it must not exceed {100 * MOST:g}% by more "
+        f"than chance. Looks start at {START} items; valid from: the median number of items at "
+        f"the first look that counts.\n"
+    )
+
+
+def price_table(found: Results) -> str:
+    """Return what validity at every look costs: width and power, after 20 looks."""
+    header = ["metric", "items", "width, relative to one look"]
+    header += ["decided rightly: one look at the end", "at any of 20 looks", "items at the stop"]
+    rows = []
+    for (world, plan), one in found.items():
+        if plan != PLANS[0] or world.truth <= ROPE:
+            continue
+        stopped = one.items[np.isfinite(one.items)]
+        items = f"{np.median(stopped):,.0f}" if stopped.size else "–"
+        rows.append(
+            [
+                world.metric,
+                world.name,
+                f"{one.width:.2f}",
+                markdown.percent(float(one.fixed.mean())),
+                markdown.percent(float(one.decided.mean())),
+                items,
+            ]
+        )
+    total = START + PLANS[0].step * (PLANS[0].looks - 1)
+    return markdown.table(header, rows, numbers_from=2) + (
+        f"\nA true difference of {2.5 * ROPE:g}, ROPE ±{ROPE:g}, {total:,} items; shares in per "
+        "cent; items: the median of the experiments that stopped.\n"
+    )

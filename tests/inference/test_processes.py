@@ -116,7 +116,10 @@ def test_what_people_read_names_the_choice():
 
 def test_shrinkage_grows_with_the_number_of_candidates():
     draws = np.random.default_rng(2).normal(0.02, 0.01, 20_000)
-    means = [shrunk(draws, n, np.random.default_rng(3)).mean() for n in (1, 5, 20, 100)]
+    means = [
+        shrunk(draws, n, np.random.default_rng(3).random((2, 20_000))).mean()
+        for n in (1, 5, 20, 100)
+    ]
     assert np.all(np.diff(means) < 0)
     assert means[0] == pytest.approx(0.02, abs=5e-4)
 
@@ -266,3 +269,26 @@ def test_groups_count_once():
     assert look.any_look.n <= 200
     half = (look.hdi.high - look.hdi.low) / 2
     assert half == pytest.approx(look.sd * float(widening(200, 0.95)))
+
+
+def test_a_monitor_stops_by_an_interval_valid_at_every_look(tmp_path):
+    rng = np.random.default_rng(0)
+    monitor = op.Monitor(tmp_path, "new", "old", metric="accuracy", rope=0.02, stop="anytime")
+    for day in range(4):
+        right = {"new": rng.random(150) < 0.9, "old": rng.random(150) < 0.75}
+        monitor.add(op.Outcomes.from_correct(right), key=day)
+    assert [look.any_look.rule for look in monitor.looks] == ["betting"] * 4
+    assert monitor.stopped.decision.decided
+    assert monitor.stopped.hdi.kind == "interval"
+    assert "valid at every look" in str(monitor)
+    assert "stopped_by_decision" not in {finding.name for finding in monitor.findings}
+    assert monitor.at(2).hdi == monitor.looks[1].hdi
+
+
+def test_a_monitor_takes_the_number_of_candidates(tmp_path):
+    seen, best = outcomes()
+    monitor = op.Monitor(tmp_path, best, "base", metric="accuracy", rope=0.01, chosen_from=5)
+    monitor.add(seen.select([best, "base"]), key="all")
+    assert monitor.latest.selection.n == 5
+    with pytest.raises(UsageError, match="number of candidates"):
+        op.Monitor(tmp_path, best, "base", chosen_from=seen)

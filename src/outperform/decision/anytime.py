@@ -85,10 +85,8 @@ def log_capital(
     edges = (values - claimed) / (claimed - low)  # (..., n_values)
     growth = np.log1p(_STAKES[:, None] * edges[..., None, :])  # (..., n_stakes, n_values)
     seen = np.asarray(counts, dtype=np.float64)
-    if growth.ndim == 2:  # one claimed mean for all rows
-        logs = seen @ growth.T
-    else:
-        logs = (growth @ seen[..., None])[..., 0]
+    # One claimed mean for all rows needs a single product.
+    logs = seen @ growth.T if growth.ndim == 2 else (growth @ seen[..., None])[..., 0]
     return np.asarray(logsumexp(logs, axis=-1) - np.log(_STAKES.size))
 
 

@@ -29,7 +29,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from outperform._typing import FloatArray
 from outperform.decision.intervals import Interval, quantile_errors, quantiles
@@ -89,7 +89,7 @@ class Errors(NamedTuple):
 
     def _quantile(self, draws: FloatArray | None, prob: float) -> tuple[float, float]:
         if draws is None:
-            return float(norm.isf(-math.expm1(math.log(prob) / self.n))), 0.0
+            return float(-ndtri(-math.expm1(math.log(prob) / self.n))), 0.0
         level = np.array([prob])
         return float(quantiles(draws[None], level)[0]), float(
             quantile_errors(draws[None], level)[0]
@@ -118,7 +118,7 @@ def widened(eti: Interval, mean: float, errors: Errors, *, is_best: bool = True)
     (-0.03, 0.02)
     """
     level = (1 + eti.prob) / 2
-    single = float(norm.ppf(level))
+    single = float(ndtri(level))
 
     def moved(end: float, mcse: float, reach: tuple[float, float]) -> tuple[float, float]:
         quantile, error = reach
@@ -132,7 +132,7 @@ def widened(eti: Interval, mean: float, errors: Errors, *, is_best: bool = True)
     return replace(eti, low=low, high=high, mcse_low=mcse_low, mcse_high=mcse_high, kind="interval")
 
 
-def shrunk(draws: FloatArray, n: int, generator: np.random.Generator) -> FloatArray:
+def shrunk(draws: FloatArray, n: int, uniform: FloatArray) -> FloatArray:
     """Return draws of the difference of the best of n candidates, if nothing else is known.
 
     The candidates' true values are normal with unknown centre μ, with a flat prior, and spread τ.
@@ -147,20 +147,21 @@ def shrunk(draws: FloatArray, n: int, generator: np.random.Generator) -> FloatAr
         Draws of chosen − baseline, with larger values for better candidates.
     n
         Number of candidates.
-    generator
-        Random generator of τ and M.
+    uniform
+        Uniform numbers for τ and M, ``(2, n_draws)``.
 
     Examples
     --------
-    >>> draws = np.random.default_rng(1).normal(0.02, 0.01, 40_000)
-    >>> shrunk(draws, 20, np.random.default_rng(2)).mean().round(3)
+    >>> rng = np.random.default_rng(1)
+    >>> draws = rng.normal(0.02, 0.01, 40_000)
+    >>> shrunk(draws, 20, rng.random((2, 40_000))).mean().round(3)
     np.float64(0.012)
     """
     mean, variance = draws.mean(), draws.var()
     own = variance / 2
-    spread = own * np.tan(np.pi / 2 * generator.random(draws.size)) ** 2
+    spread = own * np.tan(np.pi / 2 * uniform[0]) ** 2
     share = own / (own + spread)
     # The largest of n standard normal variables, by its distribution function Φⁿ.
-    largest = norm.isf(-np.expm1(np.log(generator.random(draws.size)) / n))
+    largest = -ndtri(-np.expm1(np.log(uniform[1]) / n))
     kept = np.sqrt(((1 - share) * own + own) / (2 * own)) if own > 0 else 1.0
     return np.asarray(mean + kept * (draws - mean) - share * np.sqrt(own + spread) * largest)

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from outperform._json import written
+from outperform._rows import distinct_rows
 from outperform._typing import Distribution, FloatArray
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
@@ -123,8 +124,10 @@ def check_process(chosen_from: Candidates | None, looks: Looks) -> dict[str, Any
     if looks not in ("once", "any"):
         raise UsageError(f"{param('looks')} must be 'once' or 'any'; got {looks!r}")
     is_number = isinstance(chosen_from, Integral) and not isinstance(chosen_from, bool)
-    if is_number and int(chosen_from) < 1:  # type: ignore[call-overload]
-        raise UsageError(f"{param('chosen_from')} must be at least 1; got {chosen_from}")
+    if isinstance(chosen_from, Integral) and is_number:
+        chosen_from = int(chosen_from)
+        if chosen_from < 1:
+            raise UsageError(f"{param('chosen_from')} must be at least 1; got {chosen_from}")
     if (
         chosen_from is not None
         and not is_number
@@ -139,8 +142,6 @@ def check_process(chosen_from: Candidates | None, looks: Looks) -> dict[str, Any
             f"{param('chosen_from')} and {param('looks=', 'any')} cannot be combined; choose the "
             "candidate on other items, then look as often as you like"
         )
-    if is_number:
-        chosen_from = int(chosen_from)  # type: ignore[arg-type]
     return {"chosen_from": chosen_from, "looks": looks}
 
 
@@ -181,7 +182,7 @@ def _chosen(spec: Spec, plain: Adjusted, *, prob: float, seed: np.random.SeedSeq
         given = spec.choices.chosen_from
         assert isinstance(given, int)
         errors, is_best = Errors(given), True
-        draws = own if given == 1 else shrunk(own, given, generator)
+        draws = own if given == 1 else shrunk(own, given, generator.random((2, own.size)))
     else:
         differences = field.draws[field.others] - field.draws[field.baseline]
         errors, is_best = Errors.of_draws(differences), field.is_best
@@ -228,7 +229,7 @@ class _Field(NamedTuple):
             candidates, generator=generator, bounds=self.bounds, n_items=self.n_units
         )
         if moved is candidates or len(candidates) < _FEWEST_POOLED:
-            return shrunk(own, len(candidates), generator)
+            return shrunk(own, len(candidates), generator.random((2, own.size)))
         moves = moved - candidates
         covariance = np.cov(self.draws)
         slopes = np.linalg.lstsq(
@@ -343,7 +344,7 @@ def bounded_differences(spec: Spec) -> Bounded | None:
     right = (cells[:, 1:] == cells[:, :1]).astype(np.int64)
     off = right[:, 0] - right[:, 1]
     counts = np.bincount(off + 1, weights=view.tables[0].counts.astype(np.float64), minlength=3)
-    return Bounded(np.array([-1.0, 0.0, 1.0]), counts, (-1.0, 1.0))
+    return Bounded(np.array([-1.0, 0.0, 1.0]), np.asarray(counts, dtype=np.float64), (-1.0, 1.0))
 
 
 def _of_grades(spec: ScoreSpec) -> Bounded | None:
@@ -353,9 +354,11 @@ def _of_grades(spec: ScoreSpec) -> Bounded | None:
         return None
     a, b = spec.data.values
     counts = np.ones(a.size) if spec.data.counts is None else spec.data.counts.astype(np.float64)
-    values, codes = np.unique(a - b, return_inverse=True)
+    off: FloatArray = a - b
+    first, codes = distinct_rows(off[:, None])
     widest = high - low
-    return Bounded(values, np.bincount(codes.ravel(), weights=counts), (-widest, widest))
+    times = np.asarray(np.bincount(codes, weights=counts), dtype=np.float64)
+    return Bounded(off[first], times, (-widest, widest))
 
 
 def independent_units(spec: Spec) -> float:
