@@ -14,8 +14,11 @@ import outperform as op
 from outperform.cli import options as o
 from outperform.cli.exit_codes import shown
 from outperform.errors import UsageError, unknown_name
+from outperform.inputs import read_repeated
 from outperform.io.catalogue import LOGS
 from outperform.io.formats import FORMATS
+from outperform.io.logs.samples import LONG
+from outperform.io.request import column_names
 
 if TYPE_CHECKING:
     from outperform._typing import Label
@@ -723,6 +726,27 @@ def read_seen(
         if get_score(metric).basis.read is not None:
             raise refuse_columns(metric)
     return _read_columns(sources, models, reading, score_metrics[0])
+
+
+def read_runs(sources: Sequence[str], models: Models, reading: Joined) -> Outcomes | Scores:
+    """Read runs of one model: logs with one run per path, or columns of right, wrong or grades."""
+    if are_logs(sources, reading) and reading.format != LONG:
+        names = [_stem(source.rstrip("/")) for source in sources]
+        named = dict(zip(names if len(set(names)) == len(names) else sources, sources, strict=True))
+        if len(named) < len(sources):
+            raise UsageError("the same run is listed twice; pass each run once")
+        keywords = asked_of_logs(reading)
+        with shown("reading"):
+            return chosen_models(read_repeated(named, **keywords), models, ", ".join(sources))
+    table = len(sources) == 1 and reading.label is None
+    is_known = reading.truth or reading.correct or are_logs(sources, reading)
+    if not table or is_known or _are_counts(sources[0], reading):
+        return read_outcomes(sources, models, reading)
+    names = [name for name in models or () if name is not None]
+    if not names:
+        others = (reading.groups, reading.id, reading.weight)
+        names = [name for name in column_names(sources[0]) or () if name not in others]
+    return _read_columns(sources, names, reading, "mean")
 
 
 def _read_columns(sources: Sequence[str], models: Models, reading: Joined, metric: str) -> Scores:
