@@ -18,7 +18,7 @@ from outperform.inference.spec import Data, data_of, refuse_counted, selected
 from outperform.io.frames import fetch_columns, known_frame
 from outperform.io.group_by import or_label
 from outperform.io.logs.read import recognized
-from outperform.io.read import numbers_of, read, read_rows, read_scores
+from outperform.io.read import numbers_of, read, read_repeated, read_rows
 from outperform.io.request import LongLayout, column_names
 from outperform.metrics.metric import MetricLike
 
@@ -48,23 +48,9 @@ def is_logs(value: object) -> bool:
     return bool(parts) and all(is_file(part) for part in parts) and recognized(value) is not None
 
 
-def read_repeated(source: Any, **options: Any) -> Data:
-    """Return logs as outcomes if their answers are right or wrong, otherwise as scores.
-
-    Parameters
-    ----------
-    source
-        Logs, or logs by run name.
-    **options
-        Options of :func:`outperform.read` for logs.
-    """
-    try:
-        return read(source, **options)
-    except (DataError, UsageError) as error:
-        try:
-            return read_scores(source, **options)
-        except (DataError, UsageError):
-            raise error from None
+def read_logs(source: Any) -> Data:
+    """Return logs as outcomes if their answers are right or wrong, otherwise as scores."""
+    return read_repeated(source)
 
 
 def refuse_truth(truth: str | None, verb: str) -> None:

@@ -14,10 +14,10 @@ import outperform as op
 from outperform.cli import options as o
 from outperform.cli.exit_codes import shown
 from outperform.errors import UsageError, unknown_name
-from outperform.inputs import read_repeated
 from outperform.io.catalogue import LOGS
 from outperform.io.formats import FORMATS
 from outperform.io.logs.samples import LONG
+from outperform.io.read import read_repeated
 from outperform.io.request import column_names
 
 if TYPE_CHECKING:

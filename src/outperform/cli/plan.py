@@ -219,7 +219,7 @@ def noise(
         float,
         o.in_analysis(
             metavar="SHARE",
-            help="Probability of showing the smallest effect.",
+            help="Probability of reaching the goal.",
             parser=o.parse_share,
         ),
     ] = 0.8,

@@ -22,7 +22,7 @@ from outperform.data.scores import Scores
 from outperform.errors import DataError, UsageError, param
 from outperform.findings import Finding
 from outperform.inference.spec import refuse_prevalence, selected
-from outperform.inputs import is_file, is_logs, is_source, read_columns, read_repeated, refuse_truth
+from outperform.inputs import is_file, is_logs, is_source, read_columns, read_logs, refuse_truth
 
 LEAST = 2
 """Number of answers that an item needs."""
@@ -125,7 +125,7 @@ def answers_of(
         return _of_data(runs if models is None else selected(runs, [*models], verb=verb))
     if is_logs(runs):
         _refuse_columns(truth=truth, groups=groups, ids=ids)
-        data = read_repeated(_named_logs(runs))
+        data = read_logs(_named_logs(runs))
         return _of_data(data if models is None else selected(data, [*models], verb=verb))
     if is_source(runs) and not isinstance(runs, Mapping):
         return _of_columns(runs, truth, models, groups, ids)

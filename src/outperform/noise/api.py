@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from outperform import __version__
-from outperform._typing import ColumnLike, FloatArray, Seed
+from outperform._typing import ColumnLike, FloatArray, RunsLike, Seed, Source
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
 from outperform.decision.intervals import check_prob
@@ -30,13 +29,13 @@ from outperform.planning.sample_size import check_target
 from outperform.posterior.rng import child, seed_sequence
 from outperform.wrong_calls import explained
 
-_DEFAULT_ROPE = 0.01
+_DEFAULT_ROPE, _DRAWS = 0.01, 4_000
 _DIFFER = 0.01  # level of the finding that the runs are not interchangeable
 
 
 @explained
 def noise_floor(
-    runs: Mapping[str, Any] | Sequence[Any] | Outcomes | Scores | Any,
+    runs: RunsLike | Source | Outcomes | Scores,
     *,
     truth: str | None = None,
     models: Sequence[str] | None = None,
@@ -46,7 +45,7 @@ def noise_floor(
     n_trials: int | None = None,
     target: float = 0.8,
     hdi_prob: float = 0.95,
-    n_draws: int = 4_000,
+    n_draws: int | None = None,
     random_state: Seed = None,
 ) -> NoiseFloor:
     """Measure how much results vary between runs of the same model on the same items.
@@ -78,7 +77,7 @@ def noise_floor(
     hdi_prob
         Probability mass of all HDIs.
     n_draws
-        Number of posterior draws.
+        Number of posterior draws. Default: 4,000.
     random_state
         None, a whole number, a SeedSequence, a Generator or a RandomState.
 
@@ -98,7 +97,8 @@ def noise_floor(
     3
     """
     answers = answers_of(runs, truth=truth, models=models, groups=groups, ids=ids)
-    prob, goal, n_draws = check_prob(hdi_prob), check_target(target), check_draws(n_draws)
+    prob, goal = check_prob(hdi_prob), check_target(target)
+    n_draws = check_draws(_DRAWS if n_draws is None else n_draws)
     region = Rope.from_param(_DEFAULT_ROPE if rope is None else rope)
     trials = answers.n_trials if n_trials is None else _check_trials(n_trials)
     seen = moments(answers)

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.interpolate import PchipInterpolator
-from scipy.special import ndtr, ndtri
+from scipy.special import chdtrc, ndtr, ndtri
 
 from outperform._rows import distinct_rows
 from outperform._typing import AnyArray, FloatArray
@@ -291,8 +291,6 @@ def runs_differ(answers: Answers, seen: ItemMoments) -> float:
     run's item means, is χ² with one degree of freedom less than runs, times the answers per run.
     With one answer per item and run, this is Cochran's Q.
     """
-    from scipy.stats import chi2
-
     n_runs, n_items = len(answers.runs), len(answers.times)
     cell = answers.item * n_runs + answers.run
     n_each = np.bincount(cell, minlength=n_items * n_runs).reshape(n_items, n_runs)
@@ -302,4 +300,4 @@ def runs_differ(answers: Answers, seen: ItemMoments) -> float:
     sums = np.bincount(cell, answers.values, minlength=n_items * n_runs).reshape(n_items, n_runs)
     scores = answers.times @ (sums / n_each)
     spread = float(((scores - scores.mean()) ** 2).sum()) * int(n_each[0, 0])
-    return float(chi2.sf(spread / variance, n_runs - 1))
+    return float(chdtrc(n_runs - 1, spread / variance))

@@ -80,11 +80,11 @@ class NoiseFloor(Tabular):
         Probability that such a gate passes, and that it fails.
     score_sd
         Standard deviation of a run's score if the same items are run again.
+    n_flaky
+        Number of items whose answers differ.
     flaky
         Items whose answers differ, the least stable first. Empty if equal items were counted
         together.
-    n_flaky
-        Number of items whose answers differ.
     findings
         Findings about the data and the runs.
     signature
