@@ -304,16 +304,16 @@ def _of_columns(
     names = None if models is None else [*dict.fromkeys([*models, *others])]
     columns = read_columns(source, names, missing=UNDECLARED)
     runs = [name for name in columns if name not in others] if models is None else [*models]
-    beside = {"groups": columns.get(groups), "ids": columns.get(ids)}
+    of_groups, of_ids = columns.get(groups), columns.get(ids)
     if truth is None:
-        return _of_arrays({name: columns[name] for name in runs}, **beside)
+        return _of_arrays({name: columns[name] for name in runs}, of_groups, of_ids)
     seen = Outcomes.from_labels(columns[truth], {name: columns[name] for name in runs})
     rows = seen._items
     if rows is None:  # too many rows to store one by one
         return _of_data(seen)
     right = (rows.cells[:, 1:] == rows.cells[:, :1])[rows.cell].astype(np.float64)
     columns_right = {name: right[:, place] for place, name in enumerate(rows.models)}
-    return _of_arrays(columns_right, **beside, findings=seen.findings)
+    return _of_arrays(columns_right, of_groups, of_ids, seen.findings)
 
 
 def _of_arrays(

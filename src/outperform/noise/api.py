@@ -109,10 +109,25 @@ def noise_floor(
     drawn = draw_components(
         seen, answers.times, binary=binary, n_draws=n_draws, seed=child(seed, 0)
     )
-    design = {"n_items": answers.n, "n_trials": trials, "rope": region, "prob": prob}
     alone = right_alone(seen, answers.times) if binary else None
-    flips = gate_flips(drawn, **design, alone=alone, seed=child(seed, 1))
-    effect = smallest_effect(drawn.within, **design, target=goal, binary=binary)
+    flips = gate_flips(
+        drawn,
+        n_items=answers.n,
+        n_trials=trials,
+        rope=region,
+        prob=prob,
+        alone=alone,
+        seed=child(seed, 1),
+    )
+    effect = smallest_effect(
+        drawn.within,
+        n_items=answers.n,
+        n_trials=trials,
+        rope=region,
+        prob=prob,
+        target=goal,
+        binary=binary,
+    )
 
     def summary(draws: FloatArray) -> Summary:
         return summarize(np.sort(draws), None, prob)

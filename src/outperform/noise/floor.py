@@ -88,7 +88,7 @@ def draw_components(
     """
     rows = seen.rows
     distinct = distinct_rows(rows)
-    shapes = np.bincount(distinct.code, times)
+    shapes: FloatArray = np.bincount(distinct.code, times).astype(np.float64)
     rows = rows[distinct.first]
     if binary:
         prior = _prior_rows(round(float(np.median(seen.n))))
@@ -257,9 +257,11 @@ def _simulated(
         found[:, place] = (first != second).mean(), (first == 0).mean(), (first == 1).mean()
     error = float(np.sqrt(0.25 / _SIMULATIONS))
     if len(grid) == 1:
-        return Flips(*(np.full(flips.shape, value) for value in found[:, 0]), error)
-    at = np.log(np.clip(flips, grid[0], grid[-1]))
-    return Flips(*(PchipInterpolator(np.log(grid), row)(at) for row in found), error)
+        values = [np.full(flips.shape, value) for value in found[:, 0]]
+    else:
+        at = np.log(np.clip(flips, grid[0], grid[-1]))
+        values = [np.asarray(PchipInterpolator(np.log(grid), row)(at)) for row in found]
+    return Flips(values[0], values[1], values[2], error)
 
 
 def gate_statuses(
