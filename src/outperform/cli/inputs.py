@@ -732,12 +732,13 @@ def read_runs(sources: Sequence[str], models: Models, reading: Joined) -> Outcom
     """Read runs of one model: logs with one run per path, or columns of right, wrong or grades."""
     if are_logs(sources, reading) and reading.format != LONG:
         names = [_stem(source.rstrip("/")) for source in sources]
-        named = dict(zip(names if len(set(names)) == len(names) else sources, sources, strict=True))
-        if len(named) < len(sources):
-            raise UsageError("the same run is listed twice; pass each run once")
-        keywords = asked_of_logs(reading)
+        if len(set(names)) < len(names):
+            names = list(sources)
+        _check_unique(names)
+        named = sources[0] if len(sources) == 1 else dict(zip(names, sources, strict=True))
         with shown("reading"):
-            return chosen_models(read_repeated(named, **keywords), models, ", ".join(sources))
+            data = read_repeated(named, **asked_of_logs(reading))
+        return chosen_models(data, models, ", ".join(sources))
     table = len(sources) == 1 and reading.label is None
     is_known = reading.truth or reading.correct or are_logs(sources, reading)
     if not table or is_known or _are_counts(sources[0], reading):

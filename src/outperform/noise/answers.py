@@ -176,10 +176,10 @@ def _of_data(data: Outcomes | Scores) -> Answers:
 
 
 def _of_outcomes(data: Outcomes) -> Answers:
-    if data.kind not in ("classes", "correct"):
+    if data.kind == "spans":
         raise UsageError(
-            "noise_floor needs one answer per item that is right, wrong or graded; for spans or "
-            "label sets, grade each document, e.g. with its F1, and pass the grades"
+            "noise_floor needs one answer per item that is right, wrong or graded; for spans, "
+            "grade each document, e.g. with its F1, and pass the grades"
         )
     if data.pool is not None or data.weighted:
         raise UsageError(
