@@ -326,6 +326,19 @@ def test_table_of_items_and_document():
     assert len(noise.table()) == 8
 
 
+def test_weights_count_items_as_often():
+    x = drawn(60, 2)
+    weights = np.tile([1.0, 3.0], 30)
+    weighted = op.Outcomes.from_correct({"a": x[0], "b": x[1]}, sample_weight=weights)
+    twice = np.repeat(np.arange(60), weights.astype(int))
+    noise = op.noise_floor(weighted, random_state=0)
+    copied = op.noise_floor({"a": x[0][twice], "b": x[1][twice]}, random_state=0)
+    assert noise.flip_rate.mean == pytest.approx(copied.flip_rate.mean, abs=0.02)
+    assert noise.n == 60
+    # (Σ w)² / Σ w² = 120² / 300 = 48 items are worth as much as these 60.
+    assert noise.score_sd.mean == pytest.approx(copied.score_sd.mean * np.sqrt(120 / 48), rel=0.05)
+
+
 def test_draws_do_not_depend_on_merging_equal_items():
     x = drawn(100, 2)
     one = read({"a": x[0], "b": x[1]})

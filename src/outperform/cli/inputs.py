@@ -738,7 +738,10 @@ def read_runs(sources: Sequence[str], models: Models, reading: Joined) -> Outcom
         named = sources[0] if len(sources) == 1 else dict(zip(names, sources, strict=True))
         with shown("reading"):
             data = read_repeated(named, **asked_of_logs(reading))
-        return chosen_models(data, models, ", ".join(sources))
+        several = ", ".join(sources)
+        if isinstance(data, op.Scores):
+            return chosen_models(data, models, several)
+        return chosen_models(data, models, several)
     table = len(sources) == 1 and reading.label is None
     is_known = reading.truth or reading.correct or are_logs(sources, reading)
     if not table or is_known or _are_counts(sources[0], reading):

@@ -19,6 +19,7 @@ from outperform.data.labels import RIGHT_WORDS, frame_columns, is_frame
 from outperform.data.missing import UNDECLARED
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
+from outperform.data.table import effective_size
 from outperform.errors import DataError, UsageError, param
 from outperform.findings import Finding
 from outperform.inference.spec import refuse_prevalence, selected
@@ -46,6 +47,8 @@ class Answers:
         Id of each item, or its row number; None if equal items were counted together.
     findings
         Findings about the data.
+    weights
+        Importance weight of each item; None if all are equal.
     """
 
     runs: tuple[str, ...]
@@ -55,6 +58,7 @@ class Answers:
     times: FloatArray  # (n_items,)
     names: list[Any] | None
     findings: tuple[Finding, ...] = ()
+    weights: FloatArray | None = None  # (n_items,)
 
     def __post_init__(self) -> None:
         short = np.flatnonzero(self.n_each < LEAST)
@@ -70,6 +74,13 @@ class Answers:
     def n(self) -> int:
         """Number of items."""
         return round(float(self.times.sum()))
+
+    @property
+    def n_even(self) -> int:
+        """Effective number of items: (Σ w)² / Σ w² with weights, otherwise their number."""
+        if self.weights is None:
+            return self.n
+        return max(1, round(effective_size(self.weights, self.times)))
 
     @property
     def n_each(self) -> IntArray:
@@ -181,10 +192,10 @@ def _of_outcomes(data: Outcomes) -> Answers:
             "noise_floor needs one answer per item that is right, wrong or graded; for spans, "
             "grade each document, e.g. with its F1, and pass the grades"
         )
-    if data.pool is not None or data.weighted:
+    if data.pool is not None:
         raise UsageError(
-            "noise_floor treats all items alike, so it takes neither a pool nor importance "
-            "weights; pass the right or wrong answers to the items themselves"
+            "noise_floor needs the answers to all items, so it takes no pool; pass the right or "
+            "wrong answers to the items themselves"
         )
     if not data.paired:
         raise DataError(
@@ -195,7 +206,11 @@ def _of_outcomes(data: Outcomes) -> Answers:
     right = table.cells[:, 1:] == table.cells[:, :1]
     if table.groups is not None:
         groups = table.groups
-        times = groups.times.astype(np.int64)
+        if groups.weighted and len(groups.pattern) > len(groups.repeats):
+            raise UsageError(
+                "noise_floor takes groups or importance weights, not both; remove one of them"
+            )
+        times = np.ones(len(groups.times), np.int64) if groups.weighted else groups.times
         entry = np.repeat(np.arange(len(times)), times)
         return Answers(
             runs=data.models,
@@ -205,6 +220,7 @@ def _of_outcomes(data: Outcomes) -> Answers:
             times=groups.repeats.astype(np.float64),
             names=None,
             findings=data.findings,
+            weights=groups.times if groups.weighted else None,
         )
     rows = data._items
     if rows is not None and rows.models == data.models and rows.spans is None:
@@ -222,7 +238,7 @@ def _of_scores(data: Scores) -> Answers:
             "classes; pass labels with op.Outcomes.from_labels"
         )
     if data.weights is not None:
-        raise UsageError("noise_floor treats all items alike; pass the scores without weights")
+        raise UsageError("noise_floor takes no weights of scores; pass the scores without them")
     values = np.column_stack(data.values)
     if data.group is None:
         counts = np.ones(len(values)) if data.counts is None else data.counts.astype(np.float64)

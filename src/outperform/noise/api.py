@@ -107,12 +107,19 @@ def noise_floor(
         raise DataError("all grades are equal, so there is neither noise nor a difference to show")
     seed = seed_sequence(random_state)
     drawn = draw_components(
-        seen, answers.times, binary=binary, n_draws=n_draws, seed=child(seed, 0)
+        seen,
+        answers.times,
+        binary=binary,
+        n_draws=n_draws,
+        seed=child(seed, 0),
+        weights=answers.weights,
     )
-    alone = right_alone(seen, answers.times) if binary else None
+    # Gates of weighted items use the bootstrap, not the posterior of counts.
+    counts = binary and answers.weights is None
+    alone = right_alone(seen, answers.times) if counts else None
     flips = gate_flips(
         drawn,
-        n_items=answers.n,
+        n_items=answers.n_even,
         n_trials=trials,
         rope=region,
         prob=prob,
@@ -121,7 +128,7 @@ def noise_floor(
     )
     effect = smallest_effect(
         drawn.within,
-        n_items=answers.n,
+        n_items=answers.n_even,
         n_trials=trials,
         rope=region,
         prob=prob,
@@ -148,7 +155,7 @@ def noise_floor(
         p_gate_flips=summary(flips.flips),
         p_gate_passes=summary(flips.passes),
         p_gate_fails=summary(flips.fails),
-        score_sd=summary(np.sqrt(drawn.within / (answers.n * trials))),
+        score_sd=summary(np.sqrt(drawn.within / (answers.n_even * trials))),
         n_flaky=round(float(answers.times[seen.flips > 0].sum())),
         flaky=listed,
         findings=(*answers.findings, *_findings(answers, seen)),

@@ -72,6 +72,7 @@ def draw_components(
     binary: bool,
     n_draws: int,
     seed: np.random.SeedSequence,
+    weights: FloatArray | None = None,
 ) -> Components:
     """Draw the components from their posterior.
 
@@ -85,8 +86,11 @@ def draw_components(
         Whether the answers are right or wrong, so there is a prior.
     n_draws, seed
         Number of draws, and their seed.
+    weights
+        Importance weights of the items; None if they are equal.
     """
     rows = seen.rows
+    rows[:, 0] = 1.0 if weights is None else weights / np.average(weights, weights=times)
     distinct = distinct_rows(rows)
     shapes: FloatArray = np.bincount(distinct.code, times).astype(np.float64)
     rows = rows[distinct.first]
@@ -95,7 +99,7 @@ def draw_components(
         shapes = np.concatenate([shapes, np.full(len(prior), _PRIOR_ITEMS / len(prior))])
         rows = np.concatenate([rows, prior])
     order = np.argsort(-shapes, kind="stable")  # equal shapes are drawn faster if adjacent
-    terms = np.column_stack([np.ones(len(rows)), rows[:, 1:]])[order].T
+    terms = np.column_stack([rows[:, 0], rows[:, 1:] * rows[:, :1]])[order].T
     n_items = float(times.sum())
     drawn = draw_sums(
         np.ascontiguousarray(terms),
@@ -115,7 +119,7 @@ def _prior_rows(n_answers: int) -> FloatArray:
     right = np.arange(n_answers + 1.0)
     mean = right / n_answers
     flips = 2 * right * (n_answers - right) / (n_answers * (n_answers - 1))
-    return np.column_stack([np.full(len(right), n_answers), mean, mean, flips / 2, flips])
+    return np.column_stack([np.ones(len(right)), mean, mean, flips / 2, flips])
 
 
 def right_alone(seen: ItemMoments, times: FloatArray) -> float:
