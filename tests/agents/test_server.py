@@ -169,7 +169,7 @@ def test_memory_is_limited():
 
 
 @pytest.mark.parametrize(
-    ("limits", "option"), [({"timeout": 0}, "timeout"), ({"max_rows": 0}, "max-rows")]
+    ("limits", "option"), [({"timeout": 0}, "timeout"), ({"max_rows": 0}, "max_rows")]
 )
 def test_limits_are_positive(limits, option):
     with pytest.raises(UsageError, match=option):

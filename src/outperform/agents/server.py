@@ -15,7 +15,7 @@ from outperform import __version__
 from outperform._json import Json
 from outperform.agents import pages
 from outperform.agents.tools import MARK, Tool, marked, tools
-from outperform.errors import UsageError, require
+from outperform.errors import UsageError, param, require
 from outperform.io.addresses import local_path
 
 TIMEOUT = 60.0
@@ -43,9 +43,9 @@ class Limits:
 
     def __post_init__(self) -> None:
         if not self.timeout > 0:
-            raise UsageError(f"--timeout must be above 0; got {self.timeout:g}")
+            raise UsageError(f"{param('timeout')} must be above 0; got {self.timeout:g}")
         if self.max_rows < 1:
-            raise UsageError(f"--max-rows must be 1 or more; got {self.max_rows}")
+            raise UsageError(f"{param('max_rows')} must be 1 or more; got {self.max_rows}")
 
 
 def serve(folder: Path, limits: Limits) -> None:

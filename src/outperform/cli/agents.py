@@ -34,7 +34,7 @@ MaxRows = Annotated[
 
 
 def mcp(root: Root = Path("."), timeout: Timeout = 60.0, max_rows: MaxRows = 5_000_000) -> None:
-    """Serve the package to coding agents, by the Model Context Protocol.
+    """Let coding agents call the package (MCP server).
 
     The server reads stdin and writes stdout, so an agent's client starts it. It only
     reads files, and only in the folder. Default: the working directory.
@@ -66,7 +66,7 @@ Write = Annotated[
 def skill(folder: Project = Path("."), write: Write = False, overwrite: o.Force = False) -> None:
     """Print instructions for coding agents, or write them to a project.
 
-    Example: outperform skill --write .
+    Example: outperform skill --write
     """
     from outperform.agents import pages
     from outperform.agents.skill import advice, write_skill

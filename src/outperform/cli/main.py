@@ -57,7 +57,7 @@ COMMANDS = {
     "propose": "Choose items to label, mostly where two models disagree.",
     "count": "Summarise predictions in a small file for other commands.",
     "example": "Write an example data set as CSV, with one column per model.",
-    "mcp": "Serve the package to coding agents, by the Model Context Protocol.",
+    "mcp": "Let coding agents call the package (MCP server).",
     "skill": "Print instructions for coding agents, or write them to a project.",
     "explain": "Explain terms, metrics and findings.",
 }
