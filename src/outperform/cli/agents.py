@@ -64,7 +64,7 @@ Write = Annotated[
 
 
 def skill(folder: Project = Path("."), write: Write = False, overwrite: o.Force = False) -> None:
-    """Print instructions for coding agents, or write them to a project.
+    """Print or write instructions for coding agents.
 
     Example: outperform skill --write
     """

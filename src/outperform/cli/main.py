@@ -58,7 +58,7 @@ COMMANDS = {
     "count": "Summarise predictions in a small file for other commands.",
     "example": "Write an example data set as CSV, with one column per model.",
     "mcp": "Let coding agents call the package (MCP server).",
-    "skill": "Print instructions for coding agents, or write them to a project.",
+    "skill": "Print or write instructions for coding agents.",
     "explain": "Explain terms, metrics and findings.",
 }
 
