@@ -34,7 +34,8 @@ ARGUMENTS = {
     "inspect_file": {"source", "format"},
     "compare": OF_TWO | QUESTION | {"a", "b"},
     "rank": READING | QUESTION,
-    "gate": OF_TWO | QUESTION | {"candidate", "baseline", "require", "guards", "policy"},
+    "gate": OF_TWO | QUESTION | {"candidate", "baseline", "require", "guards", "policy"}
+    | {"at_least", "at_most"},
     "plan": OF_TWO
     | QUESTION
     | {"a", "b", "scenario", "goal", "target", "max_items", "n_simulations"},
@@ -156,6 +157,8 @@ def test_answer_is_that_of_the_function(root, name):
                   "guards": [["recall", 2, 0.1], ["f1_macro", None, [-0.1, 0.1]]]}, "recall of 2"),
         ("gate", {"correct": OK, "candidate": "new_ok", "baseline": "old_ok",
                   "by": ["task"], "policy": {"a": 0.1}}, "tasks"),
+        ("gate", {"truth": "label", "candidate": "new", "metric": "accuracy", "at_least": 0.5},
+         "new"),
         ("compare", {**NEW_OLD, "rope": None, "where": {"task": "a"}}, "new"),
         ("inspect_file", {}, "new_ok"),
     ],

@@ -358,7 +358,7 @@ def _rank(arguments: dict[str, Any], places: Places, max_rows: int) -> Answer:
 
 
 def _gate(arguments: dict[str, Any], places: Places, max_rows: int) -> Answer:
-    names = [arguments.get("candidate"), arguments.get("baseline")]
+    names = [arguments[name] for name in ("candidate", "baseline") if name in arguments]
     data = _read(arguments, names, [arguments.get("metric")], max_rows)
     asked = _question(data, arguments, _question_names(op.gate, "candidate", "baseline"))
     if "guards" in asked:
@@ -524,5 +524,5 @@ _MODELS = {
     "b": "Model B.",
     "candidate": "New model: the name of its column, or of its file or logs. The difference is "
     "candidate − baseline.",
-    "baseline": "Old model.",
+    "baseline": "Old model. Without one, the gate is for a level: `at_least` or `at_most`.",
 }
