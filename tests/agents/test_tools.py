@@ -34,7 +34,9 @@ ARGUMENTS = {
     "inspect_file": {"source", "format"},
     "compare": OF_TWO | QUESTION | {"a", "b"},
     "rank": READING | QUESTION,
-    "gate": OF_TWO | QUESTION | {"candidate", "baseline", "require", "guards", "policy"}
+    "gate": OF_TWO
+    | QUESTION
+    | {"candidate", "baseline", "require", "guards", "policy"}
     | {"at_least", "at_most"},
     "plan": OF_TWO
     | QUESTION
