@@ -130,6 +130,24 @@ _KEYWORDS = {
     "world": "scenario={'accuracies': (0.90, 0.86)}",
 }
 
+
+def meant_keyword(name: str) -> str | None:
+    """Return the keyword of this package for one of another library, if there is one.
+
+    Parameters
+    ----------
+    name
+        Keyword that does not exist here.
+
+    Examples
+    --------
+    >>> meant_keyword("seed"), meant_keyword("cv")
+    ('random_state', None)
+    """
+    keyword, equals, _ = _KEYWORDS.get(name, "").partition("=")
+    return keyword if equals and keyword.isidentifier() else None
+
+
 # Arguments that are passed by position.
 _BY_POSITION = {
     "candidate_model",

@@ -55,6 +55,7 @@ ALONE = {
     "power": "--theta-pos .3,.3,.2,.2 --theta-neg .2,.2,.3,.3 --rope 0.05 --sizes 20 "
     "--simulations 100 --draws 100",
     "example": "news20",
+    "skill": "--write",
 }
 SUSPECTED = "--accuracies .9,.7 --agreement .75 --rope 0.01 --simulations 100 --seed 1"
 RATES = "--theta-pos .3,.3,.2,.2 --theta-neg .2,.2,.3,.3 --rope 0.05 --simulations 100 --seed 1"
@@ -177,6 +178,7 @@ TRIED = {
     "--weight": ["plain: --weight times"],
     "--weights": ["plain: --weights size --by country"],
     "--where": ["plain: --where country=DE"],
+    "--write": ["folds: --write"],
 }
 
 
@@ -338,6 +340,8 @@ TOGETHER = {
 
 # What needs a store is given to the commands in tests/io/test_remote.py.
 OF_STORES = {"--storage-options"}
+# What needs a client is given to the server in tests/agents/test_server.py.
+OF_SERVER = {"--root", "--timeout", "--max-rows"}
 
 
 def offered():
@@ -349,7 +353,7 @@ def offered():
             for one in made.params
             if one.param_type_name == "option"
             and one.opts[0] not in {"--help", "--help-all"}
-            and name_of(one) not in OF_STORES
+            and name_of(one) not in OF_STORES | OF_SERVER
         ]
         alone = [[one] for one in options if name_of(one) not in TOGETHER]
         together = [one for one in options if name_of(one) in TOGETHER]
