@@ -156,13 +156,13 @@ def table(found: Found) -> str:
         rows.append(row)
     size = next(iter(found.values())).n
     return markdown.table(header, rows, numbers_from=0) + (
-        "\nThe lowest coverage and the highest rate of false ≫, in per cent, among worlds with 200, "
-        "1,000 and 5,000 items, errors correlated by 0, 0.7 and 0.98 and within families of five or "
-        "not, and true accuracies spread by 0, 0.5, 1 and 2 standard errors of a difference; "
-        f"{size:,} experiments each, with a standard error of up to "
-        f"{100 * share_error(0.925, size):.1f} points; ROPE ±{ROPE:g}. On the edge: every candidate "
-        "is better by exactly the edge of the ROPE, so ≫ is false, and its nominal rate is 2.5%. "
-        "The width is relative to that of a candidate alone.\n"
+        "\nThe lowest coverage and the highest rate of false ≫, in per cent, among worlds with "
+        "200, 1,000 and 5,000 items, errors correlated by 0, 0.7 and 0.98 and within families of "
+        "five or not, and true accuracies spread by 0, 0.5, 1 and 2 standard errors of a "
+        f"difference; {size:,} experiments each, with a standard error of up to "
+        f"{100 * share_error(0.925, size):.1f} points; ROPE ±{ROPE:g}. On the edge: every "
+        "candidate is better by exactly the edge of the ROPE, so ≫ is false, and its nominal rate "
+        "is 2.5%. The width is relative to that of a candidate alone.\n"
     )
 
 
