@@ -50,7 +50,7 @@ FEATURES = {
     "gates", "noise",
 }  # fmt: skip
 DOCUMENTS = {"report", "slices", "monitor", "testing"}
-PLACES = {"mlflow"}
+PLACES = {"mlflow", "sklearn"}
 PUBLIC = {"outperform"}
 
 ROOMS: dict[str, Room] = {
@@ -112,6 +112,7 @@ ROOMS: dict[str, Room] = {
     ),
     # What plug-ins import.
     "plugins": Room(rooms={"io"}),
+    "sklearn": Room(rooms=ANSWER | FEATURES | {"results"}, imports={"numpy"}),
     "mlflow": Room(rooms=ANSWER | FEATURES | DOCUMENTS | {"results"}, gated={"mlflow"}),
     # Loaded by pytest whenever it starts, so that what it needs is imported in its functions.
     "pytest_plugin": Room(

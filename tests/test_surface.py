@@ -17,12 +17,12 @@ import outperform as op
 from outperform._typing import AnyArray
 from tests.loops import each
 
-MOST_NAMES = 37
+MOST_NAMES = 38
 MOST_PARAMETERS = 14
 # How many items to label, and where rows come from, have many answers; of logs also which of
 # several runs counts.
 MORE_PARAMETERS = {
-    "compare": 18, "gate": 22, "plan": 18, "power": 16, "read": 26, "read_scores": 17
+    "compare": 18, "gate": 24, "plan": 18, "power": 16, "read": 26, "read_scores": 17
 }  # fmt: skip
 
 VERBS = """
@@ -32,7 +32,7 @@ gate noise_floor plan power propose read read_scores read_conll write_report fro
 """
 INPUTS = "Outcomes Scores Suite Rope Prior PyMC BlockedTwoFold Monitor"
 ANSWERS = "Comparison Decision Finding"
-MODULES = "metrics nhst datasets testing results"
+MODULES = "metrics nhst datasets testing results sklearn"
 
 # The same word has the same default everywhere, except where there is a reason.
 EXCEPTIONS = {

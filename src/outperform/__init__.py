@@ -8,7 +8,7 @@ __version__ = "0.1.0"
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from outperform import datasets, metrics, nhst, results, testing
+    from outperform import datasets, metrics, nhst, results, sklearn, testing
     from outperform import mlflow as mlflow
     from outperform.comparison.api import compare, estimate, from_datatree
     from outperform.comparison.result import Comparison
@@ -64,6 +64,7 @@ _HOMES = {
     "metrics": "",
     "mlflow": "",  # available but not public, because most users do not need it
     "nhst": "",
+    "sklearn": "",
     "noise_floor": "noise.api",
     "plan": "planning.api",
     "power": "planning.power",
@@ -114,6 +115,7 @@ __all__ = [
     "read_scores",
     "results",
     "scorecard",
+    "sklearn",
     "testing",
     "write_report",
 ]

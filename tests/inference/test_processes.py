@@ -292,3 +292,23 @@ def test_a_monitor_takes_the_number_of_candidates(tmp_path):
     assert monitor.latest.selection.n == 5
     with pytest.raises(UsageError, match="number of candidates"):
         op.Monitor(tmp_path, best, "base", chosen_from=seen)
+
+
+def test_a_gate_accounts_for_choice_and_looks():
+    seen, best = outcomes(n=2_000)
+    plain, chosen, ever = (
+        op.gate(seen, best, "base", metric="accuracy", rope=0.03, **kwargs)
+        for kwargs in ({}, {"chosen_from": seen}, {"anytime": True})
+    )
+    assert chosen.main.hdi == ask(seen, best, chosen_from=seen).hdi or chosen.main.selection.n == 5
+    assert chosen.main.hdi.low < plain.main.hdi.low
+    assert ever.main.any_look.rule == "betting"
+    assert "95% interval" in str(chosen)
+    assert "valid at every look" in str(ever)
+
+
+def test_a_gate_of_levels_refuses_both():
+    seen, best = outcomes()
+    for kwargs in ({"chosen_from": 3}, {"anytime": True}):
+        with pytest.raises(UsageError, match="not to levels"):
+            op.gate(seen, best, at_least=0.5, metric="accuracy", **kwargs)

@@ -88,6 +88,19 @@ AtMost = Annotated[
         show_default=False,
     ),
 ]
+ChosenFrom = Annotated[
+    int | None,
+    o.in_analysis(
+        "--chosen-from",
+        metavar="NUMBER",
+        help="Number of candidates that this one was chosen from by its results on these items.",
+        show_default=False,
+    ),
+]
+Anytime = Annotated[
+    bool,
+    o.in_analysis("--anytime", help="Use wider intervals that are valid however often you look."),
+]
 Require = Annotated[
     Literal["not_worse", "better"],
     o.in_analysis(
@@ -129,6 +142,8 @@ def gate(
     at_least: AtLeast = None,
     at_most: AtMost = None,
     guards: Guards = None,
+    chosen_from: ChosenFrom = None,
+    anytime: Anytime = False,
     require: Require = "not_worse",
     allow: Allow = None,
     unpaired: o.Unpaired = False,
@@ -175,6 +190,8 @@ def gate(
                 *suite.models,
                 at_least=at_least,
                 at_most=at_most,
+                chosen_from=chosen_from,
+                anytime=anytime,
                 policy=policy,
                 require=require,
                 paired=not unpaired,
@@ -194,6 +211,8 @@ def gate(
             rope=rope_of(rope),
             at_least=at_least,
             at_most=at_most,
+            chosen_from=chosen_from,
+            anytime=anytime,
             require=require,
             guards=[guard_of(data, text) for text in guards or ()],
             paired=not unpaired,

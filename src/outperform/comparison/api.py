@@ -25,7 +25,7 @@ from outperform.decision.rope import (
 from outperform.errors import UsageError, param
 from outperform.inference import engine
 from outperform.inference import engine as answering
-from outperform.inference.processes import check_process
+from outperform.inference.processes import check_process, is_process
 from outperform.inference.question import Candidates, Looks, Sampling
 from outperform.inference.spec import (
     OfAny,
@@ -313,7 +313,7 @@ def compare(
     """
     pymc, process = get_engine(engine), check_process(chosen_from, looks)
     if isinstance(y_true, Suite):
-        if process != check_process(None, "once"):
+        if is_process(process):
             raise UsageError(
                 f"{param('chosen_from')} and {param('looks')} apply to one task at a time; compare "
                 "suite[task] instead of the suite"

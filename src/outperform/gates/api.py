@@ -27,6 +27,8 @@ from outperform.gates.result import (
     settled,
 )
 from outperform.gates.rule import Require, check_level, check_requirement
+from outperform.inference.processes import check_process, is_process
+from outperform.inference.question import Candidates
 from outperform.inference.spec import OfTwo, declared, refuse_counted, refuse_declared
 from outperform.inference.suite import Suite
 from outperform.inference.views import chosen_metric
@@ -49,6 +51,8 @@ class _GateKwargs(OfTwo, total=False):
     at_most: float | None
     require: Require
     guards: Sequence[GuardLike]
+    chosen_from: Candidates | None
+    anytime: bool
 
 
 class _GateOfRows(_GateKwargs, total=False):
@@ -125,6 +129,8 @@ def gate(
     never_true: Sequence[Label] | None = None,
     groups: ColumnLike | None = None,
     sample_weight: ColumnLike | None = None,
+    chosen_from: Candidates | None = None,
+    anytime: bool = False,
 ) -> Gate:
     """Decide whether a candidate can replace a baseline, or reaches a level.
 
@@ -200,6 +206,12 @@ def gate(
         undecided, because they may be true labels in a different spelling.
     groups, sample_weight
         As for :func:`compare`: what the items belong to, and their importance weights.
+    chosen_from
+        As for :func:`compare`: all candidates, or how many there were, if this one was chosen by
+        its results on these items.
+    anytime
+        Whether the gate is asked again as items arrive, until it passes or fails. Its intervals
+        are then valid at every look, as in :func:`compare` with ``looks="any"``, and wider.
 
     Examples
     --------
@@ -223,6 +235,9 @@ def gate(
         "random_state": seed_sequence(random_state),
         "n_jobs": n_jobs,
     }
+    process = check_process(chosen_from, "any" if anytime else "once")
+    if is_process(process):
+        _check_process_of(y_true, baseline, at_least, at_most, guards)
     over: dict[str, Any] = {"labels": labels, "pos_label": pos_label}
     missing = MissingTexts.from_param(na_values, empty_is_label)
     if isinstance(y_true, (Suite, Outcomes, Scores)) and missing != UNDECLARED:
@@ -275,13 +290,32 @@ def gate(
         if baseline is not None and (part is None or part.of_baseline):
             new, old = outcomes.models
             region = rope if part is None else part.rope
-            compared = compare(outcomes, new, old, rope=region, **about, **shared)
+            compared = compare(outcomes, new, old, rope=region, **about, **shared, **process)
             wanted: Require = require if part is None else "not_worse"
             compared = settled(compared, wanted, n_jobs)
             checks.append(Check(comparison=compared, require=wanted, guard=part))
         for level in levels if part is None else part.levels:
             checks.append(level_check(outcomes, level, guard=part, **about, **shared))
     return Gate(checks=tuple(checks))
+
+
+def _check_process_of(
+    y_true: object,
+    baseline: object,
+    at_least: float | None,
+    at_most: float | None,
+    guards: Sequence[GuardLike],
+) -> None:
+    """Raise an error if not every check of the gate is a comparison on one task."""
+    named = f"{param('chosen_from=')} and {param('anytime=')}"
+    if isinstance(y_true, Suite):
+        raise UsageError(f"{named} apply to one task at a time; gate suite[task] instead")
+    levels = at_least is not None or at_most is not None
+    if baseline is None or levels or any(Guard.from_param(one).levels for one in guards):
+        raise UsageError(
+            f"{named} apply to comparisons with a baseline, not to levels; remove the levels, or "
+            "gate them separately"
+        )
 
 
 def _check_alone(

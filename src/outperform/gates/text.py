@@ -213,7 +213,11 @@ def gate_document(facts: Facts) -> Document:
         more=table,
         notes=notes,
         findings=gate_findings(checks),
-        parts=[sizes, *read.method(comparisons[0])[-1:]],
+        parts=[
+            sizes,
+            *filter(None, [read.process(comparisons[0])]),
+            *read.method(comparisons[0])[-1:],
+        ],
         # A suite shows the seed of all tasks, without the stream of its first task.
         signature=_STREAM.sub(r"\1", signatures[0]) if of_suite else signatures[0],
         signatures=signatures,

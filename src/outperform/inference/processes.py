@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, Literal, NamedTuple
@@ -143,6 +143,17 @@ def check_process(chosen_from: Candidates | None, looks: Looks) -> dict[str, Any
             "candidate on other items, then look as often as you like"
         )
     return {"chosen_from": chosen_from, "looks": looks}
+
+
+def is_process(choices: Mapping[str, Any]) -> bool:
+    """Return whether the choices of :func:`check_process` declare anything.
+
+    Parameters
+    ----------
+    choices
+        The choices.
+    """
+    return choices["chosen_from"] is not None or choices["looks"] == "any"
 
 
 def adjust(

@@ -1,0 +1,174 @@
+"""scikit-learn: choose the simplest configuration of a search that is not really worse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+
+from outperform._typing import FloatArray
+from outperform.crossval.scores import compare_cv_scores
+from outperform.decision.intervals import check_prob
+from outperform.decision.rope import Rope, RopeLike
+from outperform.errors import DataError, UsageError, param, require
+
+__all__ = ["simplest_equivalent"]
+
+Simplicity: TypeAlias = "str | Sequence[str] | Callable[[Mapping[str, object]], float]"
+
+# Larger values make a model more complex (1), or simpler (-1).
+_DIRECTIONS = {
+    "C": 1, "gamma": 1, "degree": 1, "n_components": 1, "n_estimators": 1, "max_depth": 1,
+    "max_leaf_nodes": 1, "max_iter": 1, "n_features_to_select": 1, "k": 1,
+    "alpha": -1, "ccp_alpha": -1, "reg_alpha": -1, "reg_lambda": -1, "l2_regularization": -1,
+    "min_samples_leaf": -1, "min_samples_split": -1, "n_neighbors": -1,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Choice:
+    """Callable for ``refit=``; see :func:`simplest_equivalent`."""
+
+    metric: str
+    rope: Rope
+    simplicity: Simplicity | None
+    prob: float
+    test_share: float | None
+
+    def __call__(self, cv_results_: Mapping[str, object]) -> int:
+        scores = _scores(cv_results_, self.metric)
+        complete = ~np.isnan(scores).any(axis=1)
+        if not complete.any():
+            raise DataError("no configuration has a score in every fold; see fit_failed warnings")
+        means = np.where(complete, scores.mean(axis=1), -np.inf)
+        best = int(means.argmax())
+        enough = [
+            place
+            for place in np.flatnonzero(complete).tolist()
+            if place == best or self._is_not_worse(scores[place], scores[best])
+        ]
+        keys = _keys(cast(Any, cv_results_["params"]), self.simplicity)
+        # Of equally simple configurations, the one with the best scores.
+        return min(enough, key=lambda place: (keys[place], -means[place], place))
+
+    def _is_not_worse(self, own: FloatArray, best: FloatArray) -> bool:
+        share = self.test_share
+        folds: dict[str, Any] = {"folds": own.size} if share is None else {"test_share": share}
+        compared = compare_cv_scores(own, best, rope=self.rope, **folds)
+        return 1 - compared.p_worse >= self.prob
+
+
+def simplest_equivalent(
+    metric: str,
+    *,
+    rope: RopeLike | None = None,
+    simplicity: Simplicity | None = None,
+    prob: float = 0.95,
+    test_share: float | None = None,
+) -> Callable[[Mapping[str, object]], int]:
+    """Return a callable for ``refit=`` of ``GridSearchCV`` and ``RandomizedSearchCV``.
+
+    It chooses the simplest configuration that is not worse than the best one by more than the ROPE,
+    with a probability of at least ``prob``. The probability comes from the scores of the folds, as
+    in :func:`compare_cv_scores`, so it accounts for the training items that folds share. The best
+    configuration was chosen by the same scores, so its lead is partly luck, and the rule is
+    cautious.
+
+    Parameters
+    ----------
+    metric
+        Name of the score in ``cv_results_``, as in ``scoring=``. Higher scores must be better, as
+        for all scorers of scikit-learn.
+    rope
+        Region of practical equivalence, in units of the score. Default: ±0.01.
+    simplicity
+        What makes a configuration simple. The name of a parameter whose smaller values are simpler;
+        with a minus sign, such as ``"-ridge__alpha"``, larger ones. Several names, the most
+        important first. Or a function of the parameters that returns a number, smaller if simpler.
+        Default: the only parameter that the search varies, if its direction is known.
+    prob
+        Probability that the chosen configuration is not worse by more than the ROPE.
+    test_share
+        Share of the items that a fold tests, if it is not 1 / number of folds, as for repeated
+        cross-validation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> choose = simplest_equivalent("accuracy", rope=0.02, simplicity="C")
+    >>> results = {"params": [{"C": 0.1}, {"C": 1.0}, {"C": 10.0}]}
+    >>> folds = [[0.70, 0.90, 0.902], [0.71, 0.91, 0.911], [0.69, 0.89, 0.891], [0.7, 0.9, 0.9]]
+    >>> results |= {f"split{i}_test_score": np.array(one) for i, one in enumerate(folds)}
+    >>> choose(results)
+    1
+    """
+    require("sklearn", extra="sklearn", purpose="op.sklearn")
+    if not isinstance(metric, str):
+        raise UsageError(f"metric must be the name of a score in cv_results_; got {metric!r}")
+    return _Choice(
+        metric=metric,
+        rope=Rope.from_param(rope),
+        simplicity=simplicity,
+        prob=check_prob(prob),
+        test_share=test_share,
+    )
+
+
+def _scores(results: Mapping[str, object], metric: str) -> FloatArray:
+    """Return the scores of the folds, ``(n_configurations, n_folds)``."""
+    for name in (metric, "score"):
+        columns = []
+        while (key := f"split{len(columns)}_test_{name}") in results:
+            columns.append(np.asarray(cast(Any, results[key]), dtype=np.float64))
+        if len(columns) > 1:
+            return np.column_stack(columns)
+    known = sorted(key[12:] for key in results if key.startswith("split0_test_"))
+    raise UsageError(
+        f"cv_results_ has no scores {metric!r} of two folds or more; known are "
+        f"{', '.join(known) or 'none'}"
+    )
+
+
+def _keys(configurations: Sequence[Mapping[str, Any]], simplicity: Simplicity | None) -> list[Any]:
+    """Return a sort key for each configuration, smaller if simpler."""
+    if callable(simplicity):
+        return [simplicity(one) for one in configurations]
+    names = [simplicity] if isinstance(simplicity, str) else simplicity
+    if names is None:
+        names = [_only_known(configurations)]
+    signs = [(name.removeprefix("-"), -1 if name.startswith("-") else 1) for name in names]
+    keys = []
+    for one in configurations:
+        key = []
+        for name, sign in signs:
+            value = one.get(name)
+            if value is None and name in one:
+                value = np.inf  # no limit, as in max_depth=None
+            if not isinstance(value, Real):
+                raise UsageError(
+                    f"{param('simplicity=')} names {name!r}, which is not a number in every "
+                    f"configuration; got {value!r}; pass a function of the parameters"
+                )
+            key.append(sign * float(value))
+        keys.append(tuple(key))
+    return keys
+
+
+def _only_known(configurations: Sequence[Mapping[str, Any]]) -> str:
+    names = dict.fromkeys(name for one in configurations for name in one)
+    varied = [
+        name for name in names if len({repr(one.get(name)) for one in configurations}) > 1
+    ] or list(names)
+    if len(varied) == 1:
+        sign = _DIRECTIONS.get(varied[0].rpartition("__")[2])
+        if sign is not None:
+            return varied[0] if sign > 0 else f"-{varied[0]}"
+    example = varied[0] if varied else "C"
+    raise UsageError(
+        f"the search varies {', '.join(varied) or 'nothing'}, and which values are simpler is not "
+        f"known; pass {param('simplicity=', example)} if smaller values are simpler, or "
+        f"{param('simplicity=', '-' + example)} if larger ones are"
+    )
