@@ -722,11 +722,18 @@ def read_seen(
     for metric in score_metrics:
         if get_score(metric).basis.read is not None:
             raise refuse_columns(metric)
-    return _read_columns(sources, models, reading, score_metrics[0])
+    return _read_columns(sources, models, reading, score_metrics)
 
 
-def _read_columns(sources: Sequence[str], models: Models, reading: Joined, metric: str) -> Scores:
-    """Read scores from columns of one file."""
+def _read_columns(
+    sources: Sequence[str], models: Models, reading: Joined, metrics: Sequence[str]
+) -> Scores:
+    """Read scores from columns of one file, and their rows if a metric needs them."""
+    from outperform.metrics.added_up import stored_rows
+    from outperform.metrics.registry import get_score
+
+    metric = metrics[0]
+    by_rows = any(stored_rows(get_score(one)) is None for one in metrics)
     if not models:
         raise UsageError("pass --model once per score column")
     names = [name for name in models if name is not None]
@@ -738,7 +745,9 @@ def _read_columns(sources: Sequence[str], models: Models, reading: Joined, metri
         hint = f"; remove {', '.join(unusable)}" if unusable else ""
         raise UsageError(f"{metric} needs scores: pass one file with one column per model{hint}")
     with shown("reading"):
-        return op.read_scores(sources[0], models=columns, **keywords)
+        return op.read_scores(
+            sources[0], models=columns, keep="rows" if by_rows else None, **keywords
+        )
 
 
 def priced(
