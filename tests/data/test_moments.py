@@ -1,5 +1,7 @@
 """Sums over very many units: exact moments, the largest units one by one, parts that add up."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -174,7 +176,7 @@ def test_tail_is_that_of_the_rows():
 
 
 def test_rows_are_not_there():
-    seen = Scores._of_moments(of())
+    seen = pickle.loads(pickle.dumps(Scores._of_moments(of())))
     assert repr(seen) == f"Scores(n={N}, models=('a', 'b', 'c'), added_up=True)"
     with pytest.raises(UsageError, match=r"'median' cannot be computed from sums.*keep='rows'"):
         op.compare(seen, "a", "b", metric="median", rope=0.01)

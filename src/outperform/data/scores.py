@@ -50,6 +50,10 @@ class AddedUp(tuple[FloatArray, ...]):
         """Return a tuple of the right length whose elements cannot be used."""
         return super().__new__(cls, (np.empty(0),) * n_models)
 
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        """Return what a copy is made from."""
+        return (len(self),)
+
     def _refuse(self) -> UsageError:
         return UsageError(
             "these scores were added up where they are stored, so that only metrics of sums can be "
