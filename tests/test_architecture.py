@@ -47,7 +47,7 @@ ANSWER = GROUND | TOOLS | {"data", "posterior", "inference"}
 # One folder or module a feature; what a feature shares with another it imports from there.
 FEATURES = {
     "comparison", "ranking", "suite", "runs", "crossval", "planning", "labelling", "sensitivity",
-    "gates",
+    "gates", "noise",
 }  # fmt: skip
 DOCUMENTS = {"report", "slices", "monitor", "testing"}
 PLACES = {"mlflow"}

@@ -34,6 +34,7 @@ _CALLS = {
     "compare_cv_counts": "compare_cv_counts(folds_a, folds_b, counts='tp_fp_fn')",
     "estimate_cv_counts": "estimate_cv_counts(folds, counts='tp_fp_fn')",
     "cross_compare": "cross_compare(estimator_a, estimator_b, X, y, metric='f1')",
+    "noise_floor": "noise_floor({'run1': bits_1, 'run2': bits_2})",
     "plan": "plan(pilot=outcomes, rope=0.01) or plan(0.90, 0.86, rope=0.01)",
     "power": "power(pilot=outcomes, sizes=[500, 1000], goal='≫', rope=0.01)",
     "propose": "propose(pred_a, pred_b, budget=200)",

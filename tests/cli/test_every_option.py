@@ -32,6 +32,7 @@ NAMED = {
     "estimate": ("--model",),
     "rank": ("--model", "--model", "--model"),
     "count": ("--model", "--model"),
+    "noise": ("--model", "--model"),
     "runs": ("--a", "--a", "--b", "--b"),
     "gate": ("--candidate", "--baseline"),
 }
@@ -43,6 +44,7 @@ BESIDE = {
     "gate": f"{ASKED} --rope 0.4",
     "watch": f"{ASKED} --once",
     "count": "",
+    "noise": "--rope 0.1 --draws 100 --seed 1",
     "report": f"{ASKED} -o page.html --force",
     "propose": "--budget 20 --metric accuracy",
     "plan": "--metric accuracy --rope 0.01 --simulations 100 --seed 1",
@@ -158,6 +160,7 @@ TRIED = {
     "--stop": ["plain: --stop width=0.9"],
     "--table": ["database: --table preds"],
     "--target": ["plain: --target 0.6"],
+    "--trials": ["plain: --trials 3"],
     "--theta-neg": [
         "rates: --prevalence .5 --theta-neg .2,.2,.3,.3",
         "folds: --theta-neg .2,.2,.3,.3",
@@ -331,7 +334,7 @@ TOGETHER = {
     "--rope", "--seed", "--simulations", "--stop", "--target", "--title", "--top", "--truth",
     "--budget", "--correlation", "--goal", "--junit", "--max-items", "--priors", "--report",
     "--require", "--ropes",
-    "--sizes", "--verbose",
+    "--sizes", "--trials", "--verbose",
 }  # fmt: skip
 
 

@@ -90,6 +90,7 @@ TABLE = {
         "--sizes": "NUMBERS",
         "--stop": "RULE",
         "--target": "SHARE",
+        "--trials": "NUMBER",
         "--unit": "TEXT",
         "--unpaired": None,
         "--weights": "WEIGHTS",

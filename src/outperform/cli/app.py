@@ -445,7 +445,12 @@ _PANELS: dict[str, dict[str, Callable[..., int | None]]] = {
         "report": gate.report,
     },
     "Gate": {"gate": gate.gate, "watch": gate.watch},
-    "Plan": {"plan": plan.plan, "power": plan.power, "propose": plan.propose},
+    "Plan": {
+        "plan": plan.plan,
+        "power": plan.power,
+        "noise": plan.noise,
+        "propose": plan.propose,
+    },
     "Data": {"count": count, "example": example},
     "Agents": {"mcp": agents.mcp, "skill": agents.skill},
     "Help": {"explain": explain},
