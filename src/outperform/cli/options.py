@@ -258,6 +258,16 @@ Output = Annotated[
     Path | None,
     in_output("--output", "-o", metavar="FILE", help=f"{_OUTPUT} Default: stdout."),
 ]
+OutputOrFigure = Annotated[
+    Path | None,
+    in_output(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help=f"{_OUTPUT} Default: stdout. Its ending sets the format: .html is a page; .png, .svg "
+        "or .pdf is the figure.",
+    ),
+]
 Page = Annotated[
     Path | None,
     in_output(metavar="FILE", help="Additional self-contained HTML file."),

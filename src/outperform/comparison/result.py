@@ -86,6 +86,7 @@ from outperform.inference.summary import (
 )
 from outperform.inference.views import of_one_class
 from outperform.metrics.metric import MetricLike
+from outperform.nhst import TestResult
 from outperform.posterior.pymc.sampling import Chain
 from outperform.posterior.rng import child
 from outperform.results import facts, rows
@@ -259,6 +260,28 @@ class Comparison(Summary, Tabular):
                 self.draws, greater_is_better=better, n_effective=self.n_effective
             )
         return regret_from_distribution(self.distribution, greater_is_better=better)
+
+    def mcnemar(self, *, mid_p: bool = False) -> TestResult:
+        """Run McNemar's exact test of equal accuracy on the items of this comparison.
+
+        The p-value concerns accuracy, whatever the metric, and only whether there is any
+        difference. The decision does not depend on it.
+
+        Parameters
+        ----------
+        mid_p
+            Whether to return the mid-p-value, which is less conservative.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> right = {"a": [1] * 7 + [0] + [1] * 90, "b": [0] * 7 + [1] + [1] * 90}
+        >>> print(op.compare(op.Outcomes.from_correct(right), "a", "b").mcnemar())
+        McNemar's exact test: p = 0.07031 (statistic 7, n = 8)
+        """
+        if self._runs is not None or self._scores is not None:
+            raise UsageError("McNemar's test needs one label per item from each model")
+        return rows.mcnemar(self.spec, mid_p=mid_p)
 
     def rope_curve(self) -> tuple[CurveStep, ...]:
         """Return the decision for every half-width of the ROPE.

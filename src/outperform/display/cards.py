@@ -356,19 +356,16 @@ def style() -> str:
 def shares_html(shares: tuple[str, str, str]) -> Html:
     """Return the three probabilities side by side."""
     names = ("worse", "equivalent", "better")
-    return element(
-        "p",
-        *(
-            element(
-                "span",
-                element("span", class_=f"op-mark op-{name}", aria_hidden="true"),
-                f"{name} ",
-                element("b", text),
-            )
-            for name, text in zip(names, shares, strict=True)
-        ),
-        class_="op-shares",
-    )
+    parts = [
+        element(
+            "span",
+            element("span", class_=f"op-mark op-{name}", aria_hidden="true"),
+            f"{name} ",
+            element("b", text),
+        )
+        for name, text in zip(names, shares, strict=True)
+    ]
+    return element("p", Html("\n".join(parts)), class_="op-shares")
 
 
 def folded(summary: str, *content: str | None, opened: bool = False) -> Html:

@@ -23,7 +23,7 @@ from outperform.display.document import Document
 from outperform.display.formats import json_value
 from outperform.display.numbers import for_text
 from outperform.display.pictures import Html, element
-from outperform.errors import UsageError, param
+from outperform.errors import UsageError, either, param
 from outperform.findings import listed
 from outperform.inference.spec import Spec
 from outperform.report.items import items_html, named_items
@@ -440,8 +440,11 @@ def _target(path: str | os.PathLike[str], *, overwrite: bool) -> Path:
     if target.suffix.lower() in _OTHER_FORMATS:
         raise UsageError(
             f"a report is an HTML page; write {os.fspath(target.with_suffix('.html'))!r} instead "
-            f"of {os.fspath(target)!r}. To save a figure, type in Python: "
-            "result.plot().figure.savefig('figure.png')"
+            f"of {os.fspath(target)!r}. "
+            + either(
+                "To save a figure, type result.plot().figure.savefig('figure.png')",
+                "For a figure, use outperform compare with -o figure.png",
+            )
         )
     if not parent:
         raise UsageError(f"the folder of {os.fspath(target)!r} does not exist; create it first")
