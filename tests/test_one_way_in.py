@@ -423,7 +423,10 @@ SUITE = op.Suite({"x": OUTCOMES, "y": OUTCOMES})
         (lambda: op.compare(OUTCOMES), "type compare(data, 'a', 'b')"),
         (lambda: op.compare(TRUTH, A, B, confidence=0.9), "type hdi_prob=0.9"),
         (lambda: op.compare(TRUTH, A, B, alpha=0.1), "type hdi_prob=0.9"),
-        (lambda: op.compare(TRUTH, A, B, by="country"), "op.Suite(op.read(..., by=...))"),
+        (
+            lambda: op.compare(TRUTH, A, B, by="country"),
+            "op.compare_slices(y_true, pred_a, pred_b, by=...)",
+        ),
         (lambda: op.plan(pilot=FRAME, a="a", b="b"), "pilot=op.read('preds.csv', truth='label')"),
         (lambda: op.plan(pilot=COMPARISON), "use comparison.more_data()"),
         (lambda: COMPARISON.report("report.html"), "op.write_report(result, 'report.html')"),

@@ -442,7 +442,7 @@ def test_a_page_comes_beside_the_answer_and_names_the_command(folder, capsys, co
     page = html.unescape(Path("page.html").read_text(encoding="utf-8"))
     assert shlex.join(["outperform", *arguments]) in page
     if command != "plan":
-        assert "<dt>Data</dt><dd>preds.csv</dd>" in page
+        assert "<dt>Data</dt>\n<dd>preds.csv</dd>" in page
 
 
 @pytest.mark.parametrize("command", ["compare", "rank", "plan", "sensitivity", "scorecard"])

@@ -291,6 +291,9 @@ def _refuse_sources(line: Line, values: Mapping[str, Any]) -> None:
     if is_path and truth not in columns_of(sources[0]):
         problem = f"--truth {truth} is a file; list it with the others"
         raise _misread(line, problem, [truth, *line.words])
+    human = str(values.get("human") or "")
+    if human and not values.get("id"):
+        _refuse_human(line, values, {*columns_of(sources[0])}.intersection(columns_of(human)))
     if values.get("query") and columns_of(sources[0]):
         raise UsageError("--query is SQL for a database; to select rows, use --where COLUMN=VALUE")
     needs_truth = len(sources) == 1 and not truth and not values.get("correct")
@@ -301,6 +304,21 @@ def _refuse_sources(line: Line, values: Mapping[str, Any]) -> None:
         problem = "--weights sets the weights of the tasks of --by"
         raise _misread(line, problem, line.renamed("--weights", "--weight"))
     _refuse_columns(line, sources)
+
+
+def _refuse_human(line: Line, values: Mapping[str, Any], shared: Iterable[str]) -> None:
+    """Raise an error if the column that joins the human labels can be guessed."""
+    id = next((name for name in sorted(shared) if name.lower() in _IDS), None)
+    if id is None:
+        return
+    tokens = list(line.tokens)
+    if not values.get("truth") and not values.get("correct"):  # the columns are verdicts
+        tokens = [
+            Token("--correct", token.value) if token.option in line.pair else token
+            for token in tokens
+        ]
+    problem = "the human labels are joined on an id"
+    raise _misread(line, problem, words_of([*tokens, Token("--id", id)]))
 
 
 def _misread(line: Line, problem: str, words: Sequence[str]) -> UsageError:

@@ -201,7 +201,8 @@ def plan_document(sizes: FloatArray, probability: FloatArray, facts: Facts) -> D
         target=facts["target"],
         at=facts["n"] or None,
         label=f"Probability of {outcome} by the number of {items}. {headline}",
-        axis=f"{items}; probability of {outcome}",
+        axis=f"{items}; probability of {outcome}. Dots: simulated, with two simulation errors. "
+        "Curve: fitted to these.",
     )
     return Document(
         headline=headline,
