@@ -472,7 +472,7 @@ class Comparison(Summary, Tabular):
         Parameters
         ----------
         ax
-            Axes to draw into; new axes if None. They are returned.
+            Axes to draw on, which are returned. Default: new axes.
         size
             Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
@@ -485,7 +485,7 @@ class Comparison(Summary, Tabular):
         Parameters
         ----------
         ax
-            Axes to draw into; new axes if None. They are returned.
+            Axes to draw on, which are returned. Default: new axes.
         size
             Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
@@ -498,7 +498,7 @@ class Comparison(Summary, Tabular):
         Parameters
         ----------
         ax
-            Axes to draw into; new axes if None. They are returned.
+            Axes to draw on, which are returned. Default: new axes.
         size
             Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
@@ -510,7 +510,7 @@ class Comparison(Summary, Tabular):
         Parameters
         ----------
         ax
-            Axes to draw into; new axes if None. They are returned.
+            Axes to draw on, which are returned. Default: new axes.
         size
             Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
@@ -522,7 +522,7 @@ class Comparison(Summary, Tabular):
         Parameters
         ----------
         ax
-            Axes to draw into; new axes if None. They are returned.
+            Axes to draw on, which are returned. Default: new axes.
         size
             Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
@@ -546,7 +546,7 @@ class Comparison(Summary, Tabular):
         Parameters
         ----------
         axes
-            Three axes to draw into; new axes if None. They are returned.
+            Three axes to draw on, which are returned. Default: new axes.
         normalise
             Whether to show percentages of each row's sum over the classes shown.
         labels
@@ -737,7 +737,7 @@ class Comparison(Summary, Tabular):
         n_draws
             Number of posterior draws per simulation.
         random_state
-            None, a whole number, a SeedSequence, a Generator or a RandomState.
+            Integer, SeedSequence, Generator or RandomState. None chooses a random seed.
         n_jobs
             Number of parallel jobs. None means 1 and -1 means all available cores, as in
             scikit-learn. Results do not depend on it.
@@ -1067,7 +1067,7 @@ class ComparisonTable(Tabular):
         Parameters
         ----------
         ax
-            Axes to draw into; new axes if None. They are returned.
+            Axes to draw on, which are returned. Default: new axes.
         size
             Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """

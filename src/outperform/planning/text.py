@@ -280,7 +280,7 @@ def plot_power(
     label
         Text next to the curve.
     ax
-        Axes to draw into; a new figure if None.
+        Axes to draw on. Default: a new figure.
     size
         Width of a new figure.
 
@@ -335,7 +335,7 @@ def plot_plan(
     label
         Text next to the curve.
     ax
-        Axes to draw into; a new figure if None.
+        Axes to draw on. Default: a new figure.
     size
         Width of a new figure.
 

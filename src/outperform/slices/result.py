@@ -407,7 +407,7 @@ class SliceComparison(Tabular):
         Parameters
         ----------
         ax
-            Axes to draw into; new axes if None. They are returned.
+            Axes to draw on, which are returned. Default: new axes.
         top
             Number of slices.
         size
