@@ -243,7 +243,9 @@ def test_a_long_table_scrolls_and_says_what_it_leaves_out(facts):
 
 def test_the_first_cell_of_a_row_is_its_heading():
     text = table_html([Column(key="a"), Column(key="b")], [{"a": "x", "b": "y"}])
-    assert '<th scope="row" class="op-short">x</th>\n<td>y</td>' in text
+    assert '<th scope="row" class="op-short" title="x">x</th>\n<td>y</td>' in text
+    name = "a-very-long-name-of-a-model-that-is-shortened-in-a-cell"
+    assert f'title="{name}">a-very-long-' in table_html([Column(key="a")], [{"a": name}])
 
 
 def test_both_ends_of_the_hdi_are_one_column(facts):

@@ -159,7 +159,10 @@ def _name_class(text: str, *others: str | None) -> str:
 def _cell(column: Column, value: object, *, first: bool) -> Html:
     text = for_text(column.show(value), limit=LIMIT)
     if first:
-        return element("th", text, scope="row", class_=_name_class(text, _side(column)))
+        # The title has the whole name, also if it is not shortened: markup must not depend on it.
+        whole = for_text(column.show(value))
+        sides = _name_class(text, _side(column))
+        return element("th", text, scope="row", class_=sides, title=whole)
     if column.key == "decision" and isinstance(value, str):
         return element("td", mark(for_text(value)))
     if column.key == "status":  # without a colour, because colours represent decisions

@@ -276,10 +276,17 @@ def _no_truth(table: Table | Frame) -> str:
             )
             + f". Columns: {listed(names)}"
         )
+    own = known.get("label", guess)
+    files = (
+        f". With one file per model, pass {param('id=', known['id'])}, {param('label=', own)} and "
+        f"{param('truth=', guess)}"
+        if "id" in known and own != guess
+        else ""
+    )
     return (
         f"pass the column of the true labels, e.g. {param('truth=', guess)}; if the models' "
-        f"columns record right or wrong, pass them as {param('correct=')} instead. Columns of "
-        f"{table.name}: {listed(names)}"
+        f"columns record right or wrong, pass them as {param('correct=')} instead{files}. Columns "
+        f"of {table.name}: {listed(names)}"
     )
 
 

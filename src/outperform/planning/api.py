@@ -516,6 +516,14 @@ def the_world(
         raise UsageError(
             f"pass exactly one scenario: {ways}{param('theta_pos')}, {param('theta_neg')} and "
             f"{param('prevalence')}; got {' and '.join(sources) or 'none'}"
+            + (
+                either(
+                    "; e.g. op.plan(0.90, 0.86, rope=0.01) with two accuracies",
+                    "; e.g. outperform plan --accuracies .90,.86 --agreement .9 --rope 0.01",
+                )
+                if not sources
+                else ""
+            )
         )
     if accuracies is not None and sources == ["accuracies"]:
         return accuracies_world(**accuracies, analysis=analysis)

@@ -403,6 +403,10 @@ def write_report(
     ...     op.write_report(c, f"{folder}/report.html").name
     'report.html'
     """
+    if isinstance(what, (str, os.PathLike)):
+        raise UsageError(
+            f"the result comes first: type op.write_report(result, {os.fspath(what)!r})"
+        )
     target = _target(path, overwrite=overwrite)
     by, headings, results = _several(what)
     sources = _sources(results) if source is None else (source,)
