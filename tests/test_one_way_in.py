@@ -295,7 +295,7 @@ WRONG_CALLS: list[tuple[Callable[[], object], str]] = [
     (lambda: op.power(), "sizes=[500, 1000]"),
     (lambda: op.cross_compare(MODEL, MODEL), "cross_compare(estimator_a, estimator_b, X, y"),
     (lambda: op.propose(A, B), "budget=200"),
-    (lambda: op.compare(FRAME, "a", "b", truth="label", where={}), "op.read(source, truth="),
+    (lambda: op.compare(FRAME, "a", "b", truth="label", where={}), "op.read(frame, truth="),
     (
         lambda: op.rank(FRAME, truth="label", metric="auc"),
         "name the models, e.g. rank(data, ['a',",
@@ -364,7 +364,7 @@ SUITE = op.compare(op.Suite({"day": outcomes("a", "b")}, ropes=0.1), "a", "b", r
     [
         (COMPARISON, "summary", "print(result)"),
         (COMPARISON, "save", "op.write_report(result, 'report.html')"),
-        (COMPARISON, "p_value", "op.nhst.mcnemar"),
+        (COMPARISON, "p_value", ".mcnemar().p_value"),
         (COMPARISON, "ci", ".hdi.low, .hdi.high"),
         (COMPARISON, "winner", ".decision"),
         (COMPARISON, "plott", ".plot"),

@@ -51,7 +51,7 @@ LINES = {
     "--b gpt",
     "preds.csv --truth label --candidate new --baseline old": GATED,
     "diff preds.csv --truth label --a bert --b gpt": COMPARED,
-    "test preds.csv --truth label --a bert --b gpt": COMPARED,
+    "test preds.csv --truth label --a bert --b gpt": f"{COMPARED} --p-value",
     "ab preds.csv --gold label --model-a bert --model-b gpt": COMPARED,
     "slice log.csv --truth label --a bert --b gpt --by country": "slices log.csv --truth label "
     "--a bert --b gpt --by country",
