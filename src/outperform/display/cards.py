@@ -75,6 +75,7 @@ def mark(decision: str) -> Html:
 
 _SCROLLS = 12  # tables with more rows scroll
 _LONG = 16  # longer names wrap
+_TITLE = 200  # longer names are shortened in a title too
 
 
 def table_html(
@@ -160,7 +161,7 @@ def _cell(column: Column, value: object, *, first: bool) -> Html:
     text = for_text(column.show(value), limit=LIMIT)
     if first:
         # The title has the whole name, also if it is not shortened: markup must not depend on it.
-        whole = for_text(column.show(value))
+        whole = for_text(column.show(value), limit=_TITLE)
         sides = _name_class(text, _side(column))
         return element("th", text, scope="row", class_=sides, title=whole)
     if column.key == "decision" and isinstance(value, str):
