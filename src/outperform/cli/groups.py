@@ -217,7 +217,10 @@ def write_result(result: Result, writing: Writing, *, document: Document | None 
     write_page(result, writing.report)
     style = style_of(writing.style, writing.output, o.FORMATS)
     if is_figure(writing.output):
-        write_figure(result.plot, writing.output)
+        plot = getattr(result, "plot", None)
+        if plot is None:
+            raise UsageError("this result has no figure; compare, rank, slices and plan have one")
+        write_figure(plot, writing.output)
     elif style == "html" and writing.output is not None:
         write_page(result, writing.output)
     elif style == "text":
