@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from outperform.gates.result import Check, Gate, Guard, LevelCheck
     from outperform.gates.rule import GateStatus
     from outperform.inference.folds import Correlation
+    from outperform.inference.processes import AnyLook, Selection
     from outperform.inference.suite import Difference
     from outperform.inference.summary import Summary
     from outperform.monitor.result import Look, Stop
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 
 
 _HOMES = {
+    "AnyLook": "inference.processes",
     "Band": "comparison.curves",
     "BayesFactor": "decision.bayes_factor",
     "Chain": "posterior.pymc.sampling",
@@ -98,6 +100,7 @@ _HOMES = {
     "RunDetails": "results.details",
     "ModelRuns": "results.details",
     "ScoreDetails": "results.details",
+    "Selection": "inference.processes",
     "Sensitivity": "sensitivity.result",
     "Setting": "comparison.coverage",
     "SliceComparison": "slices.result",
@@ -114,6 +117,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "AnyLook",
     "Band",
     "BayesFactor",
     "Chain",
@@ -158,6 +162,7 @@ __all__ = [
     "Regret",
     "RunDetails",
     "ScoreDetails",
+    "Selection",
     "Sensitivity",
     "Setting",
     "SliceComparison",
