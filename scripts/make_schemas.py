@@ -16,6 +16,7 @@ CLASSES: dict[Kind, type] = {
     "comparisons": results.ComparisonTable,
     "coverage": results.ExpectedCoverage,
     "curve": results.Curve,
+    "design": results.TrialsOrItems,
     "estimate": results.Estimate,
     "fragility": results.Fragility,
     "gate": results.Gate,

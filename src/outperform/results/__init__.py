@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from outperform.inference.suite import Difference
     from outperform.inference.summary import Summary
     from outperform.monitor.result import Look, Stop
+    from outperform.noise.design import Design, TrialsOrItems
     from outperform.noise.result import FlakyItem, NoiseFloor
     from outperform.planning.power import Power
     from outperform.planning.result import Plan, Proposal, Stratum
@@ -66,6 +67,7 @@ _HOMES = {
     "Curve": "comparison.curves",
     "CurveStep": "decision.rope",
     "DatasetDifference": "results.details",
+    "Design": "noise.design",
     "Difference": "inference.suite",
     "Estimate": "results.estimate",
     "ExpectedCoverage": "comparison.coverage",
@@ -109,6 +111,7 @@ _HOMES = {
     "SuiteModel": "suite.result",
     "SuiteRanking": "suite.result",
     "Traits": "comparison.coverage",
+    "TrialsOrItems": "noise.design",
     "VarianceFrom": "results.details",
     "json_schema": "results.schemas",
 }
@@ -126,6 +129,7 @@ __all__ = [
     "Curve",
     "CurveStep",
     "DatasetDifference",
+    "Design",
     "Difference",
     "Estimate",
     "ExpectedCoverage",
@@ -169,6 +173,7 @@ __all__ = [
     "SuiteRanking",
     "Summary",
     "Traits",
+    "TrialsOrItems",
     "VarianceFrom",
     "json_schema",
 ]

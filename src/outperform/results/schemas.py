@@ -13,6 +13,7 @@ Kind = Literal[
     "comparisons",
     "coverage",
     "curve",
+    "design",
     "estimate",
     "fragility",
     "gate",
