@@ -19,6 +19,7 @@ CLASSES: dict[Kind, type] = {
     "design": results.TrialsOrItems,
     "estimate": results.Estimate,
     "fragility": results.Fragility,
+    "front": results.Front,
     "gate": results.Gate,
     "items": results.ItemTable,
     "joint": results.Joint,

@@ -161,7 +161,7 @@ def scorecard(
         )
         for metric in metrics
     ]
-    specs = _in_one_order(specs)
+    specs = in_one_order(specs)
     ropes = _ropes(specs, rope)
     answers = _answer_together(specs, Sampling(engine.check_draws(n_draws), seed, n_jobs))
     comparisons = tuple(
@@ -203,7 +203,7 @@ def _ropes(
     return tuple(rope_for(spec, rope.get(name)) for spec, name in zip(specs, names, strict=True))
 
 
-def _in_one_order(specs: Sequence[Spec]) -> list[Spec]:
+def in_one_order(specs: Sequence[Spec]) -> list[Spec]:
     """Return specs whose score views have the same items in the same order.
 
     Some metrics sort the rows or merge equal rows, and others need the original rows. A weight must

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from outperform.planning.power import Power
     from outperform.planning.result import Plan, Proposal, Stratum
     from outperform.posterior.pymc.sampling import Chain
+    from outperform.ranking.front import Front, FrontModel
     from outperform.ranking.pairs import Pair
     from outperform.ranking.result import RankedModel, Ranking
     from outperform.results.details import (
@@ -74,6 +75,8 @@ _HOMES = {
     "FlakyItem": "noise.result",
     "FoldDetails": "results.details",
     "Fragility": "sensitivity.fragility",
+    "Front": "ranking.front",
+    "FrontModel": "ranking.front",
     "Gate": "gates.result",
     "Guard": "gates.result",
     "Level": "gates.levels",
@@ -136,6 +139,8 @@ __all__ = [
     "FlakyItem",
     "FoldDetails",
     "Fragility",
+    "Front",
+    "FrontModel",
     "Gate",
     "GateStatus",
     "Guard",

@@ -16,6 +16,7 @@ Kind = Literal[
     "design",
     "estimate",
     "fragility",
+    "front",
     "gate",
     "items",
     "joint",
