@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from outperform.decision.intervals import Interval
     from outperform.decision.ranks import Regret
     from outperform.decision.rope import CurveStep, Masses
+    from outperform.gates.ledger import Entry
     from outperform.gates.levels import Level
-    from outperform.gates.result import Check, Gate, Guard, LevelCheck
+    from outperform.gates.result import AnchorCheck, Check, Contrast, Gate, Guard, LevelCheck
     from outperform.gates.rule import GateStatus
     from outperform.inference.folds import Correlation
     from outperform.inference.suite import Difference
@@ -53,6 +54,9 @@ if TYPE_CHECKING:
 
 
 _HOMES = {
+    "AnchorCheck": "gates.result",
+    "Contrast": "gates.result",
+    "Entry": "gates.ledger",
     "Band": "comparison.curves",
     "BayesFactor": "decision.bayes_factor",
     "Chain": "posterior.pymc.sampling",
@@ -111,12 +115,14 @@ _HOMES = {
 }
 
 __all__ = [
+    "AnchorCheck",
     "Band",
     "BayesFactor",
     "Chain",
     "Check",
     "ComparisonDisplay",
     "ComparisonTable",
+    "Contrast",
     "Correlation",
     "Coverage",
     "CrossDetails",
@@ -124,6 +130,7 @@ __all__ = [
     "CurveStep",
     "DatasetDifference",
     "Difference",
+    "Entry",
     "Estimate",
     "ExpectedCoverage",
     "FoldDetails",

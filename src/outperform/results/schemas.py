@@ -18,6 +18,7 @@ Kind = Literal[
     "gate",
     "items",
     "joint",
+    "ledger",
     "monitor",
     "outcomes",
     "plan",
