@@ -23,6 +23,7 @@ CLASSES: dict[Kind, type] = {
     "joint": results.Joint,
     "ledger": Ledger,
     "monitor": Monitor,
+    "noise": results.NoiseFloor,
     "outcomes": StoredOutcomes,
     "plan": results.Plan,
     "power": results.Power,

@@ -28,7 +28,7 @@ MORE_PARAMETERS = {
 VERBS = """
 compare estimate rank scorecard compare_runs compare_cv_scores compare_slices cross_compare
 compare_cv_counts estimate_cv_counts
-gate plan power propose read read_scores read_conll write_report from_datatree
+gate noise_floor plan power propose read read_scores read_conll write_report from_datatree
 """
 INPUTS = "Outcomes Scores Suite Rope Prior PyMC BlockedTwoFold Monitor Ledger"
 ANSWERS = "Comparison Decision Finding"

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from outperform.inference.suite import Difference
     from outperform.inference.summary import Summary
     from outperform.monitor.result import Look, Stop
+    from outperform.noise.result import FlakyItem, NoiseFloor
     from outperform.planning.power import Power
     from outperform.planning.result import Plan, Proposal, Stratum
     from outperform.posterior.pymc.sampling import Chain
@@ -72,6 +73,7 @@ _HOMES = {
     "Difference": "inference.suite",
     "Estimate": "results.estimate",
     "ExpectedCoverage": "comparison.coverage",
+    "FlakyItem": "noise.result",
     "FoldDetails": "results.details",
     "Fragility": "sensitivity.fragility",
     "Gate": "gates.result",
@@ -87,6 +89,7 @@ _HOMES = {
     "Look": "monitor.result",
     "Masses": "decision.rope",
     "NextDataset": "results.details",
+    "NoiseFloor": "noise.result",
     "Pair": "ranking.pairs",
     "Plan": "planning.result",
     "PooledRuns": "results.details",
@@ -133,6 +136,7 @@ __all__ = [
     "Entry",
     "Estimate",
     "ExpectedCoverage",
+    "FlakyItem",
     "FoldDetails",
     "Fragility",
     "Gate",
@@ -149,6 +153,7 @@ __all__ = [
     "Masses",
     "ModelRuns",
     "NextDataset",
+    "NoiseFloor",
     "Pair",
     "Plan",
     "PooledRuns",

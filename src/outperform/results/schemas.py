@@ -20,6 +20,7 @@ Kind = Literal[
     "joint",
     "ledger",
     "monitor",
+    "noise",
     "outcomes",
     "plan",
     "power",
