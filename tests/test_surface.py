@@ -17,7 +17,7 @@ import outperform as op
 from outperform._typing import AnyArray
 from tests.loops import each
 
-MOST_NAMES = 37
+MOST_NAMES = 38
 MOST_PARAMETERS = 14
 # How many items to label, and where rows come from, have many answers; of logs also which of
 # several runs counts.
