@@ -13,6 +13,7 @@ import outperform as op
 from outperform.errors import MissingExtraError, require
 from verification import (
     annotators,
+    anytime,
     batches,
     best,
     blocked,
@@ -83,6 +84,7 @@ from verification import (
     weak_annotators,
     weak_spots,
     weights,
+    winner,
     worlds,
 )
 from verification.chance import share_is_off, spread_is_off
@@ -520,6 +522,16 @@ def run_best(sizes: Sizes) -> Part:
     )
 
 
+def run_winner(sizes: Sizes) -> Part:
+    """Choose the best of many on the test set: do intervals hold, how often is ≫ false?"""
+    size = min(sizes.experiments, winner.EXPERIMENTS)
+    tasks = [(world, size) for world in winner.WORLDS]
+    found = dict(
+        zip(winner.WORLDS, spread("winner", winner.run, tasks, sizes.machine), strict=True)
+    )
+    return Part(tables={"winner.md": winner.table(found)}, failures=winner.failures(found))
+
+
 def run_rank(sizes: Sizes) -> Part:
     """Rank models: does every interval of a pair hold, is the best one among those tied?"""
     repetitions = dict.fromkeys(ranks.WORLDS, sizes.test_sets)
@@ -648,6 +660,25 @@ def sizes_of(name: str) -> Sizes:
 def run_study(name: str, sizes: Sizes) -> Part:
     """Draw the test sets of one of the studies that are alike."""
     return STUDIES[name]().run(name, sizes)
+
+
+def run_anytime(sizes: Sizes) -> Part:
+    """Look 20, 200 and 2,000 times: does the truth stay inside, how often is a decision false?"""
+    size = min(sizes.experiments, anytime.EXPERIMENTS)
+    tasks = [
+        (world, plan, size if plan.looks <= anytime.MANY else -(-size // 2))
+        for world in anytime.WORLDS
+        for plan in anytime.PLANS
+    ]
+    watched = spread("anytime", anytime.run, tasks, sizes.machine)
+    found = {task[:2]: one for task, one in zip(tasks, watched, strict=True)}
+    return Part(
+        tables={
+            "anytime_errors.md": anytime.error_table(found),
+            "anytime_price.md": anytime.price_table(found),
+        },
+        failures=anytime.failures(found),
+    )
 
 
 def run_stopping(sizes: Sizes) -> Part:
@@ -829,6 +860,7 @@ PARTS: dict[str, Callable[[Sizes], Part]] = {
     "limits": run_limits,
     "fold-scores": run_fold_scores,
     "best": run_best,
+    "winner": run_winner,
     "reliability": run_reliability,
     "suites": run_suites,
     "rank": run_rank,
@@ -842,6 +874,7 @@ PARTS: dict[str, Callable[[Sizes], Part]] = {
     "stopping": run_stopping,
     "levels": run_levels,
     "releases": run_releases,
+    "anytime": run_anytime,
     "damage": run_damage,
     "engines": run_engines,
 }

@@ -415,8 +415,8 @@ StopRule = Annotated[
     str | None,
     o.in_analysis(
         metavar="RULE",
-        help="Stopping rule: width=0.02 (maximum HDI width), decision (a firm decision), or "
-        "bayes_factor=10.",
+        help="Stopping rule: width=0.02 (maximum HDI width), anytime (a firm decision, valid at "
+        "every look), decision, or bayes_factor=10.",
     ),
 ]
 Once = Annotated[bool, o.in_data("--once", help="Exit without waiting for more batches.")]

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from outperform.gates.result import AnchorCheck, Check, Contrast, Gate, Guard, LevelCheck
     from outperform.gates.rule import GateStatus
     from outperform.inference.folds import Correlation
+    from outperform.inference.processes import AnyLook, Selection
     from outperform.inference.suite import Difference
     from outperform.inference.summary import Summary
     from outperform.monitor.result import Look, Stop
@@ -58,6 +59,7 @@ _HOMES = {
     "AnchorCheck": "gates.result",
     "Contrast": "gates.result",
     "Entry": "gates.ledger",
+    "AnyLook": "inference.processes",
     "Band": "comparison.curves",
     "BayesFactor": "decision.bayes_factor",
     "Chain": "posterior.pymc.sampling",
@@ -102,6 +104,7 @@ _HOMES = {
     "RunDetails": "results.details",
     "ModelRuns": "results.details",
     "ScoreDetails": "results.details",
+    "Selection": "inference.processes",
     "Sensitivity": "sensitivity.result",
     "Setting": "comparison.coverage",
     "SliceComparison": "slices.result",
@@ -119,6 +122,7 @@ _HOMES = {
 
 __all__ = [
     "AnchorCheck",
+    "AnyLook",
     "Band",
     "BayesFactor",
     "Chain",
@@ -165,6 +169,7 @@ __all__ = [
     "Regret",
     "RunDetails",
     "ScoreDetails",
+    "Selection",
     "Sensitivity",
     "Setting",
     "SliceComparison",
