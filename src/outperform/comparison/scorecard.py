@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Unpack, overload
 
 from outperform._typing import ColumnLike, Label, LabelsLike, OfColumns, OfRows, Seed, Source
@@ -210,13 +209,12 @@ def in_one_order(specs: Sequence[Spec]) -> list[Spec]:
     belong to the same item in all of them.
     """
     score_specs = [spec for spec in specs if isinstance(spec, ScoreSpec)]
+    if score_specs and all(spec.moments is not None for spec in score_specs):
+        return list(specs)
     alike = len({adds_up(spec.metric, spec.data) for spec in score_specs}) < 2
     if alike and all(spec.view is not spec.data for spec in score_specs):
         return list(specs)
-    return [
-        replace(spec, view=spec.data, repeats=None) if isinstance(spec, ScoreSpec) else spec
-        for spec in specs
-    ]
+    return [spec.by_rows if isinstance(spec, ScoreSpec) else spec for spec in specs]
 
 
 def _answer_together(

@@ -21,10 +21,12 @@ if TYPE_CHECKING:
     from outperform.decision.intervals import Interval
     from outperform.decision.ranks import Regret
     from outperform.decision.rope import CurveStep, Masses
+    from outperform.gates.ledger import Entry
     from outperform.gates.levels import Level
-    from outperform.gates.result import Check, Gate, Guard, LevelCheck
+    from outperform.gates.result import AnchorCheck, Check, Contrast, Gate, Guard, LevelCheck
     from outperform.gates.rule import GateStatus
     from outperform.inference.folds import Correlation
+    from outperform.inference.processes import AnyLook, Selection
     from outperform.inference.suite import Difference
     from outperform.inference.summary import Summary
     from outperform.monitor.result import Look, Stop
@@ -56,6 +58,10 @@ if TYPE_CHECKING:
 
 
 _HOMES = {
+    "AnchorCheck": "gates.result",
+    "Contrast": "gates.result",
+    "Entry": "gates.ledger",
+    "AnyLook": "inference.processes",
     "Band": "comparison.curves",
     "BayesFactor": "decision.bayes_factor",
     "Chain": "posterior.pymc.sampling",
@@ -103,6 +109,7 @@ _HOMES = {
     "RunDetails": "results.details",
     "ModelRuns": "results.details",
     "ScoreDetails": "results.details",
+    "Selection": "inference.processes",
     "Sensitivity": "sensitivity.result",
     "Setting": "comparison.coverage",
     "SliceComparison": "slices.result",
@@ -120,12 +127,15 @@ _HOMES = {
 }
 
 __all__ = [
+    "AnchorCheck",
+    "AnyLook",
     "Band",
     "BayesFactor",
     "Chain",
     "Check",
     "ComparisonDisplay",
     "ComparisonTable",
+    "Contrast",
     "Correlation",
     "Coverage",
     "CrossDetails",
@@ -134,6 +144,7 @@ __all__ = [
     "DatasetDifference",
     "Design",
     "Difference",
+    "Entry",
     "Estimate",
     "ExpectedCoverage",
     "FlakyItem",
@@ -167,6 +178,7 @@ __all__ = [
     "Regret",
     "RunDetails",
     "ScoreDetails",
+    "Selection",
     "Sensitivity",
     "Setting",
     "SliceComparison",

@@ -20,6 +20,7 @@ Kind = Literal[
     "gate",
     "items",
     "joint",
+    "ledger",
     "monitor",
     "noise",
     "outcomes",
