@@ -76,6 +76,7 @@ TABLE = {
         "--goal": "GOAL",
         "--guard": "GUARD",
         "--labels": "CLASSES",
+        "--ledger": "FILE",
         "--metric": "NAME",
         "--metrics": "NAMES",
         "--max-items": "NUMBER",
