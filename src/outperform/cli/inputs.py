@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
@@ -410,7 +411,8 @@ def _read_files(sources: Sequence[str], models: Models, reading: Joined) -> Outc
         needed.append("--label, their label column (or --correct, their right/wrong column)")
     if needed:
         there = columns_there(sources[0], reading)
-        raise UsageError(f"pass {', and '.join(needed)}{there}")
+        added = _probable_join(sources[0], reading)
+        raise UsageError(f"pass {', and '.join(needed)}{there}{f'; add {added}' if added else ''}")
     files, truth = _named_files(sources, models, reading)
     with shown("counting"):
         outcomes = op.read(
@@ -426,6 +428,19 @@ def _read_files(sources: Sequence[str], models: Models, reading: Joined) -> Outc
             **reading.dialect(),
         )
     return chosen_models(outcomes, models, ", ".join(sources))
+
+
+def _probable_join(source: str, reading: Joined) -> str:
+    """Return the options that probably join files with these columns; empty if unclear."""
+    from outperform.io.request import probable_columns
+
+    names = probable_columns(source)
+    words = [] if reading.id is not None else ["--id", names.get("id", "")]
+    if not reading.correct and reading.label is None:
+        words += ["--label", names["label"]] if "label" in names else []
+        words += ["--correct", names["correct"]] if {*names} == {"id", "correct"} else []
+        words += [""] if len(words) < 3 else []
+    return shlex.join(words) if all(words) else ""
 
 
 def _named_files(
@@ -707,6 +722,7 @@ def read_seen(
 ) -> Outcomes | Scores:
     """Read scores if the metrics need scores, otherwise outcomes."""
     from outperform.inference.spec import refuse_columns
+    from outperform.metrics.added_up import stored_rows
     from outperform.metrics.registry import check_name, get_score, is_of_scores
 
     for metric in metrics:
@@ -725,7 +741,9 @@ def read_seen(
     for metric in score_metrics:
         if get_score(metric).basis.read is not None:
             raise refuse_columns(metric)
-    return _read_columns(sources, models, reading, score_metrics[0])
+    by_rows = any(stored_rows(get_score(metric)) is None for metric in score_metrics)
+    keep: Literal["rows"] | None = "rows" if by_rows else None
+    return _read_columns(sources, models, reading, score_metrics[0], keep=keep)
 
 
 def read_runs(sources: Sequence[str], models: Models, reading: Joined) -> Outcomes | Scores:
@@ -750,10 +768,17 @@ def read_runs(sources: Sequence[str], models: Models, reading: Joined) -> Outcom
     if not names:
         others = (reading.groups, reading.id, reading.weight)
         names = [name for name in column_names(sources[0]) or () if name not in others]
-    return _read_columns(sources, names, reading, "mean")
+    return _read_columns(sources, names, reading, "mean", keep="rows")
 
 
-def _read_columns(sources: Sequence[str], models: Models, reading: Joined, metric: str) -> Scores:
+def _read_columns(
+    sources: Sequence[str],
+    models: Models,
+    reading: Joined,
+    metric: str,
+    *,
+    keep: Literal["rows"] | None = None,
+) -> Scores:
     """Read scores from columns of one file."""
     if not models:
         raise UsageError("pass --model once per score column")
@@ -766,7 +791,7 @@ def _read_columns(sources: Sequence[str], models: Models, reading: Joined, metri
         hint = f"; remove {', '.join(unusable)}" if unusable else ""
         raise UsageError(f"{metric} needs scores: pass one file with one column per model{hint}")
     with shown("reading"):
-        return op.read_scores(sources[0], models=columns, **keywords)
+        return op.read_scores(sources[0], models=columns, keep=keep, **keywords)
 
 
 def priced(
