@@ -112,7 +112,7 @@ ROOMS: dict[str, Room] = {
     ),
     # What plug-ins import.
     "plugins": Room(rooms={"io"}),
-    "sklearn": Room(rooms=ANSWER | FEATURES | {"results"}, imports={"numpy"}),
+    "sklearn": Room(rooms=ANSWER | FEATURES | {"results"}, imports={"numpy"}, gated={"sklearn"}),
     "mlflow": Room(rooms=ANSWER | FEATURES | DOCUMENTS | {"results"}, gated={"mlflow"}),
     # Loaded by pytest whenever it starts, so that what it needs is imported in its functions.
     "pytest_plugin": Room(
