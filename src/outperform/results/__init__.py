@@ -30,10 +30,12 @@ if TYPE_CHECKING:
     from outperform.inference.suite import Difference
     from outperform.inference.summary import Summary
     from outperform.monitor.result import Look, Stop
+    from outperform.noise.design import Design, TrialsOrItems
     from outperform.noise.result import FlakyItem, NoiseFloor
     from outperform.planning.power import Power
     from outperform.planning.result import Plan, Proposal, Stratum
     from outperform.posterior.pymc.sampling import Chain
+    from outperform.ranking.front import Front, FrontModel
     from outperform.ranking.pairs import Pair
     from outperform.ranking.result import RankedModel, Ranking
     from outperform.results.details import (
@@ -72,12 +74,15 @@ _HOMES = {
     "Curve": "comparison.curves",
     "CurveStep": "decision.rope",
     "DatasetDifference": "results.details",
+    "Design": "noise.design",
     "Difference": "inference.suite",
     "Estimate": "results.estimate",
     "ExpectedCoverage": "comparison.coverage",
     "FlakyItem": "noise.result",
     "FoldDetails": "results.details",
     "Fragility": "sensitivity.fragility",
+    "Front": "ranking.front",
+    "FrontModel": "ranking.front",
     "Gate": "gates.result",
     "Guard": "gates.result",
     "Level": "gates.levels",
@@ -116,6 +121,7 @@ _HOMES = {
     "SuiteModel": "suite.result",
     "SuiteRanking": "suite.result",
     "Traits": "comparison.coverage",
+    "TrialsOrItems": "noise.design",
     "VarianceFrom": "results.details",
     "json_schema": "results.schemas",
 }
@@ -136,6 +142,7 @@ __all__ = [
     "Curve",
     "CurveStep",
     "DatasetDifference",
+    "Design",
     "Difference",
     "Entry",
     "Estimate",
@@ -143,6 +150,8 @@ __all__ = [
     "FlakyItem",
     "FoldDetails",
     "Fragility",
+    "Front",
+    "FrontModel",
     "Gate",
     "GateStatus",
     "Guard",
@@ -181,6 +190,7 @@ __all__ = [
     "SuiteRanking",
     "Summary",
     "Traits",
+    "TrialsOrItems",
     "VarianceFrom",
     "json_schema",
 ]
