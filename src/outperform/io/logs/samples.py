@@ -171,6 +171,23 @@ def is_right(value: object) -> bool | None:
     raise ValueError(f"{shown(value)} is neither right nor wrong")
 
 
+def each_once(
+    parse_one: Callable[[Any], float | None], values: Sequence[Any]
+) -> list[float | None]:
+    """Return the parsed values; equal values are parsed once.
+
+    Examples
+    --------
+    >>> each_once(as_grade, ["C", "I", "C", 0.5])
+    [1.0, 0.0, 1.0, 0.5]
+    """
+    try:
+        known = {value: parse_one(value) for value in set(values)}
+    except TypeError:  # lists and objects
+        return [*map(parse_one, values)]
+    return [known[value] for value in values]
+
+
 def loaded(values: list[Any]) -> list[Any]:
     """Return the values of JSON strings; None stays None."""
     try:
@@ -249,6 +266,11 @@ def as_text(value: object) -> str | None:
     if isinstance(value, str):
         return value
     return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
+
+
+def as_texts(values: Sequence[object]) -> list[str | None]:
+    """Return values as :func:`as_text` does."""
+    return [value if type(value) is str else as_text(value) for value in values]
 
 
 def field_of(record: object, name: str) -> object:
