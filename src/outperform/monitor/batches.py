@@ -28,6 +28,8 @@ from outperform.data.serialization import SCORES, scores_from_dict, scores_to_js
 from outperform.data.sources import Source
 from outperform.data.views import read_from, scores_source
 from outperform.errors import DataError, OutperformError, UsageError, unknown_name
+from outperform.io.logs.counted import COUNTED, LOGS
+from outperform.io.logs.read import read_evaluations
 
 SUFFIX = ".json"
 _LONGEST = 200  # bytes; file systems allow 255, and the name of a part is not longer
@@ -161,7 +163,7 @@ def load_batch(folder: Path, key: str) -> Batch:
     path = folder / f"{key}{SUFFIX}"
     try:
         data = path.read_bytes()
-        return Batch(key, _parsed(data, path.name), _digest(data), load_versions(folder, key))
+        return Batch(key, _parsed(data, path), _digest(data), load_versions(folder, key))
     except FileNotFoundError:
         raise DataError(f"file {path} does not exist") from None
     except OSError as error:
@@ -170,13 +172,15 @@ def load_batch(folder: Path, key: str) -> Batch:
         raise DataError(f"{path}: {error}") from error
 
 
-def _parsed(data: bytes, name: str) -> Seen:
+def _parsed(data: bytes, path: Path) -> Seen:
     plain = None
     with suppress(DataError):  # Outcomes.from_json explains what is wrong
         plain = parse(data)
     if isinstance(plain, dict) and plain.get("format") == SCORES:
         return Scores(**scores_from_dict(plain))
-    return read_from(Outcomes.from_json(data), name)
+    if isinstance(plain, dict) and plain.get("format") == LOGS:
+        return read_from(read_evaluations(path, format=COUNTED), path.name)
+    return read_from(Outcomes.from_json(data), path.name)
 
 
 def list_batches(folder: Path) -> Listing:

@@ -81,27 +81,30 @@ class Samples:
         if len(tasks) == 1:
             return dict.fromkeys(tasks, self)
 
-        def of_task(task: str) -> Samples:
-            rows = [k for k, item in enumerate(self.items) if item.task == task]
+        places: dict[str, list[int]] = {task: [] for task in tasks}
+        for place, item in enumerate(self.items):
+            places[item.task].append(place)
+        return {task: self.rows(rows) for task, rows in places.items()}
 
-            def only(values: list[Any]) -> list[Any]:
-                return [values[k] for k in rows]
+    def rows(self, rows: Sequence[int]) -> Samples:
+        """Return the samples in some rows."""
 
-            def each(columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
-                return {name: only(values) for name, values in columns.items()}
+        def only(values: list[Any]) -> list[Any]:
+            return [values[row] for row in rows]
 
-            return replace(
-                self,
-                items=only(self.items),
-                epochs=only(self.epochs),
-                scores=each(self.scores),
-                questions=each(self.questions),
-                gold=each(self.gold),
-                prompts=each(self.prompts),
-                fields=each(self.fields),
-            )
+        def each(columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
+            return {name: only(values) for name, values in columns.items()}
 
-        return {task: of_task(task) for task in tasks}
+        return replace(
+            self,
+            items=only(self.items),
+            epochs=only(self.epochs),
+            scores=each(self.scores),
+            questions=each(self.questions),
+            gold=each(self.gold),
+            prompts=each(self.prompts),
+            fields=each(self.fields),
+        )
 
 
 class FailedLog(NamedTuple):
