@@ -8,7 +8,7 @@ from typing import Any
 
 from outperform.comparison.result import Comparison
 from outperform.errors import UsageError, require
-from outperform.gates.result import Gate
+from outperform.gates.result import Gate, LevelCheck
 from outperform.report.api import Result, write_report
 
 __all__ = ["log"]
@@ -58,7 +58,18 @@ def _of(result: object) -> tuple[dict[str, float], dict[str, str]]:
         return _numbers(result), _words(result)
     if not isinstance(result, Gate):
         return {}, {}
-    numbers, words = _numbers(result.main), _words(result.main)
+    numbers: dict[str, float] = {}
+    words: dict[str, str] = {}
+    if len(result.names) == 2:
+        numbers, words = _numbers(result.main), _words(result.main)
+    for k, check in enumerate(
+        (check for check in result.checks if isinstance(check, LevelCheck)), start=1
+    ):
+        one, key = check.estimate, f"level_{k}"
+        values = {"mean": one.mean, "hdi_low": one.hdi.low, "hdi_high": one.hdi.high}
+        numbers |= {f"{key}.{name}": float(value) for name, value in values.items()}
+        words |= {f"{key}.metric": one.metric, f"{key}.required": check.level.side}
+        numbers[f"{key}.value"] = check.level.value
     for k, guard in enumerate(result.guards, start=1):
         numbers |= {f"guard_{k}.{name}": value for name, value in _numbers(guard).items()}
         words |= {f"guard_{k}.metric": guard.metric}

@@ -68,6 +68,8 @@ class OutperformGate:
         *,
         metric: MetricLike | None = None,
         rope: RopeLike | None = None,
+        at_least: float | None = None,
+        at_most: float | None = None,
         require: Require = "not_worse",
         guards: Sequence[GuardLike] = (),
         undecided: Undecided | None = None,
@@ -85,8 +87,8 @@ class OutperformGate:
         baseline
             As ``candidate``. If it is omitted, or a name that the outcomes do not contain, the
             baseline comes from the file of ``--outperform-baseline``, in which a name selects a
-            column or model.
-        metric, rope, guards, **options
+            column or model. With a level and without that file, there is no baseline.
+        metric, rope, at_least, at_most, guards, **options
             As for :func:`outperform.gate`.
         require
             ``"not_worse"`` or ``"better"``.
@@ -112,10 +114,21 @@ class OutperformGate:
         missing = MissingTexts.from_param(
             options.get("na_values"), options.get("empty_is_label", False)
         )
-        data = self._pair(y_true, candidate, baseline, ids, of_scores=of_scores, missing=missing)
+        levels: dict[str, Any] = {"at_least": at_least, "at_most": at_most}
+        data: tuple[Any, Any, Any]
+        path = self.node.config.getoption("--outperform-baseline")
+        if baseline is None and path is None and (at_least is not None or at_most is not None):
+            _reject_ids(ids)
+            data = (y_true, candidate, None)
+        else:
+            data = self._pair(
+                y_true, candidate, baseline, ids, of_scores=of_scores, missing=missing
+            )
         if isinstance(data[1], str) and not isinstance(candidate, str):  # arrays are counted now
             options = {**options, "na_values": None, "empty_is_label": False}
-        result = gate(*data, metric=metric, rope=rope, require=require, guards=guards, **options)
+        result = gate(
+            *data, metric=metric, rope=rope, require=require, guards=guards, **levels, **options
+        )
         self.node.user_properties += _properties(result)
         return let_through(result, undecided, callers=2)
 
@@ -194,6 +207,21 @@ def _gates(terminalreporter: pytest.TerminalReporter) -> Iterator[tuple[str, str
 
 def _properties(gate: Gate) -> list[tuple[str, object]]:
     """Return the properties of a gate for a test report."""
+    from outperform.gates.result import LevelCheck
+
+    first = gate.checks[0]
+    if isinstance(first, LevelCheck):
+        one = first.estimate
+        return [
+            (_STATUS, gate.status.value),
+            ("outperform.metric", one.metric),
+            (f"outperform.{first.level.side}", first.level.value),
+            ("outperform.estimate", one.mean),
+            ("outperform.hdi_low", one.hdi.low),
+            ("outperform.hdi_high", one.hdi.high),
+            ("outperform.signature", one.signature),
+            (_REPORT, gate.report()),
+        ]
     main = gate.main
     return [
         (_STATUS, gate.status.value),

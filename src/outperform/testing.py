@@ -86,6 +86,47 @@ def assert_not_worse(
     return _asserted("not_worse", (y_true, candidate, baseline), kwargs, undecided)
 
 
+def assert_level(
+    y_true: Outcomes | Scores | LabelsLike | None,
+    candidate: str | LabelsLike,
+    *,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    metric: MetricLike | None = None,
+    guards: Sequence[GuardLike] = (),
+    undecided: Undecided = "fail",
+    **options: Unpack[Options],
+) -> Gate:
+    """Raise AssertionError unless the candidate's metric lies beyond a threshold.
+
+    Parameters
+    ----------
+    y_true, candidate, metric, undecided, **options
+        As for :func:`assert_not_worse`.
+    at_least, at_most
+        Thresholds, as for :func:`gate`.
+    guards
+        Additional metrics that must reach a level, as for :func:`gate`.
+
+    Returns
+    -------
+    Gate
+        The gate, with its estimates for additional assertions.
+
+    Examples
+    --------
+    >>> import outperform as op
+    >>> from outperform.testing import assert_level
+    >>> seen = op.Outcomes.from_correct({"new": [1] * 90 + [0] * 10})
+    >>> assert_level(seen, "new", at_least=0.8, metric="accuracy")
+    Gate(pass: accuracy pass)
+    """
+    __tracebackhide__ = True
+    levels = {"at_least": at_least, "at_most": at_most}
+    kwargs = {"metric": metric, "guards": guards, **levels, **options}
+    return _asserted("not_worse", (y_true, candidate, None), kwargs, undecided)
+
+
 def assert_better(
     y_true: Outcomes | Scores | LabelsLike | None,
     candidate: str | LabelsLike,
@@ -214,4 +255,4 @@ def check_metric(
         raise AssertionError(text)
 
 
-__all__ = ["assert_better", "assert_not_worse", "check_metric"]
+__all__ = ["assert_better", "assert_level", "assert_not_worse", "check_metric"]

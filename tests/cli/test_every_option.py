@@ -63,6 +63,8 @@ TRIED = {
     "--accuracies": ["accuracies: --accuracies .9,.7"],
     "--agreement": ["accuracies: --agreement .75"],
     "--allow": ["plain: --allow undecided"],
+    "--at-least": ["plain: --at-least 0.1"],
+    "--at-most": ["plain: --at-most 0.99"],
     "--b": ["plain: --b sixth", "folds: --b lstm"],
     "--baseline": ["plain: --baseline gpt"],
     "--budget": ["plain: --budget 10"],

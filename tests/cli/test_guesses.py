@@ -246,7 +246,6 @@ MESSAGES = {
     f"{COMPARED} --hdi-prob 95": "did you mean 0.95?",
     f"{COMPARED} --test mcnemar": "p-values are in op.nhst",
     "gate preds.csv --truth label": "pass --candidate and --baseline",
-    f"{GATED} --at-least 0.9": "use outperform estimate",
     f"{GATED} --guard recall=0.02": "did you mean recall:0.02?",
     f"{GATED} --exit-zero": "use --allow undecided",
     "plan --accuracies .9,.8 --agreement 85": "did you mean 0.85?",

@@ -69,6 +69,8 @@ TABLE = {
         "--budget": "NUMBER",
         "--by-class": None,
         "--correlation": "KIND",
+        "--at-least": "NUMBER",
+        "--at-most": "NUMBER",
         "--cost": "COSTS",
         "--goal": "GOAL",
         "--guard": "GUARD",

@@ -63,8 +63,28 @@ Guards = Annotated[
     o.in_analysis(
         "--guard",
         metavar="GUARD",
-        help="Another metric that must not get worse, METRIC:ROPE. Or METRIC:CLASS:ROPE, e.g. "
-        "recall:fraud:0.02. Repeat for more guards.",
+        help="Second metric not to get worse, METRIC:ROPE. Or METRIC:CLASS:ROPE, e.g. "
+        "recall:fraud:0.02. For a level, METRIC:CLASS:at_least=0.9. Repeat for more guards.",
+        show_default=False,
+    ),
+]
+AtLeast = Annotated[
+    float | None,
+    o.in_analysis(
+        "--at-least",
+        metavar="NUMBER",
+        help="Least value of the metric. --baseline is then optional; with both, both must hold.",
+        parser=o.parse_number,
+        show_default=False,
+    ),
+]
+AtMost = Annotated[
+    float | None,
+    o.in_analysis(
+        "--at-most",
+        metavar="NUMBER",
+        help="Largest value of the metric, as for --at-least.",
+        parser=o.parse_number,
         show_default=False,
     ),
 ]
@@ -106,6 +126,8 @@ def gate(
     baseline: Baseline = None,
     metric: o.Metric = None,
     rope: o.Rope = None,
+    at_least: AtLeast = None,
+    at_most: AtMost = None,
     guards: Guards = None,
     require: Require = "not_worse",
     allow: Allow = None,
@@ -128,8 +150,7 @@ def gate(
     It passes if the whole HDI of candidate − baseline lies above the ROPE's lower
     edge, and fails if the whole HDI lies below it.
 
-    Exit codes: 0 pass, 1 fail, 4 undecided. They are reproducible: the seed is
-    fixed, and draws are added near an edge.
+    Exit codes, the same at every run: 0 pass, 1 fail, 4 undecided.
 
     Example: outperform gate preds.csv --truth label --baseline old --candidate new --metric f1_macro
     """  # noqa: E501
@@ -137,17 +158,23 @@ def gate(
     if style == "github" and output is not None:
         raise UsageError("--format github writes workflow commands to stdout; remove --output")
     allow_undecided = allow == "undecided"
-    suite = tasks.suite(files, [candidate, baseline], reading, metric, rope)
+    # Without a baseline, a level is checked, of the candidate only.
+    alone = baseline is None and (at_least is not None or at_most is not None)
+    suite = tasks.suite(
+        files, [candidate] if alone else [candidate, baseline], reading, metric, rope
+    )
     if policy is not None and suite is None:
         raise UsageError("--policy needs --by; pass both")
     if suite is not None:
-        _named(candidate, baseline, f"one of {', '.join(suite.models)}")
+        _named(candidate, baseline, f"one of {', '.join(suite.models)}", alone=alone)
         if guards or items is not None:
             raise UsageError("--guard and --items apply to a single task; with --by, use --policy")
         with shown("drawing"):
             suite_gate = op.gate(
                 suite,
                 *suite.models,
+                at_least=at_least,
+                at_most=at_most,
                 policy=policy,
                 require=require,
                 paired=not unpaired,
@@ -155,7 +182,9 @@ def gate(
             )
         write_page(suite_gate, report)
         return _write(suite_gate, style, output, junit, allow_undecided, verbose)
-    data = _read(files, candidate, baseline, reading, metric)
+    if alone and items is not None:
+        raise UsageError("--items compares two models; pass --baseline, or remove --items")
+    data = _read(files, candidate, baseline, reading, metric, alone=alone)
     data, arguments = asking.at_prevalence(data), asking.arguments(data)
     with shown("drawing"):
         result = op.gate(
@@ -163,13 +192,16 @@ def gate(
             *data.models,
             metric=pricing.metric(data, metric),
             rope=rope_of(rope),
+            at_least=at_least,
+            at_most=at_most,
             require=require,
             guards=[guard_of(data, text) for text in guards or ()],
             paired=not unpaired,
             **arguments,
         )
     write_page(result, report)
-    write_items(result.main, items)
+    if not alone:
+        write_items(result.main, items)
     return _write(result, style, output, junit, allow_undecided, verbose)
 
 
@@ -179,8 +211,10 @@ def _read(
     baseline: str | None,
     reading: g.ReadingTwo,
     metric: str | None,
+    *,
+    alone: bool,
 ) -> Outcomes | Scores:
-    """Read candidate and baseline from columns of one table, or from files named after them."""
+    """Read the models from columns of one table, or from files named after them."""
     from outperform.metrics.registry import check_name, is_of_scores
 
     check_name(metric)
@@ -190,17 +224,23 @@ def _read(
     needs_scores = metric is not None and is_of_scores(metric)
     if one_table or needs_scores:
         columns = partial(columns_there, files[0], reading) if one_table else str
-        models = _named(candidate, baseline, "the column of a model", columns)
+        models = _named(candidate, baseline, "the column of a model", columns, alone=alone)
         return read_seen(files, models, reading, [metric])
     outcomes = read_outcomes(files, None, reading)
-    return outcomes.select(_named(candidate, baseline, f"one of {', '.join(outcomes.models)}"))
+    what = f"one of {', '.join(outcomes.models)}"
+    return outcomes.select(_named(candidate, baseline, what, alone=alone))
 
 
 def _named(
-    candidate: str | None, baseline: str | None, what: str, columns: Callable[[], str] = str
+    candidate: str | None,
+    baseline: str | None,
+    what: str,
+    columns: Callable[[], str] = str,
+    *,
+    alone: bool,
 ) -> list[str]:
-    """Return both names; raise an error if one is missing."""
-    names = {"--candidate": candidate, "--baseline": baseline}
+    """Return the names of the models; raise an error if one is missing."""
+    names = {"--candidate": candidate} | ({} if alone else {"--baseline": baseline})
     missing = [option for option, name in names.items() if name is None]
     if missing:
         each = "each " if len(missing) == 2 else ""
@@ -219,11 +259,17 @@ def guard_of(outcomes: Outcomes | Scores, text: str) -> Guard:
             "--guard must be METRIC:ROPE or METRIC:CLASS:ROPE, e.g. recall:fraud:0.02; "
             f"got {text!r}{_meant_guard(text)}"
         )
-    return Guard(
-        metric=metric,
-        label=label_of(outcomes, label) if second_colon else None,
-        rope=rope_of(rope),
-    )
+    label_there = label_of(outcomes, label) if second_colon else None
+    side, is_level, level = rope.partition("=")
+    if is_level and side.replace("-", "_") in ("at_least", "at_most"):
+        try:
+            levels = {side.replace("-", "_"): float(level)}
+        except ValueError:
+            raise UsageError(
+                f"--guard {text!r} must end in a number, e.g. {side}=0.9; got {level!r}"
+            ) from None
+        return Guard(metric=metric, label=label_there, **levels)
+    return Guard(metric=metric, label=label_there, rope=rope_of(rope))
 
 
 def _meant_guard(text: str) -> str:

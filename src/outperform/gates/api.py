@@ -15,8 +15,17 @@ from outperform.data.scores import Scores
 from outperform.data.sources import made_serious
 from outperform.decision.rope import Rope, RopeLike
 from outperform.errors import UsageError, param
+from outperform.gates.levels import Level, levels_of
 from outperform.gates.policy import PolicyLike, gate_suite
-from outperform.gates.result import Check, Gate, Guard, GuardLike, settled
+from outperform.gates.result import (
+    Check,
+    Gate,
+    Guard,
+    GuardLike,
+    LevelCheck,
+    level_check,
+    settled,
+)
 from outperform.gates.rule import Require, check_level, check_requirement
 from outperform.inference.spec import OfTwo, declared, refuse_counted, refuse_declared
 from outperform.inference.suite import Suite
@@ -36,6 +45,8 @@ class _GateKwargs(OfTwo, total=False):
     na_values: Sequence[str] | None
     empty_is_label: bool
     never_true: Sequence[Label] | None
+    at_least: float | None
+    at_most: float | None
     require: Require
     guards: Sequence[GuardLike]
 
@@ -53,7 +64,7 @@ class _GateOfColumns(_GateOfRows, total=False):
 def gate(
     y_true: Suite,
     candidate: str,
-    baseline: str,
+    baseline: str | None = None,
     *,
     policy: PolicyLike | None = None,
     **kwargs: Unpack[_GateKwargs],
@@ -62,13 +73,19 @@ def gate(
 
 @overload
 def gate(
-    y_true: Outcomes | Scores, candidate: str, baseline: str, **kwargs: Unpack[_GateKwargs]
+    y_true: Outcomes | Scores,
+    candidate: str,
+    baseline: str | None = None,
+    **kwargs: Unpack[_GateKwargs],
 ) -> Gate: ...
 
 
 @overload
 def gate(
-    y_true: Source, candidate: str, baseline: str, **kwargs: Unpack[_GateOfColumns]
+    y_true: Source,
+    candidate: str,
+    baseline: str | None = None,
+    **kwargs: Unpack[_GateOfColumns],
 ) -> Gate: ...
 
 
@@ -76,7 +93,7 @@ def gate(
 def gate(
     y_true: LabelsLike | None,
     candidate: LabelsLike,
-    baseline: LabelsLike,
+    baseline: LabelsLike | None = None,
     **kwargs: Unpack[_GateOfRows],
 ) -> Gate: ...
 
@@ -85,11 +102,13 @@ def gate(
 def gate(
     y_true: Suite | Outcomes | Scores | Source | LabelsLike | None,
     candidate: str | LabelsLike,
-    baseline: str | LabelsLike,
+    baseline: str | LabelsLike | None = None,
     *,
     truth: str | None = None,
     metric: MetricLike | None = None,
     rope: RopeLike | None = None,
+    at_least: float | None = None,
+    at_most: float | None = None,
     require: Require = "not_worse",
     guards: Sequence[GuardLike] = (),
     policy: PolicyLike | None = None,
@@ -107,11 +126,14 @@ def gate(
     groups: ColumnLike | None = None,
     sample_weight: ColumnLike | None = None,
 ) -> Gate:
-    """Decide whether a candidate can replace a baseline.
+    """Decide whether a candidate can replace a baseline, or reaches a level.
 
     The difference is candidate − baseline. The gate passes if the whole HDI lies above the lower
     edge of the ROPE, fails if the whole HDI lies below that edge, and is undecided otherwise. If
     lower values of the metric are better, the sides and edges are reversed.
+
+    With ``at_least`` or ``at_most``, the candidate's own metric must lie beyond a threshold, and
+    the baseline is optional. With both a baseline and a level, both must hold.
 
     Parameters
     ----------
@@ -128,16 +150,24 @@ def gate(
     rope
         Region of practical equivalence: a candidate whose difference lies in it is not worse.
         Default: ±0.01.
+    at_least, at_most
+        Thresholds for the candidate's own metric, in its units, whichever direction is better. The
+        check passes if the whole interval lies beyond the threshold, fails if it lies on the other
+        side, and is undecided otherwise. A model that lies exactly on the threshold passes with
+        probability at most ``(1 - hdi_prob) / 2``, so the interval is wider than the HDI if there
+        are few errors.
     require
         ``"not_worse"`` or ``"better"``. ``"better"`` passes only if the whole HDI lies above the
         ROPE, and fails if no part of it does.
     guards
         Additional metrics that must not get worse: :class:`Guard`, or tuples of metric, class
-        (or None) and ROPE. Each is a separate comparison.
+        (or None) and ROPE. Each is a separate comparison. A guard with ``at_least`` or ``at_most``
+        requires a level instead.
     policy
         Requirement on each task of a suite: a mapping, or a TOML file with a ``[tasks]`` table.
         ``"not_worse"`` or ``"better"``, as for ``require``, which applies to all other tasks; a
-        number, the amount by which the candidate may be worse; or ``"advisory"``, shown but never
+        number, the amount by which the candidate may be worse; a mapping such as
+        ``{"at_least": 0.9}``, a level that replaces the gate's; or ``"advisory"``, shown but never
         decisive.
     hdi_prob
         Probability mass of the HDI, 0.5 or more. A candidate that is worse by exactly the ROPE's
@@ -182,6 +212,8 @@ def gate(
     Gate(pass: accuracy pass, recall pass)
     >>> g.guards[0].decision
     <Decision.LEANING_BETTER: '>'>
+    >>> op.gate(seen, "svm_l2", at_least=0.6, metric="accuracy")
+    Gate(pass: accuracy pass)
     """
     shared: dict[str, Any] = {
         "hdi_prob": check_level(hdi_prob),
@@ -205,12 +237,18 @@ def gate(
         refuse_declared(never_true)
         refuse_counted(groups=groups, sample_weight=sample_weight)
         over |= {"metric": metric, "rope": rope, "require": require, "policy": policy}
+        over |= {"levels": levels_of(at_least, at_most)}
         return gate_suite(y_true, candidate, baseline, **over, **shared)
     if policy is not None:
         raise UsageError(f"{param('policy=')} applies only to a suite; use {param('guards=')}")
+    levels = levels_of(at_least, at_most)
+    models = {"candidate": candidate} | ({} if baseline is None else {"baseline": baseline})
+    checked_guards = tuple(map(Guard.from_param, guards))
+    if baseline is None:
+        _check_alone(levels, rope, require, checked_guards)
     outcomes = read_models(
         y_true,
-        {"candidate": candidate, "baseline": baseline},
+        models,
         verb="gate",
         truth=truth,
         metric=metric,
@@ -225,22 +263,45 @@ def gate(
     metric = chosen_metric(outcomes, metric, labels=labels, pos_label=pos_label)
     checked = [
         replace(guard, metric=chosen_metric(outcomes, guard.metric, **over))
-        for guard in map(Guard.from_param, guards)
+        for guard in checked_guards
     ]
     _check_unique([Guard(metric=metric), *checked])
     for guard in checked:
         _check_rope(guard)
-    new, old = outcomes.models
-    first = compare(outcomes, new, old, metric=metric, rope=rope, **over, **shared)
-    checks = [Check(comparison=settled(first, require, n_jobs), require=require)]
-    for guard in checked:
-        about = over if guard.label is None else {"pos_label": _class_of(guard)}
-        guarded = compare(
-            outcomes, new, old, metric=guard.metric, rope=guard.rope, **about, **shared
-        )
-        guarded = settled(guarded, "not_worse", n_jobs)
-        checks.append(Check(comparison=guarded, require="not_worse", guard=guard))
+    checks: list[Check | LevelCheck] = []
+    for part in (None, *checked):
+        about = over if part is None or part.label is None else {"pos_label": _class_of(part)}
+        about = {"metric": metric if part is None else part.metric, **about}
+        if baseline is not None and (part is None or part.of_baseline):
+            new, old = outcomes.models
+            region = rope if part is None else part.rope
+            compared = compare(outcomes, new, old, rope=region, **about, **shared)
+            wanted: Require = require if part is None else "not_worse"
+            compared = settled(compared, wanted, n_jobs)
+            checks.append(Check(comparison=compared, require=wanted, guard=part))
+        for level in levels if part is None else part.levels:
+            checks.append(level_check(outcomes, level, guard=part, **about, **shared))
     return Gate(checks=tuple(checks))
+
+
+def _check_alone(
+    levels: Sequence[Level], rope: object, require: Require, guards: Sequence[Guard]
+) -> None:
+    """Raise an error if a gate without a baseline has no level, or needs a baseline."""
+    if not levels:
+        raise UsageError(
+            "a gate needs a baseline, or a level: type gate(y_true, pred_new, pred_old), or pass "
+            f"{param('at_least=', 0.9)}"
+        )
+    if rope is not None or require != "not_worse":
+        named = param("rope=") if rope is not None else param("require=")
+        raise UsageError(f"{named} compares with a baseline; pass the old model, or remove it")
+    for guard in guards:
+        if guard.of_baseline:
+            raise UsageError(
+                f"the guard {metrics.get(guard.metric).name!r} needs a baseline or a level; pass "
+                f"the old model, or {param('at_least=', 0.9)} in the guard"
+            )
 
 
 def _check_rope(guard: Guard) -> None:

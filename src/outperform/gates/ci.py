@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 
 from outperform.display.facts import Facts
 from outperform.display.numbers import for_json, for_text
-from outperform.gates.result import Gate
-from outperform.gates.text import check_name, check_sentence, gate_findings
+from outperform.gates.result import Gate, LevelCheck
+from outperform.gates.text import answer, check_name, check_sentence, gate_findings
 
 _COMMANDS = {"pass": "notice", "undecided": "warning", "fail": "error"}
 
@@ -71,7 +71,7 @@ def _test_case(suite: ElementTree.Element, facts: Facts, check: Facts, tag: str 
         inner.text = sentence if tag != "skipped" else None
     lines = [str(line) for line in _findings(check)]
     output = ElementTree.SubElement(case, "system-out")
-    output.text = "\n".join([sentence, *lines, for_text(check["comparison"]["signature"])])
+    output.text = "\n".join([sentence, *lines, for_text(answer(check)["signature"])])
 
 
 def _findings(check: Facts) -> list[str]:
@@ -107,7 +107,8 @@ def gate_annotations(gate: Gate) -> str:
 def gate_outputs(gate: Gate) -> str:
     """Return a gate as step outputs of GitHub Actions: fixed words and numbers only.
 
-    A gate over tasks has a result but no single difference.
+    A gate over tasks has a result but no single difference; one without a baseline has an estimate
+    instead.
 
     Parameters
     ----------
@@ -125,9 +126,16 @@ def gate_outputs(gate: Gate) -> str:
     hdi_low=0.208...
     hdi_high=0.387...
     """
-    main = gate.main
     outputs: dict[str, str | float] = {"status": gate.status.value}
-    if gate.checks[0].task is None:
+    first = gate.checks[0]
+    if first.task is None and isinstance(first, LevelCheck):
+        outputs |= {
+            "estimate": first.estimate.mean,
+            "hdi_low": first.estimate.hdi.low,
+            "hdi_high": first.estimate.hdi.high,
+        }
+    elif first.task is None:
+        main = gate.main
         outputs |= {
             "decision": main.decision.name.lower(),
             "difference": main.mean,

@@ -17,52 +17,71 @@ from typing import Any, TypeAlias, get_args
 
 from outperform.comparison.result import Comparison
 from outperform.data.sources import made_serious
-from outperform.errors import DataError, UsageError, unknown_name
-from outperform.gates.result import Check, Gate, settled
+from outperform.errors import DataError, UsageError, param, unknown_name
+from outperform.gates.levels import Level, Side, levels_of
+from outperform.gates.result import Check, Gate, LevelCheck, level_check, settled
 from outperform.gates.rule import Require, check_requirement
 from outperform.inference.spec import rope_for
-from outperform.inference.suite import ScoreSuite, Suite
+from outperform.inference.suite import ScoreSuite, Suite, shared_question
+from outperform.posterior.rng import child
 from outperform.suite.api import compare_suite
 
 ADVISORY = "advisory"
+_LEVEL_STREAM = 1 << 30
 
-PolicyLike: TypeAlias = "Mapping[str, str | float] | str | os.PathLike[str]"
+PolicyLike: TypeAlias = "Mapping[str, str | float | Mapping[str, float]] | str | os.PathLike[str]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """Requirement on one task, its margin, and whether it is only advisory."""
+    """Requirement on one task, its margin, its levels, and whether it is only advisory."""
 
     require: Require
     margin: float | None = None
+    levels: tuple[Level, ...] = ()
     advisory: bool = False
 
     @classmethod
-    def from_param(cls, task: str, rule: object, default: Require) -> Rule:
-        """Convert a requirement, a margin, or ``"advisory"``."""
-        if rule == ADVISORY:
-            return cls(require=default, advisory=True)
+    def from_param(
+        cls, task: str, rule: object, default: Require, levels: tuple[Level, ...] = ()
+    ) -> Rule:
+        """Convert a requirement, a margin, a level, or ``"advisory"``."""
+        if isinstance(rule, str) and rule == ADVISORY:
+            return cls(require=default, levels=levels, advisory=True)
         if isinstance(rule, str) and rule in get_args(Require):
-            return cls(require=rule)  # type: ignore[arg-type]
+            return cls(require=rule, levels=levels)  # type: ignore[arg-type]
+        if isinstance(rule, Mapping) and rule and set(rule) <= set(get_args(Side)):
+            try:
+                return cls(
+                    require=default, levels=levels_of(rule.get("at_least"), rule.get("at_most"))
+                )
+            except UsageError as error:
+                raise UsageError(f"the policy of {task!r}: {error}") from error
         if (
             isinstance(rule, (int, float))
             and not isinstance(rule, bool)
             and 0 <= rule < float("inf")
         ):
-            return cls(require="not_worse", margin=float(rule))
+            return cls(require="not_worse", margin=float(rule), levels=levels)
         raise UsageError(
-            f"the policy of {task!r} must be 'not_worse', 'better', 'advisory', or a margin such "
-            f"as 0.02; got {rule!r}"
+            f"the policy of {task!r} must be 'not_worse', 'better', 'advisory', a margin such as "
+            f"0.02, or a level such as {{at_least = 0.9}}; got {rule!r}"
         )
 
 
-def rules_of(suite: Suite, policy: PolicyLike | None, default: Require) -> dict[str, Rule]:
+def rules_of(
+    suite: Suite, policy: PolicyLike | None, default: Require, levels: tuple[Level, ...] = ()
+) -> dict[str, Rule]:
     """Return the rule of every task. A policy may name only tasks of the suite."""
-    by_task = read_policy(policy) if isinstance(policy, (str, os.PathLike)) else dict(policy or {})
+    by_task: dict[str, object] = (
+        read_policy(policy) if isinstance(policy, (str, os.PathLike)) else dict(policy or {})
+    )
     for task in by_task:
         if task not in suite.tasks:
             raise UsageError(unknown_name("task", task, suite.tasks))
-    rules = {task: Rule.from_param(task, by_task.get(task, default), default) for task in suite}
+    rules = {
+        task: Rule.from_param(task, by_task.get(task, default), default, levels) for task in suite
+    }
     if all(rule.advisory for rule in rules.values()):
         raise UsageError("every task in the policy is advisory; at least one must be binding")
     return rules
@@ -93,29 +112,79 @@ def gate_suite(
     *,
     policy: PolicyLike | None,
     require: Require,
+    levels: tuple[Level, ...],
     n_jobs: int | None,
     **kwargs: Any,
 ) -> Gate:
-    """Check every task against its rule."""
+    """Check every task against its rule: the baseline, if there is one, and its levels."""
     check_requirement(require)
-    rules = rules_of(suite, policy, require)
-    compared = compare_suite(_withholding(suite), candidate, baseline, n_jobs=n_jobs, **kwargs)
-    n_binding = sum(not rule.advisory for rule in rules.values())
-    checks = []
+    rules = rules_of(suite, policy, require, levels)
     source = f" in {os.fspath(policy)}" if isinstance(policy, (str, os.PathLike)) else ""
+    if baseline is None:
+        _check_without_baseline(rules, require, kwargs)
+    suite = _withholding(suite)
+    compared: Mapping[str, Comparison] = {}
+    if baseline is not None:
+        compared = compare_suite(suite, candidate, baseline, n_jobs=n_jobs, **kwargs).tasks
+    # Each comparison and each level can fail the gate.
+    n_binding = sum(
+        len(rule.levels) + (baseline is not None) for rule in rules.values() if not rule.advisory
+    )
+    checks: list[Check | LevelCheck] = []
     for task, rule in rules.items():
-        name = f"the policy's margin for {task!r}{source},"
-        comparison = _with_margin(compared.tasks[task], rule.margin, name)
-        checks.append(
-            Check(
-                comparison=settled(comparison, rule.require, n_jobs),
-                require=rule.require,
-                task=task,
-                advisory=rule.advisory,
-                n_checks=n_binding,
-            )
-        )
+        shared: dict[str, Any] = {
+            "task": task,
+            "advisory": rule.advisory,
+            "n_checks": n_binding,
+        }
+        if baseline is not None:
+            name = f"the policy's margin for {task!r}{source},"
+            comparison = _with_margin(compared[task], rule.margin, name)
+            comparison = settled(comparison, rule.require, n_jobs)
+            checks.append(Check(comparison=comparison, require=rule.require, **shared))
+        checks += [
+            _level_of_task(suite, candidate, level, n_jobs=n_jobs, **kwargs, **shared)
+            for level in rule.levels
+        ]
     return Gate(checks=tuple(checks))
+
+
+def _check_without_baseline(
+    rules: Mapping[str, Rule], require: Require, kwargs: Mapping[str, Any]
+) -> None:
+    """Raise an error if a task has no level, or a rule needs a baseline."""
+    if kwargs.get("rope") is not None or require != "not_worse":
+        named = param("rope=") if require == "not_worse" else param("require=")
+        raise UsageError(f"{named} compares with a baseline; pass the old model, or remove it")
+    for task, rule in rules.items():
+        if not rule.levels or rule.margin is not None or rule.require != require:
+            raise UsageError(
+                f"task {task!r} needs a baseline, or a level: pass the old model, or "
+                f"{param('at_least=', 0.9)}"
+            )
+
+
+def _level_of_task(
+    suite: Suite, candidate: object, level: Level, *, task: str, **kwargs: Any
+) -> LevelCheck:
+    """Return the check of a level on one task, with a random stream of its own."""
+    if isinstance(suite, ScoreSuite):
+        raise UsageError(
+            f"a level needs the items of every task; {param('Suite.from_scores', False)} has only "
+            "scores"
+        )
+    if not isinstance(candidate, str) or candidate not in suite.models:
+        raise UsageError(unknown_name("model", str(candidate), suite.models))
+    asked = {**kwargs, **shared_question(kwargs)}
+    for name in ("rope", "labels", "groups", "sample_weight"):
+        asked.pop(name, None)
+    # The comparisons of the tasks use the streams 0, 1, ….
+    stream = child(asked["random_state"], _LEVEL_STREAM + sorted(suite.tasks).index(task))
+    asked |= {"metric": suite.metrics[task], "random_state": stream}
+    try:
+        return level_check(suite.tasks[task].select([candidate]), level, task=task, **asked)
+    except UsageError as error:
+        raise UsageError(f"task {task!r}: {error}") from error
 
 
 def _withholding(suite: Suite) -> Suite:

@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from outperform._json import Plain, written
-from outperform._typing import Label
+from outperform._typing import Label, Seed
 from outperform.comparison.result import Comparison, answer_spec
+from outperform.data.outcomes import Outcomes
+from outperform.data.scores import Scores
+from outperform.decision.intervals import Interval
 from outperform.decision.rope import RopeLike
 from outperform.display.cards import Notebook
 from outperform.display.document import Document
 from outperform.display.layout import Page, plain
 from outperform.errors import CallError, UsageError, param
 from outperform.findings import Finding
+from outperform.gates.levels import (
+    Level,
+    Side,
+    items_to_level,
+    level_findings,
+    level_status,
+    levels_of,
+    limits_of,
+    near_end,
+    settled_level,
+)
 from outperform.gates.rule import (
     GateStatus,
     Require,
@@ -33,8 +47,12 @@ from outperform.gates.text import (
     gate_sentences,
     gate_table,
 )
+from outperform.inference.engine import check_draws
+from outperform.inference.spec import make_spec
 from outperform.metrics.metric import MetricLike
 from outperform.planning.more_data import Needed
+from outperform.posterior.rng import seed_sequence
+from outperform.results.estimate import Estimate, answer_one
 
 _MOST_TIMES, _MOST_DRAWS = 16, 1_000_000
 # These findings show only that there is not enough evidence. Other serious findings show that
@@ -46,7 +64,7 @@ GuardLike: TypeAlias = "Guard | tuple[MetricLike, Label | None, RopeLike | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guard:
-    """Additional metric that must not get worse.
+    """Additional metric that must not get worse, or must reach a level.
 
     Parameters
     ----------
@@ -56,16 +74,33 @@ class Guard:
         Class to compare with the rest; None for a metric over all classes.
     rope
         Region of practical equivalence. Default: ±0.01.
+    at_least, at_most
+        Thresholds for the candidate's own value. The guard is then compared with the baseline only
+        if it also has a ROPE.
 
     Examples
     --------
-    >>> Guard.from_param(("recall", "fraud", 0.02))
-    Guard(metric='recall', label='fraud', rope=0.02)
+    >>> Guard.from_param(("recall", "fraud", 0.02)).rope
+    0.02
+    >>> Guard(metric="recall", label="fraud", at_least=0.9).of_baseline
+    False
     """
 
     metric: MetricLike
     label: Label | None = None
     rope: RopeLike | None = None
+    at_least: float | None = None
+    at_most: float | None = None
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """Thresholds for the candidate's own value."""
+        return levels_of(self.at_least, self.at_most)
+
+    @property
+    def of_baseline(self) -> bool:
+        """Whether the candidate is compared with the baseline."""
+        return self.rope is not None or not self.levels
 
     @classmethod
     def from_param(cls, guard: GuardLike) -> Guard:
@@ -105,20 +140,12 @@ class TaskCheck(NamedTuple):
     n_checks: int
 
 
-@written(
-    "guard=guarded class=guard.label require status=status.value edge more_items needed "
-    "withheld near_edge findings comparison *_of_suite"
-)
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Check(Plain):
-    """One comparison of a gate and its requirement.
+class AnyCheck(Plain):
+    """What every check of a gate has.
 
     Parameters
     ----------
-    comparison
-        Candidate − baseline.
-    require
-        ``"not_worse"`` or ``"better"``.
     guard
         Guard that is checked; None for the main metric.
     task
@@ -130,12 +157,82 @@ class Check(Plain):
         factor, so additional tasks do not cause more wrong failures.
     """
 
-    comparison: Comparison
-    require: Require
     guard: Guard | None = None
     task: str | None = None
     advisory: bool = False
     n_checks: int = 1
+
+    @property
+    def status(self) -> GateStatus:
+        """Result of the check: pass, fail or undecided."""
+        raise NotImplementedError
+
+    @property
+    def needed(self) -> Needed | None:
+        """Approximate number of further items needed to decide, as a range; None if decided.
+
+        It is also None if the rest of a pool cannot decide it.
+        """
+        raise NotImplementedError
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Findings about the data and the result, and about their use in a gate."""
+        raise NotImplementedError
+
+    @property
+    def answer(self) -> Comparison | Estimate:
+        """Comparison or estimate that is checked."""
+        raise NotImplementedError
+
+    @property
+    def more_items(self) -> int | None:
+        """Safe number of additional items; 0 if decided, None if unknown."""
+        if self.status is not GateStatus.UNDECIDED:
+            return 0
+        needed = self.needed
+        return None if needed is None else needed.n
+
+    @property
+    def guarded(self) -> bool:
+        """Whether the check is of a guard and not of the main metric."""
+        return self.guard is not None
+
+    @property
+    def withheld(self) -> tuple[str, ...]:
+        """Names of serious findings; if there are any, the check is undecided."""
+        return serious(self.findings)
+
+    @property
+    def _of_suite(self) -> TaskCheck | None:
+        if self.task is None:
+            return None
+        return TaskCheck(self.task, self.advisory, self.n_checks)
+
+
+@written(
+    "guard=guarded class=guard.label require status=status.value edge more_items needed "
+    "withheld near_edge findings comparison *_of_suite"
+)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check(AnyCheck):
+    """One comparison of a gate and its requirement.
+
+    Parameters
+    ----------
+    comparison
+        Candidate − baseline.
+    require
+        ``"not_worse"`` or ``"better"``.
+    """
+
+    comparison: Comparison
+    require: Require
+
+    @property
+    def answer(self) -> Comparison:
+        """The comparison."""
+        return self.comparison
 
     @property
     def status(self) -> GateStatus:
@@ -155,21 +252,9 @@ class Check(Plain):
         return items_to_judge(self.comparison, require=self.require)
 
     @property
-    def more_items(self) -> int | None:
-        """Safe number of additional items; 0 if decided, None if unknown."""
-        if self.status is not GateStatus.UNDECIDED:
-            return 0
-        return None if self.needed is None else self.needed.n
-
-    @property
     def findings(self) -> tuple[Finding, ...]:
         """Findings about the comparison, and about its use in a gate."""
         return findings_of(self.comparison, self.require)
-
-    @property
-    def guarded(self) -> bool:
-        """Whether the check is of a guard and not of the main metric."""
-        return self.guard is not None
 
     @property
     def edge(self) -> float:
@@ -181,49 +266,114 @@ class Check(Plain):
         """Whether other draws could move the interval across that edge."""
         return claim_of(self.comparison, self.require).near_edge is not None
 
-    @property
-    def _of_suite(self) -> TaskCheck | None:
-        if self.task is None:
-            return None
-        return TaskCheck(self.task, self.advisory, self.n_checks)
+
+@written(
+    "guard=guarded class=guard.label require=level.side status=status.value edge=level.value "
+    "more_items needed withheld near_edge findings interval estimate *_of_suite"
+)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelCheck(AnyCheck):
+    """The candidate's own metric and the threshold that it must reach.
+
+    Parameters
+    ----------
+    estimate
+        Posterior of the candidate's metric.
+    level
+        The threshold.
+    """
+
+    estimate: Estimate
+    level: Level
 
     @property
-    def withheld(self) -> tuple[str, ...]:
-        """Names of serious findings; if there are any, the check is undecided."""
-        return serious(self.findings)
+    def answer(self) -> Estimate:
+        """The estimate."""
+        return self.estimate
+
+    @property
+    def interval(self) -> Interval:
+        """Interval that must lie beyond the threshold; at least as wide as the HDI.
+
+        If there are few errors, it is wider, so a model that lies exactly on the threshold passes
+        in at most half of the remaining probability.
+        """
+        return limits_of(self.estimate)
+
+    @property
+    def status(self) -> GateStatus:
+        """Result of the check: pass, fail or undecided."""
+        return level_status(self.estimate, self.level, n_checks=self.n_checks)
+
+    @property
+    def needed(self) -> Needed | None:
+        """Approximate number of further items needed to decide, as a range; None if decided."""
+        return items_to_level(self.estimate, self.level)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Findings about the estimate, and about its use in a gate."""
+        return level_findings(self.estimate, self.level)
+
+    @property
+    def near_edge(self) -> bool:
+        """Whether other draws could move the interval across the threshold."""
+        return near_end(self.estimate, self.level) is not None
 
 
-@written("names=main.names status=status.value require checks findings", kind="gate")
+@written("names status=status.value require checks findings", kind="gate")
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Gate(Plain, Notebook):
-    """Decision on whether the candidate can replace the baseline, with its checks.
+    """Decision on whether the candidate can replace the baseline, or reaches a level.
 
     Parameters
     ----------
     checks
-        The main check, then one per guard; for a suite, one per task.
+        The comparison with the baseline, then the levels, then the guards; for a suite, those of
+        each task.
     """
 
-    checks: tuple[Check, ...]
+    checks: tuple[Check | LevelCheck, ...]
 
     def __bool__(self) -> bool:
         """Raise an error, because an undecided gate is neither true nor false."""
         raise CallError("a gate is passed, failed or undecided; type gate.passed or gate.status")
 
     @property
-    def main(self) -> Comparison:
-        """Comparison of the first check."""
-        return self.checks[0].comparison
+    def names(self) -> tuple[str, ...]:
+        """Candidate, and baseline if there is one."""
+        for check in self.checks:
+            if isinstance(check, Check):
+                return check.comparison.names
+        return (self.levels[0].name,)
 
     @property
-    def require(self) -> Require:
+    def main(self) -> Comparison:
+        """Comparison with the baseline in the main metric."""
+        for check in self.checks:
+            if isinstance(check, Check):
+                return check.comparison
+        raise CallError(
+            "this gate has no baseline, so it has no comparison; type gate.levels[0], the "
+            "candidate's estimate"
+        )
+
+    @property
+    def require(self) -> Require | Side:
         """Requirement on the main metric."""
-        return self.checks[0].require
+        first = self.checks[0]
+        return first.require if isinstance(first, Check) else first.level.side
 
     @property
     def guards(self) -> tuple[Comparison, ...]:
         """Comparisons of the guards, in order."""
-        return tuple(check.comparison for check in self.checks[1:])
+        found = [check.comparison for check in self.checks if isinstance(check, Check)]
+        return tuple(found[1:])
+
+    @property
+    def levels(self) -> tuple[Estimate, ...]:
+        """Estimates of the candidate that are compared with a level, in order."""
+        return tuple(check.estimate for check in self.checks if isinstance(check, LevelCheck))
 
     @property
     def status(self) -> GateStatus:
@@ -281,7 +431,7 @@ class Gate(Plain, Notebook):
 
     def __repr__(self) -> str:
         checks = ", ".join(
-            f"{check.task or check.comparison.metric} {check.status.value}" for check in self.checks
+            f"{check.task or check.answer.metric} {check.status.value}" for check in self.checks
         )
         return f"Gate({self.status.value}: {checks})"
 
@@ -304,6 +454,58 @@ def settled(comparison: Comparison, require: Require, n_jobs: int | None) -> Com
             n_jobs=n_jobs,
         )
     return comparison
+
+
+def level_check(
+    data: Outcomes | Scores,
+    level: Level,
+    *,
+    hdi_prob: float,
+    n_draws: int | None,
+    random_state: Seed,
+    n_jobs: int | None,
+    guard: Guard | None = None,
+    task: str | None = None,
+    advisory: bool = False,
+    n_checks: int = 1,
+    paired: bool = True,
+    **asked: Any,
+) -> LevelCheck:
+    """Return the check of a level of the first model in the data.
+
+    It does not depend on the other model, so ``paired`` is ignored.
+
+    Parameters
+    ----------
+    data
+        Outcomes or scores; the first model is the candidate.
+    level
+        The threshold.
+    hdi_prob, n_draws, random_state, n_jobs, **asked
+        As for :func:`outperform.estimate`.
+    guard, task, advisory, n_checks
+        As for :class:`LevelCheck`.
+    paired
+        Ignored.
+    """
+    spec = make_spec(data.select([data.models[0]]), paired=False, **asked)
+    level = level.within(spec.metric)
+    estimate = answer_one(
+        spec,
+        verb="estimate",
+        prob=hdi_prob,
+        n_draws=check_draws(n_draws),
+        seed=seed_sequence(random_state),
+        n_jobs=n_jobs,
+    )
+    return LevelCheck(
+        estimate=settled_level(estimate, level, n_jobs),
+        level=level,
+        guard=guard,
+        task=task,
+        advisory=advisory,
+        n_checks=n_checks,
+    )
 
 
 def _check_edge(comparison: Comparison, require: Require) -> None:

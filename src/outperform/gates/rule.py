@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from enum import Enum
 from typing import Literal, NamedTuple, get_args
@@ -16,6 +16,7 @@ from outperform.errors import UsageError, param, unknown_name
 from outperform.findings import Finding, finding
 from outperform.inference.diagnostics import unseen_finding
 from outperform.inference.judges import drawn_of, is_judged
+from outperform.inference.spec import Spec
 from outperform.inference.spelling import SPELLED, spelling_finding
 from outperform.inference.summary import summarize
 from outperform.inference.thresholds import SAFE_ERRORS
@@ -25,7 +26,7 @@ from outperform.planning.more_data import Needed, items_needed
 TOO_COARSE = "monte_carlo_too_coarse"
 # A candidate that is worse by exactly the ROPE's half-width passes with probability (1 − prob) / 2:
 # at most one in four at the minimum, and at most one in ten at the usual minimum.
-_MIN_PROB, _USUAL_PROB = 0.5, 0.8
+_MIN_PROB, USUAL_PROB = 0.5, 0.8
 Require = Literal["not_worse", "better"]
 
 
@@ -122,7 +123,7 @@ def findings_of(comparison: Comparison, require: Require) -> tuple[Finding, ...]
     spelling = tuple(_spelling(comparison, require))
     undefined = tuple(_unobserved(comparison))
     unseen = () if undefined else tuple(unseen_finding(comparison.spec))
-    drawn = tuple(_sampling(comparison))
+    drawn = tuple(sampling_findings(comparison.spec, comparison.findings))
     replaced = {item.name for item in (*coarse, *spelling, *unseen, *drawn)}
     return (
         *(item for item in comparison.findings if item.name not in replaced),
@@ -156,7 +157,7 @@ def check_level(hdi_prob: float) -> float:
     """
     prob = check_prob(hdi_prob)
     if prob < _MIN_PROB:
-        meant = 1 - prob if prob <= 1 - _USUAL_PROB else 0.95
+        meant = 1 - prob if prob <= 1 - USUAL_PROB else 0.95
         raise UsageError(
             f"{param('hdi_prob')} of a gate must be {_MIN_PROB:g} or more; with {prob:g} a "
             "candidate that is worse by the half-width of the ROPE passes in "
@@ -168,8 +169,8 @@ def check_level(hdi_prob: float) -> float:
 def _lenient(comparison: Comparison) -> Iterator[Finding]:
     """Yield the finding about an HDI mass so low that a worse candidate often passes."""
     prob = comparison.hdi.prob
-    if prob < _USUAL_PROB:
-        yield finding("lenient_level", prob=prob, passing=(1 - prob) / 2, usual=_USUAL_PROB)
+    if prob < USUAL_PROB:
+        yield finding("lenient_level/rope", prob=prob, passing=(1 - prob) / 2, usual=USUAL_PROB)
 
 
 def withheld(comparison: Comparison) -> tuple[str, ...]:
@@ -199,19 +200,39 @@ def _unobserved(comparison: Comparison) -> Iterator[Finding]:
     models = (comparison.a, comparison.b)
     empty = [model.name for model in models if not model.observed_defined]
     if empty:
-        yield finding("nothing_observed", metric=comparison.metric, models=" and of ".join(empty))
+        yield undefined_finding(comparison.metric, empty)
 
 
-def _sampling(comparison: Comparison) -> Iterator[Finding]:
+def undefined_finding(metric: str, models: Sequence[str]) -> Finding:
+    """Return the finding about models for which no item defines the metric.
+
+    Parameters
+    ----------
+    metric
+        Name of the metric.
+    models
+        Names of the models.
+    """
+    return finding("nothing_observed", metric=metric, models=" and of ".join(models))
+
+
+def sampling_findings(spec: Spec, findings: Sequence[Finding]) -> Iterator[Finding]:
     """Yield findings that keep a judge-based gate from passing: undeclared sampling, few labels.
 
     If items were labelled because of complaints, the judge's ratings need not show it, so an even
     mix of ratings proves nothing.
+
+    Parameters
+    ----------
+    spec
+        The question.
+    findings
+        Findings about its result.
     """
-    named = {item.name: item for item in comparison.findings}
+    named = {item.name: item for item in findings}
     if few := named.get("few_effective_labels"):
         yield replace(few, level="serious")
-    if not is_judged(comparison.spec) or drawn_of(comparison.spec) is not None:
+    if not is_judged(spec) or drawn_of(spec) is not None:
         return
     if uneven := named.get("chosen_by_ratings"):
         yield replace(uneven, level="serious")

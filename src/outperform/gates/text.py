@@ -18,9 +18,9 @@ from outperform.findings import counted, listed
 
 _LIMIT = 40
 _STREAM = re.compile(r"(\bseed=\d+)[.\d]*")
-_FIRST = ("check", "status", "hdi", "difference", "rope", "observed", "decision")
+_FIRST = ("check", "status", "required", "hdi", "difference", "rope", "observed", "decision")
 # ROPE and observed value are drawn.
-_IN_CARD = ("check", "status", "decision", "difference", "hdi")
+_IN_CARD = ("check", "status", "required", "decision", "difference", "hdi")
 _LEVELS = ("serious", "warning", "note")
 _HEADS = {"pass": "Gate passed", "fail": "Gate failed", "undecided": "Gate undecided"}
 _MARKS = {"pass": "✅", "fail": "❌", "undecided": "❔"}
@@ -32,6 +32,12 @@ _CLAUSES = {
     ("better", "pass"): "{a} is better than {b} in {what}",
     ("better", "fail"): "{a} is not better than {b} in {what}",
     ("better", "undecided"): "not enough evidence to tell whether {a} is better than {b} in {what}",
+    ("at_least", "pass"): "{a} has {what} above {edge}",
+    ("at_least", "fail"): "{a} has {what} below {edge}",
+    ("at_least", "undecided"): "not enough evidence to tell whether {a} has {what} above {edge}",
+    ("at_most", "pass"): "{a} has {what} below {edge}",
+    ("at_most", "fail"): "{a} has {what} above {edge}",
+    ("at_most", "undecided"): "not enough evidence to tell whether {a} has {what} below {edge}",
 }
 
 
@@ -49,9 +55,11 @@ def gate_headline(facts: Facts) -> str:
     if "task" in checks[0]:
         return for_text(f"{_HEADS[status]}: {_tasks_clause(facts)}.")
     if status == "pass":
-        n_guards = len(checks) - 1
+        main = [check for check in checks if not check["guard"]] or checks[:1]
+        n_guards = len(checks) - len(main)
         passing = ", and the guard passes" if n_guards == 1 else f", and {n_guards} guards pass"
-        clauses = _clause(facts, checks[0]) + (passing if n_guards else "")
+        clauses = "; ".join(_clause(facts, check) for check in main)
+        clauses += passing if n_guards else ""
     else:
         concerned = [check for check in checks if check["status"] == status]
         clauses = "; ".join(_clause(facts, check) for check in concerned)
@@ -60,15 +68,34 @@ def gate_headline(facts: Facts) -> str:
 
 def _tasks_clause(facts: Facts) -> str:
     """Return the number of binding tasks behind the result of a suite's gate, and their names."""
-    a, b = read.names(facts, limit=_LIMIT)
+    a, *rest = _names(facts)
     binding = [check for check in facts["checks"] if not check.get("advisory")]
-    n, status = counted(len(binding), "tasks"), facts["status"]
+    tasks = dict.fromkeys(str(check["task"]) for check in binding)
+    n, status = counted(len(tasks), "tasks"), facts["status"]
+    against = f" against {rest[0]}" if rest else ""
     if status == "pass":
-        return f"{a} passes against {b} on {'all ' if len(binding) > 1 else ''}{n}"
-    concerned = [str(check["task"]) for check in binding if check["status"] == status]
+        return f"{a} passes{against} on {'all ' if len(tasks) > 1 else ''}{n}"
+    concerned = dict.fromkeys(str(one["task"]) for one in binding if one["status"] == status)
     names = listed([for_text(task, limit=_LIMIT) for task in concerned], most=5)
     verb = "fails" if status == "fail" else "is undecided"
-    return f"{a} against {b} {verb} on {len(concerned)} of {n}: {names}"
+    return f"{a}{against} {verb} on {len(concerned)} of {n}: {names}"
+
+
+def answer(check: Facts) -> Facts:
+    """Return the comparison of a check, or the estimate that it compares with a level.
+
+    Parameters
+    ----------
+    check
+        The check.
+    """
+    facts: Facts = check["estimate"] if "estimate" in check else check["comparison"]
+    return facts
+
+
+def _names(facts: Facts) -> list[str]:
+    """Return the candidate, and the baseline if there is one, as escaped text."""
+    return [for_text(name, limit=_LIMIT) for name in facts["names"]]
 
 
 def check_name(check: Facts) -> str:
@@ -79,7 +106,7 @@ def check_name(check: Facts) -> str:
     >>> check_name({"class": "fraud", "comparison": {"metric": "recall"}})
     'recall of fraud'
     """
-    comparison, label = check["comparison"], check["class"]
+    comparison, label = answer(check), check["class"]
     if label is None and str(comparison.get("pos_label")) not in ("1", "True"):
         label = comparison.get("pos_label")
     name = read.metric(comparison, of=None if label is None else for_text(label, limit=_LIMIT))
@@ -119,7 +146,8 @@ def gate_sentences(facts: Facts) -> list[str]:
     ...               "rope": {"low": -0.005, "high": 0.005}}
     >>> check = {"guard": False, "class": None, "require": "better", "status": "pass",
     ...          "edge": 0.005, "withheld": [], "more_items": 0, "comparison": comparison}
-    >>> facts = {"names": ["new", "old"], "status": "pass", "checks": [check, check]}
+    >>> checks = [check, check | {"guard": True}]
+    >>> facts = {"names": ["new", "old"], "status": "pass", "checks": checks}
     >>> gate_sentences(facts)[0]
     'Gate passed: new is better than old in f1, and the guard passes.'
     >>> len(gate_sentences(facts)), len(gate_sentences(facts | {"checks": [check]}))
@@ -133,15 +161,18 @@ def gate_sentences(facts: Facts) -> list[str]:
 
 def gate_table(facts: Facts) -> Table:
     """Return one row per check: the difference, its HDI, the ROPE, the result."""
-    prob = read.hdi_label(facts["checks"][0]["comparison"])
+    prob = read.hdi_label(answer(facts["checks"][0]))
+    compared = any("comparison" in check for check in facts["checks"])
+    all_compared = all("comparison" in check for check in facts["checks"])
     columns = (
         text_column("check"),
         text_column("status"),
         Column(key="observed", align="right"),
         Column(key="difference", heading="mean", align="right"),
         Column(key="hdi", heading=prob),
-        Column(key="rope", heading="ROPE"),
-        text_column("decision"),
+        *([Column(key="rope", heading="ROPE")] if compared else []),
+        *([text_column("decision")] if compared else []),
+        *([] if all_compared else [text_column("required")]),
     )
     return Table(columns, tuple(_row(check) for check in facts["checks"]))
 
@@ -149,13 +180,14 @@ def gate_table(facts: Facts) -> Table:
 def gate_document(facts: Facts) -> Document:
     """Return a gate: result, checks with their intervals, sentences, findings."""
     checks = facts["checks"]
-    comparisons, table = [check["comparison"] for check in checks], gate_table(facts)
+    comparisons, table = [answer(check) for check in checks], gate_table(facts)
     of_suite, measured = "task" in checks[0], _measured(checks)
-    difference = f"The difference is {_difference(facts)}"
-    notes = [
-        Note(f"{difference}.", card=False),
-        Note(f"{difference} ({measured}).", screen="never"),
-    ]
+    notes = []
+    if difference := _difference(facts):
+        notes = [
+            Note(f"{difference}.", card=False),
+            Note(f"{difference} ({measured}).", screen="never"),
+        ]
     if of_suite:
         notes.append(Note(_rates(facts)))
     brief = _deciding(facts) if of_suite else checks
@@ -168,13 +200,16 @@ def gate_document(facts: Facts) -> Document:
         for check in checks
     ]
     signatures = [for_text(comparison["signature"]) for comparison in comparisons]
-    sizes = counted(len(checks), "tasks") if of_suite else ", ".join(read.seen(comparisons[0])[:2])
+    n_tasks = len({check.get("task") for check in checks})
+    sizes = counted(n_tasks, "tasks") if of_suite else ", ".join(read.seen(comparisons[0])[:2])
     return Document(
         headline=gate_headline(facts),
         lead=[Note(measured, card=False)],
-        screen=[Rows(table=table, first=_FIRST, labels=["check"])],
-        table=table.only(_IN_CARD),
-        spans=[span(comparison, rope=comparison["rope"]) for comparison in comparisons],
+        screen=[
+            Rows(table=table, first=[key for key in _FIRST if key in table.keys], labels=["check"])
+        ],
+        table=table.only([key for key in _IN_CARD if key in table.keys]),
+        spans=[span(one, rope=one.get("rope")) for one in comparisons],
         more=table,
         notes=notes,
         findings=gate_findings(checks),
@@ -188,8 +223,10 @@ def gate_document(facts: Facts) -> Document:
 
 def _measured(checks: Sequence[Facts]) -> str:
     """Return the interval and the ROPE, or every ROPE if they differ."""
-    ropes = dict.fromkeys(read.rope_text(check["comparison"]) for check in checks)
-    return f"{read.hdi_label(checks[0]['comparison'])}, ROPE {' and '.join(ropes)}"
+    interval = read.hdi_label(answer(checks[0]))
+    compared = [check["comparison"] for check in checks if "comparison" in check]
+    ropes = dict.fromkeys(map(read.rope_text, compared))
+    return f"{interval}, ROPE {' and '.join(ropes)}" if ropes else interval
 
 
 def _deciding(facts: Facts) -> list[Facts]:
@@ -203,11 +240,18 @@ def _deciding(facts: Facts) -> list[Facts]:
 def _rates(facts: Facts) -> str:
     """Return the largest error probabilities of a policy over several tasks."""
     first = facts["checks"][0]
-    share = numbers.percent((1 - first["comparison"]["hdi"]["prob"]) / 2)
+    share = numbers.percent((1 - answer(first)["hdi"]["prob"]) / 2)
+    has_levels = any("estimate" in check for check in facts["checks"])
+    what = "binding checks" if has_levels else "binding tasks"
+    allowed = "all requirements hold" if has_levels else "it is within the margin on every task"
+    missed = (
+        "If some requirement does not hold, the candidate"
+        if has_levels
+        else "If the candidate is worse than allowed on some task, it"
+    )
     return (
-        "If the candidate is worse than allowed on some task, it wrongly passes with probability "
-        f"at most {share}. If it is within the margin on every task, it wrongly fails with "
-        f"probability at most {share}, over all {counted(first['n_checks'], 'binding tasks')}."
+        f"{missed} wrongly passes with probability at most {share}. If {allowed}, it wrongly "
+        f"fails with probability at most {share}, over all {counted(first['n_checks'], what)}."
     )
 
 
@@ -216,8 +260,14 @@ def gate_markdown(facts: Facts) -> str:
     parts = [
         f"### {_MARKS[facts['status']]} {for_markdown(gate_headline(facts), inline=True)}",
         gate_table(facts).to_markdown(),
-        f"The difference is {for_markdown(_difference(facts), inline=True)} "
-        f"({for_markdown(_measured(facts['checks']), inline=True)}).",
+        *(
+            [
+                f"{for_markdown(difference, inline=True)} "
+                f"({for_markdown(_measured(facts['checks']), inline=True)})."
+            ]
+            if (difference := _difference(facts))
+            else []
+        ),
         *([_rates(facts)] if "task" in facts["checks"][0] else []),
         _bullets(check_sentence(facts, check) for check in facts["checks"]),
     ]
@@ -227,7 +277,7 @@ def gate_markdown(facts: Facts) -> str:
     if findings:
         parts.append(f"Findings:\n\n{_bullets(findings)}")
     signatures = "<br>".join(
-        for_markdown(check["comparison"]["signature"], inline=True) for check in facts["checks"]
+        for_markdown(answer(check)["signature"], inline=True) for check in facts["checks"]
     )
     return "\n\n".join([*parts, f"<sub>{signatures}</sub>"])
 
@@ -256,12 +306,14 @@ def _result_text(facts: Facts, check: Facts) -> str:
 
 
 def _clause(facts: Facts, check: Facts) -> str:
-    a, b = read.names(facts, limit=_LIMIT)
+    a, b = (*_names(facts), "")[:2]
     clause = _CLAUSES[check["require"], check["status"]]
-    return clause.format(a=a, b=b, what=check_name(check))
+    return clause.format(a=a, b=b, what=check_name(check), edge=f"{check.get('edge', 0.0):.6g}")
 
 
 def _reason(check: Facts) -> str:
+    if "estimate" in check:
+        return _reason_of_level(check)
     comparison, status = check["comparison"], check["status"]
     places, hdi = read.digits(comparison), comparison["hdi"]
     interval = numbers.interval(hdi["low"], hdi["high"], places, sign=True)
@@ -284,6 +336,38 @@ def _reason(check: Facts) -> str:
     return f"the whole {name} lies {side} {edge}"
 
 
+def _reason_of_level(check: Facts) -> str:
+    """Return why a level is reached, missed or undecided."""
+    estimate, status, interval = check["estimate"], check["status"], check["interval"]
+    hdi, level, at_least = estimate["hdi"], check["edge"], check["require"] == "at_least"
+    places = read.digits({**estimate, "rope": {"low": level, "high": level}})
+    wide = numbers.interval(interval["low"], interval["high"], places, sign=False)
+    edge = f"{level:.6g}".replace("-", "−")
+    name = f"{numbers.percent(interval['prob'])} interval ({wide})"
+    if check.get("near_edge"):
+        return f"an end of the {name} is too close to {edge} for this number of draws"
+    if status != "undecided":
+        side = "above" if (status == "pass") is at_least else "below"
+        return f"the whole {name} lies {side} {edge}"
+    beyond = interval["high"] < level if at_least else interval["low"] > level
+    if beyond:
+        share = numbers.percent(1 - (1 - interval["prob"]) / check["n_checks"])
+        return (
+            f"the {name} lies {'below' if at_least else 'above'} {edge}, but the {share} interval, "
+            f"required for a failure among {check['n_checks']} checks, does not"
+        )
+    reached = hdi["low"] > level if at_least else hdi["high"] < level
+    if reached:
+        tail = numbers.percent((1 - interval["prob"]) / 2)
+        narrow = numbers.interval(hdi["low"], hdi["high"], places, sign=False)
+        return (
+            f"the {read.hdi_label(estimate)} ({narrow}) lies {'above' if at_least else 'below'} "
+            f"{edge}, but a model of exactly {edge} would get this result in more than {tail} of "
+            f"such test sets (limits {wide})"
+        )
+    return f"the {name} contains {edge}"
+
+
 def _beyond(check: Facts) -> bool:
     """Return whether the task would fail on its own."""
     hdi, greater = check["comparison"]["hdi"], check["comparison"].get("greater_is_better", True)
@@ -297,34 +381,51 @@ def _edge(value: float) -> str:
 
 def _more(check: Facts) -> str:
     needed = check.get("needed")
-    return "" if needed is None else f" {more_items(needed, check['comparison'])}"
+    return "" if needed is None else f" {more_items(needed, answer(check))}"
 
 
 def _difference(facts: Facts) -> str:
-    a, b = read.names(facts, limit=_LIMIT)
+    """Return the definition of the difference; empty without a baseline."""
+    if len(facts["names"]) == 1:
+        return ""
+    a, b = _names(facts)
     directions: dict[str, list[str]] = {}
     for check in facts["checks"]:
-        direction = read.direction(check["comparison"])
+        direction = read.direction(check["comparison"]) if "comparison" in check else None
         if direction is not None:
             directions.setdefault(direction, []).append(check_name(check))
     ending = "".join(f"; {words} in {', '.join(names)}" for words, names in directions.items())
-    return for_text(f"{a} − {b}{ending}")
+    return for_text(f"The difference is {a} − {b}{ending}")
 
 
 def _row(check: Facts) -> dict[str, object]:
-    comparison = check["comparison"]
-    places, hdi, rope = read.digits(comparison), comparison["hdi"], comparison["rope"]
-    observed, decision = comparison["observed"], comparison["decision"]
-    return {
+    one, is_level = answer(check), "estimate" in check
+    places, hdi, observed = read.digits(one), one["hdi"], one["observed"]
+    row: dict[str, object] = {
         "check": _short_name(check),
         "status": check["status"],
-        "observed": None if observed is None else numbers.signed(observed, places),
-        "difference": numbers.signed(comparison["mean"], places),
-        "hdi": numbers.interval(hdi["low"], hdi["high"], places, sign=True),
+        "observed": None if observed is None else _number(observed, places, signed=not is_level),
+        "difference": _number(one["mean"], places, signed=not is_level),
+        "hdi": numbers.interval(hdi["low"], hdi["high"], places, sign=not is_level),
+    }
+    if is_level:
+        return row | {"rope": None, "decision": None, "required": _required(check)}
+    rope, decision = one["rope"], one["decision"]
+    return row | {
         "rope": numbers.rope(rope["low"], rope["high"]),
         # Without ", not decided", because the gate may still pass.
         "decision": f"{decision['symbol']} {decision['words'].partition(',')[0]}",
+        "required": check["require"].replace("_", " "),
     }
+
+
+def _number(value: float, places: int, *, signed: bool) -> str:
+    return numbers.signed(value, places) if signed else f"{value:.{places}f}".replace("-", "−")
+
+
+def _required(check: Facts) -> str:
+    edge = f"{check['edge']:.6g}".replace("-", "−")
+    return f"{check['require'].replace('_', ' ')} {edge}"
 
 
 def _short_name(check: Facts) -> str:

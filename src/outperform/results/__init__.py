@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from outperform.decision.intervals import Interval
     from outperform.decision.ranks import Regret
     from outperform.decision.rope import CurveStep, Masses
-    from outperform.gates.result import Check, Gate, Guard
+    from outperform.gates.levels import Level
+    from outperform.gates.result import Check, Gate, Guard, LevelCheck
     from outperform.gates.rule import GateStatus
     from outperform.inference.folds import Correlation
     from outperform.inference.suite import Difference
@@ -71,6 +72,8 @@ _HOMES = {
     "Fragility": "sensitivity.fragility",
     "Gate": "gates.result",
     "Guard": "gates.result",
+    "Level": "gates.levels",
+    "LevelCheck": "gates.result",
     "Interval": "decision.intervals",
     "ItemRow": "comparison.items",
     "ItemTable": "comparison.items",
@@ -133,6 +136,8 @@ __all__ = [
     "ItemTable",
     "Joint",
     "LabelChange",
+    "Level",
+    "LevelCheck",
     "Look",
     "Masses",
     "ModelRuns",
