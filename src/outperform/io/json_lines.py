@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from outperform._files import distinct
 from outperform.errors import DataError, param
@@ -15,7 +16,9 @@ from outperform.io.engine import text as quoted
 from outperform.io.formats import Dialect
 from outperform.io.paths import File
 
-_scan_pairs = json.JSONDecoder(object_pairs_hook=tuple).scan_once
+_scan_pairs: Callable[[str, int], tuple[Any, int]] = json.JSONDecoder(
+    object_pairs_hook=tuple
+).scan_once  # type: ignore[attr-defined]
 _ENDS = ("", "\n", "\r\n")
 _SAMPLE = 1_000  # number of first lines whose keys become the columns
 _LINE_BLOCK = 1 << 20
