@@ -85,6 +85,14 @@ class Ungrouped:
         bool,
         o.in_data("--latest", help="Keep only the newest log of each model and task."),
     ] = False
+    last: Annotated[
+        str | None,
+        o.in_data(metavar="DAYS", help="Of counts by day: only the last days, e.g. 7d or 4w."),
+    ] = None
+    since: Annotated[
+        str | None,
+        o.in_data(metavar="DATE", help="Of counts by day: only from this day on."),
+    ] = None
     count: Annotated[
         str | None,
         o.in_data(metavar="COLUMN", help="Column with the number of items each row represents."),

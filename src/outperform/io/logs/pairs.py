@@ -452,8 +452,9 @@ def _differences(
             before = [*map(first.get, samples.items)]
             if before == values:
                 continue
-            new = dict(zip(samples.items, values, strict=True))
-            if len(new) == len(values) and None not in values and not any(before):
+            pairs = zip(samples.items, values, strict=True)
+            new = {item: value for item, value in pairs if value is not None}
+            if len(new) == len(values) and before.count(None) == len(before):
                 first |= new
                 continue
             for row, (item, value) in enumerate(zip(samples.items, values, strict=True)):
