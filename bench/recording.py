@@ -24,6 +24,7 @@ PAGES = {
 }
 LEAST_RATIO = 0.1  # below, two digits are too few to see a change
 HEAD = ("what", "measured", "against", "measured", "ratio", "aim")
+HEAD_OF_GROWTH = ("what", "size", "processor time", "peak memory", "exponent of the last step")
 
 
 class Row(NamedTuple):

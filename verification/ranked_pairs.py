@@ -21,7 +21,7 @@ from outperform._typing import AnyArray, FloatArray
 from outperform.decision.rope import Decision
 from outperform.inference.question import Sampling
 from outperform.inference.spec import rope_for
-from outperform.ranking.pairs import Matrix, all_pairs
+from outperform.ranking.pairs import Matrix, compare_pairs, pairs_to_compare
 from outperform.ranking.result import joint_draws, make_joint_spec, summarize_ranking
 from verification import markdown
 from verification.chance import mean_is_off, share_error, share_is_off
@@ -117,7 +117,8 @@ def _note(world: World, repetition: int) -> Noted:
     seed, rope = np.random.SeedSequence(settled), rope_for(spec, ROPE)
     pooled, raw = joint_draws(spec, Sampling(_N_DRAWS, seed))
     ranking = summarize_ranking(spec, pooled, raw, rope=rope, prob=PROB, seed=seed, n_jobs=1)
-    shrunk = all_pairs(spec, pooled, spec.observed, rope=rope, prob=PROB, n_jobs=1)
+    indices = pairs_to_compare(n_models, leader=0)
+    shrunk = compare_pairs(spec, pooled, spec.observed, indices, rope=rope, prob=PROB, n_jobs=1)
     order = [ranking.names.index(name) for name in names]
     own = tuple(tuple(ranking.pairs[i][j] for j in order) for i in order)
     best, leads = names[-1], world.truth[names.index(ranking.leader.name)]

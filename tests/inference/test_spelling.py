@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import outperform as op
-from outperform.data.labels import spelled_like, spelling
+from outperform.data.labels import Spellings, spelling
 from outperform.data.respelled import taken_as_right
 from outperform.decision.rope import Decision
 from outperform.errors import DataError, UsageError
@@ -343,7 +343,7 @@ def test_spellings_of_one_class(one, other):
 )  # fmt: skip
 def test_other_classes(one, other):
     assert spelling(one) != spelling(other)
-    assert spelled_like(one, [other]) is None or {one, other} <= {"1", "-1"}
+    assert Spellings([other]).like(one) is None or {one, other} <= {"1", "-1"}
 
 
 def test_a_true_class_cannot_be_declared():

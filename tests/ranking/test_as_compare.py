@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 
 import outperform as op
+from outperform._json import to_json
+from outperform.errors import UsageError
+from outperform.ranking import pairs
 from tests.loops import each
 
 NAMES = ("ada", "bob", "cy")
@@ -130,6 +133,33 @@ def test_a_pair_of_a_ranking_is_decided_as_two_models_are(kind, rope):
     levels = {one.name for one in ranking.findings if one.level == "serious"}
     if any(pair.withheld for row in ranking.pairs for pair in row if pair is not None):
         assert levels
+
+
+@each("kind", DATA)
+def test_a_pair_compared_on_request_is_the_pair_of_a_ranking_of_all_pairs(kind, monkeypatch):
+    seen, metric = DATA[kind]()
+    asked = {"metric": metric, "rope": 2 if metric == "elo" else 0.02, "n_draws": 500}
+    whole = op.rank(seen, random_state=4, **asked)
+    monkeypatch.setattr(pairs, "MOST_FOR_ALL_PAIRS", 2)
+    few = op.rank(seen, random_state=4, **asked)
+    leader, one, other = few.names
+    assert [pair.names for pair in few._pairs] == [(leader, one), (leader, other)]
+    assert "Of the 3 pairs, the 2 with the leader are compared." in str(few)
+    assert len(few.pair_table()) == 2
+    for names in ((one, other), (other, one)):
+        assert few.pairs[few.names.index(names[0])][few.names.index(names[1])] is None
+        assert to_json(few.pair(*names)) == to_json(whole.pair(*names))
+        np.testing.assert_array_equal(few.compare(*names).draws, whole.compare(*names).draws)
+    np.testing.assert_allclose(few.differences, whole.differences, rtol=1e-6, atol=1e-9)
+    assert [row.tied for row in few] == [row.tied for row in whole]
+
+
+def test_a_matrix_of_many_models_is_refused():
+    bits = np.random.default_rng(0).random((101, 30)) < 0.5
+    seen = op.Outcomes.from_correct({f"m{model}": row for model, row in enumerate(bits)})
+    ranking = op.rank(seen, metric="accuracy", rope=0.01, n_draws=100, random_state=0)
+    with pytest.raises(UsageError, match="plot_differences"):
+        ranking.plot_matrix()
 
 
 def test_a_ranking_withholds_what_a_spelling_decides():

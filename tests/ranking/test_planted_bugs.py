@@ -94,12 +94,12 @@ def test_the_worst_for_the_best_is_caught(monkeypatch):
 
 
 def test_b_minus_a_is_caught(monkeypatch):
-    right = result.all_pairs
+    right = result.compare_pairs
 
-    def wrong(spec, values, observed, **more):
-        return right(spec, -values, observed, **more)
+    def wrong(spec, values, observed, indices, **more):
+        return right(spec, -values, observed, indices, **more)
 
-    monkeypatch.setattr(result, "all_pairs", wrong)
+    monkeypatch.setattr(result, "compare_pairs", wrong)
     caught()
 
 

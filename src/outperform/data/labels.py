@@ -577,21 +577,39 @@ def spelling(label: Label) -> str:
     return text
 
 
-def spelled_like(label: Label, labels: Sequence[Label]) -> Label | None:
-    """Return the label of which this one may be a spelling; None if there is none.
+class Spellings:
+    """Labels by their spelling.
+
+    Parameters
+    ----------
+    labels
+        The labels; of several with one spelling, the first counts.
 
     Examples
     --------
-    >>> spelled_like("Y", ["n", "y"]), spelled_like("yes", ["n", "y"]), spelled_like("z", ["y"])
+    >>> spellings = Spellings(["n", "y"])
+    >>> spellings.like("Y"), spellings.like("yes"), spellings.like("z")
     ('y', 'y', None)
     """
-    own = spelling(label)
-    keys = {other: spelling(other) for other in labels if other != label}
-    alike = next((other for other, key in keys.items() if key == own), None)
-    if alike is not None:
-        return alike
-    family = next((one for one in SYNONYMS if own in one), frozenset[str]())
-    return next((other for other, key in keys.items() if key in family), None)
+
+    def __init__(self, labels: Sequence[Label]) -> None:
+        self._spelled: dict[str, list[Label]] = {}
+        for label in labels:
+            self._spelled.setdefault(spelling(label), []).append(label)
+
+    def like(self, label: Label) -> Label | None:
+        """Return the label of which this one may be a spelling; None if there is none.
+
+        Parameters
+        ----------
+        label
+            Another label.
+        """
+        own = spelling(label)
+        family = next((words for words in SYNONYMS if own in words), frozenset[str]())
+        keys = [own, *(key for key in self._spelled if key in family)]
+        others = (other for key in keys for other in self._spelled.get(key, ()) if other != label)
+        return next(others, None)
 
 
 def check_label(value: object, *, name: str) -> Label:

@@ -10,7 +10,7 @@ import numpy as np
 
 from outperform._typing import Label
 from outperform.data.judged import Judged
-from outperform.data.labels import spelled_like, spelling
+from outperform.data.labels import Spellings, spelling
 from outperform.data.outcomes import Outcomes, true_codes
 from outperform.data.respelled import taken_as_right
 from outperform.data.table import total
@@ -62,12 +62,12 @@ def never_true(spec: Spec) -> tuple[NeverTrue, ...]:
     ]
     if not true or not any(odd):
         return ()
-    known = [data.labels[code] for code in sorted(true)]
+    known = Spellings([data.labels[code] for code in sorted(true)])
     found = []
     for place, codes in enumerate(odd):
         for code in codes:
             label = data.labels[code]
-            like = spelled_like(label, known)
+            like = known.like(label)
             if label in meant or (like is None and data.pool is not None):
                 continue
             found.append(NeverTrue(place, data.models[place], label, _n(data, place, code), like))

@@ -456,12 +456,14 @@ def learn_spread(
     apart = np.argsort(-away, kind="stable")[: min((n_models - 1) // 2, _MOST_APART)]
     wide = max(_WIDE * typical, float(away.max()))
     base = np.repeat(spreads[:, None] ** 2, n_models, axis=1)
+    errors = np.linalg.eigh(covariance)
     settings, logs = [], []
     for n_apart in range(len(apart) + 1):
         variances = base.copy()
         variances[:, apart[:n_apart]] += wide**2
         odds = n_apart * math.log(population.stands_apart / (1 - population.stands_apart))
-        settings.append((variances, *_centres(means, covariance, variances)))
+        centres = _centres(means, *errors, spreads, outliers=apart[:n_apart], wide=wide)
+        settings.append((variances, *centres))
         logs.append(_log_prior(spreads, error, typical, population) + odds)
     variances, evidence, centre, centre_variance = map(np.concatenate, zip(*settings, strict=True))
     log_weights = np.concatenate(logs) + evidence
@@ -482,18 +484,38 @@ def _log_prior(
 
 
 def _centres(
-    means: FloatArray, covariance: FloatArray, variances: FloatArray
+    means: FloatArray,
+    eigenvalues: FloatArray,
+    eigenvectors: FloatArray,
+    spreads: FloatArray,
+    *,
+    outliers: IntArray,
+    wide: float,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the log evidence, and the mean and variance of the centre, for each setting."""
-    whole = covariance + variances[:, :, None] * np.eye(len(means))
-    inverse = np.linalg.inv(whole)
-    rows = inverse.sum(axis=2)
-    centre_variance = 1 / rows.sum(axis=1)
-    centre = centre_variance * (rows @ means)
-    off = means - centre[:, None]
-    misfit = np.einsum("gi,gij,gj->g", off, inverse, off)
-    evidence = (np.log(centre_variance) - np.linalg.slogdet(whole)[1] - misfit) / 2
-    return evidence, centre, centre_variance
+    """Return the log evidence, and the mean and variance of the centre, for each spread.
+
+    The means have covariance ``S + τ² + wide² E Eᵀ``, where the columns of E are those of the
+    outliers. S is diagonal in its eigenvectors, and the outliers are a change of low rank, so a
+    thousand models need one decomposition and not one inverse per setting.
+    """
+    middle = means.mean()
+    # 1 and the means, as columns, with the middle subtracted so that few digits cancel.
+    sides = eigenvectors.T @ np.stack([np.ones(len(means)), means - middle], axis=1)
+    precision = 1 / (eigenvalues + spreads[:, None] ** 2)
+    products = np.einsum("gm,mi,mj->gij", precision, sides, sides)
+    log_determinant = -np.log(precision).sum(axis=1)
+    if len(outliers):
+        columns = eigenvectors[outliers].T
+        inner = np.einsum("gm,mi,mj->gij", precision, columns, columns)
+        inner += np.eye(len(outliers)) / wide**2
+        shared = np.einsum("gm,mi,mj->gij", precision, columns, sides)
+        products -= shared.transpose(0, 2, 1) @ np.linalg.solve(inner, shared)
+        log_determinant += np.linalg.slogdet(wide**2 * inner)[1]
+    centre_variance = 1 / products[:, 0, 0]
+    centre = centre_variance * products[:, 0, 1]
+    misfit = products[:, 1, 1] - centre * products[:, 0, 1]
+    evidence = (np.log(centre_variance) - log_determinant - misfit) / 2
+    return evidence, middle + centre, centre_variance
 
 
 _FEWEST_POOLED = 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -55,14 +55,16 @@ from outperform.inference.summary import (
 from outperform.inference.thresholds import SAFE_ERRORS
 from outperform.posterior.hierarchical import pool_models
 from outperform.ranking.pairs import (
+    MOST_FOR_ALL_PAIRS,
     Matrix,
     Pair,
+    Spelled,
     above_diagonal,
-    all_pairs,
     ask_two,
     close_pairs_alone,
+    compare_pairs,
     in_order,
-    mean_matrix,
+    pairs_to_compare,
     plot_decisions,
     plot_ranks,
     ranking_findings,
@@ -200,7 +202,9 @@ class Ranking(Tabular):
     rows
         The models, starting with the leader.
     pairs
-        Difference row − column of each pair of models, before pooling; None on the diagonal.
+        Difference row − column of each pair of models, before pooling; None on the diagonal. With
+        more than 100 models, only the pairs with the leader are compared at once, and the others
+        are None; :meth:`pair` compares any two.
     rope
         Region of practical equivalence.
     draws
@@ -294,7 +298,7 @@ class Ranking(Tabular):
 
     @property
     def decisions(self) -> tuple[tuple[Decision | None, ...], ...]:
-        """Decision on row − column for each pair, before pooling; None on the diagonal.
+        """Decision on row − column for each pair, before pooling; None where ``pairs`` is None.
 
         It is the same decision as in :meth:`compare`.
         """
@@ -317,13 +321,23 @@ class Ranking(Tabular):
 
     @property
     def _pairs(self) -> tuple[Pair, ...]:
-        """Difference of each pair, with the higher-ranked model as A."""
+        """Difference of each compared pair, with the higher-ranked model as A."""
         return tuple(above_diagonal(self.pairs))
 
     @property
     def differences(self) -> FloatArray:
         """Mean of row − column for each pair, before pooling."""
-        return mean_matrix(self.pairs)
+        means = self.unpooled_draws.mean(axis=1)
+        rows = zip(means, self.pairs, strict=True)
+        return np.array(
+            [
+                [
+                    row - column if pair is None else pair.mean
+                    for column, pair in zip(means, pairs, strict=True)
+                ]
+                for row, pairs in rows
+            ]
+        )
 
     def pair(self, a: str, b: str) -> Pair:
         """Return the difference A − B between two of the models, before pooling.
@@ -333,10 +347,29 @@ class Ranking(Tabular):
         a, b
             Names of the models.
         """
-        pair = self.pairs[self._index(a)][self._index(b)]
-        if pair is None:
+        i, j = self._index(a), self._index(b)
+        if i == j:
             raise UsageError(f"the two models must differ; got {a!r} twice")
+        pair = self.pairs[i][j]
+        if pair is None:
+            pair = self._compare_alone(i, j).spelled.pairs[i][j]
+        assert pair is not None
         return pair
+
+    def _compare_alone(self, i: int, j: int) -> _Decided:
+        """Return what a ranking of all pairs would return about the pair of two positions."""
+        order = [self.spec.view.models.index(name) for name in self.names]
+        first, second = sorted((order[i], order[j]))
+        return _decide_pairs(
+            self.spec,
+            self.unpooled_draws[np.argsort(order)],
+            [(first, second)],
+            order,
+            rope=self.rope,
+            prob=self.leader.hdi.prob,
+            seed=self.seed,
+            n_jobs=None,
+        )
 
     # Additional results from the same draws
 
@@ -354,7 +387,10 @@ class Ranking(Tabular):
         self.pair(a, b)  # unknown or equal names raise an error
         spec = again(self.spec, self.spec.data.select([a, b]), prior=self.spec.prior)
         values = self.unpooled_draws[[self.names.index(a), self.names.index(b)]]
-        if frozenset((a, b)) in self._alone:
+        i, j = self._index(a), self._index(b)
+        decided = self.pairs[i][j] is not None
+        alone = self._alone if decided else self._compare_alone(i, j).alone
+        if frozenset((a, b)) in alone:
             first, second = sorted((a, b))
             _, answered = ask_two(
                 self.spec,
@@ -467,6 +503,11 @@ class Ranking(Tabular):
         size
             Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
+        if len(self) > MOST_FOR_ALL_PAIRS:
+            raise UsageError(
+                f"a matrix shows at most {MOST_FOR_ALL_PAIRS} models, and this ranking has "
+                f"{len(self):,}; plot_differences() shows every model beside the leader"
+            )
         return plot_decisions(self.to_dict(), title=self._title(), ax=ax, size=size)
 
     def plot_differences(self, ax: Axes | None = None, *, size: FigureSize = "text") -> Axes:
@@ -539,12 +580,9 @@ def summarize_ranking(
     observed = spec.observed
     better, n_draws = spec.metric.greater_is_better, values.shape[1]
     order = _best_first(spec.view.models, values, better)
-    pairs = all_pairs(spec, raw, observed, rope=rope, prob=prob, n_jobs=n_jobs)
-    pairs, alone = close_pairs_alone(
-        spec, pairs, rope=rope, prob=prob, n_draws=n_draws, seed=seed, n_jobs=n_jobs
-    )
-    spelled = unless_spelled(
-        spec, in_order(pairs, order), rope=rope, prob=prob, n_draws=n_draws, seed=seed
+    indices = pairs_to_compare(len(order), leader=order[0])
+    spelled, alone = _decide_pairs(
+        spec, raw, indices, order, rope=rope, prob=prob, seed=seed, n_jobs=n_jobs
     )
     pairs = spelled.pairs
     signed = sign("rank", spec, rope=str(rope), prob=prob, n_draws=n_draws, seed=seed_name(seed))
@@ -586,6 +624,36 @@ def summarize_ranking(
         seed=seed,
         _alone=alone,
     )
+
+
+class _Decided(NamedTuple):
+    """Pairs with their decisions, in the order of a ranking, and the pairs with separate draws."""
+
+    spelled: Spelled
+    alone: frozenset[frozenset[str]]
+
+
+def _decide_pairs(
+    spec: Spec,
+    raw: FloatArray,
+    indices: Sequence[tuple[int, int]],
+    order: Sequence[int],
+    *,
+    rope: Rope,
+    prob: float,
+    seed: np.random.SeedSequence,
+    n_jobs: int | None,
+) -> _Decided:
+    """Compare pairs of models by their unpooled draws; both are indexed as in the spec."""
+    n_draws = raw.shape[1]
+    pairs = compare_pairs(spec, raw, spec.observed, indices, rope=rope, prob=prob, n_jobs=n_jobs)
+    pairs, alone = close_pairs_alone(
+        spec, pairs, rope=rope, prob=prob, n_draws=n_draws, seed=seed, n_jobs=n_jobs
+    )
+    spelled = unless_spelled(
+        spec, in_order(pairs, order), rope=rope, prob=prob, n_draws=n_draws, seed=seed
+    )
+    return _Decided(spelled, alone)
 
 
 def _of_the_order(pooled: FloatArray, pairs: Matrix) -> Iterator[Finding]:

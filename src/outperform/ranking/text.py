@@ -146,7 +146,8 @@ def pairs_table(facts: Facts, pairs: Sequence[Mapping[str, Any]]) -> Table:
         }
         for pair in pairs
     )
-    return Table(columns, rows, title=f"A − B: {_caption(facts)}")
+    notes = _not_compared({**facts, "pairs": pairs})
+    return Table(columns, rows, title=f"A − B: {_caption(facts)}", notes=tuple(notes))
 
 
 def _caption(facts: Facts) -> str:
@@ -155,6 +156,18 @@ def _caption(facts: Facts) -> str:
     models = f"{numbers.count(len(facts['models']))} models"
     measure = f"{read.measure(facts)}{f', {way}' if way else ''}"
     return f"{models} in {measure}, on {read.sample(facts)} ({', '.join(details)})"
+
+
+def _not_compared(facts: Facts) -> list[str]:
+    """Return how many pairs were compared, unless all were."""
+    n_models, compared = len(facts["models"]), len(facts["pairs"])
+    pairs = n_models * (n_models - 1) // 2
+    if compared == pairs:
+        return []
+    return [
+        f"Of the {numbers.count(pairs)} pairs, the {numbers.count(compared)} with the leader are "
+        "compared."
+    ]
 
 
 def _measured(facts: Facts) -> str:
@@ -379,6 +392,7 @@ def ranking_document(facts: Facts, *, top: int | None = None) -> Document:
     notes = [Note(symbols, card=False)]
     if len(facts["tied"]) < len(facts["models"]):
         notes.append(Note(tied_sentence(facts)))
+    notes += [Note(line) for line in _not_compared(facts)]
     return Document(
         headline=ranking_headline(facts),
         short=ranking_headline(facts, limit=_LONGEST_NAME),
