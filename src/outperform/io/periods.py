@@ -101,8 +101,8 @@ class Window:
         if len(dated) < len(known):
             other = next(name for name, day in known.items() if day is None)
             raise DataError(
-                f"the part {other!r} has no date in its name, such as day=2026-09-27, so days "
-                "cannot be told apart; count days as partitions, with count --update"
+                f"the part {other!r} has no date in its name, such as day=2026-09-27; count days "
+                "as partitions, with count --update"
             )
         first = self.first(max(dated.values()))
         chosen = {name: day for name, day in dated.items() if day >= first}
