@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
+
+from outperform.agents.pages import first_sentence, title_of
 
 HEAD = """# outperform
 
@@ -42,16 +43,6 @@ def llms_text(docs: Path) -> str:
 
 def _line(page: Path, docs: Path) -> str:
     text = page.read_text(encoding="utf-8")
-    (title,) = re.findall(r"\A(?:.*?\n)??# (.+)$", text, flags=re.MULTILINE)[:1]
     link = page.relative_to(docs).with_suffix(".html").as_posix()
-    about = _first_sentence(text)
-    return f"- [{title}]({link})" + (f": {about}" if about else "")
-
-
-def _first_sentence(text: str) -> str:
-    """Return the first sentence of the first paragraph, without links; empty if none comes soon."""
-    for paragraph in text.split("\n\n")[1:4]:
-        if re.match(r"[A-Z*]|`[^`]", paragraph):
-            plain = re.sub(r"\[([^]]+)\]\([^)]*\)", r"\1", " ".join(paragraph.split()))
-            return re.split(r"(?<=[.?!]) ", plain)[0].rstrip(":")
-    return ""
+    about = first_sentence(text)
+    return f"- [{title_of(text)}]({link})" + (f": {about}" if about else "")

@@ -22,6 +22,7 @@ CLASSES: dict[Kind, type] = {
     "items": results.ItemTable,
     "joint": results.Joint,
     "monitor": Monitor,
+    "noise": results.NoiseFloor,
     "outcomes": StoredOutcomes,
     "plan": results.Plan,
     "power": results.Power,

@@ -47,7 +47,7 @@ ANSWER = GROUND | TOOLS | {"data", "posterior", "inference"}
 # One folder or module a feature; what a feature shares with another it imports from there.
 FEATURES = {
     "comparison", "ranking", "suite", "runs", "crossval", "planning", "labelling", "sensitivity",
-    "gates",
+    "gates", "noise",
 }  # fmt: skip
 DOCUMENTS = {"report", "slices", "monitor", "testing"}
 PLACES = {"mlflow"}
@@ -96,8 +96,18 @@ ROOMS: dict[str, Room] = {
         )
         for name in DOCUMENTS
     },
+    "explanations": Room(rooms=GROUND | {"metrics", "display"}),
+    # What coding agents call and read: the public functions, over a protocol.
+    "agents": Room(
+        rooms=PUBLIC | GROUND | {"metrics", "display", "io", "results", "explanations"},
+        gated={"jsonschema", "mcp", "mcp_types"},
+    ),
     "cli": Room(
-        rooms=PUBLIC | ANSWER | FEATURES | DOCUMENTS | {"results", "io", "datasets"},
+        rooms=PUBLIC
+        | ANSWER
+        | FEATURES
+        | DOCUMENTS
+        | {"results", "io", "datasets", "explanations", "agents"},
         imports={"typer", "rich"},
     ),
     # What plug-ins import.
@@ -127,6 +137,7 @@ UNSAFE_NAMES = {"joblib": {"load", "dump", "Memory", "numpy_pickle", "memory", "
 DISTRIBUTIONS = {
     "sklearn": "scikit-learn",
     "ibis": "ibis-framework",
+    "mcp_types": "mcp-types",
     "mlflow": "mlflow-skinny",
 }
 
@@ -446,8 +457,9 @@ def test_no_module_has_a_name_that_says_nothing():
 def test_the_extra_named_all_brings_every_other():
     extras = declared_extras()
     # Who wants a second engine asks for it; who has a tracking server, tables of Delta or Iceberg,
-    # or frames of polars, which is larger than all others, has their libraries.
-    for name in ("pymc", "nutpie", "numpyro", "mlflow", "lake", "polars"):
+    # or frames of polars, which is larger than all others, has their libraries. A server for agents
+    # is started by whoever sets one up.
+    for name in ("pymc", "nutpie", "numpyro", "mlflow", "lake", "polars", "mcp"):
         del extras[name]
     assert extras["all"] >= set().union(*extras.values())
 

@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 from _pytest.doctest import _get_checker, get_optionflags
 
-from outperform.cli.app import SITE
 from outperform.cli.main import main
+from outperform.explanations import SITE
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"

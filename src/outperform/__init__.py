@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from outperform.io.read import read, read_scores
     from outperform.labelling import propose
     from outperform.monitor.api import Monitor
+    from outperform.noise.api import noise_floor
     from outperform.planning.api import plan
     from outperform.planning.power import power
     from outperform.posterior.base import Prior
@@ -63,6 +64,7 @@ _HOMES = {
     "metrics": "",
     "mlflow": "",  # available but not public, because most users do not need it
     "nhst": "",
+    "noise_floor": "noise.api",
     "plan": "planning.api",
     "power": "planning.power",
     "propose": "labelling",
@@ -102,6 +104,7 @@ __all__ = [
     "gate",
     "metrics",
     "nhst",
+    "noise_floor",
     "plan",
     "power",
     "propose",

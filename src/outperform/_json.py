@@ -361,7 +361,7 @@ def _description(cls: type, name: str) -> str:
     """Return the description of a name from the docstring of a class or its property."""
     for owner in cls.__mro__:
         member = owner.__dict__.get(name)
-        text = _parameters(owner).get(name)
+        text = documented(owner).get(name)
         if text:
             return text
         if name not in inspect.get_annotations(owner) and member is not None:
@@ -374,9 +374,9 @@ def _first(text: str) -> str:
 
 
 @cache
-def _parameters(cls: type) -> dict[str, str]:
-    """Return the description of each name in the Parameters section."""
-    _, _, section = inspect.cleandoc(cls.__doc__ or "").partition("Parameters\n----------\n")
+def documented(described: object) -> dict[str, str]:
+    """Return the description of each name in the Parameters section of a docstring."""
+    _, _, section = inspect.cleandoc(described.__doc__ or "").partition("Parameters\n----------\n")
     lines_by_name: dict[str, list[str]] = {}
     names: list[str] = []
     for line in section.splitlines():

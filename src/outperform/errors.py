@@ -14,6 +14,7 @@ Spelling = Callable[[str, tuple[object, ...]], str]
 """Function that turns a parameter and some of its values into the text to type."""
 
 _SPELLING: ContextVar[Spelling | None] = ContextVar("spelling", default=None)
+_PYTHON: ContextVar[bool] = ContextVar("python", default=True)
 
 
 class OutperformError(Exception):
@@ -45,13 +46,23 @@ class MissingExtraError(OutperformError, ImportError):
 
 
 @contextmanager
-def spelled(spelling: Spelling) -> Iterator[None]:
-    """Use this spelling of parameters in messages inside the ``with`` block."""
-    token = _SPELLING.set(spelling)
+def spelled(spelling: Spelling, *, python: bool = False) -> Iterator[None]:
+    """Use this spelling of parameters in messages inside the ``with`` block.
+
+    Parameters
+    ----------
+    spelling
+        Spelling of a parameter and its values.
+    python
+        Whether the arguments are those of Python, only spelled otherwise; :func:`either` then
+        returns the Python wording.
+    """
+    token, wording = _SPELLING.set(spelling), _PYTHON.set(python)
     try:
         yield
     finally:
         _SPELLING.reset(token)
+        _PYTHON.reset(wording)
 
 
 def param(name: str, *values: object) -> str:
@@ -73,7 +84,7 @@ def param(name: str, *values: object) -> str:
 
 def either(python: str, typed: str) -> str:
     """Return the Python or the command-line wording, depending on the active interface."""
-    return python if _SPELLING.get() is None else typed
+    return python if _PYTHON.get() else typed
 
 
 _NEAREST = 5

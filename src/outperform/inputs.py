@@ -17,7 +17,8 @@ from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.inference.spec import Data, data_of, refuse_counted, selected
 from outperform.io.frames import fetch_columns, known_frame
 from outperform.io.group_by import or_label
-from outperform.io.read import numbers_of, read, read_rows
+from outperform.io.logs.read import recognized
+from outperform.io.read import numbers_of, read, read_repeated, read_rows
 from outperform.io.request import LongLayout, column_names
 from outperform.metrics.metric import MetricLike
 
@@ -38,6 +39,18 @@ def is_source(value: object) -> bool:
 def is_file(value: object) -> bool:
     """Return whether a value is a path or an open file."""
     return isinstance(value, (str, os.PathLike)) or hasattr(value, "read")
+
+
+def is_logs(value: object) -> bool:
+    """Return whether a value is evaluation logs: one path, a list of them, or one per run."""
+    parts = list(value.values()) if isinstance(value, Mapping) else value
+    parts = list(parts) if isinstance(parts, (list, tuple)) else [parts]
+    return bool(parts) and all(is_file(part) for part in parts) and recognized(value) is not None
+
+
+def read_logs(source: Any) -> Data:
+    """Return logs as outcomes if their answers are right or wrong, otherwise as scores."""
+    return read_repeated(source)
 
 
 def refuse_truth(truth: str | None, verb: str) -> None:

@@ -34,6 +34,7 @@ _CALLS = {
     "compare_cv_counts": "compare_cv_counts(folds_a, folds_b, counts='tp_fp_fn')",
     "estimate_cv_counts": "estimate_cv_counts(folds, counts='tp_fp_fn')",
     "cross_compare": "cross_compare(estimator_a, estimator_b, X, y, metric='f1')",
+    "noise_floor": "noise_floor({'run1': bits_1, 'run2': bits_2})",
     "plan": "plan(pilot=outcomes, rope=0.01) or plan(0.90, 0.86, rope=0.01)",
     "power": "power(pilot=outcomes, sizes=[500, 1000], goal='≫', rope=0.01)",
     "propose": "propose(pred_a, pred_b, budget=200)",
@@ -128,6 +129,24 @@ _KEYWORDS = {
     "workers": "n_jobs=2",
     "world": "scenario={'accuracies': (0.90, 0.86)}",
 }
+
+
+def meant_keyword(name: str) -> str | None:
+    """Return the keyword of this package for one of another library, if there is one.
+
+    Parameters
+    ----------
+    name
+        Keyword that does not exist here.
+
+    Examples
+    --------
+    >>> meant_keyword("seed"), meant_keyword("cv")
+    ('random_state', None)
+    """
+    keyword, equals, _ = _KEYWORDS.get(name, "").partition("=")
+    return keyword if equals and keyword.isidentifier() else None
+
 
 # Arguments that are passed by position.
 _BY_POSITION = {

@@ -32,6 +32,7 @@ NAMED = {
     "estimate": ("--model",),
     "rank": ("--model", "--model", "--model"),
     "count": ("--model", "--model"),
+    "noise": ("--model", "--model"),
     "runs": ("--a", "--a", "--b", "--b"),
     "gate": ("--candidate", "--baseline"),
 }
@@ -43,6 +44,7 @@ BESIDE = {
     "gate": f"{ASKED} --rope 0.4",
     "watch": f"{ASKED} --once",
     "count": "",
+    "noise": "--rope 0.1 --draws 100 --seed 1",
     "report": f"{ASKED} -o page.html --force",
     "propose": "--budget 20 --metric accuracy",
     "plan": "--metric accuracy --rope 0.01 --simulations 100 --seed 1",
@@ -53,6 +55,7 @@ ALONE = {
     "power": "--theta-pos .3,.3,.2,.2 --theta-neg .2,.2,.3,.3 --rope 0.05 --sizes 20 "
     "--simulations 100 --draws 100",
     "example": "news20",
+    "skill": "--write",
 }
 SUSPECTED = "--accuracies .9,.7 --agreement .75 --rope 0.01 --simulations 100 --seed 1"
 RATES = "--theta-pos .3,.3,.2,.2 --theta-neg .2,.2,.3,.3 --rope 0.05 --simulations 100 --seed 1"
@@ -159,6 +162,7 @@ TRIED = {
     "--stop": ["plain: --stop width=0.9"],
     "--table": ["database: --table preds"],
     "--target": ["plain: --target 0.6"],
+    "--trials": ["plain: --trials 3"],
     "--theta-neg": [
         "rates: --prevalence .5 --theta-neg .2,.2,.3,.3",
         "folds: --theta-neg .2,.2,.3,.3",
@@ -176,6 +180,7 @@ TRIED = {
     "--weight": ["plain: --weight times"],
     "--weights": ["plain: --weights size --by country"],
     "--where": ["plain: --where country=DE"],
+    "--write": ["folds: --write"],
 }
 
 
@@ -331,12 +336,14 @@ TOGETHER = {
     "--rope", "--seed", "--simulations", "--stop", "--target", "--title", "--top", "--truth",
     "--budget", "--correlation", "--goal", "--junit", "--max-items", "--priors", "--report",
     "--require", "--ropes",
-    "--sizes", "--verbose",
+    "--sizes", "--trials", "--verbose",
 }  # fmt: skip
 
 
 # What needs a store is given to the commands in tests/io/test_remote.py.
 OF_STORES = {"--storage-options"}
+# What needs a client is given to the server in tests/agents/test_server.py.
+OF_SERVER = {"--root", "--timeout", "--max-rows"}
 
 
 def offered():
@@ -348,7 +355,7 @@ def offered():
             for one in made.params
             if one.param_type_name == "option"
             and one.opts[0] not in {"--help", "--help-all"}
-            and name_of(one) not in OF_STORES
+            and name_of(one) not in OF_STORES | OF_SERVER
         ]
         alone = [[one] for one in options if name_of(one) not in TOGETHER]
         together = [one for one in options if name_of(one) in TOGETHER]

@@ -57,6 +57,7 @@ TABLE = {
         "--no-header": None,
         "--query": "SQL",
         "--read-as": "KIND",
+        "--root": "FOLDER",
         "--storage-options": "FILE",
         "--table": "NAME",
     },
@@ -91,6 +92,7 @@ TABLE = {
         "--sizes": "NUMBERS",
         "--stop": "RULE",
         "--target": "SHARE",
+        "--trials": "NUMBER",
         "--unit": "TEXT",
         "--unpaired": None,
         "--weights": "WEIGHTS",
@@ -98,8 +100,10 @@ TABLE = {
     "Computation": {
         "--draws": "NUMBER",
         "--hdi-prob": "NUMBER",
+        "--max-rows": "NUMBER",
         "--seed": "NUMBER",
         "--simulations": "NUMBER",
+        "--timeout": "SECONDS",
     },
     "Output": {
         "--force": None,
@@ -115,6 +119,7 @@ TABLE = {
         "--title": "TEXT",
         "--top": "NUMBER",
         "--update": "FOLDER",
+        "--write": None,
     },
 }
 
@@ -137,8 +142,9 @@ def test_every_option_is_in_the_table():
 # options make of one argument, and what a file or a folder is for.
 NO_KEYWORDS = {
     "agreement", "allow", "by_class", "confusion", "cost", "every", "items", "junit",
-    "label_separator", "model_version", "no_header", "no_na", "once", "output", "priors",
-    "recount", "report", "style", "top", "unit", "unpaired", "update", "verbose", "verify",
+    "label_separator", "max_rows", "model_version", "no_header", "no_na", "once", "output",
+    "priors", "recount", "report", "root", "style", "timeout", "top", "unit", "unpaired", "update",
+    "verbose", "verify", "write",
 }  # fmt: skip
 
 

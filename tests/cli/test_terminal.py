@@ -14,11 +14,12 @@ import pytest
 import typer
 
 import outperform as op
-from outperform.cli.app import COMMANDS, SITE, app
+from outperform.cli.app import COMMANDS, app
 from outperform.cli.main import main
 from outperform.cli.options import FIRST
 from outperform.display.cards import glossary
 from outperform.display.formats import display_width
+from outperform.explanations import SITE
 from outperform.findings import TEMPLATES
 from tests.loops import each
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 import inspect
 import re
 import shlex
-import tomllib
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from copy import copy
 from dataclasses import fields, is_dataclass
 from functools import wraps
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
@@ -21,7 +18,7 @@ from typer.models import ArgumentInfo
 
 import outperform as op
 from outperform import __version__
-from outperform.cli import compare, gate, plan
+from outperform.cli import agents, compare, gate, plan
 from outperform.cli import options as o
 from outperform.cli.exit_codes import guarded, say, shown
 from outperform.cli.groups import deliver, show
@@ -32,7 +29,7 @@ from outperform.io.catalogue import LOGS
 
 if TYPE_CHECKING:
     from outperform.display.layout import Line, Page
-    from outperform.metrics.metric import Metric
+    from outperform.explanations import Explanation
 
 
 class _Bare:
@@ -377,87 +374,17 @@ def explain(
     Example: outperform explain rope hdi
     """
     from outperform.display.layout import stacked
+    from outperform.explanations import explained
 
-    phrase = [" ".join(words)]
-    with suppress(UsageError):  # a term can consist of several words
-        _explained(*phrase)
-        words = phrase
     # an unknown word raises an error before any output
-    entries = [_explained(word) for word in words]
-    show(lambda page: stacked(*(_entry(page, *entry) for entry in entries)), None)
+    entries = explained(words)
+    show(lambda page: stacked(*(_entry(page, entry) for entry in entries)), None)
 
 
-def _explained(word: str) -> tuple[str, str, str]:
-    """Return the name, meaning and documentation page of a term, metric or finding."""
-    from difflib import get_close_matches
-
-    from outperform.display.cards import findings_explained, glossary
-    from outperform.findings import TEMPLATES
-    from outperform.metrics.registry import find
-
-    terms, findings = glossary(), findings_explained()
-    metrics = (*op.metrics.names(), *op.metrics.set_names(), *op.metrics.score_names())
-    synonyms = {synonym: term for term in terms.values() for synonym in term.get("also", ())}
-    text = word.strip().lower()
-    name = text.replace(" ", "_").replace("-", "_")
-    if text in ("metric", "metrics"):
-        return "metrics", f"{', '.join(metrics)}.", "reference/metrics"
-    metric = None if name in terms else find(text)
-    if metric is not None:
-        return metric.name, _metric_text(metric), "reference/metrics"
-    term = terms.get(name) or synonyms.get(name) or synonyms.get(text)
-    if term is not None:
-        return term["name"], term["text"], term["page"]
-    if name not in findings:
-        similar = get_close_matches(name, [*metrics, *findings])  # the full list is too long
-        raise UsageError(unknown_name("term, metric or finding", word, [*terms, *similar]))
-    variants = [template for template in TEMPLATES.values() if template.name == name]
-    options = dict.fromkeys(spelled_option(each.parameter) for each in variants if each.parameter)
-    option = f" Option: {' or '.join(options)}." if options else ""
-    levels = " or ".join(dict.fromkeys(level for template in variants for level in template.levels))
-    return f"{name} ({levels})", findings[name] + option, "reference/findings"
-
-
-def _metric_text(metric: Metric) -> str:
-    """Return the definition of a metric, its range, and whether higher is better."""
-    low, high = metric.bounds or (float("-inf"), float("inf"))
-    bounds = {
-        (True, True): f"Range: {low:g} to {high:g}",
-        (True, False): f"Range: {low:g} or more",
-        (False, True): f"Range: {high:g} or less",
-        (False, False): "The unit is that of the data",
-    }[low > float("-inf"), high < float("inf")]
-    label = metric.label[0].upper() + metric.label[1:]
-    definition = _definition(metric.name)
-    direction = f"{bounds}; {'higher' if metric.greater_is_better else 'lower'} is better."
-    return " ".join(filter(None, (f"{label}.", definition, direction)))
-
-
-def _definition(name: str) -> str:
-    """Return what a metric measures; empty for a metric from a plug-in.
-
-    Examples
-    --------
-    >>> _definition("f2_macro")[-62:]
-    'This is the mean over classes, which all have the same weight.'
-    """
-    texts = tomllib.loads(files("outperform.cli").joinpath("metrics.toml").read_text("utf-8"))
-    stem, _, variant = name.rpartition("_")
-    for base, suffix in ((name, ""), (stem, variant)):
-        family = re.sub(r"\d+(\.\d+)?", "N", base)
-        text = texts["metrics"].get(base) or texts["metrics"].get(family)
-        if text is not None:
-            return f"{text} {texts['variants'].get(suffix, '')}".strip()
-    return ""
-
-
-SITE = "https://outperform.github.io/outperform/"
-
-
-def _entry(page: Page, name: str, text: str, path: str) -> list[Line]:
+def _entry(page: Page, entry: Explanation) -> list[Line]:
     """Return the lines about one term, with the URL of its page."""
-    link = page.text(f"{SITE}{path}.html", style="dim")
-    return [*page.text(name, style="strong"), *page.text(text), *link]
+    link = page.text(entry.page, style="dim")
+    return [*page.text(entry.name, style="strong"), *page.text(entry.text), *link]
 
 
 _DIALECT = {"encoding": "--encoding {}", "header": "--no-header"}
@@ -525,8 +452,14 @@ _PANELS: dict[str, dict[str, Callable[..., int | None]]] = {
         "report": gate.report,
     },
     "Gate": {"gate": gate.gate, "watch": gate.watch},
-    "Plan": {"plan": plan.plan, "power": plan.power, "propose": plan.propose},
+    "Plan": {
+        "plan": plan.plan,
+        "power": plan.power,
+        "noise": plan.noise,
+        "propose": plan.propose,
+    },
     "Data": {"count": count, "example": example},
+    "Agents": {"mcp": agents.mcp, "skill": agents.skill},
     "Help": {"explain": explain},
 }
 COMMANDS = {name: command for panel in _PANELS.values() for name, command in panel.items()}

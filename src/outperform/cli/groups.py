@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from outperform.display.layout import Line, Page
     from outperform.gates.result import Gate
     from outperform.inference.suite import Suite
+    from outperform.noise.result import NoiseFloor
     from outperform.planning.power import Power
     from outperform.planning.result import Plan
     from outperform.ranking.result import Ranking
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
         Comparison
         | Estimate
         | ComparisonTable
+        | NoiseFloor
         | Plan
         | Power
         | Ranking

@@ -16,6 +16,9 @@ from outperform.cli.exit_codes import shown
 from outperform.errors import UsageError, unknown_name
 from outperform.io.catalogue import LOGS
 from outperform.io.formats import FORMATS
+from outperform.io.logs.samples import LONG
+from outperform.io.read import read_repeated
+from outperform.io.request import column_names
 
 if TYPE_CHECKING:
     from outperform._typing import Label
@@ -745,6 +748,31 @@ def read_seen(
         if get_score(metric).basis.read is not None:
             raise refuse_columns(metric)
     return _read_columns(sources, models, reading, score_metrics[0])
+
+
+def read_runs(sources: Sequence[str], models: Models, reading: Joined) -> Outcomes | Scores:
+    """Read runs of one model: logs with one run per path, or columns of right, wrong or grades."""
+    if are_logs(sources, reading) and reading.format != LONG:
+        names = [_stem(source.rstrip("/")) for source in sources]
+        if len(set(names)) < len(names):
+            names = list(sources)
+        _check_unique(names)
+        named = sources[0] if len(sources) == 1 else dict(zip(names, sources, strict=True))
+        with shown("reading"):
+            data = read_repeated(named, **asked_of_logs(reading))
+        several = ", ".join(sources)
+        if isinstance(data, op.Scores):
+            return chosen_models(data, models, several)
+        return chosen_models(data, models, several)
+    table = len(sources) == 1 and reading.label is None
+    is_known = reading.truth or reading.correct or are_logs(sources, reading)
+    if not table or is_known or _are_counts(sources[0], reading):
+        return read_outcomes(sources, models, reading)
+    names = [name for name in models or () if name is not None]
+    if not names:
+        others = (reading.groups, reading.id, reading.weight)
+        names = [name for name in column_names(sources[0]) or () if name not in others]
+    return _read_columns(sources, names, reading, "mean")
 
 
 def _read_columns(sources: Sequence[str], models: Models, reading: Joined, metric: str) -> Scores:

@@ -57,6 +57,8 @@ COMMANDS = {
     "propose": "Choose items to label, mostly where two models disagree.",
     "count": "Summarise predictions in a small file for other commands.",
     "example": "Write an example data set as CSV, with one column per model.",
+    "mcp": "Let coding agents call the package (MCP server).",
+    "skill": "Print or write instructions for coding agents.",
     "explain": "Explain terms, metrics and findings.",
 }
 

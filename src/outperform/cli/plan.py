@@ -1,4 +1,4 @@
-"""``plan``, ``power`` and ``propose``."""
+"""``plan``, ``power``, ``noise`` and ``propose``."""
 
 from __future__ import annotations
 
@@ -18,10 +18,12 @@ from outperform.cli import options as o
 from outperform.cli.exit_codes import shown
 from outperform.cli.groups import deliver, show, write_result
 from outperform.cli.inputs import (
+    Joined,
     label_of,
     labels_of,
     needed_columns,
     prior_of,
+    read_runs,
     read_seen,
     rope_of,
 )
@@ -188,6 +190,63 @@ def power(
             n_draws=n_draws,
             random_state=random_state,
             n_jobs=-1,
+        )
+    write_result(result, writing)
+
+
+def noise(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RUN",
+            help="Runs of one model: evaluation logs, one file or folder per run, or a table with "
+            "one column per run.",
+            show_default=False,
+        ),
+    ],
+    models: o.Models = None,
+    rope: o.Rope = None,
+    n_trials: Annotated[
+        int | None,
+        o.in_analysis(
+            "--trials",
+            metavar="NUMBER",
+            help="Answers per item in one run of the gate. Default: as in these runs.",
+            parser=o.parse_int,
+        ),
+    ] = None,
+    target: Annotated[
+        float,
+        o.in_analysis(
+            metavar="SHARE",
+            help="Probability of reaching the goal.",
+            parser=o.parse_share,
+        ),
+    ] = 0.8,
+    hdi_prob: o.HdiProb = 0.95,
+    n_draws: o.Draws = 4_000,
+    random_state: o.Seed = 0,
+    *,
+    reading: Joined,
+    writing: g.Writing,
+) -> None:
+    """Measure the noise between runs of the same model.
+
+    Shows how often answers differ, how often a gate changes its result if nothing changed, the
+    smallest difference that this design can show, and the flaky items.
+
+    Example: outperform noise run1/ run2/ run3/ --rope 0.02
+    """
+    data = read_runs(files, models, reading)
+    with shown("drawing"):
+        result = op.noise_floor(
+            data,
+            rope=rope_of(rope),
+            n_trials=n_trials,
+            target=target,
+            hdi_prob=hdi_prob,
+            n_draws=n_draws,
+            random_state=random_state,
         )
     write_result(result, writing)
 

@@ -596,3 +596,22 @@ def read(
             f"remove {param('drawn=')}"
         )
     return outcomes if never_true is None else outcomes.with_never_true(never_true)
+
+
+def read_repeated(source: Any, **options: Any) -> Outcomes | Scores:
+    """Return logs as outcomes if their answers are right or wrong, otherwise as scores.
+
+    Parameters
+    ----------
+    source
+        Logs, or logs by run name.
+    **options
+        Options of :func:`outperform.read` for logs.
+    """
+    try:
+        return read(source, **options)
+    except (DataError, UsageError) as error:
+        try:
+            return read_scores(source, **options)
+        except (DataError, UsageError):
+            raise error from None

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from outperform.inference.suite import Difference
     from outperform.inference.summary import Summary
     from outperform.monitor.result import Look, Stop
+    from outperform.noise.result import FlakyItem, NoiseFloor
     from outperform.planning.power import Power
     from outperform.planning.result import Plan, Proposal, Stratum
     from outperform.posterior.pymc.sampling import Chain
@@ -68,6 +69,7 @@ _HOMES = {
     "Difference": "inference.suite",
     "Estimate": "results.estimate",
     "ExpectedCoverage": "comparison.coverage",
+    "FlakyItem": "noise.result",
     "FoldDetails": "results.details",
     "Fragility": "sensitivity.fragility",
     "Gate": "gates.result",
@@ -83,6 +85,7 @@ _HOMES = {
     "Look": "monitor.result",
     "Masses": "decision.rope",
     "NextDataset": "results.details",
+    "NoiseFloor": "noise.result",
     "Pair": "ranking.pairs",
     "Plan": "planning.result",
     "PooledRuns": "results.details",
@@ -126,6 +129,7 @@ __all__ = [
     "Difference",
     "Estimate",
     "ExpectedCoverage",
+    "FlakyItem",
     "FoldDetails",
     "Fragility",
     "Gate",
@@ -142,6 +146,7 @@ __all__ = [
     "Masses",
     "ModelRuns",
     "NextDataset",
+    "NoiseFloor",
     "Pair",
     "Plan",
     "PooledRuns",

@@ -19,6 +19,7 @@ Kind = Literal[
     "items",
     "joint",
     "monitor",
+    "noise",
     "outcomes",
     "plan",
     "power",

@@ -1,0 +1,1 @@
+"""Coding agents as users: the server of the Model Context Protocol, a skill, and the pages."""

@@ -1,0 +1,1 @@
+"""Noise of an evaluation: several runs of the same model on the same items."""
