@@ -11,11 +11,13 @@ import re
 import sys
 import tarfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = "src/outperform/"
+# Pages that agents read: folders of the documentation, and where they are in the wheel.
+PAGES, IN_WHEEL = ("how-to", "reference"), "agents/docs/"
 # What the source distribution holds beside the package.
 BESIDE = {"CHANGELOG.md", "CITATION.cff", "LICENSE", "PKG-INFO", "README.md", "pyproject.toml"}
 BESIDE |= {".gitignore"}  # hatchling adds it
@@ -52,14 +54,29 @@ def of_package(root: Path) -> set[str]:
     }
 
 
-def faults(archive: Path, files: dict[str, bytes], package: set[str]) -> Iterator[str]:
+def pages_of(root: Path) -> set[str]:
+    """Return the pages of a checkout that are published with the package."""
+    docs = root / "docs"
+    return {
+        path.relative_to(docs).as_posix()
+        for folder in PAGES
+        for path in docs.joinpath(folder).glob("*.md")
+    }
+
+
+def faults(
+    archive: Path, files: dict[str, bytes], package: set[str], pages: Collection[str] = ()
+) -> Iterator[str]:
     """Yield what is wrong with the files of one archive, in sentences."""
     version = archive.name.split("-")[1].removesuffix(".tar.gz")
     if archive.suffix == ".whl":
         head, info = "outperform/", f"outperform-{version}.dist-info/"
         allowed = {info + name for name in INFO}
+        package = package | {IN_WHEEL + name for name in pages}
     else:
-        head, allowed = SOURCE, BESIDE
+        head, allowed = SOURCE, BESIDE | {f"docs/{name}" for name in pages}
+        for name in sorted({f"docs/{name}" for name in pages} - files.keys()):
+            yield f"{name} is missing"
     held = {name.removeprefix(head) for name in files if name.startswith(head)}
     for name in sorted(MUST - held):
         yield f"{name} is missing"
@@ -108,7 +125,8 @@ def main() -> int:
         found.append(f"{asked.folder} must hold one wheel and one source distribution")
     for archive in archives:
         files = contents(archive)
-        found += [f"{archive.name}: {fault}" for fault in faults(archive, files, of_package(ROOT))]
+        wrong = faults(archive, files, of_package(ROOT), pages_of(ROOT))
+        found += [f"{archive.name}: {fault}" for fault in wrong]
         if asked.tag and f"-{asked.tag.removeprefix('v')}" not in archive.name:
             found.append(f"{archive.name} is not of the tag {asked.tag}")
         if asked.again and digest(asked.again / archive.name) != digest(archive):

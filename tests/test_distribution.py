@@ -74,6 +74,17 @@ def test_a_planted_fault_is_found(tmp_path, make, files):
     assert len(faults(make(tmp_path, files))) == 1
 
 
+def test_pages_for_agents_are_in_both_archives(tmp_path):
+    pages = {"how-to/agents.md"}
+    inside = {**WHEEL, "outperform/agents/docs/how-to/agents.md": b""}
+    beside = {**SDIST, "docs/how-to/agents.md": b""}
+    for make, files, bare in ((make_wheel, inside, WHEEL), (make_sdist, beside, SDIST)):
+        for known, held, n in ((pages, files, 0), (pages, bare, 1), (set(), files, 1)):
+            path = make(tmp_path, held)
+            assert len([*CHECK.faults(path, CHECK.contents(path), PACKAGE, known)]) == n
+    assert CHECK.pages_of(ROOT) >= pages
+
+
 def test_the_files_of_the_package_are_found():
     found = CHECK.of_package(ROOT)
     assert found >= CHECK.MUST | {"__init__.py"}

@@ -13,6 +13,7 @@ import outperform as op
 from outperform.errors import MissingExtraError, require
 from verification import (
     annotators,
+    anytime,
     batches,
     best,
     blocked,
@@ -42,6 +43,7 @@ from verification import (
     label_set_tables,
     label_sets,
     learned_worlds,
+    levels,
     limits,
     markdown,
     mass,
@@ -61,6 +63,7 @@ from verification import (
     ranks,
     rare_labels,
     records,
+    releases,
     reliability,
     runs,
     score_tables,
@@ -82,6 +85,7 @@ from verification import (
     weak_annotators,
     weak_spots,
     weights,
+    winner,
     worlds,
 )
 from verification.chance import share_is_off, spread_is_off
@@ -519,6 +523,16 @@ def run_best(sizes: Sizes) -> Part:
     )
 
 
+def run_winner(sizes: Sizes) -> Part:
+    """Choose the best of many on the test set: do intervals hold, how often is ≫ false?"""
+    size = min(sizes.experiments, winner.EXPERIMENTS)
+    tasks = [(world, size) for world in winner.WORLDS]
+    found = dict(
+        zip(winner.WORLDS, spread("winner", winner.run, tasks, sizes.machine), strict=True)
+    )
+    return Part(tables={"winner.md": winner.table(found)}, failures=winner.failures(found))
+
+
 def run_rank(sizes: Sizes) -> Part:
     """Rank models: does every interval of a pair hold, is the best one among those tied?"""
     repetitions = dict.fromkeys(ranks.WORLDS, sizes.test_sets)
@@ -650,6 +664,25 @@ def run_study(name: str, sizes: Sizes) -> Part:
     return STUDIES[name]().run(name, sizes)
 
 
+def run_anytime(sizes: Sizes) -> Part:
+    """Look 20, 200 and 2,000 times: does the truth stay inside, how often is a decision false?"""
+    size = min(sizes.experiments, anytime.EXPERIMENTS)
+    tasks = [
+        (world, plan, size if plan.looks <= anytime.MANY else -(-size // 2))
+        for world in anytime.WORLDS
+        for plan in anytime.PLANS
+    ]
+    watched = spread("anytime", anytime.run, tasks, sizes.machine)
+    found = {task[:2]: one for task, one in zip(tasks, watched, strict=True)}
+    return Part(
+        tables={
+            "anytime_errors.md": anytime.error_table(found),
+            "anytime_price.md": anytime.price_table(found),
+        },
+        failures=anytime.failures(found),
+    )
+
+
 def run_stopping(sizes: Sizes) -> Part:
     """Watch experiments with twenty looks: what does it do to stop by what is seen?"""
     every = [(world, sizes.experiments) for world in stopping.WORLDS]
@@ -665,6 +698,40 @@ def run_stopping(sizes: Sizes) -> Part:
         "stopping_bias.md": stopping.bias_table(found),
     }
     return Part(tables=tables, failures=stopping.failures(found))
+
+
+def run_levels(sizes: Sizes) -> Part:
+    """Gate models that lie exactly on a level: how often do they pass, or fail?"""
+    exact = spread(
+        "levels of accuracy",
+        _counted,
+        [(n, theta) for theta in levels.THRESHOLDS for n in levels.SIZES],
+        sizes.machine,
+    )
+    drawn_tasks = [(world, sizes.test_sets) for world in levels.WORLDS]
+    found = spread("levels", _on_the_level, drawn_tasks, sizes.machine)
+    return Part(
+        tables={"levels.md": levels.table(exact, found)}, failures=levels.failures(exact, found)
+    )
+
+
+def _counted(task: tuple[int, float]) -> levels.Counted:
+    return levels.counted(*task)
+
+
+def _on_the_level(task: tuple[levels.LevelWorld, int]) -> levels.Drawn:
+    return levels.draw(*task)
+
+
+def run_releases(sizes: Sizes) -> Part:
+    """Release twenty times, with and without a ledger: what is lost, and what passes?"""
+    tasks = [(world, sizes.test_sets) for world in releases.WORLDS]
+    found = spread("releases", _released, tasks, sizes.machine)
+    return Part(tables={"releases.md": releases.table(found)}, failures=releases.failures(found))
+
+
+def _released(task: tuple[releases.ReleaseWorld, int]) -> releases.Released:
+    return releases.run(*task)
 
 
 def run_damage(sizes: Sizes) -> Part:
@@ -795,6 +862,7 @@ PARTS: dict[str, Callable[[Sizes], Part]] = {
     "limits": run_limits,
     "fold-scores": run_fold_scores,
     "best": run_best,
+    "winner": run_winner,
     "reliability": run_reliability,
     "suites": run_suites,
     "rank": run_rank,
@@ -806,6 +874,9 @@ PARTS: dict[str, Callable[[Sizes], Part]] = {
     "promises": run_promises,
     "more-data": run_more_data,
     "stopping": run_stopping,
+    "levels": run_levels,
+    "releases": run_releases,
+    "anytime": run_anytime,
     "damage": run_damage,
     "engines": run_engines,
 }

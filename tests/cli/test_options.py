@@ -78,6 +78,7 @@ TABLE = {
         "--goal": "GOAL",
         "--guard": "GUARD",
         "--labels": "CLASSES",
+        "--ledger": "FILE",
         "--metric": "NAME",
         "--metrics": "NAMES",
         "--max-items": "NUMBER",

@@ -573,7 +573,7 @@ def test_a_withheld_decision_never_stops(tmp_path):
         (("width", math.nan), "must be above 0; got nan"),
         (("bayes_factor", 1), "the bayes factor to stop at must be above 1"),
         (("decision", 1), "remove 1"),
-        (0.02, "stop must be one of width, decision, bayes_factor, a pair"),
+        (0.02, "stop must be one of width, decision, bayes_factor, anytime, a pair"),
     ],
 )
 def test_rules_that_are_none(tmp_path, stop, match):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
@@ -729,6 +729,7 @@ def read_seen(
 ) -> Outcomes | Scores:
     """Read scores if the metrics need scores, otherwise outcomes."""
     from outperform.inference.spec import refuse_columns
+    from outperform.metrics.added_up import stored_rows
     from outperform.metrics.registry import check_name, get_score, is_of_scores
 
     for metric in metrics:
@@ -747,7 +748,9 @@ def read_seen(
     for metric in score_metrics:
         if get_score(metric).basis.read is not None:
             raise refuse_columns(metric)
-    return _read_columns(sources, models, reading, score_metrics[0])
+    by_rows = any(stored_rows(get_score(metric)) is None for metric in score_metrics)
+    keep: Literal["rows"] | None = "rows" if by_rows else None
+    return _read_columns(sources, models, reading, score_metrics[0], keep=keep)
 
 
 def read_runs(sources: Sequence[str], models: Models, reading: Joined) -> Outcomes | Scores:
@@ -772,10 +775,17 @@ def read_runs(sources: Sequence[str], models: Models, reading: Joined) -> Outcom
     if not names:
         others = (reading.groups, reading.id, reading.weight)
         names = [name for name in column_names(sources[0]) or () if name not in others]
-    return _read_columns(sources, names, reading, "mean")
+    return _read_columns(sources, names, reading, "mean", keep="rows")
 
 
-def _read_columns(sources: Sequence[str], models: Models, reading: Joined, metric: str) -> Scores:
+def _read_columns(
+    sources: Sequence[str],
+    models: Models,
+    reading: Joined,
+    metric: str,
+    *,
+    keep: Literal["rows"] | None = None,
+) -> Scores:
     """Read scores from columns of one file."""
     if not models:
         raise UsageError("pass --model once per score column")
@@ -788,7 +798,7 @@ def _read_columns(sources: Sequence[str], models: Models, reading: Joined, metri
         hint = f"; remove {', '.join(unusable)}" if unusable else ""
         raise UsageError(f"{metric} needs scores: pass one file with one column per model{hint}")
     with shown("reading"):
-        return op.read_scores(sources[0], models=columns, **keywords)
+        return op.read_scores(sources[0], models=columns, keep=keep, **keywords)
 
 
 def priced(

@@ -20,7 +20,7 @@ FIRST = frozenset({
     "--a", "--b", "--model", "--baseline", "--candidate", "--truth", "--by", "--metric",
     "--metrics", "--by-class", "--rope", "--stop", "--accuracies", "--agreement", "--theta-pos",
     "--theta-neg", "--sizes", "--budget", "--format", "--output", "--verbose", "--help-all",
-    "--id", "--pos-label", "--guard", "--at-least",
+    "--id", "--pos-label", "--guard", "--at-least", "--ledger",
 })  # fmt: skip
 in_models, in_data, in_files, in_scenario, in_analysis, in_computation, in_output = (
     partial(typer.Option, rich_help_panel=panel) for panel in PANELS

@@ -22,10 +22,11 @@ from outperform.decision.intervals import check_prob
 from outperform.decision.rope import (
     RopeLike,
 )
-from outperform.errors import UsageError
+from outperform.errors import UsageError, param
 from outperform.inference import engine
 from outperform.inference import engine as answering
-from outperform.inference.question import Sampling
+from outperform.inference.processes import check_process
+from outperform.inference.question import Candidates, Looks, Sampling
 from outperform.inference.spec import (
     OfAny,
     OfTwo,
@@ -66,6 +67,8 @@ class _OfOneColumn(_OfOne, OfColumns, total=False):
 class _OfTwo(OfTwo, total=False):
     metric: MetricLike | None
     engine: str | PyMC
+    chosen_from: Candidates | None
+    looks: Looks
     never_true: Sequence[Label] | None
 
 
@@ -225,6 +228,8 @@ def compare(
     sample_weight: ColumnLike | None = None,
     never_true: Sequence[Label] | None = None,
     engine: str | PyMC = "direct",
+    chosen_from: Candidates | None = None,
+    looks: Looks = "once",
 ) -> Comparison | SuiteComparison:
     """Compare two models on the same items.
 
@@ -288,6 +293,12 @@ def compare(
         ``"direct"``: independent draws and closed forms. ``"pymc"``: a Markov chain for the same
         model in PyMC; or :class:`PyMC` with settings, such as
         ``op.PyMC(sampler="nutpie", chains=8)``.
+    chosen_from
+        If A was chosen by its results on these items: the outcomes or scores of all candidates, or
+        how many there were. The interval and the decision then account for the choice.
+    looks
+        ``"any"`` if you compare again whenever items arrive, and may stop because of the result:
+        the interval is then valid at every look, and wider. ``"once"``: a single look.
 
     Examples
     --------
@@ -300,8 +311,13 @@ def compare(
     >>> print(round(c.mean, 3), c.mcse < 1e-4)
     0.028 True
     """
-    pymc = get_engine(engine)
+    pymc, process = get_engine(engine), check_process(chosen_from, looks)
     if isinstance(y_true, Suite):
+        if process != check_process(None, "once"):
+            raise UsageError(
+                f"{param('chosen_from')} and {param('looks')} apply to one task at a time; compare "
+                "suite[task] instead of the suite"
+            )
         refuse_truth(truth, "compare")
         if pymc is not None:
             raise UsageError("engine 'pymc' compares one task at a time; use engine='direct'")
@@ -347,6 +363,7 @@ def compare(
         labels=labels,
         pos_label=pos_label,
         engine=pymc,
+        **process,
     )
     region, prob, seed = rope_for(spec, rope), check_prob(hdi_prob), seed_sequence(random_state)
     n_draws = answering.check_draws(draws_of(pymc) if n_draws is None else n_draws)

@@ -17,6 +17,7 @@ from outperform.decision.rope import Rope
 from outperform.errors import DataError, UsageError, require
 from outperform.inference import engine
 from outperform.inference.engine import Answer
+from outperform.inference.processes import is_adjusted
 from outperform.inference.question import ONCE
 from outperform.inference.spec import LabelSpec, counted, make_spec
 from outperform.inference.views import called
@@ -50,6 +51,10 @@ def _no_way_back(comparison: Compared) -> str | None:
     if comparison.details is not None or spec.counting != ONCE:
         verb = verb_of(comparison.details)
         return f"the counts of {verb}() are not stored; call it again with the same random_state"
+    if is_adjusted(spec):
+        return (
+            "chosen_from= and looks= are not stored; call compare again with the same random_state"
+        )
     if spec.view_errors is not None:
         return "label errors are not stored; call with_label_errors() again"
     prevalence = spec.data.prevalence

@@ -458,7 +458,7 @@ def _without(spec: LabelSpec, stored: Items, values: Sequence[list[Any]]) -> Flo
 def _moved_by_items(spec: ScoreSpec) -> FloatArray:
     """Return the influence of each item on each model's value, without groups, ``(n_items, 2)``."""
     ungrouped = replace(spec.data, group=None)
-    spec = replace(spec, data=ungrouped, view=ungrouped, repeats=None)
+    spec = replace(spec, data=ungrouped).by_rows
     moved = [sums.whole.observed - sums.whole.without(sums.held) for sums in spec.unit_sums]
     return np.concatenate(moved).T
 
@@ -514,6 +514,7 @@ def _of_statistics(spec: ScoreSpec, ready: list[CombinedMeans]) -> _AllItems:
 
 
 def _of_scores(spec: ScoreSpec) -> _AllItems:
+    spec = spec if spec.moments is None else spec.by_rows
     combined = [each for each in spec.prepared if isinstance(each, CombinedMeans)]
     if combined:
         return _of_statistics(spec, combined)

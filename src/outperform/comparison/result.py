@@ -57,6 +57,13 @@ from outperform.inference import diagnostics, disagreements, engine
 from outperform.inference.changes import uneven_findings
 from outperform.inference.disagreements import repeated_findings
 from outperform.inference.engine import Answer
+from outperform.inference.processes import (
+    AnyLook,
+    Selection,
+    adjust,
+    process_findings,
+    refuse_adjusted,
+)
 from outperform.inference.question import Sampling
 from outperform.inference.spec import (
     LabelSpec,
@@ -133,7 +140,8 @@ class FoldTest(NamedTuple):
 @written(
     "names *spec paired=spec.paired observed observed_defined=_defined *_summary "
     "rope p_worse p_equivalent p_better p_greater regret mc_errors n_draws=draws.size chain? "
-    "exact decision rope_curve needed?=_needed bayes_factor a b findings=_all_findings "
+    "exact decision rope_curve needed?=_needed bayes_factor selection? any_look? a b "
+    "findings=_all_findings "
     "signature runs?=_runs scores?=_scores *_fold_test folds?=_folds unpaired?=_unpaired{mean "
     "sd hdi decision{name symbol} p_h0 p_h1 accepted exact n_draws=draws.size signature}",
     kind="comparison",
@@ -169,6 +177,10 @@ class Comparison(Summary, Tabular):
         Seed of the draws.
     chain
         Diagnostics of the Markov chain; None if the draws are independent.
+    selection
+        How the comparison accounts for A being chosen from several candidates; None if it was not.
+    any_look
+        How the interval is valid at every look; None for a single look.
     details
         Additional fields for folds (:class:`FoldDetails`, :class:`CrossDetails`), training runs
         (:class:`RunDetails`) or fold scores (:class:`ScoreDetails`); None for other comparisons.
@@ -187,9 +199,13 @@ class Comparison(Summary, Tabular):
     signature: str
     seed: np.random.SeedSequence
     chain: Chain | None = None
+    selection: Selection | None = None
+    any_look: AnyLook | None = None
     details: ComparisonDetails | None = None
     # The results if predictions of never-true classes counted as right.
     _as_right: tuple[AsRight, ...] = ()
+    # The closed form if A had been the only candidate.
+    _own: Distribution | None = None
 
     # Numbers of the posterior
 
@@ -285,6 +301,8 @@ class Comparison(Summary, Tabular):
             return Decision.UNDECIDED
         if batches_differ(self.findings):
             return Decision.UNDECIDED
+        if self.any_look is not None and not self.any_look.holds:
+            return Decision.UNDECIDED
         return self._allowed_by_data(decision)
 
     def _allowed_by_data(self, decision: Decision) -> Decision:
@@ -294,7 +312,8 @@ class Comparison(Summary, Tabular):
     @cached_property
     def bayes_factor(self) -> BayesFactor | None:
         """Bayes factor of the interval null; None with an improper prior or a ROPE of width 0."""
-        if self._runs is not None:  # the prior of the run-to-run variance is improper
+        # The prior of the run-to-run variance is improper, and that of the best of many is another.
+        if self._runs is not None or self.selection is not None:
             return None
         n_draws = None if self.exact else int(self.n_effective)
         return interval_factor(self.spec, self.rope, self._masses, n_draws=n_draws)
@@ -319,6 +338,7 @@ class Comparison(Summary, Tabular):
         1.6209
         """
         self._refuse_factor_of_runs()
+        refuse_adjusted(self.spec, "bayes_factor_point_null()")
         return point_factor(self.spec, self.distribution, self.draws, method=method, seed=self.seed)
 
     def _refuse_factor_of_runs(self) -> None:
@@ -375,6 +395,8 @@ class Comparison(Summary, Tabular):
         """Approximate number of further items needed, by normal theory; None if unknown."""
         from outperform.planning.more_data import needed_to_decide
 
+        if self.selection is not None or self.any_look is not None:
+            return None  # the theory is for one candidate and one look
         return needed_to_decide(self)
 
     @property
@@ -541,7 +563,7 @@ class Comparison(Summary, Tabular):
         answer = Answer(
             values=np.stack([self.a.draws, self.b.draws]),
             of_models=(self.a.distribution, self.b.distribution),
-            of_difference=self.distribution,
+            of_difference=self.distribution if self.selection is None else self._own,
             chains=tuple(chain for chain in chains if chain is not None),
         )
         return self._conclude(
@@ -729,6 +751,7 @@ class Comparison(Summary, Tabular):
         >>> more.seen, more.least is not None
         (100, True)
         """
+        refuse_adjusted(self.spec, "more_data()")
         from outperform.planning.more_data import more_data
 
         return more_data(
@@ -889,6 +912,7 @@ class Comparison(Summary, Tabular):
         >>> op.compare(outcomes, "new", "old", rope=0.01).fragility().n
         6
         """
+        refuse_adjusted(self.spec, "fragility()")
         from outperform.sensitivity.fragility import fragility
 
         return fragility(self)
@@ -912,6 +936,7 @@ class Comparison(Summary, Tabular):
         >>> print(c.expected_coverage().setting)
         2 classes, even, 200 items, nearly equal models
         """
+        refuse_adjusted(self.spec, "expected_coverage()")
         from outperform.comparison.coverage import expected_coverage
 
         return expected_coverage(self)
@@ -936,6 +961,7 @@ class Comparison(Summary, Tabular):
         >>> ratio.decision.symbol, round(ratio.mean, 2)
         ('≫', 0.63)
         """
+        refuse_adjusted(self.spec, "ratio()")
         from outperform.comparison.ratio import ratio
 
         return ratio(self, rope=rope)
@@ -1125,11 +1151,17 @@ def summarize_comparison(
     draws = answered.values[0] - answered.values[1]
     ordered, exact = np.sort(draws), answered.of_difference
     chain = answered.chains[-1] if answered.chains else None
-    numbers = summarize(ordered, exact, prob, signed=True, chain=chain)
+    plain = summarize(ordered, exact, prob, signed=True, chain=chain)
+    adjusted = adjust(spec, plain, draws, exact, prob=prob, seed=seed)
+    if adjusted.selection is not None:
+        draws, exact = adjusted.draws, adjusted.distribution
+        ordered = np.sort(draws)
+    numbers = adjusted.numbers
     masses = masses_of(ordered if exact is None else exact, rope)
     n_independent = n_effective(ordered, chain) if exact is None else None
     decision = decide(numbers.hdi, rope, masses, greater_is_better=spec.metric.greater_is_better)
     decision, few_finding = disagreements.allow(spec, decision, numbers.hdi)
+    decision, of_process = process_findings(spec, decision, adjusted)
     if not all(chain.converged for chain in answered.chains):
         decision = Decision.UNDECIDED
     if as_right is None:
@@ -1141,7 +1173,7 @@ def summarize_comparison(
     stated = spec.label_errors is not None
     uneven = uneven_findings(spec, decision, numbers.hdi, rope) if stated else ()
     levels = {model.name: (model.observed, model.mean, model.sd) for model in (a, b)}
-    difference = (a.observed - b.observed, numbers.mean, numbers.sd)
+    difference = (a.observed - b.observed, plain.mean, plain.sd)
     findings = (
         *diagnostics.rope_findings(rope),
         *chain_findings(answered.chains),
@@ -1149,9 +1181,10 @@ def summarize_comparison(
         *spelled,
         *diagnostics.pull_findings(spec, levels, difference),
         *([] if few_finding is None else [few_finding]),
+        *of_process,
         *diagnostics.interval_findings(spec, numbers, rope, masses, n_draws=n_independent),
         *uneven,
-        *repeated_findings(spec, numbers.sd),
+        *repeated_findings(spec, plain.sd),
     )
     return Comparison(
         spec=spec,
@@ -1168,7 +1201,10 @@ def summarize_comparison(
         signature=signature,
         seed=seed,
         chain=chain,
+        selection=adjusted.selection,
+        any_look=adjusted.any_look,
         _as_right=as_right,
+        _own=adjusted.own,
     )
 
 

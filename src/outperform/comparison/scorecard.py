@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Unpack, overload
 
 from outperform._typing import ColumnLike, Label, LabelsLike, OfColumns, OfRows, Seed, Source
@@ -161,7 +160,7 @@ def scorecard(
         )
         for metric in metrics
     ]
-    specs = _in_one_order(specs)
+    specs = in_one_order(specs)
     ropes = _ropes(specs, rope)
     answers = _answer_together(specs, Sampling(engine.check_draws(n_draws), seed, n_jobs))
     comparisons = tuple(
@@ -203,20 +202,19 @@ def _ropes(
     return tuple(rope_for(spec, rope.get(name)) for spec, name in zip(specs, names, strict=True))
 
 
-def _in_one_order(specs: Sequence[Spec]) -> list[Spec]:
+def in_one_order(specs: Sequence[Spec]) -> list[Spec]:
     """Return specs whose score views have the same items in the same order.
 
     Some metrics sort the rows or merge equal rows, and others need the original rows. A weight must
     belong to the same item in all of them.
     """
     score_specs = [spec for spec in specs if isinstance(spec, ScoreSpec)]
+    if score_specs and all(spec.moments is not None for spec in score_specs):
+        return list(specs)
     alike = len({adds_up(spec.metric, spec.data) for spec in score_specs}) < 2
     if alike and all(spec.view is not spec.data for spec in score_specs):
         return list(specs)
-    return [
-        replace(spec, view=spec.data, repeats=None) if isinstance(spec, ScoreSpec) else spec
-        for spec in specs
-    ]
+    return [spec.by_rows if isinstance(spec, ScoreSpec) else spec for spec in specs]
 
 
 def _answer_together(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from outperform.data.checks import named
 from outperform.data.drawn import Drawn, DrawnLike, column_of, name_of, refuse_ratings
 from outperform.data.items import read_ids
 from outperform.data.labels import Rows, align, align_rows, only_column
+from outperform.data.moments import Moments
 from outperform.data.score_columns import (
     GRADES,
     VOTES,
@@ -42,12 +43,37 @@ from outperform.findings import Finding
 from outperform.wrong_calls import ByKeyword, explained
 
 
+class AddedUp(tuple[FloatArray, ...]):
+    """Stands for the rows of scores that were added up where they are stored."""
+
+    def __new__(cls, n_models: int) -> AddedUp:
+        """Return a tuple of the right length whose elements cannot be used."""
+        return super().__new__(cls, (np.empty(0),) * n_models)
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        """Return what a copy is made from."""
+        return (len(self),)
+
+    def _refuse(self) -> UsageError:
+        return UsageError(
+            "these scores were added up where they are stored, so that only metrics of sums can be "
+            "computed, such as mean, rmse or r2; for anything else, read the rows with "
+            f"{param('keep=', 'rows')}, or a random sample of them"
+        )
+
+    def __iter__(self) -> Iterator[FloatArray]:
+        raise self._refuse()
+
+    def __getitem__(self, place: Any) -> Any:
+        raise self._refuse()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Scores(ByKeyword):
     """Scores of one or more models on the same items.
 
-    Scores are probabilities, margins or grades of answers. Unlike outcomes, they cannot be
-    condensed to a small table, so the rows are kept in memory.
+    Scores are probabilities, margins or grades of answers. Their rows are kept in memory, or, for
+    metrics of sums over very many rows, only the sums of these: see ``moments``.
 
     Parameters
     ----------
@@ -77,6 +103,9 @@ class Scores(ByKeyword):
         For votes, the names of all models that were voted on, selected or not; otherwise empty.
     drawn
         For a judge's grades, how the items graded by people were drawn, if declared.
+    moments
+        Sums over all rows, if the rows were added up where they are stored; then ``values`` cannot
+        be used. None if the rows are in memory.
 
     Examples
     --------
@@ -104,6 +133,7 @@ class Scores(ByKeyword):
     columns: tuple[str, ...] | None = None
     voted_on: tuple[str, ...] = ()
     drawn: Drawn | None = None
+    moments: Moments | None = None
 
     @classmethod
     @explained
@@ -414,6 +444,14 @@ class Scores(ByKeyword):
         )
         return made._weighed(**rows.beside)
 
+    @classmethod
+    def _of_moments(cls, moments: Moments, **beside: Any) -> Scores:
+        """Build scores whose rows were added up where they are stored."""
+        values = AddedUp(len(moments.models))
+        return cls(
+            models=moments.models, labels=(), truth=None, values=values, moments=moments, **beside
+        )
+
     def _weighed(
         self, groups: ColumnLike | None, sample_weight: ColumnLike | None, ids: ColumnLike | None
     ) -> Scores:
@@ -438,6 +476,8 @@ class Scores(ByKeyword):
     @property
     def n(self) -> int:
         """Number of items."""
+        if self.moments is not None:
+            return self.moments.n
         return self.n_rows if self.counts is None else int(total(self.counts))
 
     @property
@@ -448,6 +488,8 @@ class Scores(ByKeyword):
     @property
     def n_groups(self) -> int | None:
         """Number of groups; None if items are independent."""
+        if self.moments is not None:
+            return self.moments.n_units if self.moments.grouped else None
         return None if self.group is None else int(self.group.max()) + 1
 
     # Derived scores
@@ -463,6 +505,10 @@ class Scores(ByKeyword):
         for name in models:
             if name not in self.models:
                 raise UsageError(unknown_name("model", name, self.models))
+        if self.moments is not None:
+            moments = self.moments.select(models)
+            values = AddedUp(len(models))
+            return replace(self, models=tuple(models), values=values, moments=moments)
         places = [self.models.index(name) for name in models]
         return replace(
             self, models=tuple(models), values=tuple(self.values[place] for place in places)
@@ -472,6 +518,12 @@ class Scores(ByKeyword):
         """Combine two sets of different items."""
         if not isinstance(other, Scores):
             return NotImplemented
+        if self.moments is not None and other.moments is not None:
+            return Scores._of_moments(
+                self.moments + other.moments,
+                findings=tuple(dict.fromkeys((*self.findings, *other.findings))),
+                sources=tuple(dict.fromkeys((*self.sources, *other.sources))),
+            )
         own, others = ((one.models, one.labels, one.columns, one.voted_on) for one in (self, other))
         if self.drawn != other.drawn:
             raise DataError(
@@ -524,4 +576,6 @@ class Scores(ByKeyword):
             parts.append(f"groups={self.n_groups}")
         if self.weights is not None:
             parts.append("weighted=True")
+        if self.moments is not None:
+            parts.append("added_up=True")
         return f"Scores({', '.join(parts)})"

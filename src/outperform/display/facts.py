@@ -78,8 +78,76 @@ def hdi_label(facts: Facts) -> str:
     --------
     >>> hdi_label({"hdi": {"low": 0.1, "high": 0.2, "prob": 0.95}})
     '95% HDI'
+
+    An interval that accounts for a choice or for repeated looks is not a highest density interval.
+
+    >>> hdi_label({"hdi": {"low": 0.1, "high": 0.2, "prob": 0.95}, "selection": {"n": 20}})
+    '95% interval'
     """
-    return f"{numbers.percent(facts['hdi']['prob'])} HDI"
+    name = "interval" if is_adjusted(facts) else "HDI"
+    return f"{numbers.percent(facts['hdi']['prob'])} {name}"
+
+
+def is_adjusted(facts: Facts) -> bool:
+    """Return whether the interval accounts for a choice among candidates or for repeated looks.
+
+    Examples
+    --------
+    >>> is_adjusted({"any_look": None}), is_adjusted({"selection": {"n": 20}})
+    (False, True)
+    """
+    return facts.get("selection") is not None or facts.get("any_look") is not None
+
+
+def process(facts: Facts) -> str:
+    """Return what the interval accounts for, in a few words; empty if there is nothing.
+
+    Examples
+    --------
+    >>> process({"selection": {"n": 20, "is_best": True}})
+    'best of 20 candidates'
+    >>> process({"any_look": {"rule": "betting"}})
+    'valid at every look'
+    """
+    selection = facts.get("selection")
+    if selection is not None:
+        n = counted(selection["n"], "candidates")
+        return f"best of {n}" if selection["is_best"] else f"one of {n}"
+    if facts.get("any_look") is None:
+        return ""
+    return "valid at every look" if facts["any_look"].get("holds", True) else "too few to look"
+
+
+def process_sentence(facts: Facts) -> str:
+    """Return what the interval accounts for, and the HDI without it; empty if there is nothing.
+
+    Examples
+    --------
+    >>> hdi = {"low": 0.01, "high": 0.05, "prob": 0.95}
+    >>> facts = {"names": ["bert", "gpt"], "sd": 0.01, "hdi": hdi | {"low": 0.0}}
+    >>> print(process_sentence(facts | {"selection": {
+    ...     "n": 20, "correlation": "unknown", "is_best": True, "unadjusted": hdi}}))
+    The difference accounts for bert being the best of 20 candidates; as the only one, its 95% HDI
+    would be +0.0100 to +0.0500.
+    >>> print(process_sentence(facts | {"any_look": {
+    ...     "rule": "betting", "holds": True, "unadjusted": hdi}}))
+    The interval is valid at every look; for a single look the 95% HDI would be +0.0100 to +0.0500.
+    """
+    adjusted = facts.get("selection") or facts.get("any_look")
+    if adjusted is None:
+        return ""
+    plain, places = adjusted["unadjusted"], digits(facts)
+    ends = numbers.interval(plain["low"], plain["high"], places, sign=True)
+    level = f"{numbers.percent(plain['prob'])} HDI would be {ends}."
+    if facts.get("selection") is None:
+        if not adjusted["holds"]:
+            return f"The interval is not valid yet; for a single look the {level}"
+        return f"The interval is valid at every look; for a single look the {level}"
+    a, n = names(facts)[0], counted(adjusted["n"], "candidates")
+    if adjusted["n"] == 1:
+        return ""
+    how = f"the best of {n}" if adjusted["is_best"] else f"chosen from {n} in any way"
+    return f"The difference accounts for {a} being {how}; as the only one, its {level}"
 
 
 def rope_text(facts: Facts) -> str:
@@ -278,6 +346,8 @@ def method(facts: Facts) -> list[str]:
     if facts.get("prior") is not None:
         prior = for_text(facts["prior"])
         parts.append(prior if prior.startswith("Prior(") else f"prior {prior}")
+    if process(facts):
+        parts.append(process(facts))
     if facts.get("exact"):
         parts.append("exact")
     elif facts.get("n_draws") is not None:

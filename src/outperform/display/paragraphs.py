@@ -259,7 +259,8 @@ def _in_short(facts: Facts, *, subject: str | None = None) -> str:
     sample = _sample(facts).strip()
     start = f"{sample[:1].upper()}{sample[1:]}, the" if sample else "The"
     level = numbers.percent(facts["hdi"]["prob"])
-    details = [f"{level} highest-density interval, HDI, {_ends(facts, sign=sign)}"]
+    name = "interval" if read.is_adjusted(facts) else "highest-density interval, HDI,"
+    details = [f"{level} {name} {_ends(facts, sign=sign)}"]
     details.append(", ".join(read.method(facts)))
     return (
         f"{start} posterior mean of {what}{better} is {write(facts['mean'], places)} "
@@ -286,6 +287,8 @@ def _ends(facts: Facts, *, sign: bool) -> str:
 def _interval(facts: Facts, *, sign: bool = True) -> str:
     level = numbers.percent(facts["hdi"]["prob"])
     ends = _ends(facts, sign=sign)
+    if read.is_adjusted(facts):
+        return f"The {level} interval runs from {ends}. {read.process_sentence(facts)}".rstrip()
     return f"The {level} highest-density interval (HDI) runs from {ends}."
 
 
@@ -318,8 +321,8 @@ def _practical(facts: Facts) -> str:
         words += f" for a ROPE of {numbers.rope(facts['rope']['low'], facts['rope']['high'])}"
     return (
         f"With a region of practical equivalence (ROPE) of {read.rope_text(facts)}, {shares} "
-        f"The HDI {_position(facts)}{_withheld(facts)}. Decision ({symbol}): {words}."
-        f"{_reasons(facts)}"
+        f"The {_interval_name(facts)} {_position(facts)}{_withheld(facts)}. "
+        f"Decision ({symbol}): {words}.{_reasons(facts)}"
     )
 
 
@@ -327,9 +330,13 @@ def _decision(facts: Facts) -> str:
     symbol = for_text(facts["decision"]["symbol"])
     return (
         f"For a region of practical equivalence (ROPE) of {read.rope_text(facts)}, "
-        f"{decision_words(facts)} ({symbol}): the HDI {_position(facts)}{_withheld(facts)}."
-        f"{_reasons(facts)}"
+        f"{decision_words(facts)} ({symbol}): the {_interval_name(facts)} "
+        f"{_position(facts)}{_withheld(facts)}.{_reasons(facts)}"
     )
+
+
+def _interval_name(facts: Facts) -> str:
+    return "interval" if read.is_adjusted(facts) else "HDI"
 
 
 def _probabilities(facts: Facts) -> str:

@@ -102,6 +102,9 @@ def comparison_document(
     if facts.get("needed") is not None:
         prose.append(more_items(facts["needed"], facts))
         notes.append(Note(prose[-1], card=False))
+    if read.process_sentence(facts):
+        prose.append(read.process_sentence(facts))
+        notes.append(Note(prose[-1]))
     if "runs" in facts:
         prose.append(run_sentences(facts))
     return Document(

@@ -57,12 +57,9 @@ def score_findings(spec: ScoreSpec) -> Iterator[Finding]:
     if spec.n < FEW_ITEMS:
         yield finding("few_items/bootstrap", items=counted(spec.n, "items"))
     yield from unit_findings(spec)
-    for limit in spec.limits:
-        if limit is not None:
-            units = "items" if spec.n_groups is None else "groups"
-            drawn = round(float(spec.units.counts.sum())) - limit.n_others
-            yield finding("smaller_items", others=limit.n_others, drawn=drawn, units=units)
-            break
+    if spec.together is not None:
+        units = "items" if spec.n_groups is None else "groups"
+        yield finding("smaller_items", **spec.together._asdict(), units=units)
     if spec.metric.reads in ("ranking", "classes"):
         yield from _few_of_a_class(spec)
         yield from _ties(spec)

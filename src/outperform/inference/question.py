@@ -5,9 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Literal, NamedTuple, TypedDict
+from typing import Literal, NamedTuple, TypeAlias, TypedDict
 
 import numpy as np
 
@@ -64,6 +64,11 @@ class Averaged(NamedTuple):
     by: Literal["truth", "labels"]
 
 
+Candidates: TypeAlias = "Outcomes | Scores | int"
+"""All candidates that A was chosen from, or how many there were."""
+Looks: TypeAlias = Literal["once", "any"]
+
+
 class Given(TypedDict, total=False):
     """Keyword arguments common to all questions."""
 
@@ -72,6 +77,8 @@ class Given(TypedDict, total=False):
     labels: Sequence[Label] | None
     pos_label: Label | None
     engine: PyMC | None
+    chosen_from: Candidates | None
+    looks: Looks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +90,8 @@ class Choices:
     labels: tuple[Label, ...] | None = None
     pos_label: Label | None = None
     engine: PyMC | None = None
+    chosen_from: Candidates | None = field(default=None, compare=False)
+    looks: Looks = "once"
 
     @classmethod
     def of(cls, kwargs: Given) -> Choices:
@@ -94,6 +103,8 @@ class Choices:
             labels=None if labels is None else listed(labels),
             pos_label=kwargs.get("pos_label"),
             engine=kwargs.get("engine"),
+            chosen_from=kwargs.get("chosen_from"),
+            looks=kwargs.get("looks", "once"),
         )
 
 

@@ -6,13 +6,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
 from outperform import metrics
 from outperform._typing import AnyArray, FloatArray, Label
 from outperform.data.checks import clear_positive, code_of
+from outperform.data.moments import Moments
 from outperform.data.scores import Scores
 from outperform.data.table import effective_size
 from outperform.errors import DataError, UsageError, either, param
@@ -21,9 +22,11 @@ from outperform.inference.question import Choices, Question
 from outperform.inference.score_views import (
     Merged,
     UnitSums,
+    added_up,
     arranged,
     bounds_of_grades,
     count_apart,
+    in_memory,
     joined,
     merged,
     prepare_all,
@@ -41,6 +44,7 @@ from outperform.metrics.weighted import (
     brier_losses,
     log_losses,
 )
+from outperform.posterior.base import PriorModel
 from outperform.posterior.bootstrap import MANY_UNITS, Limit
 from outperform.posterior.influence import Influence, PlugIn, known_spread
 from outperform.posterior.registry import PRIORS
@@ -218,6 +222,13 @@ def refuse_labels_metric(metric: MetricLike | None, *, graded: bool) -> UsageErr
     )
 
 
+class Together(NamedTuple):
+    """Number of units drawn one by one, and of those drawn as one normal variable."""
+
+    drawn: int
+    others: int
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ScoreSpec(Question):
     """A checked question about scores; see :class:`Question`.
@@ -232,12 +243,24 @@ class ScoreSpec(Question):
         The requested metric.
     repeats
         Number of groups that each group of the view represents. None means 1 each.
+    moments
+        Sums over all units, if there are very many; the units of the view have the same sums. None
+        if the view has the rows of the data.
+    of_units
+        The metric as a function of the terms of these units; None if the view has rows.
     """
 
     data: Scores
     view: Scores
     metric: Metric
     repeats: FloatArray | None = None
+    moments: Moments | None = None
+    of_units: Metric | None = None
+
+    @property
+    def by_rows(self) -> ScoreSpec:
+        """The same question with one unit per row or group of the data, in their order."""
+        return replace(self, view=self.data, repeats=None, moments=None, of_units=None)
 
     @property
     def paired(self) -> bool:
@@ -283,8 +306,11 @@ class ScoreSpec(Question):
         if self.metric.reads == "grade" and math.isinf(
             self.metric.bounds[1] - self.metric.bounds[0]
         ):
-            low = min(array.min() for array in self.data.values)
-            high = max(array.max() for array in self.data.values)
+            if self.moments is not None:
+                ends = [self.moments.low, self.moments.high]
+            else:
+                ends = [*self.data.values]
+            low, high = min(map(np.min, ends)), max(map(np.max, ends))
             hundredth = (high - low) / 100
             if hundredth > 0:
                 return (
@@ -327,9 +353,10 @@ class ScoreSpec(Question):
     @cached_property
     def prepared(self) -> tuple[Prepared, ...]:
         """Scores of each model, sorted once or converted to losses."""
-        return prepare_all(
-            self.metric, self.view, data=self.data, positive=self.positive, units=self.units
-        )
+        metric, data = self.metric, self.data
+        if self.of_units is not None:
+            metric, data = self.of_units, self.view
+        return prepare_all(metric, self.view, data=data, positive=self.positive, units=self.units)
 
     @cached_property
     def influences(self) -> tuple[Influence | None, ...]:
@@ -337,7 +364,11 @@ class ScoreSpec(Question):
 
         An influence is None if dropping each unit in turn would take too long.
         """
-        return tuple(sums.influence() for sums in self.unit_sums)
+        influences = tuple(sums.influence() for sums in self.unit_sums)
+        if self.moments is None:
+            return influences
+        listed = np.arange(self.units.n) < len(self.moments.heavy)
+        return tuple(one and one._replace(listed=listed) for one in influences)
 
     @cached_property
     def n_even(self) -> float:
@@ -357,10 +388,23 @@ class ScoreSpec(Question):
             by_size if influence is None else influence.df() for influence in self.influences
         )
 
+    @property
+    def together(self) -> Together | None:
+        """How many items or groups are drawn one by one, and how many jointly; None if none are."""
+        moments = self.moments
+        if moments is not None:
+            return Together(len(moments.heavy), moments.n_others) if moments.n_others else None
+        limit = next((limit for limit in self.limits if limit is not None), None)
+        if limit is None:
+            return None
+        return Together(round(float(self.units.counts.sum())) - limit.n_others, limit.n_others)
+
     @cached_property
     def limits(self) -> tuple[Limit | None, ...]:
         """Units to draw individually if there are many, for each influence."""
         if self.units.n <= MANY_UNITS:
+            return (None,) * len(self.influences)
+        if self.moments is not None:
             return (None,) * len(self.influences)
         sums = map(joined, self._prepared_parts)
         return tuple(
@@ -371,8 +415,10 @@ class ScoreSpec(Question):
     @cached_property
     def fit_of_votes(self) -> votes.FitCheck | None:
         """Check of how well the fitted strengths explain the votes; None if none are fitted."""
+        if self.data.columns != VOTES:
+            return None
         values = self.data.values[0]
-        if self.data.columns != VOTES or votes.method(self.metric.name, values) == "pair shares":
+        if votes.method(self.metric.name, values) == "pair shares":
             return None
         return votes.check_fit(values, units_of(self.data), np.random.default_rng(_CHECK_SEED))
 
@@ -409,8 +455,11 @@ class ScoreSpec(Question):
         if len(known) < len(influences):
             return None
         moved = [sign * influence.moved[0] for sign, influence in zip((1, -1), known, strict=False)]
+        listed = [influence.listed for influence in known if influence.listed is not None]
         return tail_of(
-            np.concatenate(moved), np.concatenate([influence.repeats for influence in known])
+            np.concatenate(moved),
+            np.concatenate([influence.repeats for influence in known]),
+            np.concatenate(listed) if listed else None,
         )
 
     @cached_property
@@ -420,6 +469,8 @@ class ScoreSpec(Question):
 
     def n_apart(self, pair: tuple[int, int]) -> int:
         """Count the items or groups on which two models differ in what the metric reads."""
+        if self.moments is not None:
+            return int(self.moments.apart[pair])
         return count_apart(
             self.metric,
             self.view,
@@ -453,6 +504,29 @@ def units_of(scores: Scores, repeats: FloatArray | None = None) -> Units:
     return Units(scores.n_groups, scores.group, times, repeats)
 
 
+def _of_moments(
+    scores: Scores, moments: Moments, requested: Metric, choices: Choices, prior: PriorModel
+) -> ScoreSpec:
+    """Return a checked question about scores that were added up where they are stored."""
+    view, of_units = added_up(scores, moments, requested)
+    if choices.pos_label is not None:
+        raise UsageError(
+            f"metric {requested.name!r} has no positive class; omit {param('pos_label')}"
+        )
+    return ScoreSpec(
+        data=scores,
+        view=view,
+        moments=moments,
+        of_units=of_units,
+        metric=replace(requested, bounds=of_units.bounds),
+        positive=None,
+        pos_label=None,
+        choices=choices,
+        prior=prior,
+        findings=scores.findings,
+    )
+
+
 def make_score_spec(
     scores: Scores,
     metric: MetricLike,
@@ -466,8 +540,13 @@ def make_score_spec(
             f"omit {param('prior')} or use {param('prior=', 'bootstrap')}"
         )
     requested = _get_metric(metric, scores)
+    if scores.moments is not None:
+        return _of_moments(scores, scores.moments, requested, choices, chosen)
     scores = as_targets(scores) if requested.reads == "statistics" else scores
     check_kind(scores, requested)
+    moments = in_memory(scores, requested)
+    if moments is not None:
+        return _of_moments(scores, moments, requested, choices, chosen)
     positive = positive_code(scores, requested, choices.pos_label)
     if requested.merge == "never":
         view = Merged(scores, None)

@@ -12,14 +12,16 @@ import numpy as np
 
 from outperform._rows import distinct_records, distinct_rows, sum_by
 from outperform._typing import AnyArray, BoolArray, FloatArray, IntArray
+from outperform.data.moments import Kind, Moments, moments_of
 from outperform.data.scores import Scores
 from outperform.data.table import group_rows
-from outperform.errors import UsageError, unknown_name
+from outperform.errors import UsageError, param, unknown_name
+from outperform.metrics.added_up import of_terms, stored_rows
 from outperform.metrics.curves import rankings_of
 from outperform.metrics.custom import Called, Checked, check_items, checked, is_own
 from outperform.metrics.metric import Basis, Metric, MetricLike, Order, Sums, Whole
 from outperform.metrics.registry import find, score_names
-from outperform.metrics.sums import CombinedMeans, Pick, only
+from outperform.metrics.sums import TARGETS, CombinedMeans, Pick, only
 from outperform.metrics.weighted import (
     AveragePrecision,
     ItemData,
@@ -70,6 +72,59 @@ def bounds_of_grades(metric: Metric, grades: Sequence[FloatArray]) -> tuple[floa
     if all(array.min() >= 0 and array.max() <= 1 for array in grades):
         return (0.0, 1.0) if how.sign > 0 else (-1.0, 0.0)
     return metric.bounds
+
+
+def added_up(scores: Scores, moments: Moments, metric: Metric) -> tuple[Scores, Metric]:
+    """Return units with the moments of scores, and the metric as a function of their terms."""
+    rows = stored_rows(metric)
+    own = {name for name, model in moments.terms if model is not None}
+    shared = {name for name, model in moments.terms if model is None}
+    if rows is None or not {name for row in rows for name in row} <= own | shared:
+        what = "grades" if moments.kind == "grades" else "targets and predictions"
+        raise UsageError(
+            f"metric {metric.name!r} cannot be computed from sums of {what}, to which these scores "
+            f"were reduced where they are stored; read the rows with {param('keep=', 'rows')}"
+        )
+    units, counts = moments.units()
+    columns = {
+        model: [place for place, term in enumerate(moments.terms) if term[1] in (None, model)]
+        for model in moments.models
+    }
+    places = columns[moments.models[0]]
+    terms = tuple(moments.terms[place][0] for place in places)
+    view = replace(
+        scores,
+        values=tuple(units[:, columns[model]] for model in moments.models),
+        columns=terms,
+        counts=counts,
+        group=None,
+        ids=None,
+        moments=None,
+    )
+    how = metric.how
+    bounds = metric.bounds
+    if isinstance(how, Sums) and how.basis.reads == "grade" and how.combine is only:
+        bounds = bounds_of_grades(metric, [moments.low, moments.high])
+    return view, of_terms(replace(metric, bounds=bounds), rows, terms, moments.origin)
+
+
+# With more rows than this, looking for equal ones takes longer than drawing.
+_MOST_MERGED = 500_000
+
+
+def in_memory(scores: Scores, metric: Metric) -> Moments | None:
+    """Return the moments of very many rows; None if there are fewer, or if rows are needed."""
+    kind: Kind = "grades" if scores.columns is None else "targets"
+    if scores.n_rows <= _MOST_MERGED or stored_rows(metric) is None:
+        return None
+    if scores.columns not in (None, TARGETS):
+        return None
+    if any(one is not None for one in (scores.truth, scores.counts, scores.weights)):
+        return None
+    if scores.values[0].ndim != len(scores.columns or "."):
+        return None
+    by_model = dict(zip(scores.models, scores.values, strict=True))
+    return moments_of(kind, by_model, scores.group)
 
 
 def prepare_all(

@@ -165,6 +165,16 @@ def _votes(spec: Spec) -> str:
     return f"votes={votes_method(spec.metric.name, spec.data.values[0])}"
 
 
+def _process(spec: Spec) -> str:
+    """Return the part of the signature about a choice among candidates, or repeated looks."""
+    given = spec.choices.chosen_from
+    if given is None:
+        return "looks=any" if spec.choices.looks == "any" else ""
+    if isinstance(given, int):
+        return f"chosen_from={given}"
+    return f"chosen_from={counted(len(set(given.models) - {spec.data.models[-1]}), 'candidates')}"
+
+
 def sign(verb: str, spec: Spec, *, rope: str | None, prob: float, n_draws: int, seed: str) -> str:
     """Return the signature: one line to repeat a result and to compare it with others."""
     labels = ""
@@ -184,6 +194,7 @@ def sign(verb: str, spec: Spec, *, rope: str | None, prob: float, n_draws: int, 
         f"prior={spec.prior.name}",
         "" if verb.endswith("estimate") else ("paired" if spec.paired else "unpaired"),
         _worth(spec),
+        _process(spec),
         "" if spec.choices.engine is None else f"engine=pymc ({spec.choices.engine})",
         f"n={spec.n}",
         "" if spec.n_pool is None else f"pool={spec.n_pool}",

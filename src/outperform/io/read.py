@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from time import perf_counter
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from outperform.data.sources import Source as SourceFacts
 from outperform.errors import DataError, UsageError, param
 from outperform.findings import Finding, finding, quoted
 from outperform.io import group_by
+from outperform.io.added_up import ScoreColumns, add_up, are_many, holds_targets
 from outperform.io.addresses import Option, Storage, called, masked
 from outperform.io.count import named_rows, refuse_repeated_ids
 from outperform.io.engine import Engine
@@ -55,8 +56,9 @@ def read_scores(
     empty_is_label: bool = False,
     dialect: DialectOptions | None = None,
     storage_options: Mapping[str, Option] | None = None,
+    keep: Keep | None = None,
 ) -> Scores:
-    r"""Read the scores of models from files; unlike labels, they are loaded into memory.
+    r"""Read the scores of models from files: their rows or, if there are very many, their sums.
 
     Parameters
     ----------
@@ -102,6 +104,11 @@ def read_scores(
         :func:`read`.
     dialect, storage_options
         Format details of text files, and connection options of a store, as in :func:`read`.
+    keep
+        ``"rows"`` loads all rows into memory. ``"sums"`` adds up grades, or targets and
+        predictions, where they are stored: metrics of sums such as ``mean`` or ``rmse`` need no
+        more. Default: the sums of files of more than a million rows of grades or targets, otherwise
+        the rows.
 
     Examples
     --------
@@ -133,7 +140,7 @@ def read_scores(
             _refuse_of_logs(truth=truth, skip_failed=skip_failed or None, latest=latest or None)
         else:
             declared = {"na_values": na_values, "empty_is_label": empty_is_label or None}
-            _refuse_of_logs(truth=truth, **declared, **columns)
+            _refuse_of_logs(truth=truth, keep=keep, **declared, **columns)
             columns = {}
         return read_grades(
             source,
@@ -178,14 +185,24 @@ def read_scores(
         rows = dict(zip(needed, values, strict=True))
         rows, findings = _without_null(rows, names, frame.name, on_null)
     else:
+        roles = ScoreColumns(models=named, truth=truth, groups=groups, where=where, on_null=on_null)
 
-        def ask(tables: Mapping[str, Table], engine: Engine) -> tuple[dict[str, list[Any]], Table]:
+        def ask(
+            tables: Mapping[str, Table], engine: Engine
+        ) -> tuple[dict[str, list[Any]] | Scores, Table]:
             if id is not None:
                 refuse_repeated_ids(tables[""], id, where, engine)
+            found = _added_up(tables[""], roles, engine, keep)
+            if found is not None:
+                return found, tables[""]
             return fetch_rows(tables[""], needed, where, engine), tables[""]
 
         with opened({"": source}, columns_to_open, file_dialect) as tables:
-            rows, table = tables.ask(ask)
+            read_all, table = tables.ask(ask)
+            if isinstance(read_all, Scores):
+                log_time(start, lambda: _log_line(source, read_all))
+                return read_all
+            rows = read_all
             is_one_file = len(table.scans) == 1 and where is None
             lines = table.scans[0].lines if is_one_file else None
             rows, findings = _without_null(rows, names, table.name, on_null, lines)
@@ -202,6 +219,27 @@ def read_scores(
     log_time(start, lambda: _log_line(source, result))
     result = replace(result, findings=findings + missing.undeclared(result.findings))
     return replace(result, sources=tuple(named.values()))
+
+
+Keep = Literal["rows", "sums"]
+
+
+def _added_up(
+    table: Table, columns: ScoreColumns, engine: Engine, keep: Keep | None
+) -> Scores | None:
+    """Return scores that the engine added up; None if their rows are to be kept."""
+    if keep == "rows" or (keep is None and not are_many(table, columns.where, engine)):
+        return None
+    if columns.truth is not None and not holds_targets(table, columns, engine):
+        if keep is None:
+            return None
+        raise UsageError(
+            f"{param('keep=', 'sums')} is for grades, and for targets that are not all integers; "
+            f"the true labels in {columns.truth!r} are classes, so read the rows"
+        )
+    moments, findings = add_up(table, columns, engine)
+    sources = tuple(columns.models.values())
+    return Scores._of_moments(moments, findings=(*table.findings, *findings), sources=sources)
 
 
 def _without_null(

@@ -31,6 +31,8 @@ from outperform.display.table import Table
 from outperform.errors import DataError, OutperformError, UsageError, param
 from outperform.findings import Finding, clauses, counted, finding, listed
 from outperform.gates.rule import check_level
+from outperform.inference.processes import check_process
+from outperform.inference.question import Looks
 from outperform.inference.spec import OfTwo, data_of
 from outperform.inference.views import chosen_metric
 from outperform.metrics.metric import MetricLike
@@ -145,6 +147,8 @@ def _reasons(reasons: Mapping[str, str]) -> str:
 class _CompareKwargs(OfTwo, total=False):
     metric: MetricLike | None
     never_true: Sequence[Label] | None
+    chosen_from: int | None
+    looks: Looks
 
 
 @written(
@@ -172,8 +176,10 @@ class Monitor(Tabular):
     rope
         Region of practical equivalence: a half-width or a pair. Default: ±0.01.
     stop
-        Stopping rule: a :class:`Stop`, or ``"width"``, ``"decision"`` or ``"bayes_factor"``, or
-        a pair such as ``("width", 0.02)``. With None the monitor never stops.
+        Stopping rule: a :class:`Stop`, or ``"width"``, ``"decision"``, ``"bayes_factor"`` or
+        ``"anytime"``, or a pair such as ``("width", 0.02)``. With ``"anytime"``, the intervals of
+        all looks contain the true difference with probability ``hdi_prob``, and are wider. With
+        None the monitor never stops.
     hdi_prob
         Probability mass of the HDI.
     prior, paired
@@ -193,6 +199,8 @@ class Monitor(Tabular):
     prevalence
         Class proportions of the analysis, if they differ from those of the batches; as for
         :meth:`Outcomes.at_prevalence`.
+    chosen_from
+        Number of candidates, if A was chosen by its results on these batches.
 
     Examples
     --------
@@ -252,6 +260,7 @@ class Monitor(Tabular):
         pos_label: Label | None = None,
         never_true: Sequence[Label] | None = None,
         prevalence: PrevalenceLike | None = None,
+        chosen_from: int | None = None,
     ) -> None:
         if not (isinstance(a, str) and isinstance(b, str)):
             raise UsageError(f"a and b must be names of two models; type {usage('Monitor')}")
@@ -260,10 +269,18 @@ class Monitor(Tabular):
         self.folder = Path(folder)
         self.a, self.b = a, b
         self.stop = Stop.from_param(stop)
+        looks: Looks = "any" if self.stop is not None and self.stop.rule == "anytime" else "once"
+        if isinstance(chosen_from, (Outcomes, Scores)):
+            raise UsageError(
+                f"a monitor takes the number of candidates, {param('chosen_from=', 20)}, because "
+                "its batches arrive one by one"
+            )
+        check_process(chosen_from, looks)
         self._kwargs: _CompareKwargs = {
             "metric": metric, "rope": rope, "hdi_prob": check_level(hdi_prob), "prior": prior,
             "paired": paired, "n_draws": n_draws, "labels": labels, "pos_label": pos_label,
             "never_true": never_true, "n_jobs": -1,
+            "chosen_from": chosen_from, "looks": looks,
         }  # fmt: skip
         self._prevalence = prevalence
         self._seed = seed_sequence(random_state)

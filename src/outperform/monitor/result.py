@@ -14,13 +14,15 @@ from outperform.decision.bayes_factor import BayesFactor
 from outperform.decision.rope import Decision
 from outperform.errors import UsageError, either, param, unknown_name
 from outperform.gates.rule import GateStatus, judge, withheld
+from outperform.inference.processes import AnyLook, Selection
 from outperform.inference.summary import Summary
 
-Rule = Literal["width", "decision", "bayes_factor"]
+Rule = Literal["width", "decision", "bayes_factor", "anytime"]
 StopLike: TypeAlias = "Rule | tuple[Rule, float] | Stop"
 # An interval whose width is this share of the ROPE's width fits inside the ROPE.
 _SHARE_OF_ROPE = 0.8
 _STRONG = 10.0
+_BY_DECISION = ("decision", "anytime")
 
 
 @written()
@@ -34,10 +36,11 @@ class Stop:
     ----------
     rule
         ``"width"``: the HDI is at most ``at`` wide. ``"decision"``: the decision is ≫, ≈ or ≪.
-        ``"bayes_factor"``: BF10 or BF01 is at least ``at``.
+        ``"bayes_factor"``: BF10 or BF01 is at least ``at``. ``"anytime"``: the decision is ≫, ≈ or
+        ≪ by an interval that is valid at every look.
     at
         Threshold. Default: 0.8 of the ROPE's width, or a Bayes factor of 10. Not used by
-        ``"decision"``.
+        ``"decision"`` and ``"anytime"``.
 
     Examples
     --------
@@ -57,7 +60,7 @@ class Stop:
             return
         least = {"width": 0.0, "bayes_factor": 1.0}.get(self.rule)
         if least is None:
-            raise UsageError(f"the rule 'decision' takes no number; remove {self.at!r}")
+            raise UsageError(f"the rule {self.rule!r} takes no number; remove {self.at!r}")
         if not isinstance(self.at, Real) or not least < self.at < math.inf:
             what = self.rule.replace("_", " ")
             raise UsageError(f"the {what} to stop at must be above {least:g}; got {self.at!r}")
@@ -90,7 +93,7 @@ class Stop:
         comparison
             Comparison whose ROPE determines the default.
         """
-        if self.at is not None or self.rule == "decision":
+        if self.at is not None or self.rule in _BY_DECISION:
             return self.at
         if self.rule == "bayes_factor":
             return _STRONG
@@ -122,7 +125,7 @@ class Stop:
         """
         if withheld(comparison):
             return False
-        if self.rule == "decision":
+        if self.rule in _BY_DECISION:
             return comparison.decision.decided
         at = self.threshold(comparison)
         assert at is not None
@@ -139,7 +142,7 @@ class Stop:
 
 @written(
     "number key n mean sd p_worse p_equivalent p_better observed hdi width=hdi.width decision "
-    "bayes_factor status=status.value holds"
+    "bayes_factor selection? any_look? status=status.value holds"
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look(Summary, Plain):
@@ -168,6 +171,8 @@ class Look(Summary, Plain):
         Decision of the comparison.
     bayes_factor
         Bayes factor of the interval null, if there is one.
+    selection, any_look
+        As in the comparison: what the interval accounts for.
     status
         Status of a gate: can A replace B?
     holds
@@ -183,13 +188,15 @@ class Look(Summary, Plain):
     p_better: float
     decision: Decision
     bayes_factor: BayesFactor | None
+    selection: Selection | None
+    any_look: AnyLook | None
     status: GateStatus
     holds: bool
 
 
 def look_at(comparison: Comparison, *, number: int, key: str, stop: Stop | None) -> Look:
     """Return the look of a comparison, without its draws."""
-    names = ("n", "observed", "decision", "bayes_factor")
+    names = ("n", "observed", "decision", "bayes_factor", "selection", "any_look")
     shares = ("p_worse", "p_equivalent", "p_better")
     withheld = any(finding.name in GATED for finding in comparison.findings)
     return Look(

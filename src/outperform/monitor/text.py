@@ -48,6 +48,7 @@ def looks_table(facts: Facts) -> Table:
     >>> table["batch"], table["stop"]
     (('Mon',), ('stop',))
     """
+    name = "" if any(map(read.is_adjusted, facts["looks"])) else "HDI "
     columns = (
         count_column("look"),
         text_column("batch"),
@@ -55,8 +56,8 @@ def looks_table(facts: Facts) -> Table:
         signed_column("observed"),
         signed_column("mean"),
         number_column("sd"),
-        signed_column("hdi_low", "HDI low"),
-        signed_column("hdi_high", "HDI high"),
+        signed_column("hdi_low", f"{name}low"),
+        signed_column("hdi_high", f"{name}high"),
         number_column("width"),
         probability_column("p_worse", "P(worse)"),
         probability_column("p_equivalent", "P(ROPE)"),
@@ -106,8 +107,7 @@ def look_line(look: Facts) -> str:
     parts = [
         counted(look["n"], "items"),
         numbers.signed(look["mean"], digits),
-        f"{numbers.percent(hdi['prob'])} HDI "
-        f"{numbers.interval(hdi['low'], hdi['high'], digits, sign=True)}",
+        f"{read.hdi_label(look)} {numbers.interval(hdi['low'], hdi['high'], digits, sign=True)}",
         *([] if factor is None else [numbers.bayes_factor(factor)]),
         f"{look['decision']['symbol']} {look['decision']['words']}",
     ]
@@ -126,6 +126,8 @@ def stop_words(stop: Facts) -> str:
     """
     if stop["rule"] == "decision":
         return "the decision is firm"
+    if stop["rule"] == "anytime":
+        return "the decision is firm by an interval valid at every look"
     if stop["rule"] == "width":
         return (
             "the HDI is narrow" if stop["at"] is None else f"the HDI is at most {stop['at']:g} wide"

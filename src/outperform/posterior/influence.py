@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from outperform._typing import AnyArray, FloatArray
+from outperform._typing import AnyArray, BoolArray, FloatArray
 from outperform.data.table import effective_size
 from outperform.posterior.tails import Tail, tail_of
 
@@ -117,10 +117,13 @@ class Influence(NamedTuple):
         ``(n_models, n_kinds)``; NaN if the value is undefined without the unit.
     repeats
         Number of units of each kind.
+    listed
+        Mask of the units that are listed one by one; the others represent many. None means all.
     """
 
     moved: FloatArray
     repeats: FloatArray
+    listed: BoolArray | None = None
 
     def effective(self, models: Sequence[int] | None = None) -> float:
         """Return ``(Σ u²)² / Σ u⁴``, the effective number of units behind one model's value.
@@ -145,7 +148,8 @@ class Influence(NamedTuple):
         moved = self.moved[list(models)]
         if np.isnan(moved).any():
             return None
-        return tail_of(moved[0] if len(moved) == 1 else moved[0] - moved[1], self.repeats)
+        one = moved[0] if len(moved) == 1 else moved[0] - moved[1]
+        return tail_of(one, self.repeats, self.listed)
 
     def df(self, times: int = 1) -> float | None:
         """Return the spread's degrees of freedom, with units counted ``times``; None if many."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from outperform._typing import FloatArray
+from outperform._typing import BoolArray, FloatArray
 
 # Minimum number of tail values needed to estimate a shape.
 _LEAST_IN_TAIL = 5
@@ -70,10 +70,12 @@ class Tail(NamedTuple):
     balance: float
 
 
-def tail_of(moved: FloatArray, repeats: FloatArray) -> Tail:
+def tail_of(moved: FloatArray, repeats: FloatArray, listed: BoolArray | None = None) -> Tail:
     """Return the tail of the influence of units that may occur several times.
 
-    The tail is the largest fifth of the values or, if there are many, the largest 3√n.
+    The tail is the largest fifth of the values or, if there are many, the largest 3√n. If only some
+    units are ``listed`` one by one, it is at most a quarter of these: they are the largest by some
+    mean or difference, so the largest quarter by this one are nearly certain to be among them.
 
     Examples
     --------
@@ -92,9 +94,12 @@ def tail_of(moved: FloatArray, repeats: FloatArray) -> Tail:
     skewness, balance = abs(cubes[0] - cubes[1]) / total**1.5, min(cubes) / max(cubes)
     n = int(times.sum())
     n_tail = int(min(0.2 * n, 3 * np.sqrt(n)))
+    if listed is not None:
+        size, times = size[listed], times[listed]
+        n_tail = min(n_tail, len(size) // 4)
     if n_tail < _LEAST_IN_TAIL:
         return Tail(share, np.nan, skewness, balance)
-    order = np.argsort(size)[::-1]
+    order, times = np.argsort(size)[::-1], np.minimum(times, n_tail + 1)
     last = int(np.searchsorted(np.cumsum(times[order]), n_tail + 1)) + 1
     largest = np.repeat(size[order[:last]], times[order[:last]])
     excesses = largest[:n_tail] - largest[n_tail]

@@ -20,6 +20,7 @@ from outperform.decision.intervals import Interval
 from outperform.decision.ranks import Regret
 from outperform.decision.rope import CurveStep, Decision, Rope, RopeLike
 from outperform.findings import Finding
+from outperform.inference.processes import AnyLook, Selection
 from outperform.inference.spec import Spec
 from outperform.posterior.pymc.sampling import Chain
 from outperform.results.estimate import Estimate
@@ -126,6 +127,12 @@ class Compared(Protocol):
 
     @property
     def seed(self) -> np.random.SeedSequence: ...
+
+    @property
+    def selection(self) -> Selection | None: ...
+
+    @property
+    def any_look(self) -> AnyLook | None: ...
 
     @property
     def details(self) -> ComparisonDetails | None: ...

@@ -36,7 +36,7 @@ from outperform.inference.summary import (
 from outperform.posterior.rng import child
 from outperform.results.compared import Compared
 
-HEADLINE = "names *spec mean sd hdi rope decision findings"
+HEADLINE = "names *spec mean sd hdi rope decision selection? any_look? findings"
 """Fields of the headline. The Bayes factor is not among them, because it may need draws."""
 
 FIGURE = f"""{HEADLINE} observed p_worse p_equivalent p_better n_draws=draws.size chain? exact
