@@ -120,7 +120,7 @@ def simplest_equivalent(
 def _scores(results: Mapping[str, object], metric: str) -> FloatArray:
     """Return the scores of the folds, ``(n_configurations, n_folds)``."""
     for name in (metric, "score"):
-        columns = []
+        columns: list[FloatArray] = []
         while (key := f"split{len(columns)}_test_{name}") in results:
             columns.append(np.asarray(cast(Any, results[key]), dtype=np.float64))
         if len(columns) > 1:
