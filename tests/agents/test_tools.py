@@ -23,7 +23,7 @@ from tests.loops import each
 READING = {
     *("truth", "models", "correct", "id", "model", "label", "score", "by", "where", "count"),
     *("weight", "groups", "drawn", "never_true", "on_missing", "on_null", "na_values", "format"),
-    *("empty_is_label", "skip_failed", "latest", "dialect", "human", "source"),
+    *("empty_is_label", "skip_failed", "latest", "dialect", "human", "source", "since", "last"),
 }
 QUESTION = {
     *("metric", "rope", "hdi_prob", "prior", "paired", "n_draws", "random_state", "labels"),
