@@ -87,6 +87,25 @@ def test_a_drop_in_one_slice_is_named(tmp_path, capsys):
     assert "slice" not in "".join(one.message for one in _monitor(tmp_path / "whole").findings)
 
 
+def test_gauges_of_prometheus(tmp_path, capsys):
+    _write(tmp_path / "in", 14, dropped="jp", at=12)
+    _count(tmp_path / "in", tmp_path / "store")
+    words = ["--a", "new", "--b", "old", "--metric", "accuracy", "--rope", "0.05", "--once"]
+    assert main(["watch", str(tmp_path / "store"), *words, "--format", "prometheus"]) == 4
+    lines = capsys.readouterr().out.splitlines()
+    found = {}
+    for help_, type_, sample in zip(*[iter(lines)] * 3, strict=True):
+        name = help_.split()[2]
+        assert type_ == f"# TYPE {name} gauge"
+        labels, _, value = sample.removeprefix(name).rpartition(" ")
+        assert labels == '{a="new",b="old",metric="accuracy"}'
+        found[name.removeprefix("outperform_")] = float(value)
+    look = op.Monitor(tmp_path / "store", "new", "old", metric="accuracy", rope=0.05).looks[-1]
+    assert (found["items"], found["looks"], found["batches_differ"]) == (look.n, 14, 1)
+    assert found["difference"] == pytest.approx(look.mean)
+    assert found["difference_low"] == pytest.approx(look.hdi.low)
+
+
 def test_slices_are_the_tables_of_their_outcomes(tmp_path):
     """Each slice's statistic is the one that a monitor of this slice alone would have."""
     _write(tmp_path / "in", 5)

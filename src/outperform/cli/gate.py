@@ -49,7 +49,7 @@ SUMMARY, OUTPUTS = "GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"
 
 GateFormat = Literal["text", "json", "markdown", "github"]
 _FORMATS: tuple[GateFormat, ...] = get_args(GateFormat)
-WatchFormat = Literal["text", "json"]
+WatchFormat = Literal["text", "json", "prometheus"]
 
 Candidate = Annotated[
     str | None,
@@ -561,8 +561,11 @@ def _watched(monitor: Monitor, style: WatchFormat, *, once: bool, every: float) 
     while True:
         looks = monitor.looks
         _say_new(monitor, reported)
+        if style == "prometheus" and len(looks) > n_written:
+            _write_gauges(monitor)
         for look in looks[n_written:]:
-            _write_look(look, style)
+            if style != "prometheus":
+                _write_look(look, style)
             if look.holds:
                 say(f"stopped at look {look.number} of {looks[-1].number}")
                 return _code(look, monitor)
@@ -572,6 +575,13 @@ def _watched(monitor: Monitor, style: WatchFormat, *, once: bool, every: float) 
                 raise DataError("there is no result yet")
             return _code(looks[-1], monitor)
         time.sleep(every)
+
+
+def _write_gauges(monitor: Monitor) -> None:
+    from outperform.monitor.text import gauges
+
+    deliver(gauges(monitor.to_dict()), None)
+    sys.stdout.flush()
 
 
 def _write_look(look: Look, style: WatchFormat) -> None:

@@ -116,6 +116,52 @@ def look_line(look: Facts) -> str:
     )
 
 
+def gauges(facts: Facts) -> str:
+    r"""Return the last look in the text format that Prometheus reads, one gauge per number.
+
+    Examples
+    --------
+    >>> look = {"n": 900, "number": 3, "mean": 0.021, "hdi": {"low": 0.005, "high": 0.037},
+    ...         "p_better": 0.4, "p_equivalent": 0.6, "p_worse": 0.0}
+    >>> facts = {"names": ["new", "old"], "comparison": {"metric": "accuracy"}, "looks": [look],
+    ...          "findings": [{"name": "batches_differ", "level": "serious"}]}
+    >>> print(gauges(facts).split("\n")[2])
+    outperform_difference{a="new",b="old",metric="accuracy"} 0.021
+    """
+    look, (a, b) = facts["looks"][-1], facts["names"]
+    findings = facts["findings"]
+    differ = any(finding["name"] == "batches_differ" for finding in findings)
+    values = {
+        "difference": ("Mean of A - B at the last look.", look["mean"]),
+        "difference_low": ("Lower end of the HDI of A - B.", look["hdi"]["low"]),
+        "difference_high": ("Upper end of the HDI of A - B.", look["hdi"]["high"]),
+        "p_better": (
+            "Probability that A is better than B by more than the ROPE.",
+            look["p_better"],
+        ),
+        "p_equivalent": ("Probability that A - B is in the ROPE.", look["p_equivalent"]),
+        "p_worse": ("Probability that A is worse than B by more than the ROPE.", look["p_worse"]),
+        "items": ("Number of items.", look["n"]),
+        "looks": ("Number of looks.", look["number"]),
+        "batches_differ": ("1 if newer batches differ from older ones, otherwise 0.", int(differ)),
+        "serious_findings": (
+            "Number of serious findings.",
+            sum(finding["level"] == "serious" for finding in findings),
+        ),
+    }
+    named = {"a": a, "b": b, "metric": facts["comparison"]["metric"]}
+    labels = ",".join(f'{name}="{_escaped(str(value))}"' for name, value in named.items())
+    return "\n".join(
+        f"# HELP outperform_{name} {text}\n# TYPE outperform_{name} gauge\n"
+        f"outperform_{name}{{{labels}}} {value}"
+        for name, (text, value) in values.items()
+    )
+
+
+def _escaped(value: str) -> str:
+    return value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+
+
 def stop_words(stop: Facts) -> str:
     """Return a stopping rule in words.
 
