@@ -150,6 +150,8 @@ TRIED = {
     "--model-column": ["plain: --model-column label", "long: --model-column model"],
     "--score": ["plain: --score acc", "logs: --score acc"],
     "--skip-failed": ["plain: --skip-failed", "logs: --skip-failed"],
+    "--last": ["plain: --last 7d"],
+    "--since": ["plain: --since 2026-09-01"],
     "--latest": ["plain: --latest", "logs: --latest"],
     "--rope": ["plain: --rope 0.02", "folds: --rope 0.02"],
     "--recount": ["plain: --recount preds.csv --update parts"],

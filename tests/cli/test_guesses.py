@@ -51,7 +51,7 @@ LINES = {
     "--b gpt",
     "preds.csv --truth label --candidate new --baseline old": GATED,
     "diff preds.csv --truth label --a bert --b gpt": COMPARED,
-    "test preds.csv --truth label --a bert --b gpt": COMPARED,
+    "test preds.csv --truth label --a bert --b gpt": f"{COMPARED} --p-value",
     "ab preds.csv --gold label --model-a bert --model-b gpt": COMPARED,
     "slice log.csv --truth label --a bert --b gpt --by country": "slices log.csv --truth label "
     "--a bert --b gpt --by country",
@@ -210,9 +210,15 @@ LINES = {
     f"{COMPARED} --as json": f"{COMPARED} --format json",
     f"{COMPARED} --out answer.txt": f"{COMPARED} --output answer.txt",
     f"{COMPARED} --html": f"{COMPARED} --report report.html",
-    f"{COMPARED} --plot": COMPARED,
-    f"{COMPARED} --plot figure.png": COMPARED,
-    f"{COMPARED} -o answer.html": f"{COMPARED} --report answer.html",
+    f"{COMPARED} --plot": f"{COMPARED} --output figure.png",
+    f"{COMPARED} --plot a.svg": f"{COMPARED} --output a.svg",
+    f"{COMPARED} --format png": f"{COMPARED} -o figure.png",
+    f"{COMPARED} --format json -o figure.png": f"{COMPARED} -o figure.png",
+    f"{COMPARED} -o answer.xlsx": f"{COMPARED} -o answer.html",
+    f"{COMPARED} --mcnemar": f"{COMPARED} --p-value",
+    COMPARED.replace("compare", "mcnemar", 1): f"{COMPARED} --p-value",
+    f"{GATED} --metric accuracy -o gate.html": f"{GATED} --metric accuracy --report gate.html",
+    f"{GATED} --metric accuracy -o gate.png": f"{GATED} --metric accuracy",
     "report preds.csv --truth label --a bert --b gpt --format html": "report preds.csv --truth "
     "label --a bert --b gpt",
     # gates and plans
@@ -244,7 +250,7 @@ MESSAGES = {
     f"{COMPARED} --rope 0,01": "did you mean 0.01?",
     f"{COMPARED} --rope 1": "did you mean 0.01?",
     f"{COMPARED} --hdi-prob 95": "did you mean 0.95?",
-    f"{COMPARED} --test mcnemar": "p-values are in op.nhst",
+    f"{COMPARED} --wilcoxon": "outperform compare --p-value",
     "gate preds.csv --truth label": "pass --candidate and --baseline",
     f"{GATED} --guard recall=0.02": "did you mean recall:0.02?",
     f"{GATED} --exit-zero": "use --allow undecided",
@@ -318,7 +324,8 @@ def test_the_known_guesses_are_consistent():
     table = tomllib.loads(files("outperform.cli").joinpath("guesses.toml").read_text("utf-8"))
     meant = {word for key in (*table["options"], *table["flags"]) for word in key.split()}
     assert {word for word in meant if word.startswith("--")} <= known | {"--version", "--help"}
-    assert set(table["commands"]) == {*COMMANDS, "--version", "--help", "explain metrics"}
+    meant = {"--version", "--help", "explain metrics", "compare --p-value"}
+    assert set(table["commands"]) == {*COMMANDS, *meant}
     commands = {name for row in table["advice"] for name in row.get("commands", "").split()}
     assert commands <= set(COMMANDS)
     for section in ("commands", "options", "models"):

@@ -31,6 +31,7 @@ TABLE = {
         "--judge": "COLUMN",
         "--label": "COLUMN",
         "--label-separator": "TEXT",
+        "--last": "DAYS",
         "--latest": None,
         "--model-column": "COLUMN",
         "--na": "TEXT",
@@ -43,6 +44,7 @@ TABLE = {
         "--human": "FILE",
         "--drawn": "DESIGN",
         "--score": "NAME",
+        "--since": "DATE",
         "--skip-failed": None,
         "--truth": "COLUMN",
         "--verdicts": None,
@@ -114,6 +116,7 @@ TABLE = {
         "--items": "FILE",
         "--recount": "PART",
         "--verify": None,
+        "--p-value": None,
         "--report": "FILE",
         "--title": "TEXT",
         "--top": "NUMBER",
@@ -142,8 +145,8 @@ def test_every_option_is_in_the_table():
 NO_KEYWORDS = {
     "agreement", "allow", "by_class", "confusion", "cost", "every", "items", "junit",
     "label_separator", "max_rows", "model_version", "no_header", "no_na", "once", "output",
-    "priors", "recount", "report", "root", "style", "timeout", "top", "unit", "unpaired", "update",
-    "verbose", "verify", "write",
+    "p_value", "priors", "recount", "report", "root", "style", "timeout", "top", "unit", "unpaired",
+    "update", "verbose", "verify", "write",
 }  # fmt: skip
 
 
@@ -167,7 +170,8 @@ def test_an_option_says_the_same_everywhere():
     """What follows the first sentence is what one command has more than the others."""
     said = {}
     for _, name, one in options():
-        if name != "--format":  # which says the formats that a command has
+        # --format says the formats that a command has, and --by whether it means slices or tasks.
+        if name not in ("--format", "--by"):
             said.setdefault(name, set()).add(one.help.split(". ")[0].rstrip("."))
     assert {name: texts for name, texts in said.items() if len(texts) > 1} == {}
 

@@ -397,7 +397,7 @@ def report(
 
     Example: outperform report preds.csv --truth label --a bert --b gpt --metric f1_macro -o r.html
     """
-    from outperform.display.sentences import headline
+    from outperform.display.sentences import after_colon, headline
 
     result = compared(files, a, b, metric, rope, unpaired, reading, asking)
     write_items(result, items)
@@ -405,7 +405,7 @@ def report(
         path = op.write_report(
             result, output, title=title, command=command_line(), overwrite=overwrite
         )
-    say(f"wrote {path}: {headline(result.to_dict())}")
+    say(f"wrote {path}: {after_colon(headline(result.to_dict()))}")
 
 
 Folder = Annotated[

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from outperform.data.outcomes import Outcomes
     from outperform.data.scores import Scores
     from outperform.inference.suite import Suite
+    from outperform.io.logs.read import CountedFile
     from outperform.metrics.metric import Metric
 
     Data = TypeVar("Data", Outcomes, Scores, Suite)
@@ -87,6 +89,14 @@ class Ungrouped:
         bool,
         o.in_data("--latest", help="Keep only the newest log of each model and task."),
     ] = False
+    last: Annotated[
+        str | None,
+        o.in_data(metavar="DAYS", help="Of counts by day: only the last days, e.g. 7d or 4w."),
+    ] = None
+    since: Annotated[
+        str | None,
+        o.in_data(metavar="DATE", help="Of counts by day: only from this day on."),
+    ] = None
     count: Annotated[
         str | None,
         o.in_data(metavar="COLUMN", help="Column with the number of items each row represents."),
@@ -359,6 +369,19 @@ def read_logs(
     return chosen_models(data, models, ", ".join(sources))
 
 
+def counted_logs(
+    sources: Sequence[str], models: Models, by: Sequence[str] | None, reading: OneTable
+) -> CountedFile | None:
+    """Return the scores of evaluation logs as text for one file; None for other sources."""
+    if reading.format == "long" or not are_logs(sources, reading):
+        return None
+    from outperform.io.logs.read import count_logs
+
+    keywords = asked_of_logs(reading, by=by, models=models)
+    source = sources[0] if len(sources) == 1 else list(sources)
+    return count_logs(source, **{"format": None, **keywords})
+
+
 def asked_of_logs(reading: Ungrouped, **by: Any) -> dict[str, Any]:
     """Return the options that were passed, as keyword arguments of the library."""
     options = {**reading.arguments(), "on_missing": getattr(reading, "on_missing", None), **by}
@@ -410,7 +433,8 @@ def _read_files(sources: Sequence[str], models: Models, reading: Joined) -> Outc
         needed.append("--label, their label column (or --correct, their right/wrong column)")
     if needed:
         there = columns_there(sources[0], reading)
-        raise UsageError(f"pass {', and '.join(needed)}{there}")
+        added = _probable_join(sources[0], reading)
+        raise UsageError(f"pass {', and '.join(needed)}{there}{f'; add {added}' if added else ''}")
     files, truth = _named_files(sources, models, reading)
     with shown("counting"):
         outcomes = op.read(
@@ -426,6 +450,19 @@ def _read_files(sources: Sequence[str], models: Models, reading: Joined) -> Outc
             **reading.dialect(),
         )
     return chosen_models(outcomes, models, ", ".join(sources))
+
+
+def _probable_join(source: str, reading: Joined) -> str:
+    """Return the options that probably join files with these columns; empty if unclear."""
+    from outperform.io.request import probable_columns
+
+    names = probable_columns(source)
+    words = [] if reading.id is not None else ["--id", names.get("id", "")]
+    if not reading.correct and reading.label is None:
+        words += ["--label", names["label"]] if "label" in names else []
+        words += ["--correct", names["correct"]] if {*names} == {"id", "correct"} else []
+        words += [""] if len(words) < 3 else []
+    return shlex.join(words) if all(words) else ""
 
 
 def _named_files(

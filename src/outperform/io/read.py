@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from time import perf_counter
 from typing import Any, Literal, TypedDict
 
@@ -429,6 +430,8 @@ class Reading(TypedDict, total=False):
     empty_is_label: bool
     skip_failed: bool
     latest: bool
+    last: str | None
+    since: str | date | None
     format: str | None
     dialect: DialectOptions | None
     storage_options: Mapping[str, Option] | None
@@ -461,6 +464,8 @@ def read(
     empty_is_label: bool = False,
     skip_failed: bool = False,
     latest: bool = False,
+    last: str | None = None,
+    since: str | date | None = None,
     format: str | None = None,
     dialect: DialectOptions | None = None,
     storage_options: Mapping[str, Option] | None = None,
@@ -495,7 +500,7 @@ def read(
     correct
         Instead of ``truth`` and ``models``: the columns of one table that record right or wrong,
         one per model, or columns by model name; for a join, the one such column of every file.
-        Values are booleans, 1 and 0, or the texts ``true`` and ``false``.
+        Values are booleans, 1 and 0, or the strings ``true`` and ``false``.
     id
         Item id column. Required for a join; in one table, repeated ids raise an error.
     model
@@ -514,7 +519,7 @@ def read(
         (promptfoo).
     where
         Rows to keep: a value, or a list of values, per column. Days and times are dates and
-        datetimes, or texts such as ``"2026-11-30"``; a day keeps all times of that day.
+        datetimes, or strings such as ``"2026-11-30"``; a day keeps all times of that day.
     count
         Column with the number of items each row represents. Default: one item per row.
     weight
@@ -545,9 +550,9 @@ def read(
         What to do with rows without a label, slice, group or weight: ``"raise"``, or ``"drop"``
         with a finding. NULL, None and NaN are missing values; in CSV and TSV, empty fields are too.
     na_values
-        Texts that represent a missing value; all others are labels. By default, texts such as
+        Strings that represent a missing value; all others are labels. By default, strings such as
         ``NA``, ``nan`` and ``null`` are labels with a finding, which withholds the decision of a
-        gate; ``[]`` declares that there are no such texts.
+        gate; ``[]`` declares that there are none.
     empty_is_label
         Whether an empty field in CSV and TSV is a label (the empty text). In typed formats, an
         empty text is a label with a finding; this option removes the finding.
@@ -557,6 +562,11 @@ def read(
     latest
         If there are several logs of the same model and task, keep only the newest and add a
         finding; otherwise raise an error.
+    last
+        For counts by day, such as a folder that ``count --update`` fills: how many days to read,
+        such as ``"7d"``, ``"4w"`` or ``"1m"`` (30 days), back from the newest day in the folder.
+    since
+        For counts by day: the first day to read, such as ``"2026-09-01"``.
     format
         ``"csv"``, ``"tsv"``, ``"jsonl"``, ``"parquet"`` or ``"arrow"``, if the file name does not
         show it; ``"lm-eval"`` for samples logged by lm-evaluation-harness, ``"inspect"`` for logs
@@ -605,6 +615,8 @@ def read(
         empty_is_label=empty_is_label,
         skip_failed=skip_failed,
         latest=latest,
+        last=last,
+        since=since,
         format=format,
         storage_options=Storage.of(storage_options),
         **check_options(dialect),

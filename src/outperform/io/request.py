@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 from outperform.data.missing import MissingTexts
 from outperform.data.outcomes import Outcomes
 from outperform.data.views import with_source
-from outperform.errors import UsageError, either, param, unknown_name
+from outperform.errors import OutperformError, UsageError, either, param, unknown_name
 from outperform.io.addresses import STORES, Option, Storage, called
 from outperform.io.catalogue import LOGS, SOURCES
 from outperform.io.columnar import listed
@@ -27,6 +28,7 @@ from outperform.io.join import GOLD, Join, OnMissing, join
 from outperform.io.logs.read import read_evaluations, recognized
 from outperform.io.logs.samples import LONG
 from outperform.io.paths import SUFFIXES, stem
+from outperform.io.periods import Window
 from outperform.io.sources import scheme_of
 from outperform.io.tables import Table, Where, check_columns, check_where, opened
 
@@ -56,6 +58,8 @@ class Request:
     on_null: OnNull = "raise"
     skip_failed: bool = False
     latest: bool = False
+    last: str | None = None
+    since: str | date | None = None
     format: str | None = None
     separator: str | None = None
     quote: str | None = '"'
@@ -78,7 +82,14 @@ class Request:
                 f"{self.weight!r} is passed as both {param('count=')}, the number of items per "
                 f"row, and {param('weight=')}, the weight of an item; pass only one of them"
             )
+        Window(last=self.last, since=self.since)
         self.dialect()
+
+    @property
+    def window(self) -> Window | None:
+        """Days to read; None for all."""
+        window = Window(last=self.last, since=self.since)
+        return None if window == Window() else window
 
     def _check_correct(self) -> None:
         if self.correct is None:
@@ -263,11 +274,50 @@ def _no_truth(table: Table | Frame) -> str:
     if layout is not None:
         return f"{table.name} {layout.advice}. Columns: {listed(names)}"
     guess = next((name for name in names if name.lower() in ("label", *GOLD)), "label")
+    known = _probable(names)
+    if {*known} == {"id", "correct"}:
+        id, right = known["id"], known["correct"]
+        return (
+            f"{table.name} has no true labels and only one column of right or wrong, {right!r}. "
+            + either(
+                "With one file per model, type op.read({'bert': 'bert.jsonl', 'gpt': 'gpt.jsonl'}, "
+                f"id={id!r}, correct={right!r})",
+                "With one file per model, list the files and pass both columns, e.g. outperform "
+                f"rank bert.jsonl gpt.jsonl --id {id} --correct {right}",
+            )
+            + f". Columns: {listed(names)}"
+        )
+    own = known.get("label", guess)
+    files = (
+        f". With one file per model, pass {param('id=', known['id'])}, {param('label=', own)} and "
+        f"{param('truth=', guess)}"
+        if "id" in known and own != guess
+        else ""
+    )
     return (
         f"pass the column of the true labels, e.g. {param('truth=', guess)}; if the models' "
-        f"columns record right or wrong, pass them as {param('correct=')} instead. Columns of "
-        f"{table.name}: {listed(names)}"
+        f"columns record right or wrong, pass them as {param('correct=')} instead{files}. Columns "
+        f"of {table.name}: {listed(names)}"
     )
+
+
+def _probable(names: Sequence[str]) -> dict[str, str]:
+    """Return the columns that probably are the id, a prediction, and right or wrong, by role."""
+    by_lower = {name.lower(): name for name in names}
+    roles = {"id": _ITEM_COLUMNS, "label": _LABEL_COLUMNS, "correct": _SCORE_COLUMNS}
+    found = {
+        role: next((by_lower[name] for name in known if name in by_lower), "")
+        for role, known in roles.items()
+    }
+    return {role: name for role, name in found.items() if name}
+
+
+def probable_columns(source: str) -> dict[str, str]:
+    """Return the columns of a file that probably have these roles: id, label, correct."""
+    try:
+        return _probable(column_names(source) or ())
+    except (OutperformError, OSError):
+        return {}
 
 
 # Usual column names of a table with one row per item and model, the most usual first.
@@ -276,6 +326,7 @@ _SCORE_COLUMNS = (
     *("correct", "is_correct", "score", "grade", "rating", "passed", "pass", "success", "right"),
     *("acc", "exact_match", "outcome", "result", "verdict"),
 )
+_LABEL_COLUMNS = ("prediction", "predicted", "pred", "y_pred", "predicted_label", "label")
 _ITEM_COLUMNS = (
     *("id", "item_id", "item", "question_id", "question", "doc_id", "sample_id", "sample"),
     *("example_id", "example", "prompt_id", "prompt", "case_id", "case", "test_case", "instance"),
@@ -580,8 +631,14 @@ SOURCE_TYPES = (
     ),
     SourceType(
         _shards,
-        lambda source, request: read_shards(source, request.models, request.storage_options),
-        {"models", "storage_options"},
+        lambda source, request: read_shards(
+            source,
+            request.models,
+            request.storage_options,
+            by=request.slice_names,
+            window=request.window,
+        ),
+        {"models", "storage_options", "by", "last", "since"},
         lambda names: f"{names} cannot be used with counted outcomes, only when they are counted",
     ),
     SourceType(
