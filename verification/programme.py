@@ -49,6 +49,7 @@ from verification import (
     mass,
     more_data,
     multiclass,
+    noise,
     plans,
     plants,
     pool_shares,
@@ -512,6 +513,13 @@ def run_map(sizes: Sizes) -> Part:
     )
 
 
+def run_noise(sizes: Sizes) -> Part:
+    """Run models again: do gates flip as often as predicted, do intervals of the noise hold?"""
+    repetitions = dict.fromkeys(noise.WORLDS, min(noise.REPETITIONS, sizes.test_sets))
+    found = spread_worlds("noise", noise.repeat, repetitions, sizes.machine)
+    return Part(tables={"noise.md": noise.table(found)}, failures=noise.failures(found))
+
+
 def run_best(sizes: Sizes) -> Part:
     """Rank models that are more or less alike: does P(best) come true, is the leader's value?"""
     repetitions = dict.fromkeys(best.WORLDS, min(best.REPETITIONS, sizes.test_sets))
@@ -862,6 +870,7 @@ PARTS: dict[str, Callable[[Sizes], Part]] = {
     "limits": run_limits,
     "fold-scores": run_fold_scores,
     "best": run_best,
+    "noise": run_noise,
     "winner": run_winner,
     "reliability": run_reliability,
     "suites": run_suites,
