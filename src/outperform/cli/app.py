@@ -172,7 +172,7 @@ def _option_name(parameter: inspect.Parameter) -> str | None:
     declaration = parameter.annotation.__metadata__[0]
     if isinstance(declaration, ArgumentInfo):
         return None
-    # In an annotation, typer stores the first name as the default.
+    # With Annotated, typer stores the first name of an option as its default.
     declarations = (declaration.default, *declaration.param_decls)
     names = [name for name in declarations if isinstance(name, str)]
     return names[0] if names else f"--{parameter.name.replace('_', '-')}"

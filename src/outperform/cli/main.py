@@ -117,7 +117,7 @@ def _run(arguments: list[str]) -> int:
     except Exception as error:
         if isinstance(error.__cause__, KeyboardInterrupt):
             raise error.__cause__ from None
-        # Not all typer versions export a common base class of errors.
+        # Not every typer version exports a common base class for its errors.
         if not hasattr(error, "format_message"):
             raise
         if error.format_message():

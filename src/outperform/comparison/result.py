@@ -208,7 +208,7 @@ class Comparison(Summary, Tabular):
     # The closed form if A had been the only candidate.
     _own: Distribution | None = None
 
-    # Numbers of the posterior
+    # Posterior summaries
 
     @property
     def metric(self) -> str:

@@ -322,7 +322,7 @@ class Held(NamedTuple):
 
 
 def labels_of(sets: Sets, codes: IntArray) -> Held:
-    """Return the labels in the sets with these codes.
+    """Return the labels in the label sets that have these codes.
 
     Examples
     --------

@@ -80,7 +80,7 @@ def _findings(check: Facts) -> list[str]:
 
 
 def gate_annotations(gate: Gate) -> str:
-    """Return a gate as workflow commands of GitHub Actions, one line per check.
+    """Return a gate as GitHub Actions workflow commands, one line per check.
 
     Parameters
     ----------

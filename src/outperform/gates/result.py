@@ -130,7 +130,7 @@ class TaskCheck(NamedTuple):
     Parameters
     ----------
     task
-        Task of the suite.
+        Name of a task in the suite.
     advisory
         Whether the check is only shown and never decides.
     n_checks

@@ -202,7 +202,7 @@ def drawing_findings(spec: Spec) -> Iterator[Finding]:
 
 
 def _uneven_strata(pool: Judged) -> float:
-    """Return the probability that labels drawn as declared are this uneven across the ratings.
+    """Return P(labels drawn as declared are at least this uneven across the ratings).
 
     Strata are tested jointly, and also by the judge's verdict on each model and its disagreements.
     The latter detect, from few labels, that mostly complaints about one model were labelled.

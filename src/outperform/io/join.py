@@ -419,7 +419,7 @@ def join_people(
         How the human-labelled items were drawn: ``"random"``, ``"by_ratings"``, or the column of
         ``human`` with each item's probability of being labelled.
     missing
-        Texts in ``human`` that represent a missing value.
+        Strings in ``human`` that represent a missing value.
     """
     is_correctness, key = outcomes.kind == "correct", id or "id"
     if not is_correctness and truth is None:

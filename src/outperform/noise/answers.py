@@ -460,7 +460,7 @@ def moments(answers: Answers) -> ItemMoments:
     mean = np.bincount(item, values, minlength=n_items) / n
     square = np.bincount(item, values**2, minlength=n_items) / n
     apart = np.bincount(item, (values - mean[item]) ** 2, minlength=n_items)
-    # Pairs of equal answers: over every distinct answer of an item, c (c − 1).
+    # Ordered pairs of equal answers per item: the sum of c (c − 1) over its distinct answers.
     codes = np.column_stack([item, np.unique(values, return_inverse=True)[1]])
     distinct = distinct_rows(codes)
     counts = np.bincount(distinct.code)

@@ -259,7 +259,7 @@ def draw_sums(
                 limit.add(totals, generator, None if stretched else spread)
             out[:] = evaluate(totals)
             if spread is not None and centre is not None:
-                # How much weights with these shapes change the spread of a mean.
+                # Factor by which weights with these shapes change the spread of a mean.
                 out[:] = centre + (out - centre) * np.sqrt((mass + 1) / (mass * spread + 1))
 
         return fill

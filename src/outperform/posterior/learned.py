@@ -59,7 +59,7 @@ _FEW_CLASSES = 10
 # At most this fraction of the prior's mass is shared; otherwise equal models could not differ.
 _MOST_SHARED = 0.98
 _MOST_CONFUSION_CELLS = 1 << 14
-# Number of draws that estimate the correlation of models, reduced if each needs many random
+# Number of draws used to estimate the correlation between models, reduced if each needs many random
 # numbers.
 _PILOT = 500
 _PILOT_NUMBERS = 1 << 22
@@ -217,7 +217,7 @@ def _other_class(
     for place in range(len(below)):
         chosen, bounds = np.flatnonzero(power == place), np.asarray(below[place], dtype=np.float64)
         found[:, chosen] = np.searchsorted(bounds, level[:, chosen], side="right")
-    # Rounding may produce the own class, or an index after the last one.
+    # Rounding may produce the true class itself, or an index past the end.
     found = np.minimum(found, below.shape[1] - 1)
     return np.asarray(np.where(found == rows[:, None], (found + 1) % below.shape[1], found))
 

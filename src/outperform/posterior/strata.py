@@ -412,7 +412,8 @@ def judged_weights(outcomes: Outcomes, *, beside: bool = False) -> Stratified:
         patterns = learned_patterns(strata, sizes, counts, common)
         prior = np.zeros_like(prior)
         if judged.chances is not None and judged.chances.expected is None:
-            # Strata with one or two labels cannot show the average weight of their labels.
+            # One or two labels per stratum are too few to estimate the average weight of its
+            # labels.
             weighed = common
     return Stratified(
         cells,

@@ -50,7 +50,7 @@ class Tally(Protocol):
         """Return sums over the observed cells."""
 
     def add_prior(self, sums: FloatArray, masses: FloatArray, tickets: Sequence[IntArray]) -> None:
-        """Add the prior's sticks to the sums."""
+        """Add the masses of the prior's sticks to the sums."""
 
     def split(self, sums: FloatArray) -> list[Drawn]:
         """Return the sums needed for each model."""
@@ -120,7 +120,7 @@ class Margins:
         return sums
 
     def add_prior(self, sums: FloatArray, masses: FloatArray, tickets: Sequence[IntArray]) -> None:
-        """Add the prior's sticks to the sums."""
+        """Add the masses of the prior's sticks to the sums."""
         n_classes, length = masses.shape[1:]
         sums[:n_classes] += masses.sum(axis=0)
         draws = np.arange(length)
@@ -171,7 +171,7 @@ class Errors(Margins):
         self.matrix = csr_array((np.ones(len(row)), (row, column)), shape=shape)
 
     def add_prior(self, sums: FloatArray, masses: FloatArray, tickets: Sequence[IntArray]) -> None:
-        """Add the prior's sticks to the sums."""
+        """Add the masses of the prior's sticks to the sums."""
         n_classes, length = masses.shape[1:]
         sums[:n_classes] += masses.sum(axis=0)
         draws = np.arange(length)
@@ -234,7 +234,7 @@ class Confusions:
         return sums
 
     def add_prior(self, sums: FloatArray, masses: FloatArray, tickets: Sequence[IntArray]) -> None:
-        """Add the prior's sticks to the sums."""
+        """Add the masses of the prior's sticks to the sums."""
         n_classes, length = masses.shape[1:]
         truth = np.arange(n_classes)[:, None]
         for model, ticket in enumerate(tickets):

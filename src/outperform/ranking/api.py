@@ -106,10 +106,10 @@ def rank(
     """Rank many models from their joint posterior on the same items.
 
     Each draw uses the same item weights for all models, so shared luck cancels in their
-    differences. The prior of three or more models is exchangeable: the spread of their true values
-    is estimated from all models, and the draws are pooled accordingly. So P(best) is calibrated
-    whether models differ much or little, and the leader's estimate is corrected for the luck of
-    coming first. Each model's unpooled posterior is its ``raw``.
+    differences. With three or more models, the prior is exchangeable: the spread of their true
+    values is estimated from all models, and the draws are pooled accordingly. So P(best) is
+    calibrated whether the models differ a lot or a little, and the leader's estimate is corrected
+    for the luck of coming first. Each model's unpooled posterior is available as ``raw``.
 
     Pooling affects probabilities and the order of the models, but never a decision: the decision on
     two models is the same as in :func:`compare`. The leader was chosen on the same data, so a model

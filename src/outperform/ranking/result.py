@@ -255,7 +255,7 @@ class Ranking(Tabular):
             raise UsageError(unknown_name("model", name, self.names))
         return self.names.index(name)
 
-    # Numbers of the posterior
+    # Posterior summaries
 
     @property
     def names(self) -> tuple[str, ...]:

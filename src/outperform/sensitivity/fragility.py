@@ -259,7 +259,7 @@ class _Search:
         return [_Move(tried[k][0], tried[k][1], 1, float(effects[k])) for k in steep]
 
     def _tried(self, cell: Cell) -> list[Cell]:
-        """Return the ends to try: all if there are few, otherwise those that make a model right."""
+        """Return the cells to try: all if there are few, otherwise those where a model is right."""
         ends = self.ends(cell)
         if self.correct or len(self.counts) * len(self.classes) <= _MOST_MOVES:
             return ends
