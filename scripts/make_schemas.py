@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from outperform import Comparison, Monitor, __version__, results
+from outperform import Comparison, Ledger, Monitor, __version__, results
 from outperform._json import json_schema_of
 from outperform.data.serialization import StoredOutcomes
 from outperform.results.schemas import Kind
@@ -16,11 +16,14 @@ CLASSES: dict[Kind, type] = {
     "comparisons": results.ComparisonTable,
     "coverage": results.ExpectedCoverage,
     "curve": results.Curve,
+    "design": results.TrialsOrItems,
     "estimate": results.Estimate,
     "fragility": results.Fragility,
+    "front": results.Front,
     "gate": results.Gate,
     "items": results.ItemTable,
     "joint": results.Joint,
+    "ledger": Ledger,
     "monitor": Monitor,
     "noise": results.NoiseFloor,
     "outcomes": StoredOutcomes,

@@ -295,7 +295,7 @@ WRONG_CALLS: list[tuple[Callable[[], object], str]] = [
     (lambda: op.power(), "sizes=[500, 1000]"),
     (lambda: op.cross_compare(MODEL, MODEL), "cross_compare(estimator_a, estimator_b, X, y"),
     (lambda: op.propose(A, B), "budget=200"),
-    (lambda: op.compare(FRAME, "a", "b", truth="label", where={}), "op.read(source, truth="),
+    (lambda: op.compare(FRAME, "a", "b", truth="label", where={}), "op.read(frame, truth="),
     (
         lambda: op.rank(FRAME, truth="label", metric="auc"),
         "name the models, e.g. rank(data, ['a',",
@@ -364,7 +364,7 @@ SUITE = op.compare(op.Suite({"day": outcomes("a", "b")}, ropes=0.1), "a", "b", r
     [
         (COMPARISON, "summary", "print(result)"),
         (COMPARISON, "save", "op.write_report(result, 'report.html')"),
-        (COMPARISON, "p_value", "op.nhst.mcnemar"),
+        (COMPARISON, "p_value", ".mcnemar().p_value"),
         (COMPARISON, "ci", ".hdi.low, .hdi.high"),
         (COMPARISON, "winner", ".decision"),
         (COMPARISON, "plott", ".plot"),
@@ -423,7 +423,10 @@ SUITE = op.Suite({"x": OUTCOMES, "y": OUTCOMES})
         (lambda: op.compare(OUTCOMES), "type compare(data, 'a', 'b')"),
         (lambda: op.compare(TRUTH, A, B, confidence=0.9), "type hdi_prob=0.9"),
         (lambda: op.compare(TRUTH, A, B, alpha=0.1), "type hdi_prob=0.9"),
-        (lambda: op.compare(TRUTH, A, B, by="country"), "op.Suite(op.read(..., by=...))"),
+        (
+            lambda: op.compare(TRUTH, A, B, by="country"),
+            "op.compare_slices(y_true, pred_a, pred_b, by=...)",
+        ),
         (lambda: op.plan(pilot=FRAME, a="a", b="b"), "pilot=op.read('preds.csv', truth='label')"),
         (lambda: op.plan(pilot=COMPARISON), "use comparison.more_data()"),
         (lambda: COMPARISON.report("report.html"), "op.write_report(result, 'report.html')"),

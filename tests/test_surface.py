@@ -17,7 +17,7 @@ import outperform as op
 from outperform._typing import AnyArray
 from tests.loops import each
 
-MOST_NAMES = 37
+MOST_NAMES = 38
 MOST_PARAMETERS = 14
 # How many items to label, and where rows come from, have many answers; of logs also which of
 # several runs counts.
@@ -30,7 +30,7 @@ compare estimate rank scorecard compare_runs compare_cv_scores compare_slices cr
 compare_cv_counts estimate_cv_counts
 gate noise_floor plan power propose read read_scores read_conll write_report from_datatree
 """
-INPUTS = "Outcomes Scores Suite Rope Prior PyMC BlockedTwoFold Monitor"
+INPUTS = "Outcomes Scores Suite Rope Prior PyMC BlockedTwoFold Monitor Ledger"
 ANSWERS = "Comparison Decision Finding"
 MODULES = "metrics nhst datasets testing results"
 

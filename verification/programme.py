@@ -43,6 +43,7 @@ from verification import (
     label_set_tables,
     label_sets,
     learned_worlds,
+    levels,
     limits,
     markdown,
     mass,
@@ -61,6 +62,7 @@ from verification import (
     ranks,
     rare_labels,
     records,
+    releases,
     reliability,
     runs,
     score_tables,
@@ -696,6 +698,40 @@ def run_stopping(sizes: Sizes) -> Part:
     return Part(tables=tables, failures=stopping.failures(found))
 
 
+def run_levels(sizes: Sizes) -> Part:
+    """Gate models that lie exactly on a level: how often do they pass, or fail?"""
+    exact = spread(
+        "levels of accuracy",
+        _counted,
+        [(n, theta) for theta in levels.THRESHOLDS for n in levels.SIZES],
+        sizes.machine,
+    )
+    drawn_tasks = [(world, sizes.test_sets) for world in levels.WORLDS]
+    found = spread("levels", _on_the_level, drawn_tasks, sizes.machine)
+    return Part(
+        tables={"levels.md": levels.table(exact, found)}, failures=levels.failures(exact, found)
+    )
+
+
+def _counted(task: tuple[int, float]) -> levels.Counted:
+    return levels.counted(*task)
+
+
+def _on_the_level(task: tuple[levels.LevelWorld, int]) -> levels.Drawn:
+    return levels.draw(*task)
+
+
+def run_releases(sizes: Sizes) -> Part:
+    """Release twenty times, with and without a ledger: what is lost, and what passes?"""
+    tasks = [(world, sizes.test_sets) for world in releases.WORLDS]
+    found = spread("releases", _released, tasks, sizes.machine)
+    return Part(tables={"releases.md": releases.table(found)}, failures=releases.failures(found))
+
+
+def _released(task: tuple[releases.ReleaseWorld, int]) -> releases.Released:
+    return releases.run(*task)
+
+
 def run_damage(sizes: Sizes) -> Part:
     """Damage files of every format: is each refused in words, or read?"""
     damages = dict.fromkeys(damage.WORLDS, sizes.damages)
@@ -836,6 +872,8 @@ PARTS: dict[str, Callable[[Sizes], Part]] = {
     "promises": run_promises,
     "more-data": run_more_data,
     "stopping": run_stopping,
+    "levels": run_levels,
+    "releases": run_releases,
     "anytime": run_anytime,
     "damage": run_damage,
     "engines": run_engines,

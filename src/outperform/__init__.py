@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from outperform.decision.rope import Decision, Rope
     from outperform.findings import Finding
     from outperform.gates.api import gate
+    from outperform.gates.ledger import Ledger
     from outperform.inference.suite import Suite
     from outperform.io.conll import read_conll
     from outperform.io.read import read, read_scores
@@ -43,6 +44,7 @@ _HOMES = {
     "Comparison": "comparison.result",
     "Decision": "decision.rope",
     "Finding": "findings",
+    "Ledger": "gates.ledger",
     "Monitor": "monitor.api",
     "Outcomes": "data.outcomes",
     "Prior": "posterior.base",
@@ -83,6 +85,7 @@ __all__ = [
     "Comparison",
     "Decision",
     "Finding",
+    "Ledger",
     "Monitor",
     "Outcomes",
     "Prior",

@@ -112,6 +112,12 @@ def read_models(
             "predictions must be a mapping from model names, e.g. "
             f"{verb}(y_true, {{'bert': pred_1, 'gpt': pred_2}}), or a DataFrame"
         )
+    if names and isinstance(y_true, Mapping) and all(isinstance(v, str) for v in y_true.values()):
+        raise UsageError(
+            f"files of several models are joined first: type data = op.read({dict(y_true)!r}, "
+            "id='id', label='label'), or correct='correct' instead of label= if they record right "
+            f"or wrong; then {verb}(data, {', '.join(map(repr, answers or ()))})"
+        )
     if names:
         raise UsageError(
             "the models are names, so y_true must be the frame or file with these columns: "

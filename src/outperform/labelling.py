@@ -263,7 +263,7 @@ def propose(
     names
         Display names of A and B.
     random_state
-        None, a whole number, a SeedSequence, a Generator or a RandomState.
+        Integer, SeedSequence, Generator or RandomState. None chooses a random seed.
 
     Examples
     --------

@@ -617,7 +617,7 @@ def compare_runs(
     n_draws
         Number of draws. Default: 20,000.
     random_state
-        None, a whole number, a SeedSequence, a Generator or a RandomState.
+        Integer, SeedSequence, Generator or RandomState. None chooses a random seed.
     n_jobs
         Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
         Results do not depend on it.

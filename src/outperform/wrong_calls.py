@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -25,7 +26,7 @@ _CALLS = {
     "scorecard": "scorecard(y_true, pred_a, pred_b, metrics=['f1', 'recall'])",
     "from_arrays": "op.Scores.from_arrays(y_true, {'bert': scores_1, 'gpt': scores_2})",
     "from_labels": "op.Outcomes.from_labels(y_true, {'bert': pred_1, 'gpt': pred_2})",
-    "mcnemar": "op.nhst.mcnemar(a_only=31, b_only=12), items that only one got right",
+    "mcnemar": "op.compare(y_true, a, b).mcnemar() or op.nhst.mcnemar(a_only=31, b_only=12)",
     "gate": "gate(y_true, pred_new, pred_old) or gate(frame, 'new', 'old', truth='label')",
     "compare_slices": "compare_slices(frame, 'a', 'b', truth='label', by='country') or "
     "compare_slices(y_true, pred_a, pred_b, by=country)",
@@ -68,8 +69,6 @@ _MASSES = {
 # Keywords of other libraries and of other functions in this package, with replacements.
 _KEYWORDS = {
     "average": "metric='f1_macro' (or 'f1_micro', 'f1_weighted')",
-    "by": "op.compare_slices(..., by=...) for each slice; for the mean over tasks, data = "
-    "op.Suite(op.read(..., by=...)) and then op.compare(data, 'a', 'b') or op.rank(data)",
     "classes": "labels=[...]",
     "cluster": "groups=...",
     "clusters": "groups=...",
@@ -87,7 +86,7 @@ _KEYWORDS = {
     "max_drop": "rope=0.02",
     "max_loss": "rope=0.02",
     "max_n": "max_items=100_000",
-    "method": "prior='bootstrap', or op.nhst.mcnemar for a test",
+    "method": "prior='bootstrap', or op.compare(...).mcnemar() for a test",
     "metric": "metrics=['f1', 'recall']",
     "metrics": "metric='f1', or op.scorecard(..., metrics=[...]) for several",
     "min_diff": "rope=0.02",
@@ -120,7 +119,7 @@ _KEYWORDS = {
     "slices": "by='country'",
     "target": "truth='label'",
     "target_column": "truth='label'",
-    "test": "op.nhst.mcnemar for a test; compare reports P(better) and an interval",
+    "test": "op.compare(...).mcnemar() for a test; compare reports P(better) and an interval",
     "threshold": "rope=0.01",
     "tolerance": "rope=0.01",
     "truth_column": "truth='label'",
@@ -255,7 +254,7 @@ _NAMES = {
     "leaderboard": "op.rank(y_true, {'bert': pred_1, 'gpt': pred_2})",
     "load": "op.read('preds.csv', truth='label')",
     "load_news20": "op.datasets.load_news20()",
-    "mcnemar": "op.nhst.mcnemar(a_only=31, b_only=12), items that only one got right",
+    "mcnemar": "op.compare(y_true, a, b).mcnemar() or op.nhst.mcnemar(a_only=31, b_only=12)",
     "plot": "op.compare(y_true, pred_a, pred_b).plot()",
     "read_csv": "op.read('preds.csv', truth='label')",
     "read_json": "op.read('preds.jsonl', truth='label')",
@@ -264,9 +263,9 @@ _NAMES = {
     "report": "op.write_report(comparison, 'report.html')",
     "sample_size": "op.plan(pilot=outcomes, rope=0.01)",
     "score": "op.estimate(y_true, pred)",
-    "significance_test": "op.compare(y_true, pred_a, pred_b); for a p-value, op.nhst.mcnemar",
+    "significance_test": "op.compare(y_true, pred_a, pred_b); for a p-value, its .mcnemar()",
     "slices": "op.compare_slices(frame, 'a', 'b', truth='label', by='country')",
-    "test": "op.compare(y_true, pred_a, pred_b); for a p-value, op.nhst.mcnemar",
+    "test": "op.compare(y_true, pred_a, pred_b); for a p-value, its .mcnemar()",
     "ttest": "op.compare_cv_scores(scores_a, scores_b, folds=10); for p-values, op.nhst",
 }
 
@@ -298,12 +297,14 @@ _ATTRIBUTES = (
     ("order", "names", ".names"),
     ("p", "p_better", ".p_better, .p_equivalent, .p_worse"),
     ("p_best_model", "p_best", ".p_best"),
-    ("p_value", "p_better", ".p_better, .p_equivalent, .p_worse; for a test, op.nhst.mcnemar"),
+    ("p_value", "mcnemar", ".mcnemar().p_value; P(better) is .p_better"),
+    ("p_value", "p_better", ".p_better, .p_equivalent, .p_worse"),
     ("passed", "status", ".status == 'pass'"),
     ("posterior", "draws", ".draws"),
     ("prob", "p_better", ".p_better, .p_equivalent, .p_worse"),
     ("probability", "p_better", ".p_better, .p_equivalent, .p_worse"),
-    ("pvalue", "p_better", ".p_better, .p_equivalent, .p_worse; for a test, op.nhst.mcnemar"),
+    ("pvalue", "mcnemar", ".mcnemar().p_value; P(better) is .p_better"),
+    ("pvalue", "p_better", ".p_better, .p_equivalent, .p_worse"),
     ("ranking", "names", ".names"),
     ("result", "decision", ".decision"),
     ("result", "status", ".status"),
@@ -322,7 +323,8 @@ _ATTRIBUTES = (
     ("to_pandas", "to_frame", ".to_frame()"),
     ("trace", "draws", ".draws"),
     ("p_best", "rows", "[row.p_best for row in ranking.rows]"),
-    ("p_values", "p_better", ".p_better, .p_equivalent, .p_worse; for a test, op.nhst.mcnemar"),
+    ("p_values", "mcnemar", ".mcnemar().p_value; P(better) is .p_better"),
+    ("p_values", "p_better", ".p_better, .p_equivalent, .p_worse"),
     ("compare", "models", "op.compare(data, 'a', 'b')"),
     ("estimate", "models", "op.estimate(data, 'a')"),
     ("gate", "models", "op.gate(data, 'new', 'old')"),
@@ -412,6 +414,10 @@ def _explain(
         for parameter in parameters.values()
         if parameter.kind is parameter.POSITIONAL_OR_KEYWORD
     ]
+    if name == "plan" and len(args) == 2 and {*kwargs} & {"accuracies", "agreement"}:
+        agreement = kwargs.get("agreement", 0.9)
+        scenario = {"accuracies": args, "agreement": agreement}
+        return f"plan takes an agreement in a scenario: type plan(scenario={scenario!r}, rope=0.01)"
     if len(args) > len(positional):
         return _too_many(name, args, positional, list(parameters), call)
     kinds = {word: parameter.kind for word, parameter in parameters.items()}
@@ -421,7 +427,7 @@ def _explain(
     takes_any = inspect.Parameter.VAR_KEYWORD in kinds.values()
     unknown = [] if takes_any else [word for word in kwargs if word not in keywords]
     if unknown:
-        return _unknown_keyword(name, unknown[0], kwargs[unknown[0]], keywords, call)
+        return _unknown_keyword(name, unknown[0], args, kwargs, keywords, call)
     twice = [word for word in positional[: len(args)] if word in kwargs]
     if twice:
         return f"{name} got {twice[0]!r} twice, by position and by keyword; type {call}"
@@ -475,12 +481,32 @@ def _columns_by_position(name: str, labels: list[str], call: str) -> str | None:
     )
 
 
-def _unknown_keyword(name: str, word: str, value: object, parameters: list[str], call: str) -> str:
-    if word in _OF_READ and name in _OF_MODELS:
+def _unknown_keyword(
+    name: str,
+    word: str,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    parameters: list[str],
+    call: str,
+) -> str:
+    value = kwargs[word]
+    if word == "by" and name in _OF_MODELS:
+        return _two_meanings_of_by(name, value, args, kwargs)
+    if (word in _OF_READ or (word == "model" and isinstance(value, str))) and name in _OF_MODELS:
+        models = "".join(f", {model!r}" for model in args[1:] if isinstance(model, str))
         return (
-            f"{name} has no parameter {word!r}; read the data first, data = op.read(source, "
-            f"truth='label', {word}=...), and pass the result: {name}(data, ...)"
+            f"{name} has no parameter {word!r}; read the data first, data = "
+            f"{_read_call(args, kwargs)}, and pass the result: {name}(data{models})"
         )
+    if name == "compare_runs" and word == "seed" and isinstance(value, str):
+        return (
+            "compare_runs takes one column of predictions per run: type compare_runs(frame, "
+            "['a_seed1', 'a_seed2'], ['b_seed1', 'b_seed2'], truth='label'). From a table with a "
+            "column of seeds, make these columns first: "
+            f"frame.pivot(index='id', columns={value!r}, values=...)"
+        )
+    if word.lower() in _SEEDS and isinstance(value, int):
+        return f"{name} has no parameter {word!r}; type random_state={value}"
     if word.lower() in _MASSES:
         mass = value if isinstance(value, float) and 0 < value < 1 else 0.95
         mass = 1 - mass if word.lower() == "alpha" and mass < 0.5 else mass
@@ -494,6 +520,65 @@ def _unknown_keyword(name: str, word: str, value: object, parameters: list[str],
     if close:
         return f"{name} has no parameter {word!r}; did you mean {close[0]}=?"
     return f"{name} has no parameter {word!r}; type {call}. Parameters: {', '.join(parameters)}"
+
+
+_SEEDS = {"random_seed", "rng", "seed"}
+
+
+def _source(args: tuple[Any, ...]) -> str:
+    """Return the first argument as it was probably typed."""
+    first = args[0] if args else None
+    if isinstance(first, (str, list)) and len(repr(first)) < _LONGEST:
+        return repr(first)
+    return "frame" if hasattr(first, "columns") else "source"
+
+
+_LONGEST = 80  # characters of a source that a message repeats
+
+
+def _read_call(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
+    """Return the call of ``read`` that takes the keywords of a call of another function."""
+    long = isinstance(kwargs.get("model"), str)
+    words = [word for word in kwargs if word in _OF_READ or word in ("by", "truth", "groups")]
+    asked = {word: repr(kwargs[word]) if isinstance(kwargs[word], str) else "..." for word in words}
+    if long:
+        score = kwargs.get("score", kwargs.get("correct", "score"))
+        asked = {"format": "'long'", **asked, "model": repr(kwargs["model"]), "score": repr(score)}
+    elif "correct" in kwargs:
+        asked["correct"] = repr(kwargs["correct"])
+    elif "human" in kwargs and "truth" not in kwargs:
+        models = [model for model in args[1:] if isinstance(model, str)]
+        asked = {"id": "'id'", **asked, "correct": repr(models or ["bert", "gpt"])}
+    elif "truth" not in kwargs and "format" not in kwargs:
+        asked = {"truth": "'label'", **asked}
+    return (
+        f"op.read({_source(args)}, {', '.join(f'{word}={text}' for word, text in asked.items())})"
+    )
+
+
+def _two_meanings_of_by(
+    name: str, value: object, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> str:
+    """Return the calls for both meanings of ``by``: tasks to average over, and slices."""
+    by = repr(value) if isinstance(value, (str, list)) and len(repr(value)) < _LONGEST else None
+    is_read = bool(args) and (isinstance(args[0], (str, list)) or hasattr(args[0], "columns"))
+    models = "".join(f", {model!r}" for model in args[1:] if isinstance(model, str))
+    if is_read and by is not None:
+        source, truth = _source(args), repr(kwargs.get("truth", "label"))
+        reading = by if source.endswith("/'") else f"{by}, truth={truth}"
+        tasks = f"op.{name}(op.Suite(op.read({source}, by={reading})){models})"
+        pair = models or ", 'a', 'b'"
+        slices = f"op.compare_slices({source}{pair}, truth={truth}, by={by})"
+    else:
+        tasks = (
+            "op.Suite(op.Outcomes.from_labels(y_true, {'a': pred_a, 'b': pred_b}, "
+            f"by={{'task': ...}})), and pass it: {name}(suite, ...)"
+        )
+        slices = "op.compare_slices(y_true, pred_a, pred_b, by=...)"
+    return (
+        f"{name} has no parameter 'by'. For one result over all tasks, type {tasks}; for one "
+        f"result per slice, type {slices}"
+    )
 
 
 def _missing(
@@ -518,6 +603,14 @@ def _missing(
     if name == "compare" and len(args) == 2:
         if isinstance(args[1], Mapping) or hasattr(args[1], "columns"):
             return "compare takes two models; for models by name, type op.rank(y_true, models)"
+        if all(isinstance(source, str) and "." in source for source in args):
+            names = [re.split(r"[/\\]", source)[-1].partition(".")[0] for source in args]
+            files = dict(zip(names, args, strict=True))
+            return (
+                f"compare takes two models: type data = op.read({files}, id='id', label='label'), "
+                "or correct='correct' instead of label= if the files record right or wrong; then "
+                f"compare(data, {names[0]!r}, {names[1]!r})"
+            )
         is_table = isinstance(args[0], str) or hasattr(args[0], "columns")
         if is_table and isinstance(args[1], list) and len(args[1]) == 2:
             a, b = args[1]

@@ -34,7 +34,7 @@ def test_commands_options_and_functions_exist():
     assert {"compare", "rank", "gate", "slices", "plan", "explain"} <= commands
     options = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text))
     assert options <= set(OPTIONS.values())
-    functions = re.findall(r"`op\.(\w+)`", text)
+    functions = set(re.findall(r"`op\.(\w+)`", text))
     assert len(functions) == 8
     assert all(hasattr(op, name) for name in functions)
     assert "sparse_cells" in findings_explained()

@@ -32,7 +32,7 @@ QUESTION = {
 OF_TWO = READING - {"models"}
 ARGUMENTS = {
     "inspect_file": {"source", "format"},
-    "compare": OF_TWO | QUESTION | {"a", "b"},
+    "compare": OF_TWO | QUESTION | {"a", "b", "chosen_from", "looks"},
     "rank": READING | QUESTION,
     "gate": OF_TWO
     | QUESTION

@@ -442,7 +442,48 @@ def test_a_page_comes_beside_the_answer_and_names_the_command(folder, capsys, co
     page = html.unescape(Path("page.html").read_text(encoding="utf-8"))
     assert shlex.join(["outperform", *arguments]) in page
     if command != "plan":
-        assert "<dt>Data</dt><dd>preds.csv</dd>" in page
+        assert "<dt>Data</dt>\n<dd>preds.csv</dd>" in page
+
+
+@pytest.mark.parametrize("command", ["compare", "rank", "plan", "sensitivity", "scorecard"])
+def test_output_named_html_is_a_page_and_named_png_a_figure(folder, capsys, command):
+    asked = [*command.split(), *ASKED[command]]
+    assert main([*asked, "-o", "answer.html"]) == 0
+    page = Path("answer.html").read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    for part in ('<meta charset="utf-8">', "<title>", "<style>"):
+        assert part in page
+    assert main([*asked, "--format", "html"]) == 0
+    assert capsys.readouterr().out.startswith('<div class="outperform')  # to put into a page
+    assert main([*asked, "-o", "answer.png"]) == 0
+    drawn = Path("answer.png").read_bytes()
+    assert drawn.startswith(b"\x89PNG")
+    assert main([*asked, "-o", "answer.png"]) == 0
+    assert Path("answer.png").read_bytes() == drawn
+
+
+def test_figures_of_slices_and_suites(folder):
+    asked = [*shlex.split("log.csv --truth label --a bert --b gpt --metric accuracy --by country")]
+    assert main(["slices", *asked, "-o", "slices.svg"]) == 0
+    assert main(["compare", *asked, "-o", "suite.pdf"]) == 0
+    assert b"<svg" in Path("slices.svg").read_bytes()
+    assert Path("suite.pdf").read_bytes().startswith(b"%PDF")
+    assert main(["slices", *asked, "-o", "slices.html"]) == 0
+    assert Path("slices.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+
+
+def test_the_p_value_is_mcnemars(folder, capsys):
+    asked = ["compare", *ASKED["compare"], "--p-value"]
+    assert main(asked) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    data = op.read("preds.csv", truth="label", models=["bert", "gpt"])
+    test = op.compare(data, "bert", "gpt", metric="f1_macro").mcnemar()
+    _, only_a, only_b, _ = data.agreement()
+    assert test == op.nhst.mcnemar(only_a, only_b)
+    assert f"p = {test.p_value:.2g} (items that only bert got right: {only_a}; only gpt: " in said
+    assert main([*asked, "--format", "markdown"]) == 0
+    assert "McNemar's exact test" in capsys.readouterr().out
+    assert main([*asked, "--format", "json"]) == 2
 
 
 @each(

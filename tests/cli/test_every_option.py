@@ -104,6 +104,7 @@ TRIED = {
     "--metric": ["plain: --metric f1_macro", "folds: --metric precision", "rates: --metric recall"],
     "--metrics": ["plain: --metrics accuracy,f1_macro"],
     "--model-version": ["plain: --output counts.json --model-version bert=v7"],
+    "--ledger": ["plain: --ledger gates.jsonl"],
     "--max-items": ["plain: --max-items 100000"],
     "--never-true": ["plain: --never-true refusal", "folds: --never-true refusal"],
     "--no-header": ["headless: --no-header"],

@@ -76,6 +76,7 @@ TABLE = {
         "--goal": "GOAL",
         "--guard": "GUARD",
         "--labels": "CLASSES",
+        "--ledger": "FILE",
         "--metric": "NAME",
         "--metrics": "NAMES",
         "--max-items": "NUMBER",
@@ -113,6 +114,7 @@ TABLE = {
         "--items": "FILE",
         "--recount": "PART",
         "--verify": None,
+        "--p-value": None,
         "--report": "FILE",
         "--title": "TEXT",
         "--top": "NUMBER",
@@ -141,8 +143,8 @@ def test_every_option_is_in_the_table():
 NO_KEYWORDS = {
     "agreement", "allow", "by_class", "confusion", "cost", "every", "items", "junit",
     "label_separator", "max_rows", "model_version", "no_header", "no_na", "once", "output",
-    "priors", "recount", "report", "root", "style", "timeout", "top", "unit", "unpaired", "update",
-    "verbose", "verify", "write",
+    "p_value", "priors", "recount", "report", "root", "style", "timeout", "top", "unit", "unpaired",
+    "update", "verbose", "verify", "write",
 }  # fmt: skip
 
 
@@ -166,7 +168,8 @@ def test_an_option_says_the_same_everywhere():
     """What follows the first sentence is what one command has more than the others."""
     said = {}
     for _, name, one in options():
-        if name != "--format":  # which says the formats that a command has
+        # --format says the formats that a command has, and --by whether it means slices or tasks.
+        if name not in ("--format", "--by"):
             said.setdefault(name, set()).add(one.help.split(". ")[0].rstrip("."))
     assert {name: texts for name, texts in said.items() if len(texts) > 1} == {}
 

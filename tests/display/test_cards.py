@@ -101,7 +101,7 @@ def test_payloads_add_no_element(read_html, of, facts, payload):
 def test_an_element_escapes_all_but_markup(payload):
     made = element("p", payload, element("b", payload), Html("<i></i>"), title=payload)
     assert made.count("<") == made.count(">") == 6
-    assert re.fullmatch(r"<p title=\"[^\"<>]*\">.*</p>", made, flags=re.DOTALL)
+    assert re.fullmatch(r"<p title=\"[^\"<>]*\">.*</p>", made.rstrip("\n"), flags=re.DOTALL)
 
 
 FOLDS = re.compile(r'<details class="op-finding op-(\w+)"( open)?>')
@@ -243,7 +243,9 @@ def test_a_long_table_scrolls_and_says_what_it_leaves_out(facts):
 
 def test_the_first_cell_of_a_row_is_its_heading():
     text = table_html([Column(key="a"), Column(key="b")], [{"a": "x", "b": "y"}])
-    assert '<th scope="row" class="op-short">x</th><td>y</td>' in text
+    assert '<th scope="row" class="op-short" title="x">x</th>\n<td>y</td>' in text
+    name = "a-very-long-name-of-a-model-that-is-shortened-in-a-cell"
+    assert f'title="{name}">a-very-long-' in table_html([Column(key="a")], [{"a": name}])
 
 
 def test_both_ends_of_the_hdi_are_one_column(facts):
@@ -251,3 +253,11 @@ def test_both_ends_of_the_hdi_are_one_column(facts):
     assert table.keys[-1] == "hdi"
     assert table["hdi"][0] == "0.5915 to 0.6130"
     assert table.columns[-1].title == "95% HDI"
+
+
+def test_words_of_a_card_stay_apart_without_its_tags_and_style(facts):
+    text = re.sub(r"<style>.*?</style>", "", shown(facts), flags=re.DOTALL)
+    words = re.sub(r"</?(abbr|b|br|code|span|strong)\b[^>]*>", "", text)
+    glued = re.findall(r"[^\s<>]+</[^>]+>(?:<[^>]*>)*[^\s<>]+", words)
+    assert not glued
+    assert "95% HDI\n" in re.sub(r"<[^>]+>", "", text)

@@ -11,6 +11,7 @@ from scipy.special import ndtri
 
 import outperform as op
 from outperform.decision.hdi import narrowest_ends
+from outperform.display.numbers import rounded
 from outperform.errors import UsageError
 from outperform.planning.api import Analysis, pilot_world
 from outperform.posterior.base import build_posterior
@@ -282,7 +283,7 @@ def test_a_plan_in_every_form():
     assert facts["goal"] == "≫"
     assert facts["n"] == found.n
     assert list(found.to_frame()["n"]) == list(found.sizes)
-    assert f"{found.n:,}" in found.report()
+    assert f"{rounded(found.n, found.n_error):,}" in found.report()
     assert found.report().endswith(found.signature)
     assert "items" in str(found)
     assert found.to_latex().startswith("%") or "tabular" in found.to_latex()

@@ -10,6 +10,7 @@ import pytest
 
 import outperform as op
 from outperform.display.cards import style
+from outperform.display.numbers import rounded
 from tests.loops import each
 
 EVIL = "<script>alert(1)</script>"
@@ -102,7 +103,7 @@ def test_the_answer_comes_first(shown, kind):
     head = re.search(r'<p class="op-head[^"]*">(.*?)</p>', result._repr_html_()).group(1)
     assert unescape(head) == result._document().headline
     if kind == "Plan":
-        assert f"{result.n:,}" in head
+        assert f"{rounded(result.n, result.n_error):,}" in head
     if kind == "Proposal":
         assert head.startswith("30 of 120 items")
 

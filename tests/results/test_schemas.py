@@ -120,6 +120,8 @@ RESULTS = {
     ),
     "sensitivity": lambda: compare(BINARY, "a", "b").sensitivity(ropes=[0.01, 0.02]),
     "gate": lambda: op.gate(CLASSES, X, Y, guards=[("recall", "x", 0.02)], **FEW),
+    "gate of a level": lambda: op.gate(CLASSES, X, at_least=0.1, n_draws=200),
+    "ledger": lambda: op.Ledger("none.jsonl"),
     "gate that fails": lambda: op.gate(BINARY, "b", "a", require="better", **FEW),
     "plan": lambda: compare(BINARY, "a", "b", rope=0.1).more_data(),
     "power": lambda: op.power(
@@ -181,6 +183,14 @@ def test_results_are_what_their_schema_says(name):
 def test_a_monitor_is_what_its_schema_says(tmp_path):
     checked("monitor", op.Monitor(tmp_path, "a", "b").to_dict())
     checked("monitor", monitor(tmp_path / "some").to_dict())
+
+
+def test_a_ledger_is_what_its_schema_says(tmp_path):
+    path = tmp_path / "gates.jsonl"
+    gate = op.gate(CLASSES, X, Y, ledger=path, **FEW)
+    checked("gate", gate.to_dict())
+    op.gate(CLASSES, X, at_least=0.1, ledger=path, n_draws=200)
+    checked("ledger", op.Ledger(path).to_dict())
 
 
 def test_every_kind_is_checked():

@@ -566,7 +566,7 @@ def test_a_page_has_each_model_on_each_task(ranked, tmp_path):
     assert re.findall(r">([^<]+)</th>", heads) == ["task", *ranked.names]
     assert len(rows) == len(ranked.tasks)
     for (name, one), row in zip(ranked.tasks.items(), rows, strict=True):
-        first, *cells = re.findall(r"<t[hd].*?</t[hd]>", row)
+        first, *cells = re.findall(r"<t[hd].*?</t[hd]>", row, flags=re.DOTALL)
         assert re.sub("<[^>]+>", " ", first).split() == [name, "accuracy,", str(one.n), "items"]
         assert ("<b>" in cells[ranked.names.index(one.leader.name)]) is True
         for model, cell in zip(ranked.names, cells, strict=True):

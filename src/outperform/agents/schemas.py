@@ -6,6 +6,7 @@ import ast
 import builtins
 import collections.abc
 import inspect
+import json
 import os
 import re
 import sys
@@ -232,7 +233,7 @@ def in_words(schema: Json) -> str:
     'a number or a list of text'
     """
     if "enum" in schema:
-        return " or ".join(map(repr, schema["enum"]))
+        return " or ".join(map(json.dumps, schema["enum"]))
     if "anyOf" in schema:
         words = [in_words(part) for part in schema["anyOf"] if part != _SIMPLE[type(None)]]
         return " or ".join(dict.fromkeys(words))

@@ -444,7 +444,7 @@ _PANELS: dict[str, dict[str, Callable[..., int | None]]] = {
         "sensitivity": compare.sensitivity,
         "report": gate.report,
     },
-    "Gate": {"gate": gate.gate, "watch": gate.watch},
+    "Gate": {"gate": gate.gate, "watch": gate.watch, "ledger": gate.ledger},
     "Plan": {
         "plan": plan.plan,
         "power": plan.power,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
@@ -11,7 +13,16 @@ import outperform as op
 from outperform.cli import groups as g
 from outperform.cli import options as o
 from outperform.cli.exit_codes import shown
-from outperform.cli.groups import as_json, deliver, show, style_of, write_page, write_result
+from outperform.cli.groups import (
+    as_json,
+    deliver,
+    is_figure,
+    show,
+    style_of,
+    write_figure,
+    write_page,
+    write_result,
+)
 from outperform.cli.inputs import (
     Joined,
     OneTable,
@@ -27,6 +38,7 @@ from outperform.errors import UsageError
 
 if TYPE_CHECKING:
     from outperform.comparison.result import Comparison
+    from outperform.display.document import Document
     from outperform.slices.result import SliceComparison
 
 
@@ -52,6 +64,38 @@ def write_items(comparison: Comparison, path: Path | None) -> None:
         deliver(comparison.item_table().table().to_csv(), path)
 
 
+PValue = Annotated[
+    bool,
+    o.in_output(
+        "--p-value",
+        help="Add McNemar's exact test of equal accuracy. The decision does not depend on it.",
+    ),
+]
+
+
+def with_p_value(comparison: Comparison, writing: g.Writing) -> Document:
+    """Return the contents of a comparison with McNemar's test, for formats with sentences."""
+    from outperform.display.document import Note
+    from outperform.display.numbers import for_text
+
+    style = style_of(writing.style, writing.output, o.FORMATS)
+    if style not in ("text", "markdown", "github") or g.is_figure(writing.output):
+        raise UsageError(
+            "--p-value adds a sentence to text or Markdown; for the number, type in Python: "
+            "op.compare(...).mcnemar().p_value"
+        )
+    test = comparison.mcnemar()
+    n_a = int(test.statistic)
+    sentence = (
+        f"McNemar's exact test of equal accuracy: p = {test.p_value:.2g} (items that only "
+        f"{for_text(comparison.names[0])} got right: {n_a:,}; only "
+        f"{for_text(comparison.names[1])}: {test.n - n_a:,})."
+    )
+    document = comparison._document()
+    notes, prose = (*document.notes, Note(sentence)), (*document.prose, sentence)
+    return replace(document, notes=notes, prose=prose)
+
+
 def compare(
     files: o.Sources,
     a: o.ModelA = None,
@@ -60,6 +104,7 @@ def compare(
     rope: o.Rope = None,
     unpaired: o.Unpaired = False,
     items: ItemsFile = None,
+    p_value: PValue = False,
     *,
     tasks: Tasks,
     pricing: g.Pricing,
@@ -76,8 +121,8 @@ def compare(
     """
     suite = tasks.suite(files, [a, b], reading, metric, rope)
     if suite is not None:
-        if items is not None:
-            raise UsageError("--items applies to a single task; remove it or --by")
+        if items is not None or p_value:
+            raise UsageError("--items and --p-value apply to a single task; remove them or --by")
         with shown("drawing"):
             over_tasks = op.compare(
                 suite, *suite.models, paired=not unpaired, **asking.of_suite(suite)
@@ -85,8 +130,9 @@ def compare(
         write_result(over_tasks, writing)
         return
     comparison = compared(files, a, b, metric, rope, unpaired, reading, asking, pricing)
+    document = with_p_value(comparison, writing) if p_value else None
     write_items(comparison, items)
-    write_result(comparison, writing)
+    write_result(comparison, writing, document=document)
 
 
 def estimate(
@@ -305,8 +351,8 @@ StyleOption = Annotated[
         "--format",
         "-f",
         metavar="FORMAT",
-        help="Output format: text, json, markdown, latex, html or csv. "
-        "If omitted, it follows the ending of --output (.json, .md, .tex or .csv); otherwise text.",
+        help="Output format: text, json, markdown, latex, html or csv. If omitted, it follows the "
+        "ending of --output (.json, .md, .tex, .html or .csv); otherwise text.",
     ),
 ]
 Top = Annotated[
@@ -335,7 +381,7 @@ def slices(
     random_state: o.Seed = 0,
     top: Top = None,
     style: StyleOption = None,
-    output: o.Output = None,
+    output: o.OutputOrFigure = None,
     report: o.Page = None,
     verbose: o.Verbose = False,
     *,
@@ -355,6 +401,9 @@ def slices(
             f"pass --by, the column that defines slices{columns_there(source, reading)}"
         )
     outcomes = declared(read_table(source, [a, b], reading, by), reading.never_true)
+    is_page = style_of(style, output, _STYLES) == "html" and output is not None
+    if top is not None and is_page:
+        raise UsageError("a page has all slices; remove --top")
     asking = g.Asking(
         labels=labels,
         pos_label=pos_label,
@@ -372,7 +421,12 @@ def slices(
         )
     write_page(comparison, report)
     style = style_of(style, output, _STYLES)
-    if style == "text":
+    if is_figure(output):
+        plot = comparison.plot if top is None else partial(comparison.plot, top=top)
+        write_figure(plot, output)
+    elif style == "html" and output is not None:
+        write_page(comparison, output)
+    elif style == "text":
         rows = _SCREEN_SLICES if top is None else top
         show(comparison._document(rows).lines, output, verbose=verbose)
     else:

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
@@ -20,6 +20,7 @@ from outperform.cli import options as o
 from outperform.cli.compare import ItemsFile, compared, write_items
 from outperform.cli.exit_codes import say, shown
 from outperform.cli.groups import as_json, command_line, deliver, show, style_of, write_page
+from outperform.cli.guesses import columns_of
 from outperform.cli.inputs import (
     columns_there,
     label_of,
@@ -88,6 +89,16 @@ AtMost = Annotated[
         show_default=False,
     ),
 ]
+LedgerFile = Annotated[
+    Path | None,
+    o.in_analysis(
+        "--ledger",
+        metavar="FILE",
+        help="File that records every decision. The candidate must then also be close to the best "
+        "model ever released.",
+        show_default=False,
+    ),
+]
 Require = Annotated[
     Literal["not_worse", "better"],
     o.in_analysis(
@@ -128,6 +139,7 @@ def gate(
     rope: o.Rope = None,
     at_least: AtLeast = None,
     at_most: AtMost = None,
+    ledger: LedgerFile = None,
     guards: Guards = None,
     require: Require = "not_worse",
     allow: Allow = None,
@@ -147,10 +159,8 @@ def gate(
 ) -> int:
     """Check whether the candidate can replace the baseline.
 
-    It passes if the whole HDI of candidate − baseline lies above the ROPE's lower
-    edge, and fails if the whole HDI lies below it.
-
-    Exit codes, the same at every run: 0 pass, 1 fail, 4 undecided.
+    It passes (exit code 0) if the whole HDI of candidate − baseline lies above the
+    ROPE's lower edge, fails (1) if below, and is undecided (4) otherwise.
 
     Example: outperform gate preds.csv --truth label --baseline old --candidate new --metric f1_macro
     """  # noqa: E501
@@ -166,6 +176,8 @@ def gate(
     if policy is not None and suite is None:
         raise UsageError("--policy needs --by; pass both")
     if suite is not None:
+        if ledger is not None:
+            raise UsageError("--ledger records a single task; remove it or --by")
         _named(candidate, baseline, f"one of {', '.join(suite.models)}", alone=alone)
         if guards or items is not None:
             raise UsageError("--guard and --items apply to a single task; with --by, use --policy")
@@ -184,16 +196,17 @@ def gate(
         return _write(suite_gate, style, output, junit, allow_undecided, verbose)
     if alone and items is not None:
         raise UsageError("--items compares two models; pass --baseline, or remove --items")
-    data = _read(files, candidate, baseline, reading, metric, alone=alone)
+    data = _read(files, candidate, baseline, reading, metric, alone=alone, ledger=ledger)
     data, arguments = asking.at_prevalence(data), asking.arguments(data)
     with shown("drawing"):
         result = op.gate(
             data,
-            *data.models,
+            *data.models[: 1 if alone else 2],
             metric=pricing.metric(data, metric),
             rope=rope_of(rope),
             at_least=at_least,
             at_most=at_most,
+            ledger=ledger,
             require=require,
             guards=[guard_of(data, text) for text in guards or ()],
             paired=not unpaired,
@@ -213,8 +226,9 @@ def _read(
     metric: str | None,
     *,
     alone: bool,
+    ledger: Path | None,
 ) -> Outcomes | Scores:
-    """Read the models from columns of one table, or from files named after them."""
+    """Read the models, and the best release of the ledger if it is there."""
     from outperform.metrics.registry import check_name, is_of_scores
 
     check_name(metric)
@@ -225,10 +239,18 @@ def _read(
     if one_table or needs_scores:
         columns = partial(columns_there, files[0], reading) if one_table else str
         models = _named(candidate, baseline, "the column of a model", columns, alone=alone)
+        models += _anchor(ledger, models, columns_of(files[0]) if one_table else ())
         return read_seen(files, models, reading, [metric])
     outcomes = read_outcomes(files, None, reading)
     what = f"one of {', '.join(outcomes.models)}"
-    return outcomes.select(_named(candidate, baseline, what, alone=alone))
+    models = _named(candidate, baseline, what, alone=alone)
+    return outcomes.select([*models, *_anchor(ledger, models, outcomes.models)])
+
+
+def _anchor(ledger: Path | None, models: Sequence[str], known: Sequence[str]) -> list[str]:
+    """Return the best release of the ledger if its answers are among the columns."""
+    anchor = None if ledger is None else op.Ledger(ledger).anchor
+    return [anchor] if anchor is not None and anchor in known and anchor not in models else []
 
 
 def _named(
@@ -324,6 +346,35 @@ def _write_job_files(gate: Gate) -> None:
                 stream.write(text + "\n")
 
 
+WatchStyle = Annotated[
+    WatchFormat,
+    o.in_output(
+        "--format",
+        "-f",
+        metavar="FORMAT",
+        help="Output format: text, or json (for watch, one object per line).",
+    ),
+]
+Action = Annotated[Literal["show"], typer.Argument(metavar="ACTION", help="What to do: show.")]
+Book = Annotated[
+    Path, typer.Argument(metavar="FILE", help="Ledger, as written by `gate --ledger`.")
+]
+
+
+def ledger(action: Action, file: Book, style: WatchStyle = "text", output: o.Output = None) -> None:
+    """Show past decisions, and the loss since the best release.
+
+    Example: outperform ledger show gates.jsonl
+    """
+    if not file.exists():
+        raise UsageError(f"there is no ledger {str(file)!r}; it is written by gate --ledger")
+    book = op.Ledger(file)
+    if style == "json":
+        deliver(as_json(book.to_dict(), indent=2), output)
+    else:
+        show(book._document().lines, output)
+
+
 def report(
     files: o.Sources,
     a: o.ModelA = None,
@@ -346,7 +397,7 @@ def report(
 
     Example: outperform report preds.csv --truth label --a bert --b gpt --metric f1_macro -o r.html
     """
-    from outperform.display.sentences import headline
+    from outperform.display.sentences import after_colon, headline
 
     result = compared(files, a, b, metric, rope, unpaired, reading, asking)
     write_items(result, items)
@@ -354,7 +405,7 @@ def report(
         path = op.write_report(
             result, output, title=title, command=command_line(), overwrite=overwrite
         )
-    say(f"wrote {path}: {headline(result.to_dict())}")
+    say(f"wrote {path}: {after_colon(headline(result.to_dict()))}")
 
 
 Folder = Annotated[
@@ -375,15 +426,6 @@ Every = Annotated[
         metavar="NUMBER",
         help="Seconds between checks of the folder.",
         parser=o.parse_number,
-    ),
-]
-WatchStyle = Annotated[
-    WatchFormat,
-    o.in_output(
-        "--format",
-        "-f",
-        metavar="FORMAT",
-        help="Output format: text, or json (one object per line).",
     ),
 ]
 

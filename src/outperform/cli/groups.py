@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeGuard, TypeVar
 
 import outperform as op
 from outperform._files import write_atomically
@@ -203,11 +203,11 @@ class Writing:
             "--format",
             "-f",
             metavar="FORMAT",
-            help="Output format: text, json, markdown, latex, html or github. "
-            "If omitted, it follows the ending of --output (.json, .md or .tex); otherwise text.",
+            help="Output format: text, json, markdown, latex, html or github. If omitted, it "
+            "follows the ending of --output (.json, .md, .tex or .html); otherwise text.",
         ),
     ] = None
-    output: o.Output = None
+    output: o.OutputOrFigure = None
     report: o.Page = None
     verbose: o.Verbose = False
 
@@ -216,13 +216,23 @@ def write_result(result: Result, writing: Writing, *, document: Document | None 
     """Write a result, as text from ``document`` if it is passed, and its HTML page."""
     write_page(result, writing.report)
     style = style_of(writing.style, writing.output, o.FORMATS)
-    if style == "text":
+    if is_figure(writing.output):
+        plot = getattr(result, "plot", None)
+        if plot is None:
+            raise UsageError("this result has no figure; compare, rank, slices and plan have one")
+        write_figure(plot, writing.output)
+    elif style == "html" and writing.output is not None:
+        write_page(result, writing.output)
+    elif style == "text":
         show((document or result._document()).lines, writing.output, verbose=writing.verbose)
     else:
-        deliver(render(result, style), writing.output)
+        deliver(render(result, style, document), writing.output)
 
 
-_SUFFIXES = {".json": "json", ".md": "markdown", ".tex": "latex", ".csv": "csv"}
+_SUFFIXES = {
+    ".json": "json", ".md": "markdown", ".tex": "latex", ".csv": "csv", ".html": "html",
+    ".htm": "html",
+}  # fmt: skip
 
 
 def style_of(style: S | None, output: Path | None, styles: Sequence[S]) -> S:
@@ -240,6 +250,21 @@ def write_page(result: Result | Gate | SliceComparison, path: Path | None) -> No
             op.write_report(result, path, command=command_line(), overwrite=True)
 
 
+def is_figure(path: Path | None) -> TypeGuard[Path]:
+    """Return whether a file name ends like a figure."""
+    from outperform.display.figure_style import FIGURE_SUFFIXES
+
+    return path is not None and path.suffix.lower() in FIGURE_SUFFIXES
+
+
+def write_figure(plot: Callable[[], Any], path: Path) -> None:
+    """Draw the figure of a result without a screen, and write it."""
+    from outperform.display.figure_style import image
+
+    with shown("drawing the figure"):
+        write_atomically(path, image(plot, path.suffix.lower().removeprefix(".")))
+
+
 def command_line() -> str:
     """Return the command line, with passwords masked."""
     return typed_line(asked.get())
@@ -255,10 +280,15 @@ def typed_line(words: Sequence[str]) -> str:
 _PASSWORD = re.compile(r"((?:password|passwd|pwd|token|secret)\s*=\s*)[^\s&;]+", re.IGNORECASE)
 
 
-def render(result: Result, style: o.Format) -> str:
-    """Return a result in any format except text."""
+def render(result: Result, style: o.Format, document: Document | None = None) -> str:
+    """Return a result in any format except text, with Markdown from ``document`` if it is passed.
+
+    A document for the screen may have fewer rows, which only matters in text.
+    """
     if style == "json":
         return as_json(result.to_dict(), indent=2)
+    if style in ("markdown", "github") and document is not None:
+        return document.markdown(result.table)
     return str(getattr(result, _METHODS[style])())
 
 

@@ -20,6 +20,7 @@ _LISTS = {
     "--accuracies", "--labels", "--metrics", "--priors", "--rope", "--ropes", "--sizes",
     "--theta-neg", "--theta-pos",
 }  # fmt: skip
+FIGURES = ("figure", "graph", "pdf", "plot", "png", "save-figure", "save-plot", "svg")
 _COMPLEMENTS = ("alpha", "significance", "significance-level")
 
 
@@ -255,7 +256,8 @@ class Line:
         if option == "--hdi-prob":
             return [Token(option, _mass(value or "0.95", complement=guess in _COMPLEMENTS))]
         if option in ("--report", "--output") and value is None:
-            return [Token(option, "report.html")]
+            kind = guess if guess in ("svg", "pdf") else "png"
+            return [Token(option, f"figure.{kind}" if guess in FIGURES else "report.html")]
         if model_of(guess) == "next":
             return [Token("", f"{_NEXT}{part}") for part in (value or "NAME").split(",")]
         return [Token(option, value or self.metavars.get(option) or "VALUE")]
@@ -346,7 +348,7 @@ def _takes_value(name: str, following: str) -> bool:
         return is_number or is_page or following in (";", ",", "|", "\t")
     if guess in known.files:
         return not is_stray(following)
-    if "--report" in known.options.get(guess, ""):
+    if "--report" in known.options.get(guess, "") or guess in FIGURES:
         return following.endswith(_PAGES)
     return True
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -410,7 +411,8 @@ def _read_files(sources: Sequence[str], models: Models, reading: Joined) -> Outc
         needed.append("--label, their label column (or --correct, their right/wrong column)")
     if needed:
         there = columns_there(sources[0], reading)
-        raise UsageError(f"pass {', and '.join(needed)}{there}")
+        added = _probable_join(sources[0], reading)
+        raise UsageError(f"pass {', and '.join(needed)}{there}{f'; add {added}' if added else ''}")
     files, truth = _named_files(sources, models, reading)
     with shown("counting"):
         outcomes = op.read(
@@ -426,6 +428,19 @@ def _read_files(sources: Sequence[str], models: Models, reading: Joined) -> Outc
             **reading.dialect(),
         )
     return chosen_models(outcomes, models, ", ".join(sources))
+
+
+def _probable_join(source: str, reading: Joined) -> str:
+    """Return the options that probably join files with these columns; empty if unclear."""
+    from outperform.io.request import probable_columns
+
+    names = probable_columns(source)
+    words = [] if reading.id is not None else ["--id", names.get("id", "")]
+    if not reading.correct and reading.label is None:
+        words += ["--label", names["label"]] if "label" in names else []
+        words += ["--correct", names["correct"]] if {*names} == {"id", "correct"} else []
+        words += [""] if len(words) < 3 else []
+    return shlex.join(words) if all(words) else ""
 
 
 def _named_files(

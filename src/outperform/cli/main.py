@@ -52,6 +52,7 @@ COMMANDS = {
     "report": "Write a comparison to a self-contained HTML file.",
     "gate": "Check whether the candidate can replace the baseline.",
     "watch": "Repeat the comparison after each batch, until a rule stops it.",
+    "ledger": "Show past decisions, and the loss since the best release.",
     "plan": "Estimate how many items a decision needs.",
     "power": "Estimate how often a test set of a given size is decisive.",
     "propose": "Choose items to label, mostly where two models disagree.",

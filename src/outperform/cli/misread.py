@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, Protocol
 
 from outperform.cli import groups
@@ -19,12 +20,16 @@ from outperform.cli.guesses import (
     plain,
     words_of,
 )
+from outperform.display.figure_style import FIGURE_SUFFIXES
 from outperform.errors import UsageError
 
 _FORMATS = {
     name: name for name in ("text", "json", "markdown", "latex", "html", "github", "csv")
 } | {"md": "markdown", "tex": "latex"}
 # Column names that probably contain the true labels.
+_PIXELS = {".bmp", ".gif", ".jpeg", ".jpg", ".tif", ".tiff", ".webp"}
+_UNWRITTEN = {*_PIXELS, ".doc", ".docx", ".eps", ".parquet", ".ppt", ".pptx", ".xls", ".xlsx"}
+_FIGURES = "compare, rank, slices and plan write one, as -o figure.png"
 _TRUTHS = {
     "actual", "class", "gold", "ground_truth", "label", "labels", "reference", "target", "true",
     "truth", "y", "y_true",
@@ -128,6 +133,10 @@ def _wrong_words(error: Mistake, line: Line, option: str | None) -> tuple[str, l
     message = error.format_message()
     param = getattr(error, "param", None)
     choices = re.findall("'([^']*)'", message.partition(" is not one of ")[2])
+    if choices and param is not None and "--format" in param.opts and "html" in choices:
+        figure = _as_figure(line)
+        if figure is not None:
+            return "a figure is a file, whose ending sets the format", figure
     if choices and param is not None:
         return message.rstrip("."), _with_choice(line, param, choices)
     if message.startswith("Missing argument"):
@@ -146,6 +155,20 @@ def _wrong_words(error: Mistake, line: Line, option: str | None) -> tuple[str, l
         _refuse_columns(line, [token.value or "" for token in line.tokens if not token.option])
         return f"{line.command} takes one file; also got {', '.join(map(repr, strays))}", None
     return message.rstrip("."), None
+
+
+def _as_figure(line: Line) -> list[str] | None:
+    """Return the command that writes a figure if ``--format`` names one; otherwise None."""
+    formats = [token for token in line.tokens if token.option in ("--format", "-f")]
+    kind = formats[-1].value or ""
+    if f".{kind.lower()}" not in FIGURE_SUFFIXES:
+        return None
+    rest = [token for token in line.tokens if token not in formats]
+    files = [token.value or "" for token in rest if token.option in ("--output", "-o")]
+    if not any(file.lower().endswith(FIGURE_SUFFIXES) for file in files):
+        rest = [token for token in rest if token.option not in ("--output", "-o")]
+        rest.append(Token("-o", f"figure.{kind.lower()}"))
+    return [line.command, *words_of(rest)]
 
 
 def _with_choice(line: Line, param: Parameter, choices: Sequence[str]) -> list[str] | None:
@@ -197,10 +220,11 @@ def _unknown_command(
         problem = f"no such command {word!r}; did you mean {meant!r}?"
     if meant == "--help":
         return problem, [*(other for other in rest[:1] if other in commands), meant]
-    if meant not in commands:
-        return problem, meant.split()
-    line = Line(meant, commands[meant].params, rest).corrected()
-    return problem, line or [meant, *rest]
+    name, *added = meant.split()
+    if added and not added[0].startswith("--"):
+        return problem, [name, *added]
+    line = Line(name, commands[name].params, [*rest, *added]).corrected()
+    return problem, line or [name, *rest, *added]
 
 
 def refuse_misread(command: Command, words: Sequence[str], values: Mapping[str, Any]) -> None:
@@ -236,10 +260,24 @@ def _refuse_output(line: Line, values: Mapping[str, Any]) -> None:
     if output in _FORMATS and "--format" in line.known:
         renamed = line.renamed("--output", "--format", _FORMATS[output])
         raise _misread(line, f"--output must be a file name; got {output}", renamed)
-    is_page = output.lower().endswith((".html", ".htm"))
-    if is_page and "--report" in line.known and values.get("style") is None:
+    suffix = Path(output).suffix.lower()
+    writes_pages = any(
+        "--format" in p.opts and " html" in (getattr(p, "help", "") or "") for p in line.params
+    )
+    passed = [token for token in line.tokens if token.option in ("--format", "-f")]
+    without = [word for word in line.words if word != output and word not in ("--output", "-o")]
+    if suffix in (".html", ".htm") and "--report" in line.known and not writes_pages:
         renamed = line.renamed("--output", "--report")
         raise _misread(line, "--output writes text; for a page, use --report", renamed)
+    if suffix in FIGURE_SUFFIXES and "--format" in line.known and not writes_pages:
+        raise _misread(line, f"{line.command} has no figure; {_FIGURES}", without)
+    if suffix in FIGURE_SUFFIXES and passed:
+        rest = words_of(token for token in line.tokens if token not in passed)
+        raise _misread(line, f"{output} is a figure, which has no --format", rest)
+    if suffix in _UNWRITTEN and "--format" in line.known:
+        other = str(Path(output).with_suffix(".png" if suffix in _PIXELS else ".html"))
+        renamed = line.renamed("--output", "-o", other)
+        raise _misread(line, f"--output cannot write {suffix} files", renamed)
 
 
 def _refuse_sources(line: Line, values: Mapping[str, Any]) -> None:
@@ -253,6 +291,15 @@ def _refuse_sources(line: Line, values: Mapping[str, Any]) -> None:
     if is_path and truth not in columns_of(sources[0]):
         problem = f"--truth {truth} is a file; list it with the others"
         raise _misread(line, problem, [truth, *line.words])
+    human = str(values.get("human") or "")
+    if human in columns_of(sources[0]) and not is_file(human):
+        raise UsageError(
+            f"--human is a file, and {human!r} is a column of {sources[0]}; write the human labels "
+            "to a file of their own, in columns with the names of the models and an id, and pass "
+            "it as --human FILE --id COLUMN"
+        )
+    if human and not values.get("id"):
+        _refuse_human(line, values, {*columns_of(sources[0])}.intersection(columns_of(human)))
     if values.get("query") and columns_of(sources[0]):
         raise UsageError("--query is SQL for a database; to select rows, use --where COLUMN=VALUE")
     needs_truth = len(sources) == 1 and not truth and not values.get("correct")
@@ -263,6 +310,21 @@ def _refuse_sources(line: Line, values: Mapping[str, Any]) -> None:
         problem = "--weights sets the weights of the tasks of --by"
         raise _misread(line, problem, line.renamed("--weights", "--weight"))
     _refuse_columns(line, sources)
+
+
+def _refuse_human(line: Line, values: Mapping[str, Any], shared: Iterable[str]) -> None:
+    """Raise an error if the column that joins the human labels can be guessed."""
+    id = next((name for name in sorted(shared) if name.lower() in _IDS), None)
+    if id is None:
+        return
+    tokens = list(line.tokens)
+    if not values.get("truth") and not values.get("correct"):  # the columns are verdicts
+        tokens = [
+            Token("--correct", token.value) if token.option in line.pair else token
+            for token in tokens
+        ]
+    problem = "the human labels are joined on an id"
+    raise _misread(line, problem, words_of([*tokens, Token("--id", id)]))
 
 
 def _misread(line: Line, problem: str, words: Sequence[str]) -> UsageError:

@@ -20,7 +20,7 @@ FIRST = frozenset({
     "--a", "--b", "--model", "--baseline", "--candidate", "--truth", "--by", "--metric",
     "--metrics", "--by-class", "--rope", "--stop", "--accuracies", "--agreement", "--theta-pos",
     "--theta-neg", "--sizes", "--budget", "--format", "--output", "--verbose", "--help-all",
-    "--id", "--pos-label", "--guard", "--at-least",
+    "--id", "--pos-label", "--guard", "--at-least", "--ledger",
 })  # fmt: skip
 in_models, in_data, in_files, in_scenario, in_analysis, in_computation, in_output = (
     partial(typer.Option, rich_help_panel=panel) for panel in PANELS
@@ -125,7 +125,15 @@ NeverTrue = Annotated[
 ]
 By = Annotated[
     list[str] | None,
-    in_data(metavar="COLUMN", help="Column that defines slices or tasks. Repeat for more columns."),
+    in_data(metavar="COLUMN", help="Column that defines slices. Repeat for more columns."),
+]
+ByTask = Annotated[
+    list[str] | None,
+    in_data(
+        metavar="COLUMN",
+        help="Column that defines tasks, over which the result is averaged. Repeat for more "
+        "columns. For one result per slice, use outperform slices.",
+    ),
 ]
 Where = Annotated[
     list[str] | None,
@@ -257,6 +265,16 @@ _OUTPUT = "Output file."
 Output = Annotated[
     Path | None,
     in_output("--output", "-o", metavar="FILE", help=f"{_OUTPUT} Default: stdout."),
+]
+OutputOrFigure = Annotated[
+    Path | None,
+    in_output(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help=f"{_OUTPUT} Default: stdout. Its ending sets the format: .html is a page; .png, .svg "
+        "or .pdf is the figure.",
+    ),
 ]
 Page = Annotated[
     Path | None,

@@ -50,7 +50,7 @@ Weights = Annotated[
 class Tasks:
     """Options that divide items into tasks and average over the tasks."""
 
-    by: o.By = None
+    by: o.ByTask = None
     weights: Weights = None
 
     def suite(
@@ -100,7 +100,10 @@ def read_suite(
     elif len(sources) == 1:
         data = declared(read_table(sources[0], models, reading, by), reading.never_true)
     else:
-        raise UsageError("--by needs a single table or evaluation logs")
+        raise UsageError(
+            "--by needs one table or evaluation logs; put the files into one table with one row "
+            "per item and model, and pass --read-as long with --id, --model-column and --score"
+        )
     return chosen_models(op.Suite(data, **kwargs), models, ", ".join(sources))
 
 

@@ -21,7 +21,6 @@ from outperform.inference.spec import LabelSpec, counted
 from outperform.results.compared import Compared, verb_of
 
 _PROB = 0.95
-_FEW_TEST_SETS = 200  # with this many, a share of 95% has a standard error of 1.5%
 _OF_ONE_CLASS = ("precision", "recall", "f1")
 _DEPENDENCE = {
     "typical": "typical dependence",
@@ -161,10 +160,10 @@ class ExpectedCoverage(Plain):
             label += " of one class" if self.setting.balance == "even" else " of the rarer class"
         text = (
             f"In the nearest simulated setting ({self.setting}) 95% intervals of the difference in "
-            f"{label} contained the true value in {self.difference} of "
-            f"{'only ' if n < _FEW_TEST_SETS else ''}{n:,} test sets, and intervals for a single "
-            f"model in {self.level}. The models are right on {100 * self.there.right:.0f}% of the "
-            f"items in the simulation and {100 * self.here.right:.0f}% here."
+            f"{label} contained the true value in {self.difference} of {n:,} test sets, and "
+            f"intervals for a single model in {self.level}. The models are right on "
+            f"{100 * self.there.right:.0f}% of the items in the simulation and "
+            f"{100 * self.here.right:.0f}% here."
         )
         beyond = " or ".join(_OUTSIDE[trait] for trait in self.outside)
         return f"{text} No setting has {beyond}." if beyond else text

@@ -202,7 +202,7 @@ class Curve(Tabular):
         Parameters
         ----------
         ax
-            Axes to draw into; new axes if None. They are returned.
+            Axes to draw on, which are returned. Default: new axes.
         size
             Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
@@ -214,7 +214,7 @@ class Curve(Tabular):
         Parameters
         ----------
         ax
-            Axes to draw into; new axes if None. They are returned.
+            Axes to draw on, which are returned. Default: new axes.
         size
             Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """

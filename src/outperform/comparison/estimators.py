@@ -224,7 +224,7 @@ class ComparisonDisplay:
         Parameters
         ----------
         ax
-            Axes to draw into; new axes if None.
+            Axes to draw on. Default: new axes.
         size
             Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """

@@ -220,7 +220,7 @@ class Ratio(Summary, Tabular):
         Parameters
         ----------
         ax
-            Axes to draw into; new axes if None. They are returned.
+            Axes to draw on, which are returned. Default: new axes.
         size
             Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """

@@ -93,6 +93,7 @@ from outperform.inference.summary import (
 )
 from outperform.inference.views import of_one_class
 from outperform.metrics.metric import MetricLike
+from outperform.nhst import TestResult
 from outperform.posterior.pymc.sampling import Chain
 from outperform.posterior.rng import child
 from outperform.results import facts, rows
@@ -275,6 +276,28 @@ class Comparison(Summary, Tabular):
                 self.draws, greater_is_better=better, n_effective=self.n_effective
             )
         return regret_from_distribution(self.distribution, greater_is_better=better)
+
+    def mcnemar(self, *, mid_p: bool = False) -> TestResult:
+        """Run McNemar's exact test of equal accuracy on the items of this comparison.
+
+        The p-value concerns accuracy, whatever the metric, and only whether there is any
+        difference. The decision does not depend on it.
+
+        Parameters
+        ----------
+        mid_p
+            Whether to return the mid-p-value, which is less conservative.
+
+        Examples
+        --------
+        >>> import outperform as op
+        >>> right = {"a": [1] * 7 + [0] + [1] * 90, "b": [0] * 7 + [1] + [1] * 90}
+        >>> print(op.compare(op.Outcomes.from_correct(right), "a", "b").mcnemar())
+        McNemar's exact test: p = 0.07031 (statistic 7, n = 8)
+        """
+        if self._runs is not None or self._scores is not None:
+            raise UsageError("McNemar's test needs one label per item from each model")
+        return rows.mcnemar(self.spec, mid_p=mid_p)
 
     def rope_curve(self) -> tuple[CurveStep, ...]:
         """Return the decision for every half-width of the ROPE.
@@ -471,7 +494,7 @@ class Comparison(Summary, Tabular):
         Parameters
         ----------
         ax
-            Axes to draw into; new axes if None. They are returned.
+            Axes to draw on, which are returned. Default: new axes.
         size
             Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
@@ -484,7 +507,7 @@ class Comparison(Summary, Tabular):
         Parameters
         ----------
         ax
-            Axes to draw into; new axes if None. They are returned.
+            Axes to draw on, which are returned. Default: new axes.
         size
             Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
@@ -497,7 +520,7 @@ class Comparison(Summary, Tabular):
         Parameters
         ----------
         ax
-            Axes to draw into; new axes if None. They are returned.
+            Axes to draw on, which are returned. Default: new axes.
         size
             Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
@@ -509,7 +532,7 @@ class Comparison(Summary, Tabular):
         Parameters
         ----------
         ax
-            Axes to draw into; new axes if None. They are returned.
+            Axes to draw on, which are returned. Default: new axes.
         size
             Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
@@ -521,7 +544,7 @@ class Comparison(Summary, Tabular):
         Parameters
         ----------
         ax
-            Axes to draw into; new axes if None. They are returned.
+            Axes to draw on, which are returned. Default: new axes.
         size
             Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
@@ -545,7 +568,7 @@ class Comparison(Summary, Tabular):
         Parameters
         ----------
         axes
-            Three axes to draw into; new axes if None. They are returned.
+            Three axes to draw on, which are returned. Default: new axes.
         normalise
             Whether to show percentages of each row's sum over the classes shown.
         labels
@@ -736,7 +759,7 @@ class Comparison(Summary, Tabular):
         n_draws
             Number of posterior draws per simulation.
         random_state
-            None, a whole number, a SeedSequence, a Generator or a RandomState.
+            Integer, SeedSequence, Generator or RandomState. None chooses a random seed.
         n_jobs
             Number of parallel jobs. None means 1 and -1 means all available cores, as in
             scikit-learn. Results do not depend on it.
@@ -1070,7 +1093,7 @@ class ComparisonTable(Tabular):
         Parameters
         ----------
         ax
-            Axes to draw into; new axes if None. They are returned.
+            Axes to draw on, which are returned. Default: new axes.
         size
             Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """

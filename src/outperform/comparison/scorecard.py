@@ -16,7 +16,15 @@ from outperform.inference import engine
 from outperform.inference.engine import Answer
 from outperform.inference.question import Sampling
 from outperform.inference.score_spec import ScoreSpec, adds_up
-from outperform.inference.spec import Data, OfAny, Spec, check_names, make_spec, rope_for
+from outperform.inference.spec import (
+    Data,
+    OfAny,
+    Spec,
+    check_names,
+    gets_all_classes,
+    make_spec,
+    rope_for,
+)
 from outperform.inputs import read_models
 from outperform.metrics.metric import MetricLike
 from outperform.posterior.registry import PriorLike
@@ -109,7 +117,7 @@ def scorecard(
     n_draws
         Number of posterior draws. Default: 20,000.
     random_state
-        None, a whole number, a SeedSequence, a Generator or a RandomState.
+        Integer, SeedSequence, Generator or RandomState. None chooses a random seed.
     n_jobs
         Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
         Results do not depend on it.
@@ -149,18 +157,20 @@ def scorecard(
     )
     metrics = default_metrics(data) if metrics is None else metrics
     prob, seed = check_prob(hdi_prob), seed_sequence(random_state)
+    named = [not gets_all_classes(metric) for metric in metrics]
     specs = [
         make_spec(
             data,
             metric=metric,
             prior=prior,
             paired=paired,
-            labels=labels,
-            pos_label=pos_label,
+            # They are for the other metrics of the scorecard.
+            labels=None if own and any(named) else labels,
+            pos_label=None if own and any(named) else pos_label,
         )
-        for metric in metrics
+        for metric, own in zip(metrics, map(gets_all_classes, metrics), strict=True)
     ]
-    specs = _in_one_order(specs)
+    specs = in_one_order(specs)
     ropes = _ropes(specs, rope)
     answers = _answer_together(specs, Sampling(engine.check_draws(n_draws), seed, n_jobs))
     comparisons = tuple(
@@ -202,7 +212,7 @@ def _ropes(
     return tuple(rope_for(spec, rope.get(name)) for spec, name in zip(specs, names, strict=True))
 
 
-def _in_one_order(specs: Sequence[Spec]) -> list[Spec]:
+def in_one_order(specs: Sequence[Spec]) -> list[Spec]:
     """Return specs whose score views have the same items in the same order.
 
     Some metrics sort the rows or merge equal rows, and others need the original rows. A weight must

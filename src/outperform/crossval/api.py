@@ -168,7 +168,7 @@ def compare_cv_counts(
     n_draws
         Number of draws to store in addition to the exact results.
     random_state
-        None, a whole number, a SeedSequence, a Generator or a RandomState.
+        Integer, SeedSequence, Generator or RandomState. None chooses a random seed.
     names
         Display names of A and B.
 
@@ -267,7 +267,7 @@ def estimate_cv_counts(
     n_draws
         Number of draws to store in addition to the exact results.
     random_state
-        None, a whole number, a SeedSequence, a Generator or a RandomState.
+        Integer, SeedSequence, Generator or RandomState. None chooses a random seed.
     name
         Display name of the model.
 

@@ -160,7 +160,7 @@ def compare_cv_scores(
         Number of draws. Default: 20,000. The results for a single data set do not depend on it. For
         folds of several data sets the number grows up to 160,000, until the chains converge.
     random_state
-        None, a whole number, a SeedSequence, a Generator or a RandomState.
+        Integer, SeedSequence, Generator or RandomState. None chooses a random seed.
     names
         Display names of A and B.
 

@@ -258,7 +258,7 @@ class BlockedTwoFold:
         such as the number of entities of each type per sentence. An array, a sparse matrix or a
         frame.
     random_state
-        None, a whole number, a SeedSequence, a Generator or a RandomState. None gives new folds on
+        Integer, SeedSequence, Generator or RandomState. None gives new folds on
         each call, a whole number always the same folds.
 
     Notes

@@ -75,6 +75,7 @@ def mark(decision: str) -> Html:
 
 _SCROLLS = 12  # tables with more rows scroll
 _LONG = 16  # longer names wrap
+_TITLE = 200  # longer names are shortened in a title too
 
 
 def table_html(
@@ -159,7 +160,10 @@ def _name_class(text: str, *others: str | None) -> str:
 def _cell(column: Column, value: object, *, first: bool) -> Html:
     text = for_text(column.show(value), limit=LIMIT)
     if first:
-        return element("th", text, scope="row", class_=_name_class(text, _side(column)))
+        # The title has the whole name, also if it is not shortened: markup must not depend on it.
+        whole = for_text(column.show(value), limit=_TITLE)
+        sides = _name_class(text, _side(column))
+        return element("th", text, scope="row", class_=sides, title=whole)
     if column.key == "decision" and isinstance(value, str):
         return element("td", mark(for_text(value)))
     if column.key == "status":  # without a colour, because colours represent decisions
@@ -356,19 +360,16 @@ def style() -> str:
 def shares_html(shares: tuple[str, str, str]) -> Html:
     """Return the three probabilities side by side."""
     names = ("worse", "equivalent", "better")
-    return element(
-        "p",
-        *(
-            element(
-                "span",
-                element("span", class_=f"op-mark op-{name}", aria_hidden="true"),
-                f"{name} ",
-                element("b", text),
-            )
-            for name, text in zip(names, shares, strict=True)
-        ),
-        class_="op-shares",
-    )
+    parts = [
+        element(
+            "span",
+            element("span", class_=f"op-mark op-{name}", aria_hidden="true"),
+            f"{name} ",
+            element("b", text),
+        )
+        for name, text in zip(names, shares, strict=True)
+    ]
+    return element("p", Html("\n".join(parts)), class_="op-shares")
 
 
 def folded(summary: str, *content: str | None, opened: bool = False) -> Html:

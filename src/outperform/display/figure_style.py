@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,6 +106,30 @@ def styled(*, purpose: str, scale: float = 1.0) -> Iterator[None]:
     chosen = {key: value for key, value in style.items() if now[key] == usual[key]}
     with matplotlib.rc_context({**chosen, "font.size": scale * now["font.size"]}):
         yield
+
+
+FIGURE_SUFFIXES = (".png", ".svg", ".pdf")
+
+
+def image(plot: Callable[[], Axes], kind: str) -> bytes:
+    """Draw a figure without a screen, and return it as a file; the same figure, the same bytes.
+
+    Parameters
+    ----------
+    plot
+        Function that draws a new figure and returns its axes.
+    kind
+        Format of the file: ``"png"``, ``"svg"`` or ``"pdf"``.
+    """
+    matplotlib = require("matplotlib", extra="plot", purpose="a figure")
+    matplotlib.use("Agg")
+    metadata = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
+    stream = io.BytesIO()
+    with matplotlib.rc_context({"svg.hashsalt": "outperform"}):
+        # A style can trim or scale the figure when it is saved; the size is that of plot().
+        figure: Any = plot().figure  # of its own, so it can be saved
+        figure.savefig(stream, format=kind, dpi="figure", metadata=metadata[kind])
+    return stream.getvalue()
 
 
 def ink(ax: Axes) -> ColorType:

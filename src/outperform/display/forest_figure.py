@@ -189,7 +189,7 @@ def _counts(names: tuple[object, object], rows: Sequence[Mapping[str, Any]]) -> 
     a, b = figure_style.brief(names, limit=figure_style.SHORT_NAME)
     parts = [f"{word} in {counts[key]}" for key, word in _WORDS.items() if counts[key]]
     if not parts:
-        return f"{a} against {b}: no decision in {len(rows)}"
+        return f"{a} against {b}: {f'all {len(rows)} ' if len(rows) > 1 else ''}undecided"
     parts[0] = parts[0].replace(
         " in ", f" than {b} in " if "equivalent" not in parts[0] else " in "
     )

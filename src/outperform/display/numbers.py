@@ -57,6 +57,32 @@ def count(value: float) -> str:
     return f"{int(value):,d}"
 
 
+def rounded(value: float, error: float) -> int:
+    """Return a count without the figures that its error makes meaningless.
+
+    Examples
+    --------
+    >>> rounded(376_814, 94_130), rounded(1_834, 31), rounded(1_834, 0)
+    (377000, 1834, 1834)
+    """
+    step: int = 10 ** max(len(str(round(error))) - 2, 0)
+    return step * round(value / step)
+
+
+def count_with_error(value: float, error: float) -> str:
+    """Return a count with its error to two figures; without it if it is zero.
+
+    Examples
+    --------
+    >>> count_with_error(376_814, 94_130.2), count_with_error(1_834, 31.1)
+    ('377,000 ± 94,000', '1,834 ± 31')
+    >>> count_with_error(1_834, 0)
+    '1,834'
+    """
+    shown = count(rounded(value, error))
+    return f"{shown} ± {count(rounded(error, error))}" if round(error) else shown
+
+
 def two_figures(value: int) -> int:
     """Return an integer rounded up to two figures.
 

@@ -25,6 +25,12 @@ class Html(str):
 
 
 _VOID = frozenset({"br", "input", "link", "meta"})
+# A line break follows these elements. It is invisible, but GitHub, an untrusted notebook and
+# whoever copies the text remove tags and styles, and words must not run together.
+_BROKEN = frozenset({
+    "br", "caption", "dd", "details", "div", "dt", "figcaption", "figure", "h1", "h2", "h3", "h4",
+    "label", "li", "p", "style", "summary", "svg", "table", "td", "text", "th", "tr",
+})  # fmt: skip
 
 
 def element(tag: str, *content: str | None, **attributes: str | float | bool | None) -> Html:
@@ -42,8 +48,8 @@ def element(tag: str, *content: str | None, **attributes: str | float | bool | N
 
     Examples
     --------
-    >>> element("td", "<b>", element("br"), class_="op-r", hidden=True)
-    '<td class="op-r" hidden>&lt;b&gt;<br></td>'
+    >>> element("span", "<b>", element("i"), class_="op-r", hidden=True)
+    '<span class="op-r" hidden>&lt;b&gt;<i></i></span>'
     """
     texts = [
         f" {name}" if value is True else f' {name}="{escape(str(value))}"'
@@ -52,7 +58,8 @@ def element(tag: str, *content: str | None, **attributes: str | float | bool | N
         for name in [key.rstrip("_").replace("_", "-")]
     ]
     start = f"<{tag}{''.join(texts)}>"
-    return Html(start if tag in _VOID else f"{start}{joined(content)}</{tag}>")
+    end = "\n" if tag in _BROKEN else ""
+    return Html(f"{start}{end}" if tag in _VOID else f"{start}{joined(content)}</{tag}>{end}")
 
 
 def joined(content: Iterable[str | None]) -> Html:

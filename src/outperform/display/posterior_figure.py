@@ -125,7 +125,10 @@ def _draw_hdi(ax: Axes, facts: Facts, level: float) -> None:
     for end, offset, side in (("low", -6, "right"), ("high", 6, "left")):
         value = facts["hdi"][end]
         text = true_minus(write(value, places))
-        figure_style.outlined(ax, text, (value, level), (offset, 0), ha=side, va="center")
+        # A number that crosses an edge of the ROPE stands on one ground, not on two.
+        ground: dict[str, Any] = {"fc": figure_style.paper(ax), "ec": "none", "pad": 1.5}
+        how: dict[str, Any] = {"ha": side, "va": "center", "bbox": ground}
+        figure_style.outlined(ax, text, (value, level), (offset, 0), **how)
 
 
 _HEIGHT = 0.62  # height of the taller posterior, in rows

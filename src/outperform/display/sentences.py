@@ -111,6 +111,18 @@ def headline(facts: Facts, *, limit: int | None = None) -> str:
     return line + _serious(facts)
 
 
+def after_colon(sentence: str) -> str:
+    """Return a headline to follow a colon, in lower case unless it begins with a name.
+
+    Examples
+    --------
+    >>> after_colon("Undecided between a and b"), after_colon("Bert is better than gpt")
+    ('undecided between a and b', 'Bert is better than gpt')
+    """
+    is_name = not sentence.startswith(("Undecided between ", "Undecided, "))
+    return sentence if is_name else f"u{sentence[1:]}"
+
+
 def rope_curve_sentence(
     curve: Sequence[Mapping[str, Any]],
     *,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Unpack, overload
@@ -15,9 +16,12 @@ from outperform.data.scores import Scores
 from outperform.data.sources import made_serious
 from outperform.decision.rope import Rope, RopeLike
 from outperform.errors import UsageError, param
+from outperform.gates.anchor import with_ledger
+from outperform.gates.ledger import Ledger, ledger_of
 from outperform.gates.levels import Level, levels_of
 from outperform.gates.policy import PolicyLike, gate_suite
 from outperform.gates.result import (
+    AnchorCheck,
     Check,
     Gate,
     Guard,
@@ -47,6 +51,7 @@ class _GateKwargs(OfTwo, total=False):
     never_true: Sequence[Label] | None
     at_least: float | None
     at_most: float | None
+    ledger: Ledger | str | os.PathLike[str] | None
     require: Require
     guards: Sequence[GuardLike]
 
@@ -109,6 +114,7 @@ def gate(
     rope: RopeLike | None = None,
     at_least: float | None = None,
     at_most: float | None = None,
+    ledger: Ledger | str | os.PathLike[str] | None = None,
     require: Require = "not_worse",
     guards: Sequence[GuardLike] = (),
     policy: PolicyLike | None = None,
@@ -156,6 +162,9 @@ def gate(
         side, and is undecided otherwise. A model that lies exactly on the threshold passes with
         probability at most ``(1 - hdi_prob) / 2``, so the interval is wider than the HDI if there
         are few errors.
+    ledger
+        A :class:`Ledger` or its file, which records the decision. The candidate must then also be
+        close to the best model ever released, and the gate counts the looks at these items.
     require
         ``"not_worse"`` or ``"better"``. ``"better"`` passes only if the whole HDI lies above the
         ROPE, and fails if no part of it does.
@@ -232,6 +241,8 @@ def gate(
         )
     if isinstance(y_true, Suite):
         refuse_truth(truth, "gate")
+        if ledger is not None:
+            raise UsageError(f"{param('ledger=')} records a single task; remove it for a suite")
         if guards:
             raise UsageError(f"guards apply to a single task; for a suite, use {param('policy=')}")
         refuse_declared(never_true)
@@ -242,6 +253,7 @@ def gate(
     if policy is not None:
         raise UsageError(f"{param('policy=')} applies only to a suite; use {param('guards=')}")
     levels = levels_of(at_least, at_most)
+    book = ledger_of(ledger)
     models = {"candidate": candidate} | ({} if baseline is None else {"baseline": baseline})
     checked_guards = tuple(map(Guard.from_param, guards))
     if baseline is None:
@@ -268,7 +280,7 @@ def gate(
     _check_unique([Guard(metric=metric), *checked])
     for guard in checked:
         _check_rope(guard)
-    checks: list[Check | LevelCheck] = []
+    checks: list[Check | LevelCheck | AnchorCheck] = []
     for part in (None, *checked):
         about = over if part is None or part.label is None else {"pos_label": _class_of(part)}
         about = {"metric": metric if part is None else part.metric, **about}
@@ -281,7 +293,11 @@ def gate(
             checks.append(Check(comparison=compared, require=wanted, guard=part))
         for level in levels if part is None else part.levels:
             checks.append(level_check(outcomes, level, guard=part, **about, **shared))
-    return Gate(checks=tuple(checks))
+    gate = Gate(checks=tuple(checks))
+    if book is None:
+        return gate
+    answered = y_true if isinstance(y_true, (Outcomes, Scores)) else outcomes
+    return with_ledger(gate, book, answered, require=require, metric=metric, **over, **shared)
 
 
 def _check_alone(

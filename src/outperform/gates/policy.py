@@ -19,7 +19,7 @@ from outperform.comparison.result import Comparison
 from outperform.data.sources import made_serious
 from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.gates.levels import Level, Side, levels_of
-from outperform.gates.result import Check, Gate, LevelCheck, level_check, settled
+from outperform.gates.result import AnchorCheck, Check, Gate, LevelCheck, level_check, settled
 from outperform.gates.rule import Require, check_requirement
 from outperform.inference.spec import rope_for
 from outperform.inference.suite import ScoreSuite, Suite, shared_question
@@ -130,7 +130,7 @@ def gate_suite(
     n_binding = sum(
         len(rule.levels) + (baseline is not None) for rule in rules.values() if not rule.advisory
     )
-    checks: list[Check | LevelCheck] = []
+    checks: list[Check | LevelCheck | AnchorCheck] = []
     for task, rule in rules.items():
         shared: dict[str, Any] = {
             "task": task,

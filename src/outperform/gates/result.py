@@ -49,6 +49,8 @@ from outperform.gates.text import (
 )
 from outperform.inference.engine import check_draws
 from outperform.inference.spec import make_spec
+from outperform.inference.summary import Summary
+from outperform.inference.thresholds import SAFE_ERRORS
 from outperform.metrics.metric import MetricLike
 from outperform.planning.more_data import Needed
 from outperform.posterior.rng import seed_sequence
@@ -181,8 +183,8 @@ class AnyCheck(Plain):
         raise NotImplementedError
 
     @property
-    def answer(self) -> Comparison | Estimate:
-        """Comparison or estimate that is checked."""
+    def answer(self) -> Comparison | Estimate | Contrast:
+        """Comparison, estimate or contrast that is checked."""
         raise NotImplementedError
 
     @property
@@ -321,6 +323,104 @@ class LevelCheck(AnyCheck):
         return near_end(self.estimate, self.level) is not None
 
 
+@written("metric metric_label greater_is_better n observed *_summary signature")
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Contrast(Summary):
+    """Posterior of candidate − anchor; for mean, sd and intervals see :class:`Summary`.
+
+    Parameters
+    ----------
+    metric, metric_label
+        Name of the metric, and its display name.
+    greater_is_better
+        Whether greater values of the metric are better.
+    n
+        Number of items of the latest decision.
+    observed
+        Observed difference; None if the differences of several releases were added up.
+    signature
+        Signature of the comparison.
+    """
+
+    metric: str
+    metric_label: str
+    greater_is_better: bool
+    n: int
+    observed: float | None
+    signature: str
+
+
+@written(
+    "guard=guarded class=guard.label require=kind status=status.value edge more_items needed "
+    "withheld near_edge findings anchor direct looks contrast *_of_suite"
+)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnchorCheck(AnyCheck):
+    """The candidate against the best model ever released.
+
+    Parameters
+    ----------
+    anchor
+        Name of that model.
+    contrast
+        Posterior of candidate − anchor, with the interval that must clear the budget.
+    edge
+        Difference that the interval must exceed; the largest loss that is allowed, with its sign.
+    direct
+        Whether both models answered these items. If not, the differences of the releases since the
+        anchor were added up.
+    looks
+        Number of decisions on these items, including this one.
+    noted
+        Findings about the ledger and the comparison.
+    """
+
+    anchor: str
+    contrast: Contrast
+    edge: float
+    direct: bool
+    looks: int
+    noted: tuple[Finding, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """``"anchor"``."""
+        return "anchor"
+
+    @property
+    def answer(self) -> Contrast:
+        """The contrast."""
+        return self.contrast
+
+    @property
+    def status(self) -> GateStatus:
+        """Result of the check: pass, fail or undecided."""
+        if serious(self.noted) or self.near_edge:
+            return GateStatus.UNDECIDED
+        hdi, greater = self.contrast.hdi, self.contrast.greater_is_better
+        if hdi.low > self.edge if greater else hdi.high < self.edge:
+            return GateStatus.PASS
+        lost = hdi.high < self.edge if greater else hdi.low > self.edge
+        return GateStatus.FAIL if lost else GateStatus.UNDECIDED
+
+    @property
+    def needed(self) -> Needed | None:
+        """None: the answers of the anchor to these items help more than further items."""
+        return None
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Findings about the ledger and the comparison."""
+        return self.noted
+
+    @property
+    def near_edge(self) -> bool:
+        """Whether other draws could move the interval across the edge."""
+        hdi = self.contrast.hdi
+        ends = ((hdi.low, hdi.mcse_low), (hdi.high, hdi.mcse_high))
+        return any(abs(end - self.edge) < SAFE_ERRORS * error for end, error in ends)
+
+
 @written("names status=status.value require checks findings", kind="gate")
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Gate(Plain, Notebook):
@@ -333,7 +433,7 @@ class Gate(Plain, Notebook):
         each task.
     """
 
-    checks: tuple[Check | LevelCheck, ...]
+    checks: tuple[Check | LevelCheck | AnchorCheck, ...]
 
     def __bool__(self) -> bool:
         """Raise an error, because an undecided gate is neither true nor false."""
@@ -342,17 +442,18 @@ class Gate(Plain, Notebook):
     @property
     def names(self) -> tuple[str, ...]:
         """Candidate, and baseline if there is one."""
-        for check in self.checks:
-            if isinstance(check, Check):
-                return check.comparison.names
-        return (self.levels[0].name,)
+        compared = self._compared
+        return compared[0].comparison.names if compared else (self.levels[0].name,)
+
+    @property
+    def _compared(self) -> list[Check]:
+        return [check for check in self.checks if isinstance(check, Check)]
 
     @property
     def main(self) -> Comparison:
         """Comparison with the baseline in the main metric."""
-        for check in self.checks:
-            if isinstance(check, Check):
-                return check.comparison
+        if compared := self._compared:
+            return compared[0].comparison
         raise CallError(
             "this gate has no baseline, so it has no comparison; type gate.levels[0], the "
             "candidate's estimate"
@@ -362,13 +463,12 @@ class Gate(Plain, Notebook):
     def require(self) -> Require | Side:
         """Requirement on the main metric."""
         first = self.checks[0]
-        return first.require if isinstance(first, Check) else first.level.side
+        return first.level.side if isinstance(first, LevelCheck) else self._compared[0].require
 
     @property
     def guards(self) -> tuple[Comparison, ...]:
         """Comparisons of the guards, in order."""
-        found = [check.comparison for check in self.checks if isinstance(check, Check)]
-        return tuple(found[1:])
+        return tuple(check.comparison for check in self._compared[1:])
 
     @property
     def levels(self) -> tuple[Estimate, ...]:

@@ -32,6 +32,14 @@ _CLAUSES = {
     ("better", "pass"): "{a} is better than {b} in {what}",
     ("better", "fail"): "{a} is not better than {b} in {what}",
     ("better", "undecided"): "not enough evidence to tell whether {a} is better than {b} in {what}",
+    ("anchor", "pass"): "{a} is not worse than {anchor}, the best release, by more than {edge} in "
+    "{what}",
+    (
+        "anchor",
+        "fail",
+    ): "{a} is worse than {anchor}, the best release, by more than {edge} in {what}",
+    ("anchor", "undecided"): "not enough evidence to tell whether {a} is worse than {anchor}, the "
+    "best release, by more than {edge} in {what}",
     ("at_least", "pass"): "{a} has {what} above {edge}",
     ("at_least", "fail"): "{a} has {what} below {edge}",
     ("at_least", "undecided"): "not enough evidence to tell whether {a} has {what} above {edge}",
@@ -89,7 +97,8 @@ def answer(check: Facts) -> Facts:
     check
         The check.
     """
-    facts: Facts = check["estimate"] if "estimate" in check else check["comparison"]
+    key = next(key for key in ("estimate", "contrast", "comparison") if key in check)
+    facts: Facts = check[key]
     return facts
 
 
@@ -308,12 +317,18 @@ def _result_text(facts: Facts, check: Facts) -> str:
 def _clause(facts: Facts, check: Facts) -> str:
     a, b = (*_names(facts), "")[:2]
     clause = _CLAUSES[check["require"], check["status"]]
-    return clause.format(a=a, b=b, what=check_name(check), edge=f"{check.get('edge', 0.0):.6g}")
+    edge = f"{check.get('edge', 0.0):.6g}"
+    if "contrast" in check:
+        anchor, edge = for_text(check["anchor"], limit=_LIMIT), f"{abs(check['edge']):.6g}"
+        return clause.format(a=a, anchor=anchor, what=check_name(check), edge=edge)
+    return clause.format(a=a, b=b, what=check_name(check), edge=edge)
 
 
 def _reason(check: Facts) -> str:
     if "estimate" in check:
         return _reason_of_level(check)
+    if "contrast" in check:
+        return _reason_of_anchor(check)
     comparison, status = check["comparison"], check["status"]
     places, hdi = read.digits(comparison), comparison["hdi"]
     interval = numbers.interval(hdi["low"], hdi["high"], places, sign=True)
@@ -334,6 +349,22 @@ def _reason(check: Facts) -> str:
         return f"the {name} contains {edge}"
     side = "above" if (status == "pass") is greater else "below"
     return f"the whole {name} lies {side} {edge}"
+
+
+def _reason_of_anchor(check: Facts) -> str:
+    """Return why the candidate is close to the anchor, or not, or undecided."""
+    one, hdi, status = check["contrast"], check["contrast"]["hdi"], check["status"]
+    places = read.digits({**one, "rope": {"low": check["edge"], "high": check["edge"]}})
+    name = f"{numbers.percent(hdi['prob'])} interval ({_interval(hdi, places)})"
+    how = "" if check["direct"] else ", of the differences added up since then,"
+    if status == "undecided":
+        return f"the {name}{how} contains {_edge(check['edge'])}"
+    side = "above" if (status == "pass") is one["greater_is_better"] else "below"
+    return f"the whole {name}{how} lies {side} {_edge(check['edge'])}"
+
+
+def _interval(hdi: Facts, places: int) -> str:
+    return numbers.interval(hdi["low"], hdi["high"], places, sign=True)
 
 
 def _reason_of_level(check: Facts) -> str:
@@ -400,6 +431,7 @@ def _difference(facts: Facts) -> str:
 
 def _row(check: Facts) -> dict[str, object]:
     one, is_level = answer(check), "estimate" in check
+    is_anchor = "contrast" in check
     places, hdi, observed = read.digits(one), one["hdi"], one["observed"]
     row: dict[str, object] = {
         "check": _short_name(check),
@@ -410,6 +442,9 @@ def _row(check: Facts) -> dict[str, object]:
     }
     if is_level:
         return row | {"rope": None, "decision": None, "required": _required(check)}
+    if is_anchor:
+        edge = f"{'above' if one['greater_is_better'] else 'below'} {_edge(check['edge'])}"
+        return row | {"rope": None, "decision": None, "required": edge}
     rope, decision = one["rope"], one["decision"]
     return row | {
         "rope": numbers.rope(rope["low"], rope["high"]),
@@ -430,6 +465,8 @@ def _required(check: Facts) -> str:
 
 def _short_name(check: Facts) -> str:
     """Return the name of a check in a table; in a suite, the name of its task."""
+    if "contrast" in check:
+        return f"{check_name(check)}, against {for_text(check['anchor'], limit=_LIMIT)}"
     if "task" not in check:
         return check_name(check)
     return for_text(check["task"], limit=_LIMIT) + (", advisory" if check["advisory"] else "")

@@ -51,8 +51,8 @@ from outperform.inference.views import (
     refuse_unseen,
 )
 from outperform.metrics.confusion import Margins
-from outperform.metrics.custom import Ordinal
-from outperform.metrics.metric import Metric, MetricLike
+from outperform.metrics.custom import Costs, Ordinal
+from outperform.metrics.metric import Metric, MetricLike, Whole
 from outperform.metrics.registry import get_labels
 from outperform.metrics.votes import VOTES
 from outperform.metrics.weighted import Units, WeightedMean
@@ -688,7 +688,26 @@ def make_spec(
     **given: Unpack[Given],
 ) -> Spec:
     """Check a question about counted labels or about scores, depending on the data."""
-    return _of_any(data, metric, Choices.of(given), defaults=defaults, counting=counting)
+    spec = _of_any(data, metric, Choices.of(given), defaults=defaults, counting=counting)
+    if isinstance(spec, LabelSpec) and gets_all_classes(spec.metric):
+        labels, positive = given.get("labels"), given.get("pos_label")
+        in_order = labels is None or tuple(labels) == tuple(spec.data.labels)
+        if positive is not None or not in_order:
+            ignored = param("labels=") if positive is None else param("pos_label=")
+            raise UsageError(
+                f"{ignored} does not apply to {spec.metric.name!r}, a metric of your own, which "
+                "gets the whole confusion matrix; choose the classes in the function. Their order "
+                f"is {list(spec.data.labels)}"
+            )
+    return spec
+
+
+def gets_all_classes(metric: MetricLike | None) -> bool:
+    """Return whether a metric is a user's function of the whole confusion matrix."""
+    if isinstance(metric, Metric):
+        function = metric.how.function if isinstance(metric.how, Whole) else None
+        return function is not None and not isinstance(function, (Costs, Ordinal))
+    return callable(metric)
 
 
 def again(

@@ -78,7 +78,7 @@ class Column(NamedTuple):
         return self.expression if self.family == "text" else f"CAST({self.expression} AS VARCHAR)"
 
     def without(self, texts: Sequence[str]) -> Column:
-        """Return the column with NULL in place of the given texts."""
+        """Return the column with NULL in place of the given strings."""
         if not texts or self.family not in ("text", "json"):
             return self
         listed_texts = ", ".join(map(text, texts))
@@ -99,7 +99,7 @@ class Scan:
     findings: tuple[Finding, ...] = field(default=())
     hint: str = ""
     merges: bool = False  # whether the first parameter, a path, may be a list of paths
-    missing: tuple[str, ...] = ()  # texts that represent a missing value
+    missing: tuple[str, ...] = ()  # strings that represent a missing value
     lines: Callable[[Sequence[int]], list[int]] | None = field(default=None, compare=False)
 
     @property

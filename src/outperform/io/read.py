@@ -516,7 +516,7 @@ def read(
     correct
         Instead of ``truth`` and ``models``: the columns of one table that record right or wrong,
         one per model, or columns by model name; for a join, the one such column of every file.
-        Values are booleans, 1 and 0, or the texts ``true`` and ``false``.
+        Values are booleans, 1 and 0, or the strings ``true`` and ``false``.
     id
         Item id column. Required for a join; in one table, repeated ids raise an error.
     model
@@ -535,7 +535,7 @@ def read(
         (promptfoo).
     where
         Rows to keep: a value, or a list of values, per column. Days and times are dates and
-        datetimes, or texts such as ``"2026-11-30"``; a day keeps all times of that day.
+        datetimes, or strings such as ``"2026-11-30"``; a day keeps all times of that day.
     count
         Column with the number of items each row represents. Default: one item per row.
     weight
@@ -566,9 +566,9 @@ def read(
         What to do with rows without a label, slice, group or weight: ``"raise"``, or ``"drop"``
         with a finding. NULL, None and NaN are missing values; in CSV and TSV, empty fields are too.
     na_values
-        Texts that represent a missing value; all others are labels. By default, texts such as
+        Strings that represent a missing value; all others are labels. By default, strings such as
         ``NA``, ``nan`` and ``null`` are labels with a finding, which withholds the decision of a
-        gate; ``[]`` declares that there are no such texts.
+        gate; ``[]`` declares that there are none.
     empty_is_label
         Whether an empty field in CSV and TSV is a label (the empty text). In typed formats, an
         empty text is a label with a finding; this option removes the finding.

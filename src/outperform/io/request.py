@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, get_args
 from outperform.data.missing import MissingTexts
 from outperform.data.outcomes import Outcomes
 from outperform.data.views import with_source
-from outperform.errors import UsageError, either, param, unknown_name
+from outperform.errors import OutperformError, UsageError, either, param, unknown_name
 from outperform.io.addresses import STORES, Option, Storage, called
 from outperform.io.catalogue import LOGS, SOURCES
 from outperform.io.columnar import listed
@@ -263,11 +263,50 @@ def _no_truth(table: Table | Frame) -> str:
     if layout is not None:
         return f"{table.name} {layout.advice}. Columns: {listed(names)}"
     guess = next((name for name in names if name.lower() in ("label", *GOLD)), "label")
+    known = _probable(names)
+    if {*known} == {"id", "correct"}:
+        id, right = known["id"], known["correct"]
+        return (
+            f"{table.name} has no true labels and only one column of right or wrong, {right!r}. "
+            + either(
+                "With one file per model, type op.read({'bert': 'bert.jsonl', 'gpt': 'gpt.jsonl'}, "
+                f"id={id!r}, correct={right!r})",
+                "With one file per model, list the files and pass both columns, e.g. outperform "
+                f"rank bert.jsonl gpt.jsonl --id {id} --correct {right}",
+            )
+            + f". Columns: {listed(names)}"
+        )
+    own = known.get("label", guess)
+    files = (
+        f". With one file per model, pass {param('id=', known['id'])}, {param('label=', own)} and "
+        f"{param('truth=', guess)}"
+        if "id" in known and own != guess
+        else ""
+    )
     return (
         f"pass the column of the true labels, e.g. {param('truth=', guess)}; if the models' "
-        f"columns record right or wrong, pass them as {param('correct=')} instead. Columns of "
-        f"{table.name}: {listed(names)}"
+        f"columns record right or wrong, pass them as {param('correct=')} instead{files}. Columns "
+        f"of {table.name}: {listed(names)}"
     )
+
+
+def _probable(names: Sequence[str]) -> dict[str, str]:
+    """Return the columns that probably are the id, a prediction, and right or wrong, by role."""
+    by_lower = {name.lower(): name for name in names}
+    roles = {"id": _ITEM_COLUMNS, "label": _LABEL_COLUMNS, "correct": _SCORE_COLUMNS}
+    found = {
+        role: next((by_lower[name] for name in known if name in by_lower), "")
+        for role, known in roles.items()
+    }
+    return {role: name for role, name in found.items() if name}
+
+
+def probable_columns(source: str) -> dict[str, str]:
+    """Return the columns of a file that probably have these roles: id, label, correct."""
+    try:
+        return _probable(column_names(source) or ())
+    except (OutperformError, OSError):
+        return {}
 
 
 # Usual column names of a table with one row per item and model, the most usual first.
@@ -276,6 +315,7 @@ _SCORE_COLUMNS = (
     *("correct", "is_correct", "score", "grade", "rating", "passed", "pass", "success", "right"),
     *("acc", "exact_match", "outcome", "result", "verdict"),
 )
+_LABEL_COLUMNS = ("prediction", "predicted", "pred", "y_pred", "predicted_label", "label")
 _ITEM_COLUMNS = (
     *("id", "item_id", "item", "question_id", "question", "doc_id", "sample_id", "sample"),
     *("example_id", "example", "prompt_id", "prompt", "case_id", "case", "test_case", "instance"),

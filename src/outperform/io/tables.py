@@ -131,7 +131,7 @@ def open_table(
 
 
 def _declared(scans: Sequence[Scan], dialect: Dialect) -> tuple[Scan, ...]:
-    """Return scans with the texts that represent missing values, which depend on the file type."""
+    """Return scans with the strings for missing values, which depend on the file type."""
     return tuple(
         replace(scan, missing=dialect.missing.of(text_file=scan.is_text)) for scan in scans
     )

@@ -160,6 +160,7 @@ def noise_floor(
         flaky=listed,
         findings=(*answers.findings, *_findings(answers, seen)),
         signature=_signature(answers, region, trials, goal, prob, n_draws, seed),
+        _drawn=drawn,
     )
 
 

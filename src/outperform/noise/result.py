@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from outperform._json import written
 from outperform._typing import Label
@@ -12,6 +12,8 @@ from outperform.display.document import Document
 from outperform.display.table import Table
 from outperform.findings import Finding
 from outperform.inference.summary import Summary
+from outperform.noise.design import TrialsOrItems, best_design
+from outperform.noise.floor import Components
 from outperform.noise.text import flaky_table, noise_document, noise_headline, noise_table
 from outperform.results.base import Tabular
 
@@ -118,6 +120,7 @@ class NoiseFloor(Tabular):
     flaky: tuple[FlakyItem, ...]
     findings: tuple[Finding, ...]
     signature: str
+    _drawn: Components = field(repr=False)
 
     def __iter__(self) -> Iterator[FlakyItem]:
         return iter(self.flaky)
@@ -125,6 +128,27 @@ class NoiseFloor(Tabular):
     def items(self) -> Table:
         """Return one row per item whose answers differ, the least stable first."""
         return flaky_table(self.to_dict())
+
+    def plan(self, *, item_price: float, trial_price: float, budget: float) -> TrialsOrItems:
+        """Return how many items, and how many trials of each, are best for given prices.
+
+        Parameters
+        ----------
+        item_price
+            Price of one more item, such as writing and labelling it.
+        trial_price
+            Price of one answer to one item.
+        budget
+            Most that all items and answers may cost.
+        """
+        return best_design(
+            self._drawn,
+            item_price=item_price,
+            trial_price=trial_price,
+            budget=budget,
+            prob=self.flip_rate.hdi.prob,
+            signature=self.signature,
+        )
 
     def table(self) -> Table:
         """Return one row per number, with its interval."""

@@ -424,7 +424,7 @@ def plan(
     n_draws
         Number of draws per test set.
     random_state
-        None, a whole number, a SeedSequence, a Generator or a RandomState.
+        Integer, SeedSequence, Generator or RandomState. None chooses a random seed.
     n_jobs
         Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
         Results do not depend on it.
@@ -516,6 +516,14 @@ def the_world(
         raise UsageError(
             f"pass exactly one scenario: {ways}{param('theta_pos')}, {param('theta_neg')} and "
             f"{param('prevalence')}; got {' and '.join(sources) or 'none'}"
+            + (
+                either(
+                    "; e.g. op.plan(0.90, 0.86, rope=0.01) with two accuracies",
+                    "; e.g. outperform plan --accuracies .90,.86 --agreement .9 --rope 0.01",
+                )
+                if not sources
+                else ""
+            )
         )
     if accuracies is not None and sources == ["accuracies"]:
         return accuracies_world(**accuracies, analysis=analysis)

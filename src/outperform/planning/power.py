@@ -83,7 +83,7 @@ class Power(Tabular):
         Parameters
         ----------
         ax
-            Axes to draw into; new ones if None. They are returned.
+            Axes to draw on, which are returned. Default: new axes.
         label
             Text next to the curve.
         size
@@ -178,7 +178,7 @@ def power(
     n_draws
         Number of draws per data set. Default: 4,000, or 1,000 with outcomes of a pilot.
     random_state
-        None, a whole number, a SeedSequence, a Generator or a RandomState.
+        Integer, SeedSequence, Generator or RandomState. None chooses a random seed.
     n_jobs
         Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
         Results do not depend on it.

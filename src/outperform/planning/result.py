@@ -225,7 +225,7 @@ class Plan(Tabular):
         Parameters
         ----------
         ax
-            Axes to draw into; new ones if None. They are returned.
+            Axes to draw on, which are returned. Default: new axes.
         label
             Text at the end of the curve.
         size

@@ -88,7 +88,7 @@ def _with_error(facts: Facts, key: Literal["n", "least"]) -> str | None:
     n, error = facts[key], facts["n_error" if key == "n" else "least_error"]
     if n is None:
         return None
-    return numbers.count(n) + (f" ± {numbers.count(round(error))}" if round(error) else "")
+    return numbers.count_with_error(n, error)
 
 
 def plan_paragraph(facts: Facts) -> str:
@@ -175,12 +175,17 @@ def _then(facts: Facts) -> str:
     """Return the size for which the interval is predicted, in words."""
     if not is_range(facts):
         return "then"
-    n = facts["least"] if facts["n"] is None else facts["n"]
-    return f"with {numbers.count(n or 0)}{' more' if facts['seen'] else ''} items"
+    key = "least" if facts["n"] is None else "n"
+    n = numbers.rounded(facts[key] or 0, facts[f"{key}_error"])
+    return f"with {numbers.count(n)}{' more' if facts['seen'] else ''} items"
 
 
 def _tasks(facts: Facts) -> str:
-    each = [f"{for_text(name)} {numbers.count(n)}" for name, n in facts["tasks"].items()]
+    relative = facts["n_error"] / facts["n"] if facts["n"] else 0.0
+    each = [
+        f"{for_text(name)} {numbers.count(numbers.rounded(n, n * relative))}"
+        for name, n in facts["tasks"].items()
+    ]
     remaining = f" and {len(each) - _MOST_TASKS} more" if len(each) > _MOST_TASKS else ""
     return f"{', '.join(each[:_MOST_TASKS])}{remaining}"
 
@@ -196,7 +201,8 @@ def plan_document(sizes: FloatArray, probability: FloatArray, facts: Facts) -> D
         target=facts["target"],
         at=facts["n"] or None,
         label=f"Probability of {outcome} by the number of {items}. {headline}",
-        axis=f"{items}; probability of {outcome}",
+        axis=f"{items}; probability of {outcome}. Dots: simulated, with two simulation errors. "
+        "Curve: fitted to these.",
     )
     return Document(
         headline=headline,
@@ -246,6 +252,7 @@ _LOOKS: tuple[dict[str, Any], ...] = (
     {"ls": (0, (5, 1.5, 1, 1.5)), "marker": "s", "open": True},
 )
 _FINE = 161
+_SIMULATED = "● simulated, with two simulation errors"
 
 
 def plot_power(
@@ -273,7 +280,7 @@ def plot_power(
     label
         Text next to the curve.
     ax
-        Axes to draw into; a new figure if None.
+        Axes to draw on. Default: a new figure.
     size
         Width of a new figure.
 
@@ -296,8 +303,9 @@ def plot_power(
     title = f"{answer} with a probability of {_percent(float(y[-1]))}"
     with figure_style.canvas(ax, purpose="plot()", height=2.8, size=size) as ax:
         _draw_curve(
-            ax, (grid, np.interp(grid, x, y)), (x, y, errors), goal=goal, label=label, title=title
-        )
+            ax, (grid, np.interp(grid, x, y)), (x, y, errors), goal=goal, label=label, title=title,
+            note=_SIMULATED if errors is not None else "● simulated",
+        )  # fmt: skip
         ax.set_xlabel("items", **figure_style.SMALL)
     return ax
 
@@ -327,7 +335,7 @@ def plot_plan(
     label
         Text next to the curve.
     ax
-        Axes to draw into; a new figure if None.
+        Axes to draw on. Default: a new figure.
     size
         Width of a new figure.
 
@@ -350,7 +358,9 @@ def plot_plan(
         faint: dict[str, Any] = {"color": ink, "alpha": figure_style.FAINT, "lw": 0.8, "ls": ":"}
         title = plan_headline(facts).rstrip(".")
         points = n[near], shares[near], errors[near]
-        _draw_curve(ax, (x, y), points, goal=facts["goal"], label=label, title=title)
+        drop = "; shaded: lower if such models differ little" if least is not None else ""
+        note = f"{_SIMULATED}; curve: fitted to these{drop}; dotted: target"
+        _draw_curve(ax, (x, y), points, goal=facts["goal"], label=label, title=title, note=note)
         if least is not None:
             shade = figure_style.colour(ax, TONES.get(facts["goal"], OPEN))
             low = np.asarray(least, dtype=np.float64)
@@ -360,7 +370,8 @@ def plot_plan(
             ax.plot([facts["n"]] * 2, [0, facts["target"]], zorder=2, **faint)
             up = 2 + 1.5 * figure_style.text_size() * (len(ax.containers) - 1)
             shift, at = (3, up), (facts["n"], 0)  # Labels of additional curves are placed higher.
-            figure_style.outlined(ax, numbers.count(facts["n"]), at, shift, va="bottom")
+            n_shown = numbers.count(numbers.rounded(facts["n"], facts["n_error"]))
+            figure_style.outlined(ax, n_shown, at, shift, va="bottom")
         ax.set_xlabel("more items" if facts["seen"] else "items", **figure_style.SMALL)
     return ax
 
@@ -373,6 +384,7 @@ def _draw_curve(
     goal: str,
     label: str | None,
     title: str,
+    note: str,
 ) -> None:
     """Draw a curve, its points with error bars of two simulation errors, and its name."""
     several = len(ax.containers)
@@ -399,7 +411,10 @@ def _draw_curve(
     ax.set_ylabel("probability", **figure_style.SMALL)
     goal_text = for_text(goal).replace("_", " ")
     text = f"How often the decision is {goal_text}" if several else title
-    figure_style.write_title(ax, text, margin=figure_style.beside_numbers())
+    # The note of the first curve stays, because each further curve replaces only the title.
+    figure_style.write_title(
+        ax, text, note=None if several else note, margin=figure_style.beside_numbers()
+    )
     figure_style.count_ticks(ax)
     if label is not None:
         # The label goes where the curve rises, because curves meet at their ends.

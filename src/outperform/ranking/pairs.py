@@ -394,7 +394,7 @@ def plot_ranks(
     title
         Title of the figure.
     ax
-        Axes to draw into; a new figure if None.
+        Axes to draw on. Default: a new figure.
     size
         Width of a new figure.
 
@@ -454,7 +454,7 @@ def plot_decisions(
     title
         Title of the figure.
     ax
-        Axes to draw into; a new figure with enough space for the models if None.
+        Axes to draw on. Default: a new figure with enough space for the models.
     size
         Width of a new figure.
 

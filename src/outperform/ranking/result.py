@@ -53,7 +53,9 @@ from outperform.inference.summary import (
     sign,
 )
 from outperform.inference.thresholds import SAFE_ERRORS
+from outperform.metrics.metric import MetricLike
 from outperform.posterior.hierarchical import pool_models
+from outperform.ranking.front import Front, front_of
 from outperform.ranking.pairs import (
     MOST_FOR_ALL_PAIRS,
     Matrix,
@@ -410,6 +412,25 @@ class Ranking(Tabular):
             verb="compare within rank",
         )
 
+    def front(self, *metrics: MetricLike) -> Front:
+        """Return the probability of each model to be on the Pareto front of several metrics.
+
+        A model is on the front if no other is at least as good in all metrics and better in one.
+        The probabilities come from joint draws before pooling.
+
+        Parameters
+        ----------
+        metrics
+            Two or more metrics of the ranking's data, such as ``"recall"`` and ``"precision"``.
+        """
+        return front_of(
+            self.spec,
+            metrics,
+            n_draws=self._n_draws,
+            seed=self.seed,
+            signature=self.signature,
+        )
+
     def with_rope(self, rope: RopeLike | None) -> Ranking:
         """Return the same ranking with another ROPE, from the same draws.
 
@@ -466,7 +487,7 @@ class Ranking(Tabular):
         Parameters
         ----------
         ax
-            Axes to draw into; new axes if None. They are returned.
+            Axes to draw on, which are returned. Default: new axes.
         size
             Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
@@ -487,7 +508,7 @@ class Ranking(Tabular):
         Parameters
         ----------
         ax
-            Axes to draw into; new axes if None. They are returned.
+            Axes to draw on, which are returned. Default: new axes.
         size
             Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
@@ -499,7 +520,7 @@ class Ranking(Tabular):
         Parameters
         ----------
         ax
-            Axes to draw into; new axes if None. They are returned.
+            Axes to draw on, which are returned. Default: new axes.
         size
             Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
@@ -516,7 +537,7 @@ class Ranking(Tabular):
         Parameters
         ----------
         ax
-            Axes to draw into; new axes if None. They are returned.
+            Axes to draw on, which are returned. Default: new axes.
         size
             Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """

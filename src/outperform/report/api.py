@@ -23,7 +23,7 @@ from outperform.display.document import Document
 from outperform.display.formats import json_value
 from outperform.display.numbers import for_text
 from outperform.display.pictures import Html, element
-from outperform.errors import UsageError, param
+from outperform.errors import UsageError, either, param
 from outperform.findings import listed
 from outperform.inference.spec import Spec
 from outperform.report.items import items_html, named_items
@@ -403,6 +403,10 @@ def write_report(
     ...     op.write_report(c, f"{folder}/report.html").name
     'report.html'
     """
+    if isinstance(what, (str, os.PathLike)):
+        raise UsageError(
+            f"the result comes first: type op.write_report(result, {os.fspath(what)!r})"
+        )
     target = _target(path, overwrite=overwrite)
     by, headings, results = _several(what)
     sources = _sources(results) if source is None else (source,)
@@ -440,8 +444,11 @@ def _target(path: str | os.PathLike[str], *, overwrite: bool) -> Path:
     if target.suffix.lower() in _OTHER_FORMATS:
         raise UsageError(
             f"a report is an HTML page; write {os.fspath(target.with_suffix('.html'))!r} instead "
-            f"of {os.fspath(target)!r}. To save a figure, type in Python: "
-            "result.plot().figure.savefig('figure.png')"
+            f"of {os.fspath(target)!r}. "
+            + either(
+                "To save a figure, type result.plot().figure.savefig('figure.png')",
+                "For a figure, use outperform compare with -o figure.png",
+            )
         )
     if not parent:
         raise UsageError(f"the folder of {os.fspath(target)!r} does not exist; create it first")

@@ -396,7 +396,6 @@ def comparison_part(
                 *(pair for pair in document.details if pair[0] != "other ROPEs"),
                 *([] if factor is None else [("Bayes factor", factor)]),
                 ("ROPE as chosen", read.rope_text(facts)),
-                *([] if coverage is None else [("coverage", coverage)]),
             ]
         ),
     ]
@@ -414,6 +413,7 @@ def comparison_part(
     html += [
         element(heading, "Method"),
         element("p", f"{document.method[:1].upper()}{document.method[1:]}.", class_="method"),
+        *([] if coverage is None else [element("p", coverage, class_="method")]),
         element("p", "Signature: ", element("code", document.signature), class_="signature"),
         folded("As a paragraph for a paper", element("p", paragraph)),
     ]

@@ -21,18 +21,21 @@ if TYPE_CHECKING:
     from outperform.decision.intervals import Interval
     from outperform.decision.ranks import Regret
     from outperform.decision.rope import CurveStep, Masses
+    from outperform.gates.ledger import Entry
     from outperform.gates.levels import Level
-    from outperform.gates.result import Check, Gate, Guard, LevelCheck
+    from outperform.gates.result import AnchorCheck, Check, Contrast, Gate, Guard, LevelCheck
     from outperform.gates.rule import GateStatus
     from outperform.inference.folds import Correlation
     from outperform.inference.processes import AnyLook, Selection
     from outperform.inference.suite import Difference
     from outperform.inference.summary import Summary
     from outperform.monitor.result import Look, Stop
+    from outperform.noise.design import Design, TrialsOrItems
     from outperform.noise.result import FlakyItem, NoiseFloor
     from outperform.planning.power import Power
     from outperform.planning.result import Plan, Proposal, Stratum
     from outperform.posterior.pymc.sampling import Chain
+    from outperform.ranking.front import Front, FrontModel
     from outperform.ranking.pairs import Pair
     from outperform.ranking.result import RankedModel, Ranking
     from outperform.results.details import (
@@ -55,6 +58,9 @@ if TYPE_CHECKING:
 
 
 _HOMES = {
+    "AnchorCheck": "gates.result",
+    "Contrast": "gates.result",
+    "Entry": "gates.ledger",
     "AnyLook": "inference.processes",
     "Band": "comparison.curves",
     "BayesFactor": "decision.bayes_factor",
@@ -68,12 +74,15 @@ _HOMES = {
     "Curve": "comparison.curves",
     "CurveStep": "decision.rope",
     "DatasetDifference": "results.details",
+    "Design": "noise.design",
     "Difference": "inference.suite",
     "Estimate": "results.estimate",
     "ExpectedCoverage": "comparison.coverage",
     "FlakyItem": "noise.result",
     "FoldDetails": "results.details",
     "Fragility": "sensitivity.fragility",
+    "Front": "ranking.front",
+    "FrontModel": "ranking.front",
     "Gate": "gates.result",
     "Guard": "gates.result",
     "Level": "gates.levels",
@@ -112,11 +121,13 @@ _HOMES = {
     "SuiteModel": "suite.result",
     "SuiteRanking": "suite.result",
     "Traits": "comparison.coverage",
+    "TrialsOrItems": "noise.design",
     "VarianceFrom": "results.details",
     "json_schema": "results.schemas",
 }
 
 __all__ = [
+    "AnchorCheck",
     "AnyLook",
     "Band",
     "BayesFactor",
@@ -124,18 +135,23 @@ __all__ = [
     "Check",
     "ComparisonDisplay",
     "ComparisonTable",
+    "Contrast",
     "Correlation",
     "Coverage",
     "CrossDetails",
     "Curve",
     "CurveStep",
     "DatasetDifference",
+    "Design",
     "Difference",
+    "Entry",
     "Estimate",
     "ExpectedCoverage",
     "FlakyItem",
     "FoldDetails",
     "Fragility",
+    "Front",
+    "FrontModel",
     "Gate",
     "GateStatus",
     "Guard",
@@ -174,6 +190,7 @@ __all__ = [
     "SuiteRanking",
     "Summary",
     "Traits",
+    "TrialsOrItems",
     "VarianceFrom",
     "json_schema",
 ]

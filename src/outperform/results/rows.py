@@ -28,9 +28,11 @@ from outperform.display.layout import joined_hdi, with_places
 from outperform.display.numbers import for_text
 from outperform.display.pictures import Span, tone
 from outperform.display.table import Table
+from outperform.errors import UsageError
 from outperform.findings import counted, listed
 from outperform.inference.score_spec import ScoreSpec
 from outperform.inference.spec import Spec
+from outperform.nhst import TestResult
 from outperform.results.compared import Compared
 
 _IN_TEXT = (
@@ -274,6 +276,31 @@ def _n_true(spec: Spec) -> int:
     if spec.positive is None or spec.view.kind == "correct":
         return spec.n
     return int(actual[spec.positive]) // spec.counting.times
+
+
+def mcnemar(spec: Spec, *, mid_p: bool) -> TestResult:
+    """Return McNemar's test of equal accuracy, if both models labelled the same items."""
+    from outperform import nhst
+
+    if isinstance(spec, ScoreSpec) or spec.data.kind not in ("classes", "correct"):
+        raise UsageError("McNemar's test needs one label per item from each model")
+    if not spec.view.paired:
+        raise UsageError(
+            "McNemar's test needs both models' labels of the same items; for separate items, type "
+            "op.nhst.welch_test(n, correct_a, correct_b)"
+        )
+    if spec.view.groups is not None:
+        raise UsageError(
+            "McNemar's test needs independent items, and these are in groups; for a test of group "
+            "means, pass one difference per group to scipy.stats.ttest_1samp"
+        )
+    if spec.counting.times > 1 or spec.view_errors is not None or spec.data.pool is not None:
+        raise UsageError(
+            "McNemar's test needs a random sample with true labels and one prediction per item; "
+            "use the interval of the comparison"
+        )
+    _, only_a, only_b, _ = spec.data.select(list(spec.view.models)).agreement()
+    return nhst.mcnemar(only_a, only_b, mid_p=mid_p)
 
 
 def _p_values(spec: Spec) -> dict[str, float | None]:

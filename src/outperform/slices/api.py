@@ -157,7 +157,7 @@ def compare_slices(
     n_draws
         Number of posterior draws per slice and overall. Default: 4,000 and 20,000.
     random_state
-        None, a whole number, a SeedSequence, a Generator or a RandomState.
+        Integer, SeedSequence, Generator or RandomState. None chooses a random seed.
     n_jobs
         Number of parallel jobs. None means 1 and -1 means all available cores, as in scikit-learn.
         Results do not depend on it.

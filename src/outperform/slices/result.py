@@ -28,10 +28,10 @@ from outperform.display.formats import (
 from outperform.display.layout import Page, joined_hdi, plain, with_places
 from outperform.display.numbers import for_text
 from outperform.display.pictures import span
-from outperform.display.sentences import headline
+from outperform.display.sentences import after_colon, headline
 from outperform.display.table import Table
 from outperform.errors import UsageError, unknown_name
-from outperform.findings import Finding, counted
+from outperform.findings import Finding, counted, listed
 from outperform.results.base import Tabular
 from outperform.slices.summary import SliceRow, count_decisions
 
@@ -132,7 +132,7 @@ def slices_headline(facts: Facts, *, limit: int | None = None) -> str:
     >>> counts = {"WORSE": 12, "BETTER": 0, "EQUIVALENT": 9_000}
     >>> print(slices_headline({"names": ["bert", "gpt"], "n_slices": 10_000, "counts": counts,
     ...                        "expected_false_alarms": 0.31}))
-    bert is worse than gpt in 12 of 10,000 slices, better in none, practically equivalent in 9,000; the other 988 are undecided. Expected false alarms among the 12 slices flagged as better or worse: 0.31.
+    bert is worse than gpt in 12 of 10,000 slices, practically equivalent in 9,000; the other 988 are undecided. Expected false alarms among the 12 slices flagged as better or worse: 0.31.
     """  # noqa: E501
     a, b = read.names(facts, limit=limit)
     total = facts["n_slices"]
@@ -140,15 +140,14 @@ def slices_headline(facts: Facts, *, limit: int | None = None) -> str:
     undecided, n_flagged = total - worse - better - equal, worse + better
     if undecided == total:
         return f"{a} against {b} in {counted(total, 'slices')}: all undecided."
-    line = (
-        f"{a} is worse than {b} in {_many(worse)} of {counted(total, 'slices')}, better in "
-        f"{_many(better)}, practically equivalent in {_many(equal)}"
-    )
-    line += (
-        f"; the other {numbers.count(undecided)} {'is' if undecided == 1 else 'are'} undecided."
-        if undecided
-        else "."
-    )
+    known = ((worse, "worse", "than"), (better, "better", "than"))
+    decided = [part for part in (*known, (equal, "practically equivalent", "to")) if part[0]]
+    first, word, joint = decided[0]
+    every = "all" if first == total > 1 else f"{numbers.count(first)} of"
+    line = f"{a} is {word} {joint} {b} in {every} {counted(total, 'slices')}"
+    line += "".join(f", {word} in {numbers.count(n)}" for n, word, _ in decided[1:])
+    others = "other is" if undecided == 1 else f"other {numbers.count(undecided)} are"
+    line += f"; the {others} undecided." if undecided else "."
     if n_flagged:
         wrong = facts["expected_false_alarms"]
         about = "fewer than 0.01" if wrong < 0.01 else f"{wrong:.2g}"
@@ -157,8 +156,34 @@ def slices_headline(facts: Facts, *, limit: int | None = None) -> str:
     return line
 
 
-def _many(count: int) -> str:
-    return numbers.count(count) if count else "none"
+def _unsupported(facts: Facts, rows: Sequence[Facts]) -> str:
+    """Return why rows are undecided although their interval lies beyond the ROPE.
+
+    Examples
+    --------
+    >>> row = {"key": ["DE"], "hdi": {"low": 0.03, "high": 0.09},
+    ...        "decision": {"name": "LEANING_BETTER", "symbol": ">"}}
+    >>> _unsupported({"rope": {"low": -0.01, "high": 0.01}}, [row])
+    'DE (>): the interval lies beyond the ROPE because of the other slices. The slice is undecided, because its own items (unpooled) do not support this.'
+    """  # noqa: E501
+    low, high = facts["rope"]["low"], facts["rope"]["high"]
+    beyond = [
+        f"{for_text(', '.join(row['key']), limit=30)} ({row['decision']['symbol']})"
+        for row in rows
+        if row["decision"]["name"] not in ("BETTER", "WORSE")
+        and (row["hdi"]["low"] > high or row["hdi"]["high"] < low)
+    ]
+    if not beyond:
+        return ""
+    ending = (
+        "The slice is undecided, because its own items (unpooled) do not support this."
+        if len(beyond) == 1
+        else "These slices are undecided, because their own items (unpooled) do not support this."
+    )
+    return (
+        f"{listed(beyond, most=3)}: the interval lies beyond the ROPE because of the other "
+        f"slices. {ending}"
+    )
 
 
 def slices_document(facts: Facts, rows: Sequence[Facts], *, top: int | None) -> Document:
@@ -196,7 +221,7 @@ def slices_document(facts: Facts, rows: Sequence[Facts], *, top: int | None) -> 
     return Document(
         headline=slices_headline(facts),
         short=slices_headline(facts, limit=30),
-        lead=[Note(f"Overall: {headline(facts['whole'], limit=30)}", card=False)],
+        lead=[Note(f"Overall: {after_colon(headline(facts['whole'], limit=30))}", card=False)],
         screen=[
             Rows(
                 table=table,
@@ -211,8 +236,9 @@ def slices_document(facts: Facts, rows: Sequence[Facts], *, top: int | None) -> 
         more=full,
         notes=[
             Note(legend((each["symbol"], each["words"]) for each in decisions), card=False),
+            *([Note(unsupported)] if (unsupported := _unsupported(facts, on_screen)) else []),
             *([Note(f"and {numbers.count(more)} more", screen="never")] if more else []),
-            Note(f"Overall: {headline(facts['whole'])}", screen="never"),
+            Note(f"Overall: {after_colon(headline(facts['whole']))}", screen="never"),
         ],
         findings=read.findings(facts),
         caption=_caption(facts, limit=30),
@@ -381,7 +407,7 @@ class SliceComparison(Tabular):
         Parameters
         ----------
         ax
-            Axes to draw into; new axes if None. They are returned.
+            Axes to draw on, which are returned. Default: new axes.
         top
             Number of slices.
         size

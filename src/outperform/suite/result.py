@@ -205,7 +205,7 @@ class SuiteComparison(Difference, Tabular):
         Parameters
         ----------
         ax
-            Axes to draw into; new axes if None. They are returned.
+            Axes to draw on, which are returned. Default: new axes.
         size
             Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
@@ -466,7 +466,7 @@ class SuiteRanking(Tabular):
         Parameters
         ----------
         ax
-            Axes to draw into; new axes if None. They are returned.
+            Axes to draw on, which are returned. Default: new axes.
         size
             Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """
@@ -489,7 +489,7 @@ class SuiteRanking(Tabular):
         Parameters
         ----------
         ax
-            Axes to draw into; new axes if None. They are returned.
+            Axes to draw on, which are returned. Default: new axes.
         size
             Width of a new figure: ``"column"``, ``"text"`` or ``"slide"``.
         """

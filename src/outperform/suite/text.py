@@ -23,7 +23,7 @@ from outperform.display.formats import (
 from outperform.display.layout import joined_hdi
 from outperform.display.numbers import for_text
 from outperform.display.pictures import Span, span, tone
-from outperform.display.sentences import best_words, headline
+from outperform.display.sentences import after_colon, best_words, headline
 from outperform.display.table import Table
 from outperform.findings import counted, listed
 from outperform.ranking.text import could_be_best, pooling_sentence
@@ -115,7 +115,7 @@ def new_tasks_sentence(facts: Mapping[str, Any], names: tuple[str, str]) -> str:
 def comparison_document(facts: Facts, draws: FloatArray) -> Document:
     """Return the result on these tasks, on tasks like these and on each task."""
     full, names = task_table(facts), read.names(facts, limit=_LIMIT)
-    new, text = facts["new_tasks"], f"On these tasks: {headline(facts, limit=_LIMIT)}"
+    new, text = facts["new_tasks"], f"On these tasks: {after_colon(headline(facts, limit=_LIMIT))}"
     rows: list[Mapping[str, Any]] = [*facts["tasks"], facts, *([new] if new is not None else [])]
     places = max(numbers.decimals(row["sd"], least=2) for row in (facts, *facts["tasks"]))
     known = [row["decision"] for row in rows]

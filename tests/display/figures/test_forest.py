@@ -84,7 +84,7 @@ def test_rows_have_the_colours_of_their_decisions_and_open_ones_are_thin(ax):
     ("decisions", "said"),
     [
         (["EQUIVALENT", "UNDECIDED"], "A is equivalent to B in 1 of 2"),
-        (["UNDECIDED"], "A against B: no decision in 1"),
+        (["UNDECIDED"], "A against B: undecided"),
         (["WORSE", "WORSE"], "A is worse than B in 2 of 2"),
     ],
 )

@@ -1,0 +1,200 @@
+"""The candidate against the anchor of a ledger, and the line that the ledger gets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from outperform.comparison.api import compare
+from outperform.comparison.result import Comparison
+from outperform.data.outcomes import Outcomes
+from outperform.data.scores import Scores
+from outperform.findings import Finding, counted, finding
+from outperform.gates.ledger import (
+    BUDGET,
+    Course,
+    Entry,
+    Ledger,
+    anchor_prob,
+    contrast_of,
+    cut_of,
+    fingerprint,
+    now,
+)
+from outperform.gates.result import AnchorCheck, Contrast, Gate
+from outperform.gates.rule import Require, edge_of
+from outperform.inference.summary import summarize
+
+
+def metric_name(comparison: Comparison) -> str:
+    """Return the metric of a comparison with its class, by which the ledger tells courses apart."""
+    label = comparison.spec.pos_label
+    return comparison.metric if label is None else f"{comparison.metric} of {label}"
+
+
+def with_ledger(
+    gate: Gate, ledger: Ledger, data: Outcomes | Scores, *, require: Require, **asked: Any
+) -> Gate:
+    """Return the gate with the check of the anchor, and record it.
+
+    Parameters
+    ----------
+    gate
+        The gate without the ledger.
+    ledger
+        The ledger.
+    data
+        All models that answered these items; the anchor may be one of them.
+    require
+        Requirement on the main metric.
+    **asked
+        As for :func:`compare`, to compare the candidate with the anchor.
+    """
+    entries, items = ledger.entries, fingerprint(data)
+    looks = 1 + sum(entry.items == items for entry in entries)
+    if len(gate.names) == 1:
+        estimate = gate.levels[0]
+        entry = Entry(
+            time=now(), items=items, n=data.n, metric=estimate.metric, candidate=estimate.name,
+            status=gate.status.value, mean=estimate.mean, sd=estimate.sd,
+            hdi_prob=estimate.hdi.prob,
+        )  # fmt: skip
+        ledger.append(entry)
+        return gate
+    main = gate.main
+    course = ledger.course(metric_name(main))
+    if course is not None and main.names[1] not in course.positions:
+        course = None
+    if course is not None and course.anchor == main.names[0]:  # it is the best release itself
+        course = None
+    check, direct = _checked(main, course, data, items, looks, require, asked)
+    noted = tuple(_looked(ledger, items, looks, data.n, main.names[0]))
+    check = replace(check, noted=(*noted, *check.noted))
+    result = replace(gate, checks=(gate.checks[0], check, *gate.checks[1:]))
+    ledger.append(_entry(result, main, check, direct, items, course, require))
+    return result
+
+
+def _looked(ledger: Ledger, items: str, looks: int, n: int, candidate: str) -> Iterator[Finding]:
+    if looks > 1:
+        names = {entry.candidate for entry in ledger.entries if entry.items == items}
+        yield finding(
+            "ledger_looks",
+            ordinal=ordinal(looks),
+            items=counted(n, "items"),
+            candidates=counted(len(names | {candidate}), "candidates"),
+        )
+
+
+def ordinal(number: int) -> str:
+    """Return a number as an ordinal.
+
+    Examples
+    --------
+    >>> [ordinal(number) for number in (1, 2, 3, 11, 38, 102)]
+    ['1st', '2nd', '3rd', '11th', '38th', '102nd']
+    """
+    tens = 10 <= number % 100 <= 20
+    ending = "th" if tens else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number:,}{ending}"
+
+
+def _sign(comparison: Comparison) -> float:
+    return 1.0 if comparison.spec.metric.greater_is_better else -1.0
+
+
+def _checked(
+    main: Comparison,
+    course: Course | None,
+    data: Outcomes | Scores,
+    items: str,
+    looks: int,
+    require: Require,
+    asked: dict[str, Any],
+) -> tuple[AnchorCheck, Comparison | None]:
+    """Return the check of the anchor, and the comparison with it if there is one."""
+    new, old = main.names
+    anchor = old if course is None else course.anchor
+    prob = anchor_prob(main.hdi.prob)
+    noted: tuple[Finding, ...] = ()
+    direct: Comparison | None = None
+    if anchor == old:
+        direct = main
+    elif anchor in data.models and course is not None and items not in course.reused:
+        direct = compare(data, new, anchor, rope=main.rope, **asked)
+        noted = tuple(one for one in direct.findings if one.level == "serious")
+    if direct is not None:
+        ordered = np.sort(direct.draws)
+        numbers = summarize(ordered, direct.distribution, prob, signed=True, chain=direct.chain)
+    else:
+        assert course is not None
+        place = course.positions[old]
+        sign = _sign(main)
+        numbers = contrast_of(place, sign * main.mean, main.sd, main.hdi.prob)
+        numbers = numbers if sign > 0 else -numbers
+        noted = (
+            finding("ledger_reused" if items in course.reused else "ledger_chain", anchor=anchor),
+        )
+    margin = _margin(main)
+    contrast = Contrast(
+        **numbers._fields(),
+        metric=main.metric,
+        metric_label=main.spec.metric.label,
+        greater_is_better=main.spec.metric.greater_is_better,
+        n=main.n,
+        observed=None if direct is None else direct.observed,
+        signature=main.signature if direct is None else direct.signature,
+    )
+    check = AnchorCheck(
+        anchor=anchor,
+        contrast=contrast,
+        edge=-_sign(main) * BUDGET * margin,
+        direct=direct is not None,
+        looks=looks,
+        noted=noted,
+    )
+    return check, direct
+
+
+def _margin(main: Comparison) -> float:
+    """Return how much worse than the baseline is not worse."""
+    return abs(edge_of(main, "not_worse"))
+
+
+def _entry(
+    gate: Gate,
+    main: Comparison,
+    check: AnchorCheck,
+    direct: Comparison | None,
+    items: str,
+    course: Course | None,
+    require: Require,
+) -> Entry:
+    """Return the line of a decision, with the difference above which the candidate could pass."""
+    sign = _sign(main)
+    below = main.mean - main.hdi.low if sign > 0 else main.hdi.high - main.mean
+    cut = sign * edge_of(main, require) + below
+    place = None if direct is not None or course is None else course.positions[main.names[1]]
+    oriented = check.contrast if sign > 0 else -check.contrast._summary
+    cut = cut_of(cut, place, oriented, sign * check.edge)
+    compared = direct is not None and direct is not main
+    return Entry(
+        time=now(),
+        items=items,
+        n=main.n,
+        metric=metric_name(main),
+        candidate=main.names[0],
+        baseline=main.names[1],
+        status=gate.status.value,
+        mean=sign * main.mean,
+        sd=main.sd,
+        cut=cut,
+        margin=_margin(main),
+        anchor=check.anchor if compared else None,
+        anchor_mean=sign * check.contrast.mean if compared else None,
+        anchor_sd=check.contrast.sd if compared else None,
+        hdi_prob=main.hdi.prob,
+    )
