@@ -20,7 +20,7 @@ RESULTS = ROOT / "bench" / "last_results.json"
 FOLDER = ROOT / "docs" / "explanation" / "_generated"
 PAGES = {
     "speed.md": ("default", "compare", "bcv", "pymc", "import", "cli"),
-    "scaling.md": ("count", "classes", "slices", "slices_classes", "rank", "scores"),
+    "scaling.md": ("count", "classes", "slices", "slices_classes", "rank", "scores", "logs"),
 }
 LEAST_RATIO = 0.1  # below, two digits are too few to see a change
 HEAD = ("what", "measured", "against", "measured", "ratio", "aim")

@@ -22,7 +22,7 @@ MOST_PARAMETERS = 14
 # How many items to label, and where rows come from, have many answers; of logs also which of
 # several runs counts.
 MORE_PARAMETERS = {
-    "compare": 18, "gate": 22, "plan": 18, "power": 16, "read": 26, "read_scores": 18
+    "compare": 18, "gate": 22, "plan": 18, "power": 16, "read": 28, "read_scores": 18
 }  # fmt: skip
 
 VERBS = """

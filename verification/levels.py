@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -144,6 +145,7 @@ def _estimate(
     return op.estimate(data, "m", metric=world.metric, **kwargs, **asked)
 
 
+@cache
 def confusion(world: LevelWorld) -> FloatArray:
     """Return the probabilities of truth and prediction, for which the metric is exactly theta."""
     wrong = 1 - world.theta

@@ -52,6 +52,7 @@ BESIDE = {
 # Commands without files of predictions.
 ALONE = {
     "cv-counts": "folds.csv --rope 0.01 --draws 100",
+    "ledger": "show decisions.jsonl",
     "power": "--theta-pos .3,.3,.2,.2 --theta-neg .2,.2,.3,.3 --rope 0.05 --sizes 20 "
     "--simulations 100 --draws 100",
     "example": "news20",
@@ -150,6 +151,8 @@ TRIED = {
     "--model-column": ["plain: --model-column label", "long: --model-column model"],
     "--score": ["plain: --score acc", "logs: --score acc"],
     "--skip-failed": ["plain: --skip-failed", "logs: --skip-failed"],
+    "--last": ["plain: --last 7d"],
+    "--since": ["plain: --since 2026-09-01"],
     "--latest": ["plain: --latest", "logs: --latest"],
     "--rope": ["plain: --rope 0.02", "folds: --rope 0.02"],
     "--recount": ["plain: --recount preds.csv --update parts"],
@@ -272,6 +275,7 @@ def folder(tmp_path_factory):
         from pyarrow import parquet
 
         parquet.write_table(pyarrow.Table.from_pylist(table), "preds.parquet")
+        Path("decisions.jsonl").touch()
     return place
 
 

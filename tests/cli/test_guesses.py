@@ -324,7 +324,8 @@ def test_the_known_guesses_are_consistent():
     table = tomllib.loads(files("outperform.cli").joinpath("guesses.toml").read_text("utf-8"))
     meant = {word for key in (*table["options"], *table["flags"]) for word in key.split()}
     assert {word for word in meant if word.startswith("--")} <= known | {"--version", "--help"}
-    assert set(table["commands"]) == {*COMMANDS, "--version", "--help", "explain metrics"}
+    meant = {"--version", "--help", "explain metrics", "compare --p-value"}
+    assert set(table["commands"]) == {*COMMANDS, *meant}
     commands = {name for row in table["advice"] for name in row.get("commands", "").split()}
     assert commands <= set(COMMANDS)
     for section in ("commands", "options", "models"):

@@ -91,6 +91,59 @@ def test_counted_logs_add_up(answers, capsys):
     assert set(seen.models) == set(MODELS)
 
 
+@pytest.mark.parametrize("name", ["counts.json", "counts.json.gz"])
+def test_counted_logs_answer_like_the_logs(answers, capsys, name):
+    assert asked(capsys, "count", "logs", "-o", name)[0] == 0
+    for command, options in ASKED.items():
+        words = (*options, "--format", "json")
+        told = asked(capsys, command, "logs", "--read-as", "lm-eval", *words)
+        assert asked(capsys, command, name, *words) == told, command
+
+
+def test_counted_logs_keep_fields_and_scores(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        {"id": k // 2, "m": model, "epoch": k % 2 + 1, "score": (k * 7 + len(model)) % 3 == 0}
+        | {"task": "x", "fluency": 0.5, "lang": "de" if k < 20 else "fr"}
+        for model in ("a", "bb")
+        for k in range(80)
+    ]
+    for model in ("a", "bb"):
+        Path("logs", model).mkdir(parents=True)
+        lines = [
+            {
+                "doc_id": row["id"],
+                "doc": {"lang": row["lang"]},
+                "acc": float(row["score"]),
+                "f": row["fluency"],
+            }
+            for row in rows
+            if row["m"] == model and row["epoch"] == 1
+        ]
+        path = Path("logs", model, "samples_x_2026-01-01T00-00-00.000001.jsonl")
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    assert asked(capsys, "count", "logs", "--by", "lang", "-o", "c.json.gz")[0] == 0
+    logs = op.read("logs", by="lang", score="acc", format="lm-eval")
+    counted = op.read("c.json.gz", by="lang", score="acc")
+    assert list(counted.slices) == list(logs.slices) == [("de",), ("fr",)]
+    assert counted.slice("de") == logs.slice("de")
+    grades = [op.read_scores(path, score="f").values for path in ("logs", "c.json.gz")]
+    assert np.array_equal(*grades)
+    assert op.read("c.json.gz", score="acc", where={"lang": "fr"}).n == 30
+    code = main(["slices", "c.json.gz", "--a", "a", "--b", "bb", "--by", "doc_hash"])
+    assert code == 2
+    assert "was counted without the field 'doc_hash'" in capsys.readouterr().err
+
+
+def test_a_changed_file_of_counted_logs_is_an_error(answers, capsys):
+    assert asked(capsys, "count", "logs", "-o", "counts.json")[0] == 0
+    text = Path("counts.json").read_text("utf-8")
+    Path("counts.json").write_text(text.replace("[1,0", "[0,1", 1), "utf-8")
+    assert Path("counts.json").read_text("utf-8") != text
+    assert main(["rank", "counts.json"]) == 3
+    assert "the checksum does not match" in capsys.readouterr().err
+
+
 def test_grades_are_compared_by_their_mean(answers, capsys):
     words = ("--metric", "mean", *TWO, "--format", "json")
     _, text = asked(capsys, "compare", "logs", *words)

@@ -66,7 +66,7 @@ def test_notes_stand_below():
     assert lines[-3:] == [r"$\gg$ better\\", r"a: 5\% \& more}", r"\end{table}"]
     assert table.to_text().splitlines()[-3:] == ["", "≫ better", "a: 5% & more"]
     assert table.to_markdown().splitlines()[-4:] == ["", "≫ better", "", "a: 5% &amp; more"]
-    assert '≫ better</p><p class="op-quiet">a: 5% &amp; more' in table.to_html()
+    assert '≫ better</p>\n<p class="op-quiet">a: 5% &amp; more' in table.to_html()
 
 
 def test_decision_symbols_are_typeset():

@@ -22,7 +22,7 @@ from outperform.cli import agents, compare, gate, plan
 from outperform.cli import options as o
 from outperform.cli.exit_codes import guarded, say, shown
 from outperform.cli.groups import deliver, show
-from outperform.cli.inputs import OneTable, declared
+from outperform.cli.inputs import OneTable, counted_logs, declared
 from outperform.cli.options import FIRST, PANELS
 from outperform.errors import UsageError, unknown_name
 from outperform.io.catalogue import LOGS
@@ -269,13 +269,20 @@ def count(
         raise UsageError("--verify needs --update; pass both")
     if recount:
         raise UsageError("--recount needs --update; pass both")
+    # Imported here to keep help and completion fast.
+    from outperform.io.logs.read import CountedFile
+
     with shown("counting"):
         source = sources[0] if len(sources) == 1 else sources
-        outcomes = op.read(source, **keywords)
-    outcomes = declared(outcomes, reading.never_true)
+        counts = counted_logs(sources, models, by, reading)
+        if counts is None:
+            outcomes = declared(op.read(source, **keywords), reading.never_true)
+            counts = CountedFile(outcomes.to_json(), outcomes.models)
+    for finding in counts.findings:
+        say(str(finding))
     if model_version and output is not None:
-        _store_versions(output, model_version, outcomes.models)
-    deliver(outcomes.to_json(), output)
+        _store_versions(output, model_version, counts.models)
+    deliver(counts.text, output)
 
 
 def _store_versions(output: Path, texts: list[str], models: Sequence[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
@@ -356,11 +357,13 @@ def _painted(lines: list[Line]) -> str:
 
 
 def deliver(text: str, output: Path | None) -> None:
-    """Write text to a file, atomically, or to stdout."""
+    """Write text to a file, atomically, or to stdout; a file named ``.gz`` is compressed."""
     line = text if text.endswith("\n") else text + "\n"
     if output is None:
         if sys.stdout is None:
             raise ResourceError("stdout is closed; write to a file with --output")
         sys.stdout.write(line)
         return
-    write_atomically(output, line.encode("utf-8"))
+    data = line.encode("utf-8")
+    is_packed = output.suffix.lower() == ".gz"
+    write_atomically(output, gzip.compress(data, mtime=0) if is_packed else data)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from outperform.data.outcomes import Outcomes
     from outperform.data.scores import Scores
     from outperform.inference.suite import Suite
+    from outperform.io.logs.read import CountedFile
     from outperform.metrics.metric import Metric
 
     Data = TypeVar("Data", Outcomes, Scores, Suite)
@@ -88,6 +89,14 @@ class Ungrouped:
         bool,
         o.in_data("--latest", help="Keep only the newest log of each model and task."),
     ] = False
+    last: Annotated[
+        str | None,
+        o.in_data(metavar="DAYS", help="Of counts by day: only the last days, e.g. 7d or 4w."),
+    ] = None
+    since: Annotated[
+        str | None,
+        o.in_data(metavar="DATE", help="Of counts by day: only from this day on."),
+    ] = None
     count: Annotated[
         str | None,
         o.in_data(metavar="COLUMN", help="Column with the number of items each row represents."),
@@ -358,6 +367,19 @@ def read_logs(
     with shown("reading"):
         data = read(sources[0] if len(sources) == 1 else list(sources), **keywords)
     return chosen_models(data, models, ", ".join(sources))
+
+
+def counted_logs(
+    sources: Sequence[str], models: Models, by: Sequence[str] | None, reading: OneTable
+) -> CountedFile | None:
+    """Return the scores of evaluation logs as text for one file; None for other sources."""
+    if reading.format == "long" or not are_logs(sources, reading):
+        return None
+    from outperform.io.logs.read import count_logs
+
+    keywords = asked_of_logs(reading, by=by, models=models)
+    source = sources[0] if len(sources) == 1 else list(sources)
+    return count_logs(source, **{"format": None, **keywords})
 
 
 def asked_of_logs(reading: Ungrouped, **by: Any) -> dict[str, Any]:

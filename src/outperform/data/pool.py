@@ -285,6 +285,21 @@ class Slices:
         keys = tuple(self.keys[place] for place in occurring)
         return replace(self, keys=keys, table=replace(table, cells=cells))
 
+    def by_columns(self, by: Sequence[str], known: Mapping[str, str], *, n_labels: int) -> Slices:
+        """Sum over the slice columns that are not in ``by``; ``known`` has values of new ones."""
+        place_of = {column: place for place, column in enumerate(self.by)}
+        new = [
+            tuple(known[one] if one in known else key[place_of[one]] for one in by)
+            for key in self.keys
+        ]
+        keys = tuple(sorted(set(new)))
+        place = {key: code for code, key in enumerate(keys)}
+        codes = np.array([place[key] for key in new], dtype=np.int64)
+        cells = self.table.cells
+        columns = [codes[cells[:, 0]], *cells[:, 1:].T]
+        table = self.table._moved(columns, n_labels=max(n_labels, len(keys)))
+        return Slices(by=tuple(by), keys=keys, table=table)
+
     def _moved(self, columns: Sequence[IntArray], *, n_labels: int) -> Slices:
         columns = [self.table.cells[:, 0], *columns]
         table = self.table._moved(columns, n_labels=max(n_labels, len(self.keys)))

@@ -26,6 +26,7 @@ LOGS: Catalogue[LogFormat] = Catalogue(
         "deepeval": "outperform.io.logs.deepeval:FORMAT",
         "helm": "outperform.io.logs.helm:FORMAT",
         "long": "outperform.io.logs.long:FORMAT",
+        "counted-logs": "outperform.io.logs.counted:FORMAT",
     },
 )
 

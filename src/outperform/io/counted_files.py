@@ -10,20 +10,26 @@ import re
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 from urllib.parse import quote
 
+import numpy as np
+
 from outperform import _files as read
-from outperform.data.outcomes import Outcomes
+from outperform.data.outcomes import Outcomes, n_codes
+from outperform.data.pool import Slices
 from outperform.data.serialization import FORMAT
 from outperform.data.views import read_from
 from outperform.errors import DataError, OutperformError, UsageError, param
+from outperform.findings import listed
 from outperform.io.addresses import URL, Storage
 from outperform.io.compression import limited, most_unpacked
 from outperform.io.engine import workspace
 from outperform.io.formats import Dialect
-from outperform.io.paths import File, find_files
+from outperform.io.paths import File, find_files, stem
+from outperform.io.periods import PERIODS, Window, period
 from outperform.io.remote import found_at, is_remote, reached
 
 _JSON = Dialect(format="jsonl")
@@ -52,10 +58,24 @@ def read_shards(
     source: object,
     models: Sequence[str] | Mapping[str, str] | None,
     storage: Storage | None = None,
+    *,
+    by: Sequence[str] = (),
+    window: Window | None = None,
 ) -> Outcomes:
-    """Sum the outcomes of all files, in any order."""
+    """Sum the outcomes of all files, in any order.
+
+    Parameters
+    ----------
+    source, models, storage
+        Files, models and options as for :func:`outperform.read`.
+    by
+        Periods of the parts, and slice columns with which they were counted; empty for the latter.
+    window
+        Days to read. Default: all.
+    """
     total: Outcomes | None = None
     parts: dict[str, Part] = {}
+    outcomes_by_file: dict[str, Outcomes] = {}
     with workspace() as folder:
         files = find_files(source, replace(_JSON, storage=storage), folder=folder)
         other = next((file for file in files if not _is_shard(file)), None)
@@ -68,13 +88,58 @@ def read_shards(
             if part is not None:
                 parts[file.name] = part
             if outcomes is not None:
-                total = outcomes if total is None else _plus(total, outcomes, file.name)
+                outcomes_by_file[file.name] = outcomes
         for file in files:
             file.refuse_changes()
     refuse_twin_parts(parts)
+    if by or window is not None:
+        names = {
+            file: parts[file].name if file in parts else stem(file) for file in outcomes_by_file
+        }
+        outcomes_by_file = _of_periods(outcomes_by_file, names, by, window or Window())
+    for name, outcomes in outcomes_by_file.items():
+        total = outcomes if total is None else _plus(total, outcomes, name)
     if total is None:
         raise DataError(f"{files[0].name} and the files next to it contain no items")
     return _chosen(total, models)
+
+
+def _of_periods(
+    every: Mapping[str, Outcomes], names: Mapping[str, str], by: Sequence[str], window: Window
+) -> dict[str, Outcomes]:
+    """Return the outcomes of the days to read, with the requested slices."""
+    if window == Window() and not set(by) & set(PERIODS):
+        days: dict[str, date] = {}
+    else:
+        days = window.days([*names.values()])
+    chosen = {}
+    for file, outcomes in every.items():
+        if days and names[file] not in days:
+            continue
+        known = {unit: period(days[names[file]], unit) for unit in PERIODS if days and unit in by}
+        chosen[file] = _sliced(outcomes, by, known, file) if by else outcomes
+    return chosen
+
+
+def _sliced(outcomes: Outcomes, by: Sequence[str], known: Mapping[str, str], name: str) -> Outcomes:
+    """Return outcomes with slices by some columns they were counted by, and by known values."""
+    slices = outcomes.slices
+    columns = () if slices is None else slices.by
+    for column in by:
+        if column not in (*columns, *known):
+            counted_by = f"by {listed(columns)}" if columns else "without slices"
+            raise UsageError(
+                f"{name} was counted {counted_by}, so {column!r} must be passed when counting; "
+                f"here {param('by=')} can be {listed([*columns, *PERIODS])}"
+            )
+    if slices is None:
+        table = outcomes.tables[0]
+        keys: list[tuple[str, ...]] = [tuple(known[column] for column in by)]
+        cells = np.column_stack([np.zeros(len(table.cells), dtype=np.int64), table.cells])
+        new = Slices(by=tuple(by), keys=tuple(keys), table=replace(table, cells=cells))
+    else:
+        new = slices.by_columns(by, known, n_labels=n_codes(outcomes))
+    return replace(outcomes, slices=new)
 
 
 def _load(file: File) -> tuple[Part | None, Outcomes | None]:

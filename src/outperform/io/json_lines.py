@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from outperform._files import distinct
 from outperform.errors import DataError, param
 from outperform.io.columnar import Column, Scan, places, refuse_unreadable
 from outperform.io.csv_files import undecodable
-from outperform.io.engine import Engine, text
+from outperform.io.engine import Engine
+from outperform.io.engine import text as quoted
 from outperform.io.formats import Dialect
 from outperform.io.paths import File
 
+_scan_pairs: Callable[[str, int], tuple[Any, int]] = json.JSONDecoder(
+    object_pairs_hook=tuple
+).scan_once  # type: ignore[attr-defined]
+_ENDS = ("", "\n", "\r\n")
 _SAMPLE = 1_000  # number of first lines whose keys become the columns
 _LINE_BLOCK = 1 << 20
 _LONGEST_LINE = 1 << 24  # bytes per line, the engine's own limit
@@ -59,7 +65,7 @@ def _by_pointer(file: File, names: Sequence[str]) -> Scan:
         ),
         parameters=(file.path, file.packing or "uncompressed"),
         columns={
-            name: Column(f"CAST(json_extract(c0, {text(pointer)}) AS VARCHAR)", "json")
+            name: Column(f"CAST(json_extract(c0, {quoted(pointer)}) AS VARCHAR)", "json")
             for name, pointer in zip(names, pointers, strict=True)
         },
     )
@@ -102,6 +108,50 @@ def _objects(file: File) -> Iterator[dict[str, object]]:
             number += 1
             if line.strip():
                 yield _object(file, number, line)
+
+
+def keys_and_values(file: File) -> Iterator[tuple[tuple[str, ...], tuple[object, ...]]]:
+    """Yield the keys and values of each line's object, parsing each line once.
+
+    Lines with the same keys share one tuple of keys. Objects inside an object are tuples of pairs,
+    because building the unused ones as dictionaries, and checking their keys, would take a third
+    more time; :func:`whole` returns them in full.
+    """
+    keys: tuple[str, ...] | None = None
+    with file.open() as stream:
+        number = 0
+        while line := stream.readline(_LONGEST_LINE):
+            number += 1
+            try:
+                text = line.decode()
+                pairs, end = _scan_pairs(text, 0)
+                new_keys, values = zip(*pairs, strict=True)
+                if type(pairs) is tuple and text[end:] in _ENDS:
+                    if new_keys != keys and len(set(new_keys)) == len(new_keys):
+                        keys = new_keys
+                    if new_keys == keys:
+                        yield keys, values
+                        continue
+            except (ValueError, TypeError, RecursionError, StopIteration):
+                pass
+            if not line.isspace():
+                record = _object(file, number, line)  # the strict parser explains what is wrong
+                yield tuple(record), tuple(record.values())
+
+
+def whole(value: object) -> object:
+    """Return a value of :func:`keys_and_values` with dictionaries; a repeated key is an error.
+
+    Examples
+    --------
+    >>> whole((("lang", "de"), ("choices", [(("text", "yes"),)])))
+    {'lang': 'de', 'choices': [{'text': 'yes'}]}
+    """
+    if isinstance(value, tuple):
+        return distinct([(name, whole(inner)) for name, inner in value])
+    if isinstance(value, list):
+        return [whole(inner) for inner in value]
+    return value
 
 
 def _object(file: File, number: int, line: bytes) -> dict[str, object]:

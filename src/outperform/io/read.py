@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from time import perf_counter
 from typing import Any, Literal, TypedDict
 
@@ -450,6 +451,8 @@ class Reading(TypedDict, total=False):
     empty_is_label: bool
     skip_failed: bool
     latest: bool
+    last: str | None
+    since: str | date | None
     format: str | None
     dialect: DialectOptions | None
     storage_options: Mapping[str, Option] | None
@@ -482,6 +485,8 @@ def read(
     empty_is_label: bool = False,
     skip_failed: bool = False,
     latest: bool = False,
+    last: str | None = None,
+    since: str | date | None = None,
     format: str | None = None,
     dialect: DialectOptions | None = None,
     storage_options: Mapping[str, Option] | None = None,
@@ -578,6 +583,11 @@ def read(
     latest
         If there are several logs of the same model and task, keep only the newest and add a
         finding; otherwise raise an error.
+    last
+        For counts by day, such as a folder that ``count --update`` fills: how many days to read,
+        such as ``"7d"``, ``"4w"`` or ``"1m"`` (30 days), back from the newest day in the folder.
+    since
+        For counts by day: the first day to read, such as ``"2026-09-01"``.
     format
         ``"csv"``, ``"tsv"``, ``"jsonl"``, ``"parquet"`` or ``"arrow"``, if the file name does not
         show it; ``"lm-eval"`` for samples logged by lm-evaluation-harness, ``"inspect"`` for logs
@@ -626,6 +636,8 @@ def read(
         empty_is_label=empty_is_label,
         skip_failed=skip_failed,
         latest=latest,
+        last=last,
+        since=since,
         format=format,
         storage_options=Storage.of(storage_options),
         **check_options(dialect),

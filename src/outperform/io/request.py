@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
@@ -27,6 +28,7 @@ from outperform.io.join import GOLD, Join, OnMissing, join
 from outperform.io.logs.read import read_evaluations, recognized
 from outperform.io.logs.samples import LONG
 from outperform.io.paths import SUFFIXES, stem
+from outperform.io.periods import Window
 from outperform.io.sources import scheme_of
 from outperform.io.tables import Table, Where, check_columns, check_where, opened
 
@@ -56,6 +58,8 @@ class Request:
     on_null: OnNull = "raise"
     skip_failed: bool = False
     latest: bool = False
+    last: str | None = None
+    since: str | date | None = None
     format: str | None = None
     separator: str | None = None
     quote: str | None = '"'
@@ -78,7 +82,14 @@ class Request:
                 f"{self.weight!r} is passed as both {param('count=')}, the number of items per "
                 f"row, and {param('weight=')}, the weight of an item; pass only one of them"
             )
+        Window(last=self.last, since=self.since)
         self.dialect()
+
+    @property
+    def window(self) -> Window | None:
+        """Days to read; None for all."""
+        window = Window(last=self.last, since=self.since)
+        return None if window == Window() else window
 
     def _check_correct(self) -> None:
         if self.correct is None:
@@ -620,8 +631,14 @@ SOURCE_TYPES = (
     ),
     SourceType(
         _shards,
-        lambda source, request: read_shards(source, request.models, request.storage_options),
-        {"models", "storage_options"},
+        lambda source, request: read_shards(
+            source,
+            request.models,
+            request.storage_options,
+            by=request.slice_names,
+            window=request.window,
+        ),
+        {"models", "storage_options", "by", "last", "since"},
         lambda names: f"{names} cannot be used with counted outcomes, only when they are counted",
     ),
     SourceType(

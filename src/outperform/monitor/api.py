@@ -36,7 +36,7 @@ from outperform.inference.question import Looks
 from outperform.inference.spec import OfTwo, data_of
 from outperform.inference.views import chosen_metric
 from outperform.metrics.metric import MetricLike
-from outperform.monitor.batches import History, Seen, check_key, check_versions
+from outperform.monitor.batches import Seen, check_key, check_versions, history_of
 from outperform.monitor.drift import Change, find_change, statistics_of
 from outperform.monitor.result import Look, Stop, StopLike, look_at
 from outperform.monitor.text import (
@@ -62,6 +62,11 @@ def _value(value: float, *, sign: bool) -> str:
 def _with_findings(data: Seen, *findings: Finding | None) -> Seen:
     noticed = tuple(finding for finding in findings if finding is not None)
     return replace(data, findings=(*data.findings, *noticed)) if noticed else data
+
+
+def _in_slice(part: Seen, key: tuple[str, ...]) -> Seen:
+    assert isinstance(part, Outcomes)
+    return part.slice(*key)
 
 
 def _share(part: Seen, label: object) -> float:
@@ -162,7 +167,8 @@ class Monitor(Tabular):
     Parameters
     ----------
     folder
-        Folder of the batches.
+        Folder of the batches, or a folder that ``outperform count --update`` fills, whose parts
+        are then the batches, in order of their days.
     a, b
         Names of the two models in the batches.
     metric
@@ -278,7 +284,7 @@ class Monitor(Tabular):
         }  # fmt: skip
         self._prevalence = prevalence
         self._seed = seed_sequence(random_state)
-        self._history = History(self.folder, (a, b))
+        self._history = history_of(self.folder, (a, b))
         self._looks = []
         self._unanswered: dict[str, str] = {}
         self._made = 0  # Number of batches with a look, whether or not the look has a result.
@@ -532,6 +538,10 @@ class Monitor(Tabular):
         """Return the finding about batches that differ, with how and by how much."""
         cut, number = change.cut, change.look
         parts = [self._history.between(0, cut), self._history.between(cut, number)]
+        of_slice = ""
+        if change.slice is not None:
+            parts = [_in_slice(part, change.slice) for part in parts]
+            of_slice = f" of slice {', '.join(change.slice)!r}"
         before, since = (self._plain_values(part) for part in parts)
         moved = [abs(new - old) for old, new in zip(before, since, strict=True)]
         half = overall.rope.width / 2
@@ -553,7 +563,7 @@ class Monitor(Tabular):
             if change.statistic == "share"
             else "batches_differ/models",
             first=repr(keys[cut]),
-            newer=counted(parts[1].n, "items"),
+            newer=counted(parts[1].n, "items") + of_slice,
             older=counted(parts[0].n, "items"),
             changes=clauses(changes),
             chance=f"{math.exp(max(change.log_p, -700)):.0e}",

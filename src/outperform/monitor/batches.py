@@ -28,6 +28,11 @@ from outperform.data.serialization import SCORES, scores_from_dict, scores_to_js
 from outperform.data.sources import Source
 from outperform.data.views import read_from, scores_source
 from outperform.errors import DataError, OutperformError, UsageError, unknown_name
+from outperform.io.counted_files import ENDING, read_part, read_shards
+from outperform.io.logs.counted import COUNTED, LOGS
+from outperform.io.logs.read import read_evaluations
+from outperform.io.periods import day_of
+from outperform.io.store import SPEC
 
 SUFFIX = ".json"
 _LONGEST = 200  # bytes; file systems allow 255, and the name of a part is not longer
@@ -161,7 +166,7 @@ def load_batch(folder: Path, key: str) -> Batch:
     path = folder / f"{key}{SUFFIX}"
     try:
         data = path.read_bytes()
-        return Batch(key, _parsed(data, path.name), _digest(data), load_versions(folder, key))
+        return Batch(key, _parsed(data, path), _digest(data), load_versions(folder, key))
     except FileNotFoundError:
         raise DataError(f"file {path} does not exist") from None
     except OSError as error:
@@ -170,13 +175,15 @@ def load_batch(folder: Path, key: str) -> Batch:
         raise DataError(f"{path}: {error}") from error
 
 
-def _parsed(data: bytes, name: str) -> Seen:
+def _parsed(data: bytes, path: Path) -> Seen:
     plain = None
     with suppress(DataError):  # Outcomes.from_json explains what is wrong
         plain = parse(data)
     if isinstance(plain, dict) and plain.get("format") == SCORES:
         return Scores(**scores_from_dict(plain))
-    return read_from(Outcomes.from_json(data), name)
+    if isinstance(plain, dict) and plain.get("format") == LOGS:
+        return read_from(read_evaluations(path, format=COUNTED), path.name)
+    return read_from(Outcomes.from_json(data), path.name)
 
 
 def list_batches(folder: Path) -> Listing:
@@ -426,6 +433,49 @@ class History:
 
     def _selected(self, batch: Batch) -> Seen:
         return batch.outcomes.select(self.models)
+
+
+class Days(History):
+    """Parts of a folder that ``count --update`` fills, in order of their days, as batches."""
+
+    def __init__(self, folder: Path, models: tuple[str, str]) -> None:
+        super().__init__(folder, models)
+        self._last: tuple[str, str] = ("", "")
+        self._files: set[str] = set()
+
+    def store(
+        self, key: str, outcomes: Seen, versions: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        """Raise an error, because only the command fills the folder."""
+        raise UsageError(
+            f"{self.folder} is filled by 'outperform count --update'; add the batch {key!r} to "
+            "the files that it counts, or to another folder"
+        )
+
+    def refresh(self) -> None:
+        """Read new parts; a part of an earlier day than the last one read raises an error."""
+        new = {}
+        for entry in _entries(self.folder):
+            if entry.name.endswith(ENDING) and entry.name not in self._files:
+                part = read_part(Path(entry.path))
+                day = day_of(part.name)
+                new["" if day is None else day.isoformat(), part.name] = entry.path, part
+        for place, (path, part) in sorted(new.items()):
+            if place < self._last:
+                raise DataError(
+                    f"the part {part.name!r} arrived after {self._last[1]!r}, a later one; read "
+                    "the folder again, so that days are in order"
+                )
+            self._last = place
+            self._files.add(os.path.basename(path))
+            if part.items:
+                self._take(Batch(part.name, read_shards(path, None), part.outcomes))
+        self.left_out = dict(self._unfit)
+
+
+def history_of(folder: Path, models: tuple[str, str]) -> History:
+    """Return the batches of a folder, or the days of one that ``count --update`` fills."""
+    return Days(folder, models) if (folder / SPEC).exists() else History(folder, models)
 
 
 def _sum(first: Seen, second: Seen) -> Seen:

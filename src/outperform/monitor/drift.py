@@ -20,15 +20,17 @@ the smallest is used.
 
 At each look the cuts between older and newer batches lie near either end, at distances that grow by
 about 50% each time. The budget is divided equally among statistics, sides and cuts of a look, and
-among looks as 1 / ((j + 1)(j + 2) 2^j) with j = floor(log2 look). These add up to 1 over all looks,
-so by the union bound an unchanged folder ever raises an alarm with probability at most BUDGET.
+among the slices and the whole, if the batches have slices: within a slice, too, the newer items are
+a random subset. It is divided among looks as 1 / ((j + 1)(j + 2) 2^j) with j = floor(log2 look).
+These add up to 1 over all looks, so by the union bound an unchanged folder ever raises an alarm
+with probability at most BUDGET.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -73,6 +75,8 @@ class Statistic:
         random subset of each class.
     tests
         Number of statistics with this name that share a budget.
+    slice
+        Values of the slice columns, if only the units of one slice are included.
     """
 
     name: str
@@ -82,6 +86,7 @@ class Statistic:
     stratum: IntArray | None = None
     label: object = None
     tests: int = 1
+    slice: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +107,8 @@ class Change:
         Statistic that differs most.
     label
         Class whose share differs, if the statistic is a share.
+    slice
+        Values of the slice columns, if the batches differ in one slice.
     """
 
     look: int
@@ -110,6 +117,7 @@ class Change:
     share: float
     statistic: str
     label: object = None
+    slice: tuple[str, ...] | None = None
 
 
 def spent_at(look: int) -> float:
@@ -165,7 +173,7 @@ def find_change(statistics: Sequence[Statistic], look: int) -> Change | None:
             if log_p < math.log(allowed) and (best is None or log_p < best.log_p):
                 best = Change(
                     look=look, cut=cut, log_p=log_p, share=share, statistic=statistic.name,
-                    label=statistic.label,
+                    label=statistic.label, slice=statistic.slice,
                 )  # fmt: skip
     return best
 
@@ -449,7 +457,56 @@ def _label_statistics(spec: LabelSpec, batches: Sequence[Outcomes]) -> list[Stat
         statistics.append(stack.statistic("difference", slopes[0] - slopes[1], stratum=stratum))
     if not separate:
         statistics += _shares(total, stack)
-    return statistics
+    if total.slices is None or stack.pattern is not None or not total.paired or separate:
+        return statistics
+    return among_slices(statistics, _slice_statistics(total, batches, stack, slopes))
+
+
+def among_slices(whole: Sequence[Statistic], slices: Sequence[Statistic]) -> list[Statistic]:
+    """Return the statistics of all items and of slices, which share one budget equally."""
+    n_parts = 1 + len({statistic.slice for statistic in slices})
+    return [replace(one, tests=one.tests * n_parts) for one in (*whole, *slices)]
+
+
+def _slice_statistics(
+    total: Outcomes, batches: Sequence[Outcomes], stack: _Stack, slopes: Sequence[FloatArray]
+) -> list[Statistic]:
+    """Return each model's statistic and their difference in every slice of all batches."""
+    assert total.slices is not None
+    place = {key: number for number, key in enumerate(total.slices.keys)}
+    cells, counts, owner = [], [], []
+    for number, batch in enumerate(batches):
+        assert batch.slices is not None
+        table = batch.slices.table
+        codes = np.array([place[key] for key in batch.slices.keys], dtype=np.int64)
+        cells.append(
+            np.column_stack(
+                [codes[table.cells[:, 0]], _in_codes_of(total, batch)[table.cells[:, 1:]]]
+            )
+        )
+        counts.append(table.counts.astype(np.float64))
+        owner.append(np.full(len(table.counts), number))
+    all_cells, repeats = np.concatenate(cells), np.concatenate(counts)
+    batch_of = np.concatenate(owner)
+    # The slopes of the cells, which the batches have with and without slices.
+    which = distinct_rows(np.concatenate([stack.cells, all_cells[:, 1:]]))[1]
+    known = np.zeros((len(slopes), int(which.max()) + 1))
+    known[:, which[: len(stack.cells)]] = np.stack(slopes)
+    values = known[:, which[len(stack.cells) :]]
+    named = {"a": values[0]} | (
+        {"b": values[1], "difference": values[0] - values[1]} if len(values) == 2 else {}
+    )
+    order = np.argsort(all_cells[:, 0], kind="stable")
+    bounds = np.searchsorted(all_cells[order, 0], np.arange(len(place) + 1))
+    return [
+        Statistic(
+            name=name, values=value[rows], repeats=repeats[rows], owner=batch_of[rows], slice=key
+        )
+        for key, number in place.items()
+        for rows in (order[bounds[number] : bounds[number + 1]],)
+        for name, value in named.items()
+        if len(rows)
+    ]
 
 
 def _slopes(spec: LabelSpec, stack: _Stack, column: int) -> FloatArray:

@@ -23,7 +23,7 @@ from outperform.io.logs.samples import (
     Part,
     Samples,
     as_id,
-    as_text,
+    as_texts,
     contradiction,
     field_of,
     is_finite,
@@ -273,7 +273,7 @@ def _selection(rows: Sequence[Row], where: Where) -> Callable[[Row], bool]:
 def _texts(rows: Sequence[Mapping[str, object]]) -> dict[str, list[str | None]]:
     """Return the fields of all rows as text columns, without empty columns."""
     columns = {
-        name: [as_text(row.get(name)) for row in rows]
+        name: as_texts([row.get(name) for row in rows])
         for name in dict.fromkeys(name for row in rows for name in row)
     }
     return {name: values for name, values in columns.items() if set(values) != {None}}

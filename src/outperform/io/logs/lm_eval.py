@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from outperform._files import shown
 from outperform.errors import DataError, UsageError, param, unknown_name
-from outperform.io.engine import Engine
+from outperform.io.columnar import no_column
+from outperform.io.engine import workspace
 from outperform.io.formats import Dialect
+from outperform.io.json_lines import keys_and_values, whole
 from outperform.io.logs.format import LogFormat, read_json
 from outperform.io.logs.samples import (
     FailedLog,
@@ -23,14 +27,15 @@ from outperform.io.logs.samples import (
     as_grade,
     as_id,
     as_text,
+    as_texts,
     contradiction,
+    each_once,
     field_of,
     is_near,
     is_path,
-    loaded,
 )
-from outperform.io.paths import stem
-from outperform.io.tables import SEVERAL, Table, Where, opened
+from outperform.io.paths import find_files, stem
+from outperform.io.tables import SEVERAL, Where
 
 _NAME = re.compile(
     r"samples_(?P<task>.+?)(?:_(?P<when>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?))?\.jsonl(?:\.gz|\.zst)?"
@@ -41,6 +46,8 @@ _FIELDS = {
     "doc_hash", "prompt_hash", "target_hash", "task_name",
 }  # fmt: skip
 _RANDOM = re.compile("[a-z0-9_]{8}")  # folder that lm_eval creates for a model without a name
+# Most of a line; documents and lists of scores are handled at once.
+_UNUSED = ("arguments", "resps", "filtered_resps", "doc", "metrics")
 _HASHES = ("doc_hash",)  # of the question
 _GOLD = ("target", "target_hash")
 
@@ -85,10 +92,7 @@ class _LmEval(LogFormat):
         logs = _with_run_names([log for part in parts for log in _logs(part)])
         if "task" in conditions:
             logs = _of_tasks(logs, conditions.pop("task"))
-        are_files = all(is_path(log.source) for log in logs)  # a stream cannot be read twice
-        read, failed = _read(logs, score, conditions or None, fields, with_doc=not are_files)
-        if are_files and any(None in lines.questions.get("doc_hash", [None]) for _, lines in read):
-            read, failed = _read(logs, score, conditions or None, fields, with_doc=True)
+        read, failed = _read(logs, score, conditions or None, fields)
         _check_filters(read)
         if not conditions.keys() - {"filter"}:
             reasons = [_contradiction(log, lines) for log, lines in read]
@@ -98,7 +102,11 @@ class _LmEval(LogFormat):
                 if reason
             ]
             read = [entry for entry, reason in zip(read, reasons, strict=True) if not reason]
-        return [_samples(log, lines, conditions or None) for log, lines in read], failed
+        known: dict[str, dict[str, Item]] = {}
+        return [
+            _samples(log, lines, conditions or None, known.setdefault(log.task, {}))
+            for log, lines in read
+        ], failed
 
 
 FORMAT = _LmEval(
@@ -130,7 +138,7 @@ def _contradiction(log: Log, lines: _Lines) -> str | None:
         if reported is None or not _is_mean(results, log.task, score):
             continue
         try:
-            grades = [grade for grade in map(as_grade, values) if grade is not None]
+            grades = [grade for grade in each_once(as_grade, values) if grade is not None]
         except ValueError:
             continue
         if grades and not is_near(reported, sum(grades) / len(grades), within=1e-6):
@@ -148,71 +156,153 @@ def _is_mean(results: object, task: str, score: str) -> bool:
 
 
 def _read(
-    logs: Sequence[Log], score: str | None, where: Where, fields: Sequence[str], *, with_doc: bool
+    logs: Sequence[Log], score: str | None, where: Where, fields: Sequence[str]
 ) -> tuple[list[tuple[Log, _Lines]], list[FailedLog]]:
-    """Read all logs at once; if that fails, one by one, to report the faulty ones."""
-    try:
-        return list(zip(logs, _lines(logs, score, where, fields, with_doc), strict=True)), []
-    except DataError as error:
-        if len(logs) == 1:
-            return [], [FailedLog(logs[0].name, logs[0].model, str(error))]
-        if not all(is_path(log.source) for log in logs):
-            raise  # a stream cannot be read twice
-    parts = [_read([log], score, where, fields, with_doc=with_doc) for log in logs]
-    return [entry for entries, _ in parts for entry in entries], [
-        entry for _, failed in parts for entry in failed
-    ]
+    """Read all logs, each line once; return the logs that cannot be read as failed.
+
+    A log whose lines have no question hash is compared by its questions. They are kept from the
+    first such line on, and of all other logs only if they must be compared with it.
+    """
+    read: list[tuple[Log, _Lines]] = []
+    failed: list[FailedLog] = []
+    with workspace() as folder:
+        for log in logs:
+            is_stream = not is_path(log.source)  # it cannot be read twice
+            try:
+                read.append((log, _lines(log, score, where, fields, folder, with_doc=is_stream)))
+            except DataError as error:
+                failed.append(FailedLog(log.name, log.model, _single_list(log) or str(error)))
+        if any(_is_unhashed(lines) for _, lines in read):
+            read = [
+                (log, lines)
+                if "doc" in lines.questions
+                else (log, _lines(log, score, where, fields, folder, with_doc=True))
+                for log, lines in read
+            ]
+    return read, failed
+
+
+def _is_unhashed(lines: _Lines) -> bool:
+    """Return whether questions can only be compared as texts."""
+    return "doc" in lines.questions and None in lines.questions.get("doc_hash", [None])
 
 
 def _lines(
-    logs: Sequence[Log], score: str | None, where: Where, fields: Sequence[str], with_doc: bool
-) -> list[_Lines]:
-    for log in logs:
-        _check_lines(log)
-    sources = {str(index): log.source for index, log in enumerate(logs)}
-    with opened(sources, ("doc_id",), Dialect(format="jsonl")) as tables:
-        return tables.ask(
-            lambda opened_tables, engine: [
-                _lines_of(log, table, engine, score, where, fields, with_doc)
-                for log, table in zip(logs, opened_tables.values(), strict=True)
-            ]
-        )
-
-
-def _lines_of(
     log: Log,
-    table: Table,
-    engine: Engine,
     score: str | None,
     where: Where,
     fields: Sequence[str],
+    folder: str,
+    *,
     with_doc: bool,
 ) -> _Lines:
-    if "doc_id" not in table.names:
+    """Read one log; if the first line has no question hash, with its questions."""
+    (file,) = find_files(log.source, Dialect(format="jsonl"), folder=folder)
+    is_selected = _selection(where)
+    blocks: list[_Block] = []
+    docs: list[object] = []
+    metrics: dict[tuple[str, ...], None] = {}
+    shape: tuple[str, ...] | None = None
+    listed: object = None
+    for keys, values in keys_and_values(file):
+        if keys is not shape:
+            shape = keys
+            block = _Block(shape)
+            with_doc = with_doc or (not blocks and block.value("doc_hash", values) is None)
+            blocks.append(block)
+            pick, append = block.pick, block.rows.append
+        if is_selected is not None and not is_selected(dict(zip(keys, values, strict=True))):
+            continue
+        append(pick(values))
+        if fields or with_doc:
+            docs.append(whole(block.value("doc", values)))
+        if (names := block.value("metrics", values)) != listed:
+            listed = names
+            metrics[_as_metrics(names, log)] = None
+    file.refuse_changes()
+    known = list(dict.fromkeys(name for block in blocks for name in block.shape))
+    _check_names(log, known, where)
+    scores = _scores(log, known, metrics, score)
+
+    def column(name: str) -> list[Any]:
+        return [value for block in blocks for value in block.column(name)]
+
+    def texts(names: Sequence[str]) -> dict[str, list[str | None]]:
+        return {name: as_texts(column(name)) for name in names if name in known}
+
+    questions = texts(_HASHES)
+    if not with_doc and None in questions.get("doc_hash", []):
+        return _lines(log, score, where, fields, folder, with_doc=True)
+    if with_doc and "doc" in known:
+        questions["doc"] = as_texts(docs)
+    return _Lines(
+        filters=_filters(column("filter")) if "filter" in known else None,
+        ids=column("doc_id"),
+        questions=questions,
+        gold=texts(_GOLD),
+        scores={name: _wholes(column(name)) for name in scores},
+        fields={name: [field_of(doc, name) for doc in docs] for name in fields},
+    )
+
+
+class _Block:
+    """Lines with the same keys: one row per line, with a value for each key that may be used."""
+
+    def __init__(self, shape: tuple[str, ...]) -> None:
+        self.shape = shape
+        self.rows: list[Any] = []
+        self._names = [name for name in shape if name not in _UNUSED]
+        self._place = {name: place for place, name in enumerate(shape)}
+        places = [self._place[name] for name in self._names]
+        pick = itemgetter(*places) if places else tuple
+        # With one place, itemgetter returns the value and not a tuple.
+        self.pick = (lambda values: (pick(values),)) if len(places) == 1 else pick
+
+    def value(self, name: str, values: Sequence[object]) -> object:
+        """Return one of a line's values."""
+        return values[self._place[name]] if name in self._place else None
+
+    def column(self, name: str) -> list[Any]:
+        """Return a column of the rows."""
+        if name not in self._names:
+            return [None] * len(self.rows)
+        return [*map(itemgetter(self._names.index(name)), self.rows)]
+
+
+def _wholes(values: list[object]) -> list[object]:
+    return [whole(value) if isinstance(value, (tuple, list)) else value for value in values]
+
+
+def _check_names(log: Log, known: Sequence[str], where: Where) -> None:
+    """Raise an error if lines lack ids, or the fields of a condition."""
+    if not known:
+        raise DataError(f"{log.name} has no rows")
+    if "doc_id" not in known:
         raise DataError(
             f"{log.name} is not a log of samples: its lines have no 'doc_id'; pass the "
             "samples_*.jsonl files that lm_eval writes with --log_samples"
         )
-    filters = _filters(table, where, engine)
-    scores = _scores(log, table, score, where, engine)
-    optional = [*_HASHES, *_GOLD, *(["doc"] if fields or with_doc else [])]
-    names = ["doc_id", *(name for name in optional if name in table.names), *scores]
-    query = table.select(names, where=where)
-    rows = engine.fetch(query.sql, query.parameters)
-    columns = [loaded(list(column)) for column in zip(*rows, strict=True)] or [[]] * len(names)
-    known = dict(zip(names, columns, strict=True))
+    for name in where or {}:
+        if name not in known:
+            raise UsageError(no_column(name, known, log.name))
 
-    def texts(which: Sequence[str]) -> dict[str, list[str | None]]:
-        return {name: [as_text(value) for value in known[name]] for name in which if name in known}
 
-    return _Lines(
-        filters=filters,
-        ids=known["doc_id"],
-        questions=texts((*_HASHES, *(["doc"] if with_doc else []))),
-        gold=texts(_GOLD),
-        scores={name: known[name] for name in scores},
-        fields={name: [field_of(value, name) for value in known.get("doc", [])] for name in fields},
-    )
+def _selection(where: Where) -> Callable[[Mapping[str, object]], bool] | None:
+    """Return a function that selects lines by the texts of their values; None for all lines."""
+    if not where:
+        return None
+    selected = {
+        name: {_text(allowed) for allowed in (value if isinstance(value, SEVERAL) else [value])}
+        for name, value in where.items()
+    }
+    return lambda record: all(_text(record.get(name)) in texts for name, texts in selected.items())
+
+
+def _text(value: object) -> str | None:
+    """Return a value of a condition or a line as text; None for a missing value."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return as_text(whole(value))
 
 
 def _check_filters(read: Sequence[tuple[Log, _Lines]]) -> None:
@@ -237,11 +327,14 @@ def _check_filters(read: Sequence[tuple[Log, _Lines]]) -> None:
             )
 
 
-def _samples(log: Log, lines: _Lines, where: Where) -> Samples:
+def _samples(log: Log, lines: _Lines, where: Where, known: dict[str, Item]) -> Samples:
+    """Return the samples of a log; ``known`` has the items of its task by id."""
     ids = lines.ids
     if not ids:
         raise DataError(f"{log.name} has no rows" + (" left after where" if where else ""))
-    keys = [as_id(key, column="doc_id", name=log.name) for key in ids]
+    keys = [
+        str(key) if type(key) is int else as_id(key, column="doc_id", name=log.name) for key in ids
+    ]
     if lines.filters is None and len(set(keys)) < len(keys):
         raise DataError(
             f"{log.name} has {len(keys)} lines for {len(set(keys))} items but does not name their "
@@ -253,7 +346,7 @@ def _samples(log: Log, lines: _Lines, where: Where) -> Samples:
         name=log.name,
         turn=log.turn,
         origin="lm-eval",
-        items=[Item(log.task, key) for key in keys],
+        items=[known.get(key) or known.setdefault(key, Item(log.task, key)) for key in keys],
         epochs=[1] * len(ids),
         questions=lines.questions,
         gold=lines.gold,
@@ -263,33 +356,30 @@ def _samples(log: Log, lines: _Lines, where: Where) -> Samples:
     )
 
 
-def _filters(table: Table, where: Where, engine: Engine) -> list[str] | None:
-    """Return the filter of each answer; newer versions write one line per filter."""
-    if "filter" not in table.names:
-        return None
-    query = table.select(("filter",), where=where)
-    rows = engine.fetch(f"SELECT DISTINCT k0 FROM ({query.sql}) ORDER BY k0", query.parameters)
-    return [str(name) for name in loaded([row[0] for row in rows])]
+def _filters(values: Sequence[object]) -> list[str]:
+    """Return the distinct filters; newer versions write one line per filter."""
+    return sorted({str(whole(value)) for value in dict.fromkeys(values)})
+
+
+def _as_metrics(value: object, log: Log) -> tuple[str, ...]:
+    """Return the names of a line's scores; none if it does not list them."""
+    if isinstance(value, list):
+        return tuple([name for name in value if isinstance(name, str)])
+    if value is None:
+        return ()
+    raise DataError(f"{log.name}: 'metrics' must be a list of names; got {shown(whole(value))}")
 
 
 def _scores(
-    log: Log, table: Table, score: str | None, where: Where, engine: Engine
+    log: Log, known: Sequence[str], metrics: Iterable[tuple[str, ...]], score: str | None
 ) -> tuple[str, ...]:
     """Return the scores to read: the requested one, or all."""
-    known = dict.fromkeys(name for name in table.names if name not in _FIELDS)
-    if "metrics" in table.names:
-        query = table.select(("metrics",), where=where)
-        rows = engine.fetch(f"SELECT DISTINCT k0 FROM ({query.sql}) ORDER BY k0", query.parameters)
-        lists = [names for names in loaded([row[0] for row in rows]) if names is not None]
-        invalid = next((names for names in lists if not isinstance(names, list)), None)
-        if invalid is not None:
-            raise DataError(f"{log.name}: 'metrics' must be a list of names; got {shown(invalid)}")
-        listed = [name for names in lists for name in names if isinstance(name, str)]
-        known = dict.fromkeys(name for name in listed if name in table.names) or known
+    listed = dict.fromkeys(name for names in sorted(metrics) for name in names if name in known)
+    names = listed or dict.fromkeys(name for name in known if name not in _FIELDS)
     if score is None:
-        return tuple(known)
-    if score not in known:
-        raise UsageError(f"{log.name}: {unknown_name('score', score, known)}")
+        return tuple(names)
+    if score not in names:
+        raise UsageError(f"{log.name}: {unknown_name('score', score, names)}")
     return (score,)
 
 
@@ -360,16 +450,18 @@ def _log(part: Part, path: Path, outer: str | None) -> Log:
     return Log(model, part.turn, task, name, name, when, outer)
 
 
-def _check_lines(log: Log) -> None:
-    """Raise an error for a single list of all samples, as written by the oldest versions."""
-    if not is_path(log.source) or not (path := Path(log.source)).is_file():
-        return  # the reader reports the error
-    with path.open("rb") as stream:
+def _single_list(log: Log) -> str | None:
+    """Return the reason if a log is one list of all samples, as written by the oldest versions."""
+    if not is_path(log.source):
+        return None
+    path = Path(log.source)
+    with suppress(OSError), path.open("rb") as stream:
         if stream.read(64).lstrip()[:1] == b"[":
-            raise DataError(
+            return (
                 f"{os.fspath(path)} is a single list, as written by lm_eval before 0.4.3; convert "
                 f"it to one object per line, e.g. with: jq -c '.[]' {path.name}"
             )
+    return None
 
 
 def _of_tasks(logs: Sequence[Log], tasks: object) -> list[Log]:

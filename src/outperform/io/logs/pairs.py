@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from outperform._files import shown
@@ -12,7 +14,7 @@ from outperform.errors import DataError, UsageError, either, param, unknown_name
 from outperform.findings import Finding, clauses, counted, finding
 from outperform.io.group_by import OnNull
 from outperform.io.join import OnMissing
-from outperform.io.logs.samples import LONG, Item, Samples, as_grade, is_right
+from outperform.io.logs.samples import LONG, Item, Samples, as_grade, each_once, is_right
 
 _EXAMPLES = 5
 
@@ -28,6 +30,10 @@ class Kind:
     says: str
     looks: str
     otherwise: Callable[[], str]
+
+    def grades(self, values: Sequence[Any]) -> list[float | None]:
+        """Return the grade of each value; ValueError as in ``read``."""
+        return each_once(self.read, values)
 
 
 RIGHT = Kind(
@@ -134,10 +140,10 @@ def _full_name(every: Sequence[Samples], score: str) -> str:
 
 def _is_of(samples: Samples, score: str, kind: Kind) -> bool:
     try:
-        grades = {kind.read(value) for value in samples.scores[score]}
+        grades = kind.grades(samples.scores[score])
     except ValueError:
         return False
-    return grades != {None}
+    return grades.count(None) < len(grades)
 
 
 def _is_boolean(every: Sequence[Samples], score: str) -> bool:
@@ -146,6 +152,9 @@ def _is_boolean(every: Sequence[Samples], score: str) -> bool:
 
 
 def _check_values(samples: Samples, score: str, kind: Kind) -> None:
+    with suppress(ValueError):
+        kind.grades(samples.scores[score])
+        return
     for item, value in zip(samples.items, samples.scores[score], strict=True):
         try:
             kind.read(value)
@@ -223,11 +232,11 @@ def pair(
     by_model: dict[str, list[Samples]] = {}
     for samples in every:
         by_model.setdefault(samples.model, []).append(samples)
-    answers = {model: _answers(runs, score, kind) for model, runs in by_model.items()}
-    known = {answer for scored in answers.values() for answer in scored}
+    only: dict[Item, Answer] = {}
+    answers = {model: _answers(runs, score, kind, only) for model, runs in by_model.items()}
     naming = Naming(
-        several_tasks=len({answer.item.task for answer in known}) > 1,
-        repeated=any(answer.number > 1 for answer in known),
+        several_tasks=len({item.task for samples in every for item in samples.items}) > 1,
+        repeated=any(answer.number > 1 for scored in answers.values() for answer in scored),
     )
     compared = compare_items(every, naming)
     names = {model: _unscored_logs(runs, score, kind) for model, runs in by_model.items()}
@@ -311,28 +320,32 @@ def _field(every: Sequence[Samples], name: str, answers: Sequence[Answer]) -> li
     return values
 
 
-def _answers(runs: Sequence[Samples], score: str, kind: Kind) -> Answers:
-    """Return the answers of one model; answers to the same item are numbered in order."""
-    rows = [
-        (item, samples.turn, epoch, value, samples.name)
-        for samples in runs
-        for item, epoch, value in zip(
-            samples.items, samples.epochs, samples.scores[score], strict=True
-        )
-    ]
-    _check_unique([(item, turn, epoch) for item, turn, epoch, *_ in rows], runs)
+def _answers(runs: Sequence[Samples], score: str, kind: Kind, only: dict[Item, Answer]) -> Answers:
+    """Return the answers of one model; answers to the same item are numbered in order.
+
+    The only answers to items are shared by all models, in ``only``.
+    """
+    grades = [grade for samples in runs for grade in kind.grades(samples.scores[score])]
+    items = [item for samples in runs for item in samples.items]
+    if len(set(items)) == len(items):
+        answers = [only.get(item) or only.setdefault(item, Answer(item, 1)) for item in items]
+        return dict(zip(answers, grades, strict=True))
+    turns = [samples.turn for samples in runs for _ in samples.items]
+    epochs = [epoch for samples in runs for epoch in samples.epochs]
+    keys = [*zip(items, turns, epochs, strict=True)]
+    _check_unique(keys, runs)
     numbers: Counter[Item] = Counter()
-    answers: Answers = {}
-    for item, _, _, value, _ in sorted(rows, key=lambda row: row[:3]):
+    numbered: Answers = {}
+    for (item, *_), grade in sorted(zip(keys, grades, strict=True), key=itemgetter(0)):
         numbers[item] += 1
-        answers[Answer(item, numbers[item])] = kind.read(value)
-    return answers
+        numbered[Answer(item, numbers[item])] = grade
+    return numbered
 
 
 def _check_unique(keys: Sequence[tuple[Item, int, int]], runs: Sequence[Samples]) -> None:
-    times = Counter(keys)
-    if len(times) == len(keys):
+    if len(set(keys)) == len(keys):
         return
+    times = Counter(keys)
     repeated = sorted(key for key, number in times.items() if number > 1)
     naming = Naming(
         several_tasks=len({item.task for item, *_ in keys}) > 1,
@@ -425,18 +438,41 @@ def _differences(
     every: Sequence[Samples], aspect: _Aspect
 ) -> Iterator[tuple[Samples, list[_Difference]]]:
     """Yield the samples that differ from earlier ones, with the differences."""
-    first: dict[tuple[str, Item], tuple[str, Samples]] = {}
-    for samples in every:
+    known: dict[str, dict[Item, str]] = {}
+    last: dict[tuple[str, str], tuple[list[Item], list[str | None]]] = {}
+    for k, samples in enumerate(every):
         other: dict[int, _Difference] = {}
         for column, values in aspect.columns(samples).items():
+            # Usually, the models' logs of a task have the same items in the same order.
+            place = column, samples.items[0].task if samples.items else ""
+            if last.get(place) == (samples.items, values):
+                continue
+            last[place] = samples.items, values
+            first = known.setdefault(column, {})
+            before = [*map(first.get, samples.items)]
+            if before == values:
+                continue
+            pairs = zip(samples.items, values, strict=True)
+            new = {item: value for item, value in pairs if value is not None}
+            if len(new) == len(values) and before.count(None) == len(before):
+                first |= new
+                continue
             for row, (item, value) in enumerate(zip(samples.items, values, strict=True)):
-                if value is None:
-                    continue
-                known, before = first.setdefault((column, item), (value, samples))
-                if known != value:
-                    other.setdefault(row, _Difference(item, column, value, known, before))
+                if value is not None and value != first.setdefault(item, value):
+                    log = _first_with(every[: k + 1], aspect, column, item)
+                    other.setdefault(row, _Difference(item, column, value, first[item], log))
         if other:
             yield samples, list(other.values())
+
+
+def _first_with(every: Sequence[Samples], aspect: _Aspect, column: str, item: Item) -> Samples:
+    """Return the first samples with a value in a column of an item."""
+    return next(
+        samples
+        for samples in every
+        for one, value in zip(samples.items, aspect.columns(samples).get(column, ()), strict=False)
+        if one == item and value is not None
+    )
 
 
 def _different_items(samples: Samples, other: Sequence[_Difference], aspect: _Aspect) -> DataError:
@@ -509,7 +545,7 @@ def _not_compared(every: Sequence[Samples], aspect: _Aspect) -> list[Item]:
 
 def _unscored_logs(runs: Sequence[Samples], score: str, kind: Kind) -> str:
     """Return the names of some logs with answers without a score."""
-    without = [run for run in runs if any(kind.read(value) is None for value in run.scores[score])]
+    without = [run for run in runs if None in kind.grades(run.scores[score])]
     return " and ".join(dict.fromkeys(run.name for run in without[:_EXAMPLES]))
 
 
@@ -551,7 +587,7 @@ def _without_partner(
     answers: Mapping[str, Answers], naming: Naming, on_missing: OnMissing
 ) -> tuple[Finding, ...]:
     """Raise an error for answers missing from some models, or drop these with a finding."""
-    every = {answer for scored in answers.values() for answer in scored}
+    every: set[Answer] = set().union(*answers.values())
     missing = {model: every - scored.keys() for model, scored in answers.items()}
     faults = [
         f"{model!r} lacks {len(lacking)}, e.g. {naming.of(lacking)}"

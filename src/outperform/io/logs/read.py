@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import zlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -15,8 +17,10 @@ from outperform.errors import DataError, UsageError, param, unknown_name
 from outperform.findings import Finding, clauses, finding
 from outperform.io.addresses import masked
 from outperform.io.catalogue import LOGS
+from outperform.io.compression import magic
 from outperform.io.group_by import OnNull
 from outperform.io.join import OnMissing
+from outperform.io.logs.counted import COUNTED, counted_text
 from outperform.io.logs.format import LogFormat
 from outperform.io.logs.pairs import (
     GRADE,
@@ -68,24 +72,45 @@ def _shared_format(paths: Sequence[Path], formats: Sequence[LogFormat]) -> str |
     for path in paths:
         names = by_name(path)
         with suppress(OSError):  # the reader will report the error
-            for inside in files_under(path) if path.is_dir() else ():
-                names |= by_name(inside)
+            inside = list(files_under(path)) if path.is_dir() else []
+            for file in inside:
+                names |= by_name(file)
                 if len(names) > 1:
                     break
-            if not names and path.is_file():
-                with path.open("rb") as stream:
-                    start = stream.read(_START)
-                names = {
-                    log_format.name
-                    for log_format in formats
-                    if log_format.start is not None
-                    and (path.suffix in (".json", ".jsonl") or log_format.is_log(path))
-                    and log_format.start.match(start)
-                }
+            if not names:
+                names = _by_start(inside if inside else [path], formats)
         if len(names) != 1:
             return None
         shared |= names
     return shared.pop() if len(shared) == 1 else None
+
+
+def _by_start(paths: Sequence[Path], formats: Sequence[LogFormat]) -> set[str]:
+    """Return the format that the first bytes of all files show, if any."""
+    shared: set[str] | None = None
+    for path in paths:
+        start = _start_of(path)
+        names = {
+            log_format.name
+            for log_format in formats
+            if log_format.start is not None
+            and (path.suffix in (".json", ".jsonl") or log_format.is_log(path))
+            and log_format.start.match(start)
+        }
+        shared = names if shared is None else shared & names
+        if not shared:
+            return set()
+    return shared or set()
+
+
+def _start_of(path: Path) -> bytes:
+    with path.open("rb") as stream:
+        start = stream.read(_START)
+    if magic(start) != "gzip":
+        return start
+    with suppress(EOFError, zlib.error, gzip.BadGzipFile), gzip.open(path) as unpacked:
+        start = unpacked.read(_START)
+    return start
 
 
 def read_evaluations(source: object, **options: Any) -> Outcomes:
@@ -101,6 +126,42 @@ def read_grades(source: object, **options: Any) -> Scores:
     paired = _read(source, GRADE, **options)
     data = Scores.from_values(paired.scores, groups=paired.groups, ids=paired.ids)
     return replace(data, findings=paired.findings + data.findings, sources=(paired.score,))
+
+
+class CountedFile(NamedTuple):
+    """Content of a file of counts, with the names of the models and what was noticed."""
+
+    text: str
+    models: tuple[str, ...]
+    findings: tuple[Finding, ...] = ()
+
+
+def count_logs(
+    source: object,
+    *,
+    by: Sequence[str] = (),
+    groups: str | None = None,
+    on_missing: OnMissing = "raise",
+    on_null: OnNull = "raise",
+    **options: Any,
+) -> CountedFile:
+    """Return the content of a file of counted logs, which every function reads like the logs.
+
+    Parameters
+    ----------
+    source
+        Logs, as for :func:`outperform.read`.
+    by, groups
+        Fields of the items to keep, besides task and id.
+    on_missing, on_null
+        Ignored, because answers are paired when the file is read.
+    **options
+        Other options of :func:`outperform.read` for logs.
+    """
+    fields = [name for name in dict.fromkeys((*by, groups)) if name is not None and name not in OWN]
+    loaded = _load(source, RIGHT, by=fields, **options)
+    models = tuple(dict.fromkeys(samples.model for samples in loaded.samples))
+    return CountedFile(counted_text(loaded.samples, fields), models, loaded.findings)
 
 
 def read_tasks(
@@ -210,7 +271,8 @@ def _load(
     recognition: tuple[Finding, ...] = ()
     if format is None:
         format = recognized(source) or ""
-        recognition = (finding("logs_recognized", format=format),)
+        if format != COUNTED:
+            recognition = (finding("logs_recognized", format=format),)
     log_format = LOGS.get(format)
     fields = [name for name in dict.fromkeys((*by, groups)) if name is not None]
     if format != LONG:
@@ -222,6 +284,8 @@ def _load(
         )
     name = called if isinstance(called, str) else None
     every, failed = log_format.load(parts, score=name, where=where, fields=fields, **long)
+    if every and every[0].origin != log_format.name:  # counted logs
+        log_format = LOGS.get(every[0].origin)
     default = log_format.right if kind is RIGHT else log_format.grade
     if called is None and any(default in samples.scores for samples in every):
         name = default

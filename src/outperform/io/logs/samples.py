@@ -81,27 +81,30 @@ class Samples:
         if len(tasks) == 1:
             return dict.fromkeys(tasks, self)
 
-        def of_task(task: str) -> Samples:
-            rows = [k for k, item in enumerate(self.items) if item.task == task]
+        places: dict[str, list[int]] = {task: [] for task in tasks}
+        for place, item in enumerate(self.items):
+            places[item.task].append(place)
+        return {task: self.rows(rows) for task, rows in places.items()}
 
-            def only(values: list[Any]) -> list[Any]:
-                return [values[k] for k in rows]
+    def rows(self, rows: Sequence[int]) -> Samples:
+        """Return the samples in some rows."""
 
-            def each(columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
-                return {name: only(values) for name, values in columns.items()}
+        def only(values: list[Any]) -> list[Any]:
+            return [values[row] for row in rows]
 
-            return replace(
-                self,
-                items=only(self.items),
-                epochs=only(self.epochs),
-                scores=each(self.scores),
-                questions=each(self.questions),
-                gold=each(self.gold),
-                prompts=each(self.prompts),
-                fields=each(self.fields),
-            )
+        def each(columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
+            return {name: only(values) for name, values in columns.items()}
 
-        return {task: of_task(task) for task in tasks}
+        return replace(
+            self,
+            items=only(self.items),
+            epochs=only(self.epochs),
+            scores=each(self.scores),
+            questions=each(self.questions),
+            gold=each(self.gold),
+            prompts=each(self.prompts),
+            fields=each(self.fields),
+        )
 
 
 class FailedLog(NamedTuple):
@@ -169,6 +172,23 @@ def is_right(value: object) -> bool | None:
     if isinstance(value, (bool, int, float)) and value in (0, 1):
         return bool(value)
     raise ValueError(f"{shown(value)} is neither right nor wrong")
+
+
+def each_once(
+    parse_one: Callable[[Any], float | None], values: Sequence[Any]
+) -> list[float | None]:
+    """Return the parsed values; equal values are parsed once.
+
+    Examples
+    --------
+    >>> each_once(as_grade, ["C", "I", "C", 0.5])
+    [1.0, 0.0, 1.0, 0.5]
+    """
+    try:
+        known = {value: parse_one(value) for value in set(values)}
+    except TypeError:  # lists and objects
+        return [*map(parse_one, values)]
+    return [known[value] for value in values]
 
 
 def loaded(values: list[Any]) -> list[Any]:
@@ -249,6 +269,11 @@ def as_text(value: object) -> str | None:
     if isinstance(value, str):
         return value
     return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
+
+
+def as_texts(values: Sequence[object]) -> list[str | None]:
+    """Return values as :func:`as_text` does."""
+    return [value if type(value) is str else as_text(value) for value in values]
 
 
 def field_of(record: object, name: str) -> object:
