@@ -18,8 +18,9 @@ from outperform.inference.spec import Data, data_of, refuse_counted, selected
 from outperform.io.frames import fetch_columns, known_frame
 from outperform.io.group_by import or_label
 from outperform.io.logs.read import recognized
-from outperform.io.read import numbers_of, read, read_repeated, read_rows
+from outperform.io.read import numbers_of, read, read_repeated, read_rows, read_sums
 from outperform.io.request import LongLayout, column_names
+from outperform.metrics.added_up import stored_rows
 from outperform.metrics.metric import MetricLike
 
 
@@ -164,6 +165,11 @@ def _read_columns(
         _refuse_texts(columns, models, metric, verb)
     else:
         try:
+            summed = stored_rows(metrics.get_score(metric)) is not None and sample_weight is None
+            if summed and isinstance(source, (str, os.PathLike)):
+                sums = read_sums(source, models, truth=truth, groups=groups, missing=missing)
+                if sums is not None:
+                    return sums
             columns = read_columns(source, [*models, *others], missing=missing)
         except UsageError:  # no such column: the models may be values of a column instead
             if not hasattr(source, "read"):  # an open file has been read by now

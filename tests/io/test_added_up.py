@@ -141,3 +141,15 @@ def test_equal_rows_have_no_influence(tmp_path):
     seen = op.read_scores(path, models=["a", "b"], keep="sums")
     c = op.compare(seen, "a", "b", metric="mean", rope=0.01)
     assert (c.observed, c.sd) == (0.25, 0.0)
+
+
+def test_functions_that_take_a_file_add_it_up(source, monkeypatch):
+    monkeypatch.setattr(added_up, "MOST_ROWS", 5_000)
+    asked = {"rope": 0.01, "random_state": 1, "n_draws": 500}
+    c = op.compare(source, "a", "b", metric="rmse", truth="y", **asked)
+    assert c.spec.data.moments is not None
+    assert c.spec.n == N
+    rows = op.estimate(source, "a", metric="median", n_draws=100)
+    assert rows.observed == np.quantile(COLUMNS["a"], 0.5, method="inverted_cdf")
+    with pytest.raises(UsageError, match="no column 'zz'"):
+        op.compare(source, "a", "zz", metric="mean", **asked)

@@ -242,6 +242,27 @@ def _added_up(
     return Scores._of_moments(moments, findings=(*table.findings, *findings), sources=sources)
 
 
+def read_sums(
+    source: str | os.PathLike[str],
+    models: Sequence[str],
+    *,
+    truth: str | None,
+    groups: str | None,
+    missing: MissingTexts,
+) -> Scores | None:
+    """Return scores of a file that the engine added up; None if it has too few rows for that."""
+    roles = ScoreColumns(
+        models={name: name for name in models},
+        truth=truth,
+        groups=groups,
+        where=None,
+        on_null="raise",
+    )
+    dialect = Dialect(columns=roles.names, missing=missing)
+    with opened({"": source}, roles.names, dialect) as tables:
+        return tables.ask(lambda by_name, engine: _added_up(by_name[""], roles, engine, None))
+
+
 def _without_null(
     rows: dict[str, list[Any]],
     names: Sequence[str],
