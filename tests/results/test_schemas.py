@@ -73,6 +73,11 @@ def monitor(folder):
 
 SUITE = op.Suite({"one": BINARY, "two": BINARY}, metrics="accuracy", ropes=0.01)
 
+def noise():
+    """Return the noise between two runs."""
+    return op.noise_floor({"a": A == TRUTH, "b": B == TRUTH}, n_draws=500, random_state=0)
+
+
 RESULTS = {
     "comparison of two classes": lambda: compare(BINARY, "a", "b"),
     "comparison of classes": lambda: compare(CLASSES, X, Y),
@@ -108,6 +113,11 @@ RESULTS = {
     "curve": lambda: compare(TRUTH, A * 0.8, B * 0.6, metric="roc_auc").curve("roc"),
     "ratio": lambda: compare(BINARY, "a", "b").ratio(rope=0.05),
     "comparisons by class": lambda: compare(CLASSES, X, Y).by_class(),
+    "noise": noise,
+    "design": lambda: noise().plan(item_price=1.0, trial_price=0.1, budget=500.0),
+    "front": lambda: op.rank(TRUTH, {"a": A, "b": B, "c": C}, **FEW | {"metric": "recall"}).front(
+        "recall", "precision"
+    ),
     "ranking": lambda: op.rank(TRUTH, {"a": A, "b": B, "c": C}, **FEW),
     "suite": lambda: op.compare(SUITE, "a", "b", n_draws=500),
     "suite_ranking": lambda: op.rank(SUITE, n_draws=500),

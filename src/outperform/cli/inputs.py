@@ -17,9 +17,6 @@ from outperform.cli.exit_codes import shown
 from outperform.errors import UsageError, unknown_name
 from outperform.io.catalogue import LOGS
 from outperform.io.formats import FORMATS
-from outperform.io.logs.samples import LONG
-from outperform.io.read import read_repeated
-from outperform.io.request import column_names
 
 if TYPE_CHECKING:
     from outperform._typing import Label
@@ -770,6 +767,10 @@ def read_seen(
 
 def read_runs(sources: Sequence[str], models: Models, reading: Joined) -> Outcomes | Scores:
     """Read runs of one model: logs with one run per path, or columns of right, wrong or grades."""
+    from outperform.io.logs.samples import LONG
+    from outperform.io.read import read_repeated
+    from outperform.io.request import column_names
+
     if are_logs(sources, reading) and reading.format != LONG:
         names = [_stem(source.rstrip("/")) for source in sources]
         if len(set(names)) < len(names):

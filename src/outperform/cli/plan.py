@@ -235,7 +235,7 @@ def noise(
     Shows how often answers differ, how often a gate changes its result if nothing changed, the
     smallest difference that this design can show, and the flaky items.
 
-    Example: outperform noise run1/ run2/ run3/ --rope 0.02
+    Example: outperform noise preds.csv --truth label --model bert --model gpt --rope 0.02
     """
     data = read_runs(files, models, reading)
     with shown("drawing"):
