@@ -28,17 +28,17 @@ SHOWN = {
     """,
     op.Scores: """
         columns counts drawn findings from_arrays from_judged from_statistics from_targets
-        from_values from_votes group ids kind labels models n n_classes n_groups n_rows select
+        from_values from_votes group ids kind labels models moments n n_classes n_groups n_rows select
         sources truth values voted_on weights
     """,
     op.Comparison: TABLE
     + """
-        a accepted at_prevalence b bayes_factor by_class chain confusions curve decision details
+        a accepted any_look at_prevalence b bayes_factor by_class chain confusions curve decision details
         distribution draws mc_errors eti exact expected_coverage findings fragility hdi item_table
         mcnemar mcse mean metric more_data n n_effective names observed p_better p_equivalent
         p_greater p_h0 p_h1 p_worse plot plot_confusion plot_bayes_factor plot_models
         plot_rope_curve plot_runs
-        bayes_factor_point_null spec ratio regret rope rope_curve sd seed sensitivity signature
+        bayes_factor_point_null spec ratio regret rope rope_curve sd seed selection sensitivity signature
         to_datatree with_label_errors with_metric with_rope
     """,
     op.results.Estimate: TABLE
@@ -48,7 +48,7 @@ SHOWN = {
     """,
     op.results.Ranking: TABLE
     + """
-        compare differences draws findings leader metric n names p_best_not_tied p_rank
+        compare differences draws findings front leader metric n names p_best_not_tied p_rank
         pair unpooled_draws pair_table pairs plot plot_differences plot_matrix plot_ranks spec rope
         rows seed signature text tied decisions with_rope
     """,

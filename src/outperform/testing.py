@@ -101,12 +101,16 @@ def assert_level(
 
     Parameters
     ----------
-    y_true, candidate, metric, undecided, **options
+    y_true, candidate
         As for :func:`assert_not_worse`.
     at_least, at_most
         Thresholds, as for :func:`gate`.
+    metric
+        As for :func:`assert_not_worse`.
     guards
         Additional metrics that must reach a level, as for :func:`gate`.
+    undecided, **options
+        As for :func:`assert_not_worse`.
 
     Returns
     -------

@@ -73,6 +73,7 @@ def monitor(folder):
 
 SUITE = op.Suite({"one": BINARY, "two": BINARY}, metrics="accuracy", ropes=0.01)
 
+
 def noise():
     """Return the noise between two runs."""
     return op.noise_floor({"a": A == TRUTH, "b": B == TRUTH}, n_draws=500, random_state=0)

@@ -69,12 +69,14 @@ class Entry:
         Number of items.
     metric
         Name of the metric, with its class.
-    candidate, baseline
-        Names of the models; the baseline is None if only a level was required.
+    candidate
+        Name of the candidate.
     status
         ``"pass"``, ``"fail"`` or ``"undecided"``.
     mean, sd
         Posterior of candidate − baseline, with signs such that higher is better.
+    baseline
+        Name of the baseline; None if only a level was required.
     cut
         Difference above which the candidate could pass.
     margin
@@ -215,6 +217,8 @@ class Ledger(Plain, Notebook):
     ----------
     path
         The file. It need not exist yet.
+    metric
+        Metric whose decisions matter, if the file has those of several.
 
     Examples
     --------

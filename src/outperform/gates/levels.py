@@ -69,7 +69,13 @@ class Level(NamedTuple):
     value: float
 
     def within(self, metric: Metric) -> Level:
-        """Return the level; raise an error if the metric cannot reach it, or cannot miss it."""
+        """Return the level; raise an error if the metric cannot reach it, or cannot miss it.
+
+        Parameters
+        ----------
+        metric
+            The metric.
+        """
         if metric.bounds is None:
             return self
         low, high = metric.bounds

@@ -9,8 +9,8 @@ FEW_DISAGREEMENTS = 10
 # Errors of a class.
 FEW_ERRORS = 10
 FEW_GROUPS = 30
-# Units that carry a difference, from which an interval by normal theory is valid at every look: by
-# `python -m verification anytime`, from ten on it leaves the truth out in at most 3%.
+# Units that carry a difference, from which an interval by normal theory is used at every look;
+# `python -m verification anytime` measures how often it leaves the truth out at some look.
 FEW_FOR_ANY_LOOK = 30
 # Items whose influence carries a result. With normal influences, thirty groups are equivalent to
 # ten: their fourth moment is three.
