@@ -28,18 +28,18 @@ SHOWN = {
     """,
     op.Scores: """
         columns counts drawn findings from_arrays from_judged from_statistics from_targets
-        from_values from_votes group ids kind labels models moments n n_classes n_groups n_rows select
-        sources truth values voted_on weights
+        from_values from_votes group ids kind labels models moments n n_classes n_groups n_rows
+        select sources truth values voted_on weights
     """,
     op.Comparison: TABLE
     + """
-        a accepted any_look at_prevalence b bayes_factor by_class chain confusions curve decision details
-        distribution draws mc_errors eti exact expected_coverage findings fragility hdi item_table
-        mcnemar mcse mean metric more_data n n_effective names observed p_better p_equivalent
+        a accepted any_look at_prevalence b bayes_factor by_class chain confusions curve decision
+        details distribution draws mc_errors eti exact expected_coverage findings fragility hdi
+        item_table mcnemar mcse mean metric more_data n n_effective names observed p_better p_equivalent
         p_greater p_h0 p_h1 p_worse plot plot_confusion plot_bayes_factor plot_models
         plot_rope_curve plot_runs
-        bayes_factor_point_null spec ratio regret rope rope_curve sd seed selection sensitivity signature
-        to_datatree with_label_errors with_metric with_rope
+        bayes_factor_point_null spec ratio regret rope rope_curve sd seed selection sensitivity
+        signature to_datatree with_label_errors with_metric with_rope
     """,
     op.results.Estimate: TABLE
     + """

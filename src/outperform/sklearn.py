@@ -110,7 +110,7 @@ def simplest_equivalent(
         raise UsageError(f"metric must be the name of a score in cv_results_; got {metric!r}")
     return _Choice(
         metric=metric,
-        rope=Rope.from_param(rope),
+        rope=Rope.from_param(rope, bounds=(-1.0, 1.0) if rope is None else None),
         simplicity=simplicity,
         prob=check_prob(prob),
         test_share=test_share,

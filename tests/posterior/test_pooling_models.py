@@ -37,10 +37,18 @@ def shares(means, *, own=0.01, n=DRAWS, seed=0):
     return np.sin(joint(angles, paired(len(means), own=own), n=n, seed=seed)) ** 2
 
 
+def centres(means, covariance, spreads, *, outliers=(), wide=1.0):
+    eigen = np.linalg.eigh(covariance)
+    places = np.array(outliers, dtype=np.int64)
+    return hierarchical._centres(
+        np.array(means), *eigen, np.array(spreads), outliers=places, wide=wide
+    )
+
+
 def given(means, covariance, tau):
     """Return the spread that is known to be τ."""
     variances = np.full((1, len(means)), tau**2)
-    _, centre, centre_variance = hierarchical._centres(np.array(means), covariance, variances)
+    _, centre, centre_variance = centres(means, covariance, [tau])
     return Spread(variances, np.ones(1), centre, centre_variance)
 
 
@@ -87,12 +95,17 @@ def test_the_evidence_is_the_density_over_all_centres():
     """Three models of independent errors, the centre integrated by a fine sum."""
     means, own = np.array([0.80, 0.82, 0.77]), 0.02
     variances = np.array([[0.01**2] * 3, [0.05**2] * 3, [0.01**2, 0.3**2, 0.01**2]])
-    found, _, _ = hierarchical._centres(means, own**2 * np.eye(3), variances)
-    centres = np.linspace(-3, 5, 400_001)
+    found = np.concatenate(
+        [
+            centres(means, own**2 * np.eye(3), [0.01, 0.05])[0],
+            centres(means, own**2 * np.eye(3), [0.01], outliers=[1], wide=math.sqrt(0.0899))[0],
+        ]
+    )
+    grid = np.linspace(-3, 5, 400_001)
     expected = []
     for variance in variances:
         total = (variance + own**2)[:, None]
-        density = np.exp(-((means[:, None] - centres) ** 2) / (2 * total)) / np.sqrt(total)
+        density = np.exp(-((means[:, None] - grid) ** 2) / (2 * total)) / np.sqrt(total)
         expected.append(np.log(density.prod(axis=0).sum()))
     np.testing.assert_allclose(found - found[0], np.array(expected) - expected[0], atol=1e-6)
 

@@ -267,9 +267,13 @@ def _read(
 
 
 def _anchor(ledger: Path | None, models: Sequence[str], known: Sequence[str]) -> list[str]:
-    """Return the best release of the ledger if its answers are among the columns."""
-    anchor = None if ledger is None else op.Ledger(ledger).anchor
-    return [anchor] if anchor is not None and anchor in known and anchor not in models else []
+    """Return the best releases of the ledger, by any metric, whose answers are in the columns."""
+    if ledger is None:
+        return []
+    book = op.Ledger(ledger)
+    courses = [book.course(metric) for metric in {entry.metric for entry in book.entries}]
+    anchors = {course.anchor for course in courses if course is not None}
+    return sorted(name for name in anchors if name in known and name not in models)
 
 
 def _named(

@@ -46,6 +46,7 @@ COMMANDS = {
     "scorecard": "Compare two models on several metrics, or class by class.",
     "slices": "Compare two models on every slice, most concerning first.",
     "rank": "Rank models: the best, and those practically tied with it.",
+    "noise": "Measure the noise between runs of the same model.",
     "runs": "Compare two models over several training runs.",
     "cv-counts": "Compare two models from counts of blocked cross-validation.",
     "sensitivity": "Check whether other priors or ROPEs change the decision.",

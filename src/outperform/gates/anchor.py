@@ -12,6 +12,7 @@ from outperform.comparison.api import compare
 from outperform.comparison.result import Comparison
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
+from outperform.errors import UsageError, param
 from outperform.findings import Finding, counted, finding
 from outperform.gates.ledger import (
     BUDGET,
@@ -65,7 +66,8 @@ def with_ledger(
         ledger.append(entry)
         return gate
     main = gate.main
-    course = ledger.course(metric_name(main))
+    _check_names(entries, main, items)
+    course = ledger.course(metric_name(main), baseline=main.names[1])
     if course is not None and main.names[1] not in course.positions:
         course = None
     if course is not None and course.anchor == main.names[0]:  # it is the best release itself
@@ -76,6 +78,25 @@ def with_ledger(
     result = replace(gate, checks=(gate.checks[0], check, *gate.checks[1:]))
     ledger.append(_entry(result, main, check, direct, items, course, require))
     return result
+
+
+def _check_names(entries: tuple[Entry, ...], main: Comparison, items: str) -> None:
+    """Raise an error if a name stands for several models, which would start a course anew."""
+    new, old = main.names
+    if {new, old} == {"candidate", "baseline"}:
+        raise UsageError(
+            f"a ledger needs the names of the models; type gate(outcomes, 'v2', 'v1', "
+            f"{param('ledger=', 'gates.jsonl')}), with outcomes from op.read or "
+            "Outcomes.from_labels"
+        )
+    metric = metric_name(main)
+    for entry in entries:
+        same = (entry.candidate, entry.baseline, entry.metric) == (new, old, metric)
+        if same and entry.released and entry.items != items:
+            raise UsageError(
+                f"the ledger has released {new!r} against {old!r} before, on other items; give "
+                "every release a name of its own, such as its version"
+            )
 
 
 def _looked(ledger: Ledger, items: str, looks: int, n: int, candidate: str) -> Iterator[Finding]:
@@ -124,9 +145,16 @@ def _checked(
     if anchor == old:
         direct = main
     elif anchor in data.models and course is not None and items not in course.reused:
+        chosen = asked.get("chosen_from")
+        if isinstance(chosen, (Outcomes, Scores)) and anchor not in chosen.models:
+            asked = {**asked, "chosen_from": len(chosen.models)}
         direct = compare(data, new, anchor, rope=main.rope, **asked)
         noted = tuple(one for one in direct.findings if one.level == "serious")
-    if direct is not None:
+    widened = direct is not None and (direct.selection is not None or direct.any_look is not None)
+    if direct is not None and widened:
+        wide = compare(data, new, anchor, rope=main.rope, **{**asked, "hdi_prob": prob})
+        numbers = wide._summary
+    elif direct is not None:
         ordered = np.sort(direct.draws)
         numbers = summarize(ordered, direct.distribution, prob, signed=True, chain=direct.chain)
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from numbers import Integral
 from typing import Any, Unpack, overload
 
 from outperform import metrics
@@ -217,7 +218,8 @@ def gate(
         As for :func:`compare`: what the items belong to, and their importance weights.
     chosen_from
         As for :func:`compare`: all candidates, or how many there were, if this one was chosen by
-        its results on these items.
+        its results on these items. Of k candidates, each has the k-th part of the error
+        probability of a level.
     anytime
         Whether the gate is asked again as items arrive, until it passes or fails. Its intervals
         are then valid at every look, as in :func:`compare` with ``looks="any"``, and wider.
@@ -246,7 +248,7 @@ def gate(
     }
     process = check_process(chosen_from, "any" if anytime else "once")
     if is_process(process):
-        _check_process_of(y_true, baseline, at_least, at_most, guards)
+        _check_process_of(y_true, baseline, at_least, at_most, guards, anytime=anytime)
     over: dict[str, Any] = {"labels": labels, "pos_label": pos_label}
     missing = MissingTexts.from_param(na_values, empty_is_label)
     if isinstance(y_true, (Suite, Outcomes, Scores)) and missing != UNDECLARED:
@@ -307,12 +309,15 @@ def gate(
             compared = settled(compared, wanted, n_jobs)
             checks.append(Check(comparison=compared, require=wanted, guard=part))
         for level in levels if part is None else part.levels:
-            checks.append(level_check(outcomes, level, guard=part, **about, **shared))
+            checked_at = {"hdi_prob": _prob_of_level(shared["hdi_prob"], chosen_from)}
+            asked = {**about, **shared, **checked_at}
+            checks.append(level_check(outcomes, level, guard=part, **asked))
     gate = Gate(checks=tuple(checks))
     if book is None:
         return gate
     answered = y_true if isinstance(y_true, (Outcomes, Scores)) else outcomes
-    return with_ledger(gate, book, answered, require=require, metric=metric, **over, **shared)
+    about = {"metric": metric, **over, **shared, **process}
+    return with_ledger(gate, book, answered, require=require, **about)
 
 
 def _check_process_of(
@@ -321,17 +326,33 @@ def _check_process_of(
     at_least: float | None,
     at_most: float | None,
     guards: Sequence[GuardLike],
+    *,
+    anytime: bool,
 ) -> None:
-    """Raise an error if not every check of the gate is a comparison on one task."""
+    """Raise an error if not every check of the gate can take the process into account."""
     named = f"{param('chosen_from=')} and {param('anytime=')}"
     if isinstance(y_true, Suite):
         raise UsageError(f"{named} apply to one task at a time; gate suite[task] instead")
     levels = at_least is not None or at_most is not None
-    if baseline is None or levels or any(Guard.from_param(one).levels for one in guards):
+    if anytime and (
+        baseline is None or levels or any(Guard.from_param(one).levels for one in guards)
+    ):
         raise UsageError(
-            f"{named} apply to comparisons with a baseline, not to levels; remove the levels, or "
-            "gate them separately"
+            f"{param('anytime=')} applies to comparisons with a baseline, not to levels; remove "
+            "the levels, or gate them separately"
         )
+
+
+def _prob_of_level(prob: float, chosen_from: Candidates | None) -> float:
+    """Return the mass of a level's interval for a model that was chosen from k candidates.
+
+    By the union bound, the chosen one of k models passes by chance at most k times as often as a
+    given one, so each has the k-th part of the error probability.
+    """
+    if chosen_from is None:
+        return prob
+    k = chosen_from if isinstance(chosen_from, Integral) else len(chosen_from.models)
+    return 1 - (1 - prob) / int(k)
 
 
 def _check_alone(

@@ -23,7 +23,7 @@ import json
 import math
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -250,9 +250,11 @@ class Ledger(Plain, Notebook):
             text = self.path.read_text(encoding="utf-8")
         except FileNotFoundError:
             return ()
+        except OSError as error:
+            raise DataError(f"cannot read the ledger {self.path}: {error.strerror}") from None
         except UnicodeDecodeError as error:
             raise DataError(f"{self.path} is not UTF-8 text: {error}") from None
-        return tuple(_parsed(text.splitlines(), str(self.path)))
+        return tuple(_parsed(text.split("\n"), str(self.path)))
 
     @property
     def metric(self) -> str | None:
@@ -287,11 +289,11 @@ class Ledger(Plain, Notebook):
     @property
     def decisions(self) -> tuple[Step, ...]:
         """Decisions about the metric in the order of time, and those that required only a level."""
-        course, seen = self.course(), dict[str, int]()
-        steps = []
+        metric, seen = self.metric, dict[str, int]()
+        course, steps = self.course(metric), []
         for entry in self.entries:
             seen[entry.items] = seen.get(entry.items, 0) + 1
-            if entry.baseline is not None and entry.metric != self.metric:
+            if entry.baseline is not None and entry.metric != metric:
                 continue
             place = None
             if course is not None and entry.released:
@@ -313,16 +315,19 @@ class Ledger(Plain, Notebook):
         items = fingerprint(outcomes)
         return sum(entry.items == items for entry in self.entries)
 
-    def course(self, metric: str | None = None) -> Course | None:
+    def course(self, metric: str | None = None, baseline: str | None = None) -> Course | None:
         """Return what the decisions about a metric add up to; None without a comparison.
 
         Parameters
         ----------
         metric
             Name of the metric. Default: that of the latest decision.
+        baseline
+            Name of the model that is in use. If no gate passed it, it was released all the same.
         """
         metric = self.metric if metric is None else metric
-        return course_of(entry for entry in self.entries if entry.metric == metric)
+        entries = (entry for entry in self.entries if entry.metric == metric)
+        return course_of(entries, baseline=baseline)
 
     def append(self, entry: Entry) -> None:
         """Add a decision, in one write.
@@ -334,7 +339,10 @@ class Ledger(Plain, Notebook):
         """
         self.path.parent.mkdir(parents=True, exist_ok=True)
         flags = os.O_APPEND | os.O_CREAT | os.O_RDWR | getattr(os, "O_BINARY", 0)
-        handle = os.open(self.path, flags, 0o644)
+        try:
+            handle = os.open(self.path, flags, 0o644)
+        except OSError as error:
+            raise DataError(f"cannot write to the ledger {self.path}: {error.strerror}") from None
         try:
             data = (entry.line() + "\n").encode()
             size = os.fstat(handle).st_size
@@ -416,24 +424,41 @@ def _parsed(lines: Iterable[str], path: str) -> list[Entry]:
     return sorted(found.values(), key=lambda entry: (entry.time, entry.line()))
 
 
-def course_of(entries: Iterable[Entry]) -> Course | None:
+def course_of(entries: Iterable[Entry], *, baseline: str | None = None) -> Course | None:
     """Return what decisions in the order of time add up to.
 
     The anchor is the first baseline until a released model is shown to be better: until the whole
-    interval of its difference from the anchor lies above zero. A baseline that is neither the
-    anchor nor connected with it starts a new course.
+    interval of its difference from the anchor lies above zero. A candidate that did not pass and
+    is a baseline later was released all the same, and is connected by its own decision. A baseline
+    that is neither the anchor nor connected with it starts a new course.
 
     Parameters
     ----------
     entries
         Decisions about one metric.
+    baseline
+        Name of the model that is in use after the last decision.
     """
     anchor = released = ""
     positions: dict[str, Position] = {}
     reused: set[str] = set()
+    refused: dict[str, Entry] = {}
+
+    def use(name: str) -> None:
+        """Connect a candidate that was released although it did not pass."""
+        nonlocal released
+        before = refused.pop(name, None)
+        if name not in positions and before is not None and before.baseline in positions:
+            positions[name] = _placed(replace(before, cut=None), anchor, positions[before.baseline])
+            reused.add(before.items)
+            released = name
+
     for entry in entries:
         if entry.baseline is None:
             continue
+        use(entry.baseline)
+        if not entry.released:
+            refused[entry.candidate] = entry
         if entry.baseline not in positions:
             anchor = released = entry.baseline
             positions, reused = {anchor: Position(0.0, 0.0)}, set()
@@ -451,6 +476,8 @@ def course_of(entries: Iterable[Entry]) -> Course | None:
             anchor, reused = released, set()
     if not positions:
         return None
+    if baseline is not None:
+        use(baseline)
     return Course(anchor=anchor, released=released, positions=positions, reused=frozenset(reused))
 
 
@@ -586,10 +613,11 @@ def fingerprint(data: Outcomes | Scores) -> str:
     >>> fingerprint(one) == fingerprint(one.select(["b"]))
     True
     """
-    rows = data._items if isinstance(data, Outcomes) else None
+    rows = data if isinstance(data, Scores) else data._items
+    ids = None if rows is None else rows.ids
     found: dict[str, Any] = {"n": data.n}
-    if rows is not None and rows.ids is not None:
-        found["ids"] = sorted(map(str, rows.ids.tolist()))
+    if ids is not None:
+        found["ids"] = sorted(map(str, np.asarray(ids).tolist()))
     elif isinstance(data, Outcomes) and data.kind == "classes":
         table = data.tables[0]
         found["truth"] = sorted(

@@ -76,7 +76,8 @@ class Level(NamedTuple):
         metric
             The metric.
         """
-        if metric.bounds is None:
+        # The bounds of grades are guessed from the data.
+        if metric.bounds is None or metric.reads == "grade":
             return self
         low, high = metric.bounds
         if low < self.value < high:

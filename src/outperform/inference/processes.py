@@ -363,6 +363,8 @@ def _of_grades(spec: ScoreSpec) -> Bounded | None:
     is_mean = spec.metric.reads == "grade" and isinstance(spec.metric.how, Sums)
     if not is_mean or spec.metric.name != "mean" or not math.isfinite(high - low):
         return None
+    if spec.data.moments is not None:  # betting needs the rows
+        return None
     a, b = spec.data.values
     counts = np.ones(a.size) if spec.data.counts is None else spec.data.counts.astype(np.float64)
     off: FloatArray = a - b
