@@ -199,3 +199,17 @@ def test_very_many_rows_in_memory_do_not_depend_on_their_order():
     assert two.mean == pytest.approx(one.mean, abs=1e-9)
     assert two.sd == pytest.approx(one.sd, rel=1e-6)
     assert len(one.item_table()) > 0
+
+
+def test_small_parts_list_all_their_units():
+    rng = np.random.default_rng(3)
+    columns = {name: rng.lognormal(sigma=2, size=60) for name in ("a", "b")}
+    whole = moments_of("grades", columns, None)
+    parts = [
+        moments_of("grades", {name: column[k : k + 3] for name, column in columns.items()}, None)
+        for k in range(0, 60, 3)
+    ]
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    assert len(total.heavy) == len(whole.heavy)

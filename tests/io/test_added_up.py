@@ -153,3 +153,25 @@ def test_functions_that_take_a_file_add_it_up(source, monkeypatch):
     assert rows.observed == np.quantile(COLUMNS["a"], 0.5, method="inverted_cdf")
     with pytest.raises(UsageError, match="no column 'zz'"):
         op.compare(source, "a", "zz", metric="mean", **asked)
+
+
+def test_models_that_hardly_differ_are_compared(tmp_path):
+    first = np.random.default_rng(0).random(5_000)
+    for n_apart, name in ((0, "few_disagreements"), (3, "few_disagreements")):
+        second = first.copy()
+        second[:n_apart] += 0.01
+        path = tmp_path / f"{n_apart}.parquet"
+        pq.write_table(pa.table({"a": first, "b": second}), path)
+        sums, rows = (
+            op.compare(
+                op.read_scores(path, models=["a", "b"], keep=keep),
+                "a",
+                "b",
+                metric="mean",
+                rope=0.01,
+                random_state=0,
+            )
+            for keep in ("sums", "rows")
+        )
+        assert sums.decision is rows.decision
+        assert name in {one.name for one in sums.findings}

@@ -90,3 +90,16 @@ def test_wrong_calls(metrics, words):
     ranking = op.rank(y, {"a": y, "b": [1] * 40, "c": [0] * 40}, metric="recall", rope=0.01)
     with pytest.raises(UsageError, match=words):
         ranking.front(*metrics)
+
+
+def test_copies_of_a_model_share_its_probability():
+    truth = np.array([1] * 80 + [0] * 120)
+    flipped = np.arange(200) % 10 == 0
+    good = np.where(flipped, 1 - truth, truth)
+    bad = np.where(np.arange(200) % 5 < 2, 1 - truth, truth)
+    models = {"m0": good, "bad": bad, **{f"copy{k}": good for k in range(3)}}
+    ranking = op.rank(truth, models, metric="recall", rope=0.01, n_draws=2_000, random_state=1)
+    front = ranking.front("recall", "specificity")
+    chances = {row.name: row.p_front for row in front.rows}
+    assert len({chances[name] for name in models if name != "bad"}) == 1
+    assert chances["m0"] > 0.95

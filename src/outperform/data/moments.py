@@ -150,7 +150,7 @@ class Moments:
             apart=one.apart + two.apart,
         )
         extreme = np.abs(both.heavy @ both.influences().T).max(axis=1, initial=0.0)
-        most = max(len(one.heavy), len(two.heavy))
+        most = max(len(one.heavy), len(two.heavy), _LISTED)
         largest = np.argsort(-extreme, kind="stable")[:most]
         return replace(both, heavy=both.heavy[np.sort(largest)])
 

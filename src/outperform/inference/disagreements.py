@@ -394,6 +394,8 @@ def _few_carrying(spec: Spec, decision: Decision, pair: tuple[int, int]) -> Find
 def are_same(seen: Outcomes | Scores, one: str, two: str) -> bool:
     """Return whether two models have identical predictions or scores."""
     i, j = seen.models.index(one), seen.models.index(two)
+    if isinstance(seen, Scores) and seen.moments is not None:
+        return bool(seen.moments.apart[i, j] == 0)
     if isinstance(seen, Scores):
         return np.array_equal(seen.values[i], seen.values[j])
     if not seen.paired:

@@ -17,6 +17,7 @@ from outperform.display.numbers import for_text, probability
 from outperform.display.table import Table
 from outperform.errors import UsageError, param, unknown_name
 from outperform.inference import engine
+from outperform.inference.disagreements import are_same
 from outperform.inference.items import draw_scores
 from outperform.inference.question import Sampling
 from outperform.inference.score_spec import ScoreSpec
@@ -216,6 +217,12 @@ def front_of(
             f"joint draws; set {param('prior=', 'bootstrap')} in the ranking"
         )
     draws = np.stack(_joint(specs, Sampling(n_draws, seed, None)))
+    # Models with equal predictions are equal, although the prior's own share of their draws is not.
+    models = spec.view.models
+    for place, name in enumerate(models):
+        before = models[:place]
+        first = next((k for k, one in enumerate(before) if are_same(spec.data, one, name)), place)
+        draws[:, place] = draws[:, first]
     greater = tuple(each.metric.greater_is_better for each in specs)
     signs = np.where(greater, 1.0, -1.0)[:, None, None]
     inside = on_front(signs * draws)
