@@ -292,7 +292,7 @@ def _refuse_sources(line: Line, values: Mapping[str, Any]) -> None:
         problem = f"--truth {truth} is a file; list it with the others"
         raise _misread(line, problem, [truth, *line.words])
     human = str(values.get("human") or "")
-    if human in columns_of(sources[0]) and not is_file(human):
+    if human and human in columns_of(sources[0]) and not is_file(human):
         raise UsageError(
             f"--human is a file, and {human!r} is a column of {sources[0]}; write the human labels "
             "to a file of their own, in columns with the names of the models and an id, and pass "
