@@ -808,7 +808,7 @@ def _read_columns(
     names = [name for name in models if name is not None]
     columns = names if len(names) == len(models) else needed_columns(models)
     keywords = reading.arguments()
-    not_for_scores = ("correct", "count", "weight", "table", "query")
+    not_for_scores = ("correct", "count", "weight", "table", "query", "last", "since")
     unusable = [f"--{name}" for name in not_for_scores if keywords.pop(name) not in (None, False)]
     if reading.confusion or reading.label is not None or len(sources) != 1 or unusable:
         hint = f"; remove {', '.join(unusable)}" if unusable else ""
