@@ -381,7 +381,7 @@ def _of_verdicts(judged: object, human: object, drawn: DrawnLike | None) -> dict
     if set(people) != set(verdicts):
         raise UsageError(
             f"judged and human must have the same models; got {list(verdicts)} and {list(people)}. "
-            f"Pass human={{{', '.join(f'{model!r}: …' for model in verdicts)}}}"
+            f"Pass {param('human')} with a column for each of {list(verdicts)}"
         )
     beside = {f"human[{model!r}]": people[model] for model in verdicts}
     rows = align(verdicts, what="judged", beside={**beside, "drawn": column_of(drawn)})

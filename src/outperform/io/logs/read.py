@@ -71,7 +71,7 @@ def _shared_format(paths: Sequence[Path], formats: Sequence[LogFormat]) -> str |
     shared: set[str] = set()
     for path in paths:
         names = by_name(path)
-        with suppress(OSError):  # the reader will report the error
+        with suppress(OSError, ValueError):  # the reader will report the error
             inside = list(files_under(path)) if path.is_dir() else []
             for file in inside:
                 names |= by_name(file)
