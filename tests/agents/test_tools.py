@@ -37,7 +37,7 @@ ARGUMENTS = {
     "gate": OF_TWO
     | QUESTION
     | {"candidate", "baseline", "require", "guards", "policy"}
-    | {"at_least", "at_most"},
+    | {"at_least", "at_most", "chosen_from", "anytime"},
     "plan": OF_TWO
     | QUESTION
     | {"a", "b", "scenario", "goal", "target", "max_items", "n_simulations"},

@@ -301,7 +301,7 @@ def test_right_and_wrong_in_words_and_grades():
         ({}, {}, UsageError, "runs is empty"),
         ({"a": [1, 0], "b": [1, 0]}, {"n_trials": 0}, UsageError, "n_trials must be a positive"),
         ({"a": [1, 0], "b": [1, 0]}, {"truth": "x"}, UsageError, "truth= is a column"),
-        ({"a": [1, 0], "b": [1, 0]}, {"seed": 1}, CallError, "random_state=0"),
+        ({"a": [1, 0], "b": [1, 0]}, {"seed": 1}, CallError, "type random_state=1"),
         (7, {}, UsageError, "runs must be the answers by run"),
         (op.Outcomes.from_confusion({"m": [[3, 1], [1, 3]]}), {}, DataError, "single answer"),
     ],
