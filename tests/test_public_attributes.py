@@ -35,8 +35,8 @@ SHOWN = {
     + """
         a accepted any_look at_prevalence b bayes_factor by_class chain confusions curve decision
         details distribution draws mc_errors eti exact expected_coverage findings fragility hdi
-        item_table mcnemar mcse mean metric more_data n n_effective names observed p_better p_equivalent
-        p_greater p_h0 p_h1 p_worse plot plot_confusion plot_bayes_factor plot_models
+        item_table mcnemar mcse mean metric more_data n n_effective names observed p_better
+        p_equivalent p_greater p_h0 p_h1 p_worse plot plot_confusion plot_bayes_factor plot_models
         plot_rope_curve plot_runs
         bayes_factor_point_null spec ratio regret rope rope_curve sd seed selection sensitivity
         signature to_datatree with_label_errors with_metric with_rope

@@ -56,7 +56,6 @@ COMMANDS = {
     "ledger": "Show past decisions, and the loss since the best release.",
     "plan": "Estimate how many items a decision needs.",
     "power": "Estimate how often a test set of a given size is decisive.",
-    "noise": "Measure the noise between runs of the same model.",
     "propose": "Choose items to label, mostly where two models disagree.",
     "count": "Summarise predictions in a small file for other commands.",
     "example": "Write an example data set as CSV, with one column per model.",

@@ -100,13 +100,7 @@ def noise_floor(
     prob, goal = check_prob(hdi_prob), check_target(target)
     n_draws = check_draws(_DRAWS if n_draws is None else n_draws)
     low, high = float(answers.values.min()), float(answers.values.max())
-    within = low >= 0 and high <= 1
-    if rope is None and not within:
-        raise UsageError(
-            f"these grades lie between {low:g} and {high:g}, so there is no default ROPE; set "
-            f"{param('rope=')} to the largest difference that does not matter"
-        )
-    bounds = (-1.0, 1.0) if within else None
+    bounds = (-1.0, 1.0) if low >= 0 and high <= 1 else None  # of a difference of grades
     region = Rope.from_param(_DEFAULT_ROPE if rope is None else rope, bounds=bounds)
     trials = answers.n_trials if n_trials is None else _check_trials(n_trials)
     seen = moments(answers)
