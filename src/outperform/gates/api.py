@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from numbers import Integral
 from typing import Any, Unpack, overload
 
 from outperform import metrics
@@ -351,8 +350,8 @@ def _prob_of_level(prob: float, chosen_from: Candidates | None) -> float:
     """
     if chosen_from is None:
         return prob
-    k = chosen_from if isinstance(chosen_from, Integral) else len(chosen_from.models)
-    return 1 - (1 - prob) / int(k)
+    k = len(chosen_from.models) if isinstance(chosen_from, (Outcomes, Scores)) else chosen_from
+    return 1 - (1 - prob) / k
 
 
 def _check_alone(

@@ -218,9 +218,8 @@ def front_of(
         )
     draws = np.stack(_joint(specs, Sampling(n_draws, seed, None)))
     # Models with equal predictions are equal, although the prior's own share of their draws is not.
-    models = spec.view.models
-    for place, name in enumerate(models):
-        before = models[:place]
+    for place, name in enumerate(spec.view.models):
+        before = spec.view.models[:place]
         first = next((k for k, one in enumerate(before) if are_same(spec.data, one, name)), place)
         draws[:, place] = draws[:, first]
     greater = tuple(each.metric.greater_is_better for each in specs)
