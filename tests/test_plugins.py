@@ -220,7 +220,7 @@ def test_every_command_takes_logs_of_a_plug_in(logs, capsys):
 def test_messages_list_what_plug_ins_add(logs, capsys):
     with pytest.raises(UsageError, match="unknown format 'lap'; did you mean 'lab'"):
         op.read(logs, format="lap")
-    with pytest.raises(UsageError, match=r"unknown format 'lap'.* helm, long, lab"):
+    with pytest.raises(UsageError, match=r"unknown format 'lap'.* helm, long, counted-logs, lab"):
         op.read_scores(logs, format="lap")
     code, told = run(capsys, "compare", logs, "--read-as", "lap", *TWO)
     assert code == 2

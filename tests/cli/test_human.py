@@ -96,7 +96,9 @@ def test_what_does_not_fit_is_refused(tmp_path, judged, capsys, ids, first, word
 def test_items_without_ids_are_refused(judged, people, capsys):
     asked = [*CORRECT[:4], "--human", people, *ASKED]
     assert main(["compare", judged, *asked]) == 2
-    assert "pass the id column with --id" in capsys.readouterr().err
+    assert (
+        "the human labels are joined on an id; type: outperform compare" in capsys.readouterr().err
+    )
 
 
 def test_read_takes_the_same_file(judged, people):

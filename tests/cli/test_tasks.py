@@ -141,10 +141,10 @@ def test_a_gate_with_a_policy(logs, capsys, policy, candidate, code):
          "must include every"),
         (["rank", "table.csv", *COLUMNS, "--by", "task", "--rope", "arc=0.01,x"], "task=value"),
         (["rank", "logs", "--by", "task", "--truth", "label"], "--truth cannot be used"),
-        (["rank", "table.csv", "table.csv", "--by", "task"], "a single table or evaluation logs"),
+        (["rank", "table.csv", "table.csv", "--by", "task"], "one table or evaluation logs"),
         (["rank", "table.csv", *COLUMNS, "--by", "task", "--labels", "1"], "to a single task"),
         (["compare", "table.csv", *COLUMNS, "--a", "large", "--b", "tiny", "--by", "task",
-          "--items", "x.csv"], "--items applies to a single task"),
+          "--items", "x.csv"], "--items and --p-value apply to a single task"),
     ],
 )  # fmt: skip
 def test_what_is_refused(logs, capsys, words, message):

@@ -221,6 +221,8 @@ def _unknown_command(
     if meant == "--help":
         return problem, [*(other for other in rest[:1] if other in commands), meant]
     name, *added = meant.split()
+    if name not in commands:  # an option, such as --version
+        return problem, [name]
     if added and not added[0].startswith("--"):
         return problem, [name, *added]
     line = Line(name, commands[name].params, [*rest, *added]).corrected()

@@ -59,7 +59,8 @@ def score_findings(spec: ScoreSpec) -> Iterator[Finding]:
     yield from unit_findings(spec)
     if spec.together is not None:
         units = "items" if spec.n_groups is None else "groups"
-        yield finding("smaller_items", **spec.together._asdict(), units=units)
+        drawn, others = spec.together
+        yield finding("smaller_items", drawn=drawn, others=others, units=units)
     if spec.metric.reads in ("ranking", "classes"):
         yield from _few_of_a_class(spec)
         yield from _ties(spec)

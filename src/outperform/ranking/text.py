@@ -160,9 +160,9 @@ def _caption(facts: Facts) -> str:
 
 def _not_compared(facts: Facts) -> list[str]:
     """Return how many pairs were compared, unless all were."""
-    n_models, compared = len(facts["models"]), len(facts["pairs"])
+    n_models, compared = len(facts["models"]), len(facts.get("pairs", ()))
     pairs = n_models * (n_models - 1) // 2
-    if compared == pairs:
+    if compared in (0, pairs):  # a ranking of tasks has no pairs
         return []
     return [
         f"Of the {numbers.count(pairs)} pairs, the {numbers.count(compared)} with the leader are "
