@@ -110,7 +110,7 @@ def plan(
     """Estimate how many items a decision needs.
 
     Base the plan on a pilot, on two accuracies and an agreement rate, or on outcome probabilities.
-    With --by, the plan is for the mean over tasks; all tasks grow by the same factor.
+    With --by, the plan is for the mean over tasks, which all grow alike.
 
     Example: outperform plan preds.csv --truth label --a bert --b gpt --rope 0.02
     """
