@@ -110,7 +110,7 @@ def table_html(
 
     Examples
     --------
-    >>> table_html([Column(key="n")], [{"n": "<b>"}]).count("&lt;b&gt;")
+    >>> table_html([Column(key="n")], [{"n": "<b>"}]).count("&lt;b&gt;</th>")
     1
     """
     axis, drawn = spans_html(spans, zero=zero) if spans else (None, [])

@@ -78,7 +78,9 @@ def _shared_format(paths: Sequence[Path], formats: Sequence[LogFormat]) -> str |
                 if len(names) > 1:
                     break
             if not names:
-                names = _by_start(inside if inside else [path], formats)
+                # Opening a pipe or a device would wait for whoever writes to it.
+                files = [file for file in inside or [path] if file.is_file()]
+                names = _by_start(files, formats)
         if len(names) != 1:
             return None
         shared |= names
