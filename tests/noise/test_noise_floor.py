@@ -311,6 +311,65 @@ def test_wrong_calls(runs, options, error, words):
         op.noise_floor(runs, **options)
 
 
+def _columns(others, n=60):
+    a, b = drawn(n, 2)
+    return {**others, "a": a.tolist(), "b": b.tolist()}
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        {"id": list(range(60))},
+        {"id": [f"q{k}" for k in range(60)]},
+        {"id": [7919 * k % 10_007 for k in range(1, 61)]},
+        {"cost": [0.01 + k / 1_000 for k in range(60)]},
+        {"id": list(range(60)), "cost": [0.01 + k / 1_000 for k in range(60)]},
+    ],
+)
+def test_columns_that_are_no_runs_are_refused(others, tmp_path):
+    pd = pytest.importorskip("pandas")
+    columns = _columns(others)
+    frame, path = pd.DataFrame(columns), tmp_path / "runs.csv"
+    frame.to_csv(path, index=False)
+    name = next(iter(others))
+    words = rf"were taken as runs, but '{name}' has 60 different values.*"
+    for source in (frame, path):
+        with pytest.raises(UsageError, match=words + r"pass models=\['a', 'b'\]") as caught:
+            op.noise_floor(source)
+        assert f"ids='{name}' if it identifies the items" in str(caught.value)
+        assert op.noise_floor(source, models=["a", "b"], random_state=0).runs == ("a", "b")
+    with pytest.raises(UsageError, match=words + "pass only 'a' and 'b'"):
+        op.noise_floor(columns)
+
+
+def test_ids_among_grades_and_labels_are_refused():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    grades = {"a": rng.random(60), "b": rng.random(60)}
+    for ids in (range(60), rng.permutation(5_000)[:60] + 100):
+        scores = op.Scores.from_values({"id": np.array(ids, dtype=float), **grades})
+        with pytest.raises(UsageError, match=r"pass models=\['a', 'b'\]$"):
+            op.noise_floor(scores)
+        assert op.noise_floor(scores, models=["a", "b"], random_state=0).runs == ("a", "b")
+    gold = np.where(rng.random(60) < 0.5, "yes", "no")
+    labels = pd.DataFrame({"id": range(60), "gold": gold, "a": gold, "b": gold[::-1]})
+    with pytest.raises(UsageError, match=r"none is a label of 'gold'; pass models=\['a', 'b'\]"):
+        op.noise_floor(labels, truth="gold")
+    assert op.noise_floor(labels, truth="gold", ids="id", random_state=0).runs == ("a", "b")
+
+
+def test_grades_of_whole_numbers_are_runs():
+    rng = np.random.default_rng(1)
+    tokens = rng.permutation(900)[:60] + 100  # all distinct
+    runs = {"a": tokens, "b": tokens + rng.integers(-3, 4, 60), "c": tokens[::-1]}
+    assert op.noise_floor(runs, random_state=0).runs == ("a", "b", "c")
+    mixed = {"a": [1.0, 0.0] * 6, "b": [1.0, 0.5] * 6}
+    assert not op.noise_floor(mixed, random_state=0).binary
+    repeated = {"item": [k // 3 + 7 for k in range(60)], **_columns({})}
+    with pytest.raises(UsageError, match="'item' has 20 different values in 60 rows"):
+        op.noise_floor(repeated)
+
+
 def test_table_of_items_and_document():
     x = drawn(40, 3)
     noise = op.noise_floor({str(k): bits for k, bits in enumerate(x)}, random_state=0)

@@ -241,6 +241,7 @@ def noise(
     with shown("drawing"):
         result = op.noise_floor(
             data,
+            models=None if models is None else data.models,
             rope=rope_of(rope),
             n_trials=n_trials,
             target=target,

@@ -15,7 +15,7 @@ from outperform._missing import is_missing
 from outperform._rows import distinct_rows
 from outperform._typing import AnyArray, BoolArray, FloatArray, IntArray
 from outperform.data.items import read_ids
-from outperform.data.labels import RIGHT_WORDS, frame_columns, is_frame
+from outperform.data.labels import frame_columns, is_frame
 from outperform.data.missing import UNDECLARED
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
@@ -24,6 +24,7 @@ from outperform.errors import DataError, UsageError, param
 from outperform.findings import Finding
 from outperform.inference.spec import refuse_prevalence, selected
 from outperform.inputs import is_file, is_logs, is_source, read_columns, read_logs, refuse_truth
+from outperform.noise.columns import as_number, refuse_no_runs
 
 LEAST = 2
 """Number of answers that an item needs."""
@@ -133,6 +134,9 @@ def answers_of(
     if isinstance(runs, (Outcomes, Scores)):
         refuse_truth(truth, verb)
         _refuse_columns(groups=groups, ids=ids)
+        if models is None and isinstance(runs, Scores) and runs.truth is None:
+            columns = dict(zip(runs.models, (one.tolist() for one in runs.values), strict=True))
+            refuse_no_runs(columns, source="data")
         return _of_data(runs if models is None else selected(runs, [*models], verb=verb))
     if is_logs(runs):
         _refuse_columns(truth=truth, groups=groups, ids=ids)
@@ -148,6 +152,7 @@ def answers_of(
     if models is not None:
         raise UsageError(f"{param('models=')} selects runs by name; pass only these runs instead")
     if isinstance(runs, Mapping):
+        refuse_no_runs(_single_answers(runs), source="arrays")
         return _of_arrays(runs, groups, ids)
     if isinstance(runs, np.ndarray) or (isinstance(runs, (list, tuple)) and runs):
         return _of_arrays({"run": runs}, groups, ids)  # a row of answers per item
@@ -321,6 +326,9 @@ def _of_columns(
     columns = read_columns(source, names, missing=UNDECLARED)
     runs = [name for name in columns if name not in others] if models is None else [*models]
     of_groups, of_ids = columns.get(groups), columns.get(ids)
+    if models is None:
+        labels = () if truth is None else columns[truth]
+        refuse_no_runs({name: columns[name] for name in runs}, truth=truth, labels=labels)
     if truth is None:
         return _of_arrays({name: columns[name] for name in runs}, of_groups, of_ids)
     seen = Outcomes.from_labels(columns[truth], {name: columns[name] for name in runs})
@@ -392,21 +400,27 @@ def _rows(values: Any, name: str) -> list[list[float]]:
     ]
 
 
+def _single_answers(runs: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Return the runs with one answer per item, as lists."""
+    listed = {
+        str(name): [*values]
+        for name, values in runs.items()
+        if hasattr(values, "__iter__") and not is_file(values)
+    }
+    return {name: row for name, row in listed.items() if not any(map(_is_row, row))}
+
+
 def _is_row(value: Any) -> bool:
     return isinstance(value, (list, tuple, np.ndarray))
 
 
 def _grade(value: Any, name: str, row: int) -> float:
-    known = RIGHT_WORDS.get(value.strip().lower(), value) if isinstance(value, str) else value
-    if is_missing(known):
+    if is_missing(value):
         raise DataError(
             f"run {name!r} has no answer in row {row} (counted from 0); drop the item from all "
             "runs, or score it"
         )
-    try:
-        grade = float(known)
-    except (TypeError, ValueError):
-        grade = math.nan
+    grade = as_number(value)
     if not math.isfinite(grade):
         raise DataError(
             f"run {name!r} must contain right or wrong answers (1 and 0, true and false) or "
