@@ -170,3 +170,66 @@ def test_wrong_uses_are_answered(tmp_path):
         op.gate(suite, "new", "old", ledger=tmp_path / "x.jsonl")
     assert op.Ledger(tmp_path / "none.jsonl").anchor is None
     assert "No decision" in str(op.Ledger(tmp_path / "none.jsonl"))
+
+
+def _labels(seed, names=("new", "old"), weights=None):
+    rng = np.random.default_rng(seed)
+    truth = rng.choice(["a", "b", "c"], 600)
+    models = {
+        name: np.where(rng.random(600) < 0.9, truth, rng.choice(["a", "b", "c"], 600))
+        for name in names
+    }
+    return op.Outcomes.from_labels(truth, models, sample_weight=weights)
+
+
+def test_questions_with_different_values_have_their_own_courses(tmp_path):
+    path = tmp_path / "gates.jsonl"
+    weighted = _labels(1, weights=np.random.default_rng(2).integers(1, 4, 600))
+    costs = [op.metrics.cost({("a", "b"): price}) for price in (1, 2)]
+    asked = [
+        (_labels(0), {"metric": "f1_macro"}),
+        (_labels(0), {"metric": "f1_micro"}),
+        (_labels(0), {"metric": "f1_macro", "labels": ["a", "b"]}),
+        (weighted, {"metric": "f1_macro"}),
+        (_labels(0), {"metric": "recall", "pos_label": "a"}),
+        (_labels(0), {"metric": "recall", "pos_label": "b"}),
+        *((_labels(0), {"metric": metric, "rope": 0.1}) for metric in costs),
+        (_labels(0).at_prevalence({"a": 0.1}), {"metric": "f1_macro"}),
+    ]
+    for data, question in asked:
+        op.gate(data, "new", "old", ledger=path, **{"rope": 0.1} | question)
+    names = [one.metric for one in op.Ledger(path).entries]
+    assert len(set(names)) == len(asked)
+    assert names[:6] == [
+        "f1_macro", "f1_micro", "f1_macro (averaged over 'a' and 'b')", "f1_macro (weighted)",
+        "recall of a", "recall of b",
+    ]  # fmt: skip
+    for name in names:
+        assert len(op.Ledger(path, metric=name).decisions) == 1
+    grouped = _labels(3, names=("newer", "new"))
+    op.gate(grouped, "newer", "new", ledger=path, metric="f1_macro", rope=0.1, prior="bootstrap")
+    assert op.Ledger(path).entries[-1].metric == "f1_macro"  # only the interval changes
+
+
+def test_repr_tells_which_check_is_of_the_anchor(tmp_path):
+    seen = pair(2_000, 20, 20)
+    gate = op.gate(seen, "new", "old", metric="accuracy", ledger=tmp_path / "gates.jsonl")
+    assert repr(gate) == "Gate(pass: accuracy pass, accuracy against old pass)"
+
+
+def test_intervals_of_a_table_have_their_probability(tmp_path):
+    seen = pair(2_000, 20, 20)
+    gate = op.gate(seen, "new", "old", metric="accuracy", at_least=0.9, chosen_from=20)
+    table = gate.to_dict()["checks"]
+    assert [(one.get("estimate") or one["comparison"])["hdi"]["prob"] for one in table] == [
+        0.95,
+        pytest.approx(0.9975),
+    ]
+    for text in (str(gate), gate.to_markdown(), gate.to_html(), gate.to_latex()):
+        plain = text.replace("\\%", "%")
+        assert "(95% interval)" in plain
+        assert "(99.75% HDI)" in plain
+    alone = op.gate(seen, "new", metric="accuracy", at_least=0.9, chosen_from=20)
+    assert "| 99.75% HDI |" in alone.to_markdown()
+    with_anchor = op.gate(seen, "new", "old", metric="accuracy", ledger=tmp_path / "gates.jsonl")
+    assert "(97.5% interval)" in with_anchor.to_markdown().split("\n\n")[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -13,7 +14,7 @@ from outperform.comparison.result import Comparison
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
 from outperform.errors import UsageError, param
-from outperform.findings import Finding, counted, finding
+from outperform.findings import Finding, counted, finding, quoted
 from outperform.gates.ledger import (
     BUDGET,
     Course,
@@ -27,13 +28,35 @@ from outperform.gates.ledger import (
 )
 from outperform.gates.result import AnchorCheck, Contrast, Gate
 from outperform.gates.rule import Require, edge_of
+from outperform.inference.spec import Spec
 from outperform.inference.summary import summarize
+from outperform.metrics.custom import Costs
+from outperform.metrics.metric import Whole
 
 
-def metric_name(comparison: Comparison) -> str:
-    """Return the metric of a comparison with its class, by which the ledger tells courses apart."""
-    label = comparison.spec.pos_label
-    return comparison.metric if label is None else f"{comparison.metric} of {label}"
+def question_of(spec: Spec) -> str:
+    """Return the metric with everything that changes its value; each question has its own course.
+
+    Groups, priors and the number of draws change the interval, not the value that is estimated.
+
+    Parameters
+    ----------
+    spec
+        The checked question.
+    """
+    costs = spec.metric.how.function if isinstance(spec.metric.how, Whole) else None
+    digest = hashlib.sha256(repr(costs).encode()).hexdigest()[:8]
+    averaged = None if spec.pos_label is not None else spec.choices.labels
+    parts = [
+        "" if averaged is None else f"averaged over {quoted(sorted(averaged, key=str), most=None)}",
+        f"costs {digest}" if isinstance(costs, Costs) else "",
+        "" if spec.n_effective is None else "weighted",
+        "" if spec.prevalence is None else f"prevalence {spec.prevalence}",
+        "" if spec.label_errors is None else f"label errors {spec.label_errors}",
+    ]
+    named = "; ".join(part for part in parts if part)
+    of_class = "" if spec.pos_label is None else f" of {spec.pos_label}"
+    return f"{spec.metric.name}{of_class}" + (f" ({named})" if named else "")
 
 
 def with_ledger(
@@ -59,15 +82,15 @@ def with_ledger(
     if len(gate.names) == 1:
         estimate = gate.levels[0]
         entry = Entry(
-            time=now(), items=items, n=data.n, metric=estimate.metric, candidate=estimate.name,
-            status=gate.status.value, mean=estimate.mean, sd=estimate.sd,
-            hdi_prob=estimate.hdi.prob,
+            time=now(), items=items, n=data.n, metric=question_of(estimate.spec),
+            candidate=estimate.name, status=gate.status.value, mean=estimate.mean,
+            sd=estimate.sd, hdi_prob=estimate.hdi.prob,
         )  # fmt: skip
         ledger.append(entry)
         return gate
     main = gate.main
     _check_names(entries, main, items)
-    course = ledger.course(metric_name(main), baseline=main.names[1])
+    course = ledger.course(question_of(main.spec), baseline=main.names[1])
     if course is not None and main.names[1] not in course.positions:
         course = None
     if course is not None and course.anchor == main.names[0]:  # it is the best release itself
@@ -89,13 +112,14 @@ def _check_names(entries: tuple[Entry, ...], main: Comparison, items: str) -> No
             f"{param('ledger=', 'gates.jsonl')}), with outcomes from op.read or "
             "Outcomes.from_labels"
         )
-    metric = metric_name(main)
+    metric = question_of(main.spec)
     for entry in entries:
         same = (entry.candidate, entry.baseline, entry.metric) == (new, old, metric)
         if same and entry.released and entry.items != items:
             raise UsageError(
                 f"the ledger has released {new!r} against {old!r} before, on other items; give "
-                "every release a name of its own, such as its version"
+                "every release a name of its own, such as its version, and every task "
+                "a ledger of its own"
             )
 
 
@@ -213,7 +237,7 @@ def _entry(
         time=now(),
         items=items,
         n=main.n,
-        metric=metric_name(main),
+        metric=question_of(main.spec),
         candidate=main.names[0],
         baseline=main.names[1],
         status=gate.status.value,

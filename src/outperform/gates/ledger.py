@@ -68,7 +68,8 @@ class Entry:
     n
         Number of items.
     metric
-        Name of the metric, with its class.
+        Name of the metric, with its class and everything else that changes its value: the classes
+        averaged over, costs, weights, class proportions, label errors.
     candidate
         Name of the candidate.
     status

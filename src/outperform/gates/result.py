@@ -188,6 +188,11 @@ class AnyCheck(Plain):
         raise NotImplementedError
 
     @property
+    def _title(self) -> str:
+        """Task or metric, as in the repr of the gate."""
+        return self.task or self.answer.metric
+
+    @property
     def more_items(self) -> int | None:
         """Safe number of additional items; 0 if decided, None if unknown."""
         if self.status is not GateStatus.UNDECIDED:
@@ -383,6 +388,11 @@ class AnchorCheck(AnyCheck):
     noted: tuple[Finding, ...] = ()
 
     @property
+    def _title(self) -> str:
+        """Metric, and what the candidate is compared with."""
+        return f"{self.contrast.metric} against {self.anchor}"
+
+    @property
     def kind(self) -> str:
         """``"anchor"``."""
         return "anchor"
@@ -530,9 +540,7 @@ class Gate(Plain, Notebook):
         return plain(self._document().lines(Page(height=None)))
 
     def __repr__(self) -> str:
-        checks = ", ".join(
-            f"{check.task or check.answer.metric} {check.status.value}" for check in self.checks
-        )
+        checks = ", ".join(f"{check._title} {check.status.value}" for check in self.checks)
         return f"Gate({self.status.value}: {checks})"
 
 

@@ -169,8 +169,13 @@ def gate_sentences(facts: Facts) -> list[str]:
 
 
 def gate_table(facts: Facts) -> Table:
-    """Return one row per check: the difference, its HDI, the ROPE, the result."""
-    prob = read.hdi_label(answer(facts["checks"][0]))
+    """Return one row per check: the difference, its interval, the ROPE, the result.
+
+    The heading of the intervals has their name and probability if all are the same. Otherwise,
+    each interval has its own.
+    """
+    names = dict.fromkeys(map(_interval_name, facts["checks"]))
+    heading = next(iter(names)) if len(names) == 1 else "interval"
     compared = any("comparison" in check for check in facts["checks"])
     all_compared = all("comparison" in check for check in facts["checks"])
     columns = (
@@ -178,12 +183,23 @@ def gate_table(facts: Facts) -> Table:
         text_column("status"),
         Column(key="observed", align="right"),
         Column(key="difference", heading="mean", align="right"),
-        Column(key="hdi", heading=prob),
+        Column(key="hdi", heading=heading),
         *([Column(key="rope", heading="ROPE")] if compared else []),
         *([text_column("decision")] if compared else []),
         *([] if all_compared else [text_column("required")]),
     )
-    return Table(columns, tuple(_row(check) for check in facts["checks"]))
+    rows = [_row(check) for check in facts["checks"]]
+    if len(names) > 1:
+        for row, check in zip(rows, facts["checks"], strict=True):
+            row["hdi"] = f"{row['hdi']} ({_interval_name(check)})"
+    return Table(columns, tuple(rows))
+
+
+def _interval_name(check: Facts) -> str:
+    """Return the name of the interval of a check, with its probability."""
+    if "contrast" in check:
+        return f"{numbers.percent(check['contrast']['hdi']['prob'])} interval"
+    return read.hdi_label(answer(check))
 
 
 def gate_document(facts: Facts) -> Document:
@@ -236,7 +252,7 @@ def gate_document(facts: Facts) -> Document:
 
 def _measured(checks: Sequence[Facts]) -> str:
     """Return the interval and the ROPE, or every ROPE if they differ."""
-    interval = read.hdi_label(answer(checks[0]))
+    interval = " and ".join(dict.fromkeys(map(_interval_name, checks)))
     compared = [check["comparison"] for check in checks if "comparison" in check]
     ropes = dict.fromkeys(map(read.rope_text, compared))
     return f"{interval}, ROPE {' and '.join(ropes)}" if ropes else interval
@@ -359,7 +375,7 @@ def _reason_of_anchor(check: Facts) -> str:
     """Return why the candidate is close to the anchor, or not, or undecided."""
     one, hdi, status = check["contrast"], check["contrast"]["hdi"], check["status"]
     places = read.digits({**one, "rope": {"low": check["edge"], "high": check["edge"]}})
-    name = f"{numbers.percent(hdi['prob'])} interval ({_interval(hdi, places)})"
+    name = f"{_interval_name(check)} ({_interval(hdi, places)})"
     how = "" if check["direct"] else ", of the differences added up since then,"
     if status == "undecided":
         return f"the {name}{how} contains {_edge(check['edge'])}"
