@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -28,6 +29,11 @@ _DIRECTIONS = {
 }  # fmt: skip
 
 
+# cv_results_ does not show which splits are repetitions. One k-fold hardly ever has more folds.
+_MOST_FOLDS = 10
+_CAUTIOUS_SHARE = 0.5  # of repeated 2-fold, the largest share of repeated k-fold
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Choice:
     """Callable for ``refit=``; see :func:`simplest_equivalent`."""
@@ -45,19 +51,34 @@ class _Choice:
             raise DataError("no configuration has a score in every fold; see fit_failed warnings")
         means = np.where(complete, scores.mean(axis=1), -np.inf)
         best = int(means.argmax())
+        share = self._share_tested(scores.shape[1])
         enough = [
             place
             for place in np.flatnonzero(complete).tolist()
-            if place == best or self._is_not_worse(scores[place], scores[best])
+            if place == best or self._is_not_worse(scores[place], scores[best], share)
         ]
         keys = _keys(cast(Any, cv_results_["params"]), self.simplicity)
         # Of equally simple configurations, the one with the best scores.
         return min(enough, key=lambda place: (keys[place], -means[place], place))
 
-    def _is_not_worse(self, own: FloatArray, best: FloatArray) -> bool:
-        share = self.test_share
-        folds: dict[str, Any] = {"folds": own.size} if share is None else {"test_share": share}
-        compared = compare_cv_scores(own, best, rope=self.rope, **folds)
+    def _share_tested(self, n_splits: int) -> float:
+        """Return the share of the items that a fold tests; if unknown, a cautious one."""
+        if self.test_share is not None:
+            return self.test_share
+        if n_splits <= _MOST_FOLDS:
+            return 1 / n_splits
+        warnings.warn(
+            f"cv_results_ has {n_splits} splits and does not show how many items each of them "
+            f"tests, so half of them is assumed, and fewer configurations qualify; pass "
+            f"{param('test_share=', 0.1)} for repeated 10-fold cross-validation, or "
+            f"{param('test_share=')}1 / {n_splits} for {n_splits} folds",
+            UserWarning,
+            stacklevel=3,
+        )
+        return _CAUTIOUS_SHARE
+
+    def _is_not_worse(self, own: FloatArray, best: FloatArray, share: float) -> bool:
+        compared = compare_cv_scores(own, best, rope=self.rope, test_share=share)
         return 1 - compared.p_worse >= self.prob
 
 
@@ -92,8 +113,10 @@ def simplest_equivalent(
     prob
         Probability that the chosen configuration is not worse by more than the ROPE.
     test_share
-        Share of the items that a fold tests, if it is not 1 / number of folds, as for repeated
-        cross-validation.
+        Share of the items that a fold tests: 1 / k for k-fold, also if it is repeated. Default: 1 /
+        number of splits. The callable sees only ``cv_results_``, so it cannot tell repeated 5-fold
+        from 10-fold or random splits. With more than 10 splits, it assumes half of the items, which
+        is cautious, and warns.
 
     Examples
     --------

@@ -97,3 +97,45 @@ def test_scikit_learns_own_example_of_refit():
     assert search.best_params_["reduce_dim__n_components"] < 40
     assert means[chosen] > means.max() - 0.03
     assert chosen <= means.argmax()
+
+
+def test_more_splits_than_folds_need_the_share_that_is_tested():
+    rng = np.random.default_rng(4)
+    best = 0.8 + rng.normal(scale=0.02, size=50)
+    folds = np.vstack([best - 0.004 + rng.normal(scale=0.013, size=50), best])
+    seen, asked = results(folds, grid("C", [1, 2])), {"rope": 0.01}
+    # Of 50 folds, these scores would show that the simpler one is not worse.
+    assert simplest("accuracy", test_share=1 / 50, **asked)(seen) == 0
+    assert simplest("accuracy", test_share=0.2, **asked)(seen) == 1
+    with pytest.warns(UserWarning, match=r"50 splits .* test_share=0.1 for repeated 10-fold"):
+        assert simplest("accuracy", **asked)(seen) == 1
+    ten = results(folds[:, :10], grid("C", [1, 2]))
+    assert simplest("accuracy", **asked)(ten) == simplest("accuracy", test_share=0.1, **asked)(ten)
+
+
+def test_scikit_learns_example_of_complexity_in_a_randomized_search():
+    from sklearn.datasets import load_digits
+    from sklearn.decomposition import PCA
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import RandomizedSearchCV, RepeatedStratifiedKFold
+    from sklearn.pipeline import Pipeline
+
+    X, y = load_digits(return_X_y=True)
+    pipe = Pipeline([
+        ("reduce_dim", PCA(random_state=42)),
+        ("classify", LogisticRegression(random_state=42, C=0.01, max_iter=1_000)),
+    ])  # fmt: skip
+    search = RandomizedSearchCV(
+        pipe,
+        {"reduce_dim__n_components": [6, 8, 10, 15, 20, 25, 35, 45, 55]},
+        n_iter=6,
+        cv=RepeatedStratifiedKFold(n_splits=4, n_repeats=3, random_state=0),
+        scoring="accuracy",
+        refit=simplest("accuracy", rope=0.04, test_share=1 / 4),
+        random_state=0,
+    ).fit(X[:900], y[:900])
+    sizes = [one["reduce_dim__n_components"] for one in search.cv_results_["params"]]
+    means = search.cv_results_["mean_test_score"]
+    assert means[search.best_index_] > means.max() - 0.04
+    assert sizes[search.best_index_] < sizes[means.argmax()]
+    assert search.predict(X[900:1_000]).shape == (100,)
