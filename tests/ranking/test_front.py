@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -82,7 +84,7 @@ def test_one_metric_decides_as_the_ranking_does():
     ("metrics", "words"),
     [
         (("recall",), "two or more metrics"),
-        (("recall", "recall"), "different metrics"),
+        (("recall", "recall"), "needs metrics that differ; got 'recall' and 'recall'"),
     ],
 )
 def test_wrong_calls(metrics, words):
@@ -103,3 +105,16 @@ def test_copies_of_a_model_share_its_probability():
     chances = {row.name: row.p_front for row in front.rows}
     assert len({chances[name] for name in models if name != "bad"}) == 1
     assert chances["m0"] > 0.95
+
+
+def test_sentences_of_a_front_are_english():
+    votes = {"a": [1] * 60 + [0] * 40, "b": [1] * 90 + [0] * 10, "c": [0] * 40 + [1] * 60}
+    ranking = op.rank([1] * 80 + [0] * 20, votes, metric="recall", rope=0.01, random_state=1)
+    front = ranking.front("recall", "specificity")
+    text = " ".join(str(front).split())
+    assert text.startswith("Probably on the front: ")
+    assert "Better means higher recall and higher specificity." in text
+    rows = tuple(replace(row, p_front=0.4) for row in front.rows)
+    assert str(replace(front, rows=rows)).startswith(
+        "No model is on the front with more than 50% probability; the most likely is"
+    )

@@ -316,3 +316,17 @@ def test_questions_are_checked_before_rows_are_counted(wrong, sentence, tmp_path
     asked = {"metric": "accuracy", "truth": "y", "by": "country"} | wrong
     with pytest.raises(UsageError, match=sentence):
         op.compare_slices(tmp_path / "nowhere.csv", "a", "b", **asked)
+
+
+def test_predictions_that_never_match_are_not_explained_by_other_slices():
+    rng = np.random.default_rng(0)
+    truth = rng.choice(["a", "b"], 300)
+    a = np.where(rng.random(300) < 0.9, truth, "a")
+    by = {"country": rng.choice(["DE", "FR", "IT"], 300)}
+    slices = op.compare_slices(
+        truth, a, np.char.upper(truth), by=by, metric="accuracy", rope=0.01, random_state=0
+    )
+    assert {row.decision.symbol for row in slices} == {"?"}
+    text = " ".join(str(slices).split())
+    assert "predictions_never_match" in text
+    assert "because of the other slices" not in text

@@ -16,6 +16,7 @@ from outperform.display.formats import Column, number_column, probability_column
 from outperform.display.numbers import for_text, probability
 from outperform.display.table import Table
 from outperform.errors import UsageError, param, unknown_name
+from outperform.findings import listed, quoted
 from outperform.inference import engine
 from outperform.inference.disagreements import are_same
 from outperform.inference.items import draw_scores
@@ -133,13 +134,18 @@ class Front(Tabular):
         )
 
     def _sentence(self) -> str:
-        first = self.rows[0]
-        likely = [row.name for row in self.rows if row.p_front > 0.5]
-        names = ", ".join(for_text(name) for name in likely) or for_text(first.name)
-        chance = probability(self.rows[max(len(likely) - 1, 0)].p_front, self.n_draws)
+        likely = [row for row in self.rows if row.p_front > 0.5]
+        if not likely:
+            first = self.rows[0]
+            return (
+                f"No model is on the front with more than 50% probability; the most likely is "
+                f"{for_text(first.name)}, with {probability(first.p_front, self.n_draws)}."
+            )
+        names = listed([for_text(row.name) for row in likely], most=None)
+        chance = probability(likely[-1].p_front, self.n_draws)
         if len(likely) > 1:
-            return f"Probably on the front: {names}, each with {chance} probability or more."
-        return f"Most probably on the front: {names}, with {chance} probability."
+            return f"Probably on the front: {names}, each with at least {chance} probability."
+        return f"Probably on the front: {names}, with {chance} probability."
 
     def _directions(self) -> str:
         better = [
@@ -147,8 +153,8 @@ class Front(Tabular):
             for name, greater in zip(self.metrics, self.greater_is_better, strict=True)
         ]
         return (
-            f"A model is on the front if no other is at least as good in all metrics and better in "
-            f"one ({', '.join(better)} is better)."
+            "A model is on the front if no other model is at least as good in every metric and "
+            f"better in one. Better means {listed(better, most=None)}."
         )
 
     def __repr__(self) -> str:
@@ -206,15 +212,18 @@ def front_of(
         Signature of the ranking.
     """
     if len(metrics) < 2:
-        raise UsageError("front() needs two or more metrics, e.g. front('recall', 'precision')")
+        raise UsageError(
+            "front() needs two or more metrics, such as front('recall', 'precision'); got "
+            f"{len(metrics)}"
+        )
     specs = [again(spec, metric=metric) for metric in metrics]
     names = tuple(each.metric.name for each in specs)
     if len(set(names)) < len(names):
-        raise UsageError(f"front() needs different metrics; got {', '.join(map(repr, names))}")
+        raise UsageError(f"front() needs metrics that differ; got {quoted(names, most=None)}")
     if len({each.drawn_with for each in specs}) > 1:
         raise UsageError(
-            f"{', '.join(map(repr, names))} do not use the same table and prior, so they have no "
-            f"joint draws; set {param('prior=', 'bootstrap')} in the ranking"
+            f"the metrics {quoted(names, most=None)} use different tables or priors, so they have "
+            f"no joint draws; rank the models with {param('prior=', 'bootstrap')}"
         )
     draws = np.stack(_joint(specs, Sampling(n_draws, seed, None)))
     # Models with equal predictions are equal, although the prior's own share of their draws is not.
@@ -253,7 +262,7 @@ def _joint(specs: Sequence[Spec], sampling: Sampling) -> list[FloatArray]:
         return list(draw_scores(scores, sampling))
     if any(each.weighs_units for each in specs):
         raise UsageError(
-            "metrics of grouped labels are drawn separately; pass the contribution of each item, "
-            "such as right or wrong, to Outcomes.from_statistics with groups"
+            "metrics of grouped labels have no joint draws; pass the contribution of "
+            "each item, such as right or wrong, to Outcomes.from_statistics with groups"
         )
     return [answer.values for answer in engine.answer(list(specs), sampling)]

@@ -166,6 +166,9 @@ def _unsupported(facts: Facts, rows: Sequence[Facts]) -> str:
     >>> _unsupported({"rope": {"low": -0.01, "high": 0.01}}, [row])
     'DE (>): the interval lies beyond the ROPE because of the other slices. The slice is undecided, because its own items (unpooled) do not support this.'
     """  # noqa: E501
+    # Then every decision is withheld, and the finding says why.
+    if any(one["name"] == "predictions_never_match" for one in facts.get("findings", ())):
+        return ""
     low, high = facts["rope"]["low"], facts["rope"]["high"]
     beyond = [
         f"{for_text(', '.join(row['key']), limit=30)} ({row['decision']['symbol']})"
