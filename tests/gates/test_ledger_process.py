@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import outperform as op
 from outperform.errors import DataError, UsageError
@@ -105,3 +106,45 @@ def test_a_folder_is_no_ledger(tmp_path):
 def test_a_level_beyond_the_grades_is_a_level():
     seen = op.Scores.from_values({"new": np.linspace(0, 0.6, 50)})
     assert op.gate(seen, "new", metric="mean", at_most=2.0).status.value == "pass"
+
+
+def _answers(rng, truth, accuracy=0.8):
+    other = np.where(truth == "x", "y", "x")
+    return np.where(rng.random(truth.size) < accuracy, truth, other)
+
+
+def test_guards_of_a_chosen_candidate_are_widened_at_both_ends():
+    rng = np.random.default_rng(0)
+    truth = np.where(rng.random(400) < 0.5, "x", "y")
+    models = {name: _answers(rng, truth) for name in ("old", *"abcdef")}
+    seen = op.Outcomes.from_labels(truth, models)
+    new = max("abcdef", key=lambda name: (models[name] == truth).mean())
+    guards = [op.results.Guard(metric="f1_macro", rope=0.05)]
+    alone = op.compare(seen, new, "old", metric="f1_macro")
+    for chosen in (6, seen):
+        gate = op.gate(seen, new, "old", metric="accuracy", guards=guards, chosen_from=chosen)
+        guard = gate.guards[0]
+        assert gate.main.selection.is_best
+        assert not guard.selection.is_best
+        assert "not_the_best_candidate" not in {one.name for one in guard.findings}
+        assert guard.hdi.low < alone.eti.low - 0.005
+        assert guard.hdi.high > alone.eti.high + 0.005
+
+
+def test_guard_that_the_choice_works_against_is_wrong_as_rarely_as_stated():
+    rng, n_gates, k = np.random.default_rng(1), 200, 10
+    # Whoever has the most right answers has the highest cost, although all models are equal.
+    price = op.metrics.cost({("x", "x"): 1.0, ("y", "y"): 1.0})
+    wrong = 0
+    for _ in range(n_gates):
+        truth = np.where(rng.random(300) < 0.5, "x", "y")
+        other = np.where(truth == "x", "y", "x")
+        models = {str(name): np.where(rng.random(300) < 0.8, truth, other) for name in range(k + 1)}
+        best = max(list(models)[1:], key=lambda name: (models[name] == truth).mean())
+        seen = op.Outcomes.from_labels(truth, {best: models[best], "old": models["0"]})
+        guards = [op.results.Guard(metric=price, rope=1e-6)]
+        gate = op.gate(
+            seen, best, "old", metric="accuracy", guards=guards, chosen_from=k, n_draws=1_000
+        )
+        wrong += gate.guards[0].hdi.low > 0
+    assert wrong <= stats.binom(n_gates, 0.025).ppf(0.999)

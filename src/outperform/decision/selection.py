@@ -15,7 +15,9 @@ needs no correction.
 Both hold for any dependence between the errors. If the candidates' joint draws are known, so is
 the distribution of the largest error. If only k is known, the errors are treated as independent,
 which is the worst case among errors that are positively correlated, as those on the same items are.
-For a candidate that was chosen in another way, both ends take the correction of the lower one.
+For a candidate that was chosen in another way, such as by another metric, the argument for the
+upper end fails, since its error can be the smallest of all. Both ends then take the correction of
+the lower one. So do the guards of a gate, whose main metric chose the candidate.
 
 The interval decides. Nothing in it is shrunk toward the other candidates. A posterior that pools
 them is narrower, but it contains the truth too rarely if the baseline differs from them, or if they

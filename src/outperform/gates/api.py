@@ -27,11 +27,12 @@ from outperform.gates.result import (
     Guard,
     GuardLike,
     LevelCheck,
+    asked_again,
     level_check,
     settled,
 )
 from outperform.gates.rule import Require, check_level, check_requirement
-from outperform.inference.processes import check_process, is_process
+from outperform.inference.processes import check_process, chosen_by_another, is_process
 from outperform.inference.question import Candidates
 from outperform.inference.spec import OfTwo, declared, refuse_counted, refuse_declared
 from outperform.inference.suite import Suite
@@ -218,7 +219,8 @@ def gate(
     chosen_from
         As for :func:`compare`: all candidates, or how many there were, if this one was chosen by
         its results on these items. Of k candidates, each has the k-th part of the error
-        probability of a level.
+        probability of a level. The main metric is taken to have chosen it, so the intervals of
+        guards are widened at both ends.
     anytime
         Whether the gate is asked again as items arrive, until it passes or fails. Its intervals
         are then valid at every look, as in :func:`compare` with ``looks="any"``, and wider.
@@ -304,6 +306,9 @@ def gate(
             new, old = outcomes.models
             region = rope if part is None else part.rope
             compared = compare(outcomes, new, old, rope=region, **about, **shared, **process)
+            if part is not None and compared.selection is not None:
+                spec = chosen_by_another(compared.spec)
+                compared = asked_again(compared, spec, compared.draws.size, n_jobs)
             wanted: Require = require if part is None else "not_worse"
             compared = settled(compared, wanted, n_jobs)
             checks.append(Check(comparison=compared, require=wanted, guard=part))

@@ -48,7 +48,7 @@ from outperform.gates.text import (
     gate_table,
 )
 from outperform.inference.engine import check_draws
-from outperform.inference.spec import make_spec
+from outperform.inference.spec import Spec, make_spec
 from outperform.inference.summary import Summary
 from outperform.inference.thresholds import SAFE_ERRORS
 from outperform.metrics.metric import MetricLike
@@ -553,15 +553,30 @@ def settled(comparison: Comparison, require: Require, n_jobs: int | None) -> Com
         return comparison
     while n_draws < most and (required := draws_to_settle(comparison, require)) > n_draws:
         n_draws = int(min(max(2 * n_draws, required), most))
-        comparison = answer_spec(
-            comparison.spec,
-            rope=comparison.rope,
-            prob=comparison.hdi.prob,
-            n_draws=n_draws,
-            seed=comparison.seed,
-            n_jobs=n_jobs,
-        )
+        comparison = asked_again(comparison, comparison.spec, n_draws, n_jobs)
     return comparison
+
+
+def asked_again(comparison: Comparison, spec: Spec, n_draws: int, n_jobs: int | None) -> Comparison:
+    """Return the comparison of another question or number of draws, from the same seed.
+
+    Parameters
+    ----------
+    comparison
+        The comparison.
+    spec
+        The question.
+    n_draws, n_jobs
+        As for :func:`outperform.compare`.
+    """
+    return answer_spec(
+        spec,
+        rope=comparison.rope,
+        prob=comparison.hdi.prob,
+        n_draws=n_draws,
+        seed=comparison.seed,
+        n_jobs=n_jobs,
+    )
 
 
 def level_check(

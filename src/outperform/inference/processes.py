@@ -59,8 +59,8 @@ class Selection:
         ``"data"``: the candidates' errors are drawn jointly. ``"unknown"``: they are treated as
         independent, which is cautious.
     is_best
-        Whether A is the best candidate in these data. If not, the interval is widened at both ends,
-        so it is valid for every way of choosing.
+        Whether A was chosen as the best candidate in these data. If not, or if another metric chose
+        it, the interval is widened at both ends, so it is valid for every way of choosing.
     unadjusted
         HDI of the same difference if A had been the only candidate.
     """
@@ -145,6 +145,20 @@ def check_process(chosen_from: Candidates | None, looks: Looks) -> dict[str, Any
     return {"chosen_from": chosen_from, "looks": looks}
 
 
+def chosen_by_another(spec: Spec) -> Spec:
+    """Return the question about a model that another metric chose from several.
+
+    The argument for the upper end needs the best model in this metric. A model with the highest
+    precision can have the lowest recall of all candidates, so both ends are moved.
+
+    Parameters
+    ----------
+    spec
+        The question, with ``chosen_from=``.
+    """
+    return replace(spec, choices=replace(spec.choices, by_another=True))
+
+
 def is_process(choices: Mapping[str, Any]) -> bool:
     """Return whether the choices of :func:`check_process` declare anything.
 
@@ -192,11 +206,12 @@ def _chosen(spec: Spec, plain: Adjusted, *, prob: float, seed: np.random.SeedSeq
     if field is None:
         given = spec.choices.chosen_from
         assert isinstance(given, int)
-        errors, is_best = Errors(given), True
+        errors, is_best = Errors(given), not spec.choices.by_another
         draws = own if given == 1 else shrunk(own, given, generator.random((2, own.size)))
     else:
         differences = field.draws[field.others] - field.draws[field.baseline]
-        errors, is_best = Errors.of_draws(differences), field.is_best
+        errors = Errors.of_draws(differences)
+        is_best = field.is_best and not spec.choices.by_another
         draws = own if errors.n == 1 else field.pooled(own, generator)
     selection = Selection(
         n=errors.n,
@@ -411,7 +426,7 @@ def process_findings(
     """
     look, selection = adjusted.any_look, adjusted.selection
     findings = list(_of_names(spec))
-    if selection is not None and not selection.is_best:
+    if selection is not None and not (selection.is_best or spec.choices.by_another):
         findings.append(finding("not_the_best_candidate", model=spec.data.models[0]))
     if look is not None and not look.holds:
         findings.append(

@@ -92,6 +92,8 @@ class Choices:
     engine: PyMC | None = None
     chosen_from: Candidates | None = field(default=None, compare=False)
     looks: Looks = "once"
+    # The candidate was chosen by another metric, as for a guard of a gate.
+    by_another: bool = False
 
     @classmethod
     def of(cls, kwargs: Given) -> Choices:
