@@ -49,7 +49,7 @@ FEATURES = {
     "comparison", "ranking", "suite", "runs", "crossval", "planning", "labelling", "sensitivity",
     "gates", "noise",
 }  # fmt: skip
-DOCUMENTS = {"report", "slices", "monitor", "testing"}
+DOCUMENTS = {"report", "slices", "monitor", "testing", "diagnosis"}
 PLACES = {"mlflow", "sklearn"}
 PUBLIC = {"outperform"}
 

@@ -273,8 +273,8 @@ def _no_truth(table: Table | Frame) -> str:
     layout = LongLayout.of(names)
     if layout is not None:
         return f"{table.name} {layout.advice}. Columns: {listed(names)}"
-    guess = next((name for name in names if name.lower() in ("label", *GOLD)), "label")
-    known = _probable(names)
+    guess = true_column(names) or "label"
+    known = probable_roles(names)
     if {*known} == {"id", "correct"}:
         id, right = known["id"], known["correct"]
         return (
@@ -301,7 +301,19 @@ def _no_truth(table: Table | Frame) -> str:
     )
 
 
-def _probable(names: Sequence[str]) -> dict[str, str]:
+def true_column(names: Sequence[str]) -> str | None:
+    """Return the column that probably has the true labels, by its name; None if there is none.
+
+    Examples
+    --------
+    >>> true_column(["id", "Gold_Label", "bert"]), true_column(["bert", "gpt"])
+    ('Gold_Label', None)
+    """
+    by_lower = {name.lower().replace("-", "_").replace(" ", "_"): name for name in names}
+    return next((by_lower[name] for name in _TRUE_COLUMNS if name in by_lower), None)
+
+
+def probable_roles(names: Sequence[str]) -> dict[str, str]:
     """Return the columns that probably are the id, a prediction, and right or wrong, by role."""
     by_lower = {name.lower(): name for name in names}
     roles = {"id": _ITEM_COLUMNS, "label": _LABEL_COLUMNS, "correct": _SCORE_COLUMNS}
@@ -315,11 +327,16 @@ def _probable(names: Sequence[str]) -> dict[str, str]:
 def probable_columns(source: str) -> dict[str, str]:
     """Return the columns of a file that probably have these roles: id, label, correct."""
     try:
-        return _probable(column_names(source) or ())
+        return probable_roles(column_names(source) or ())
     except (OutperformError, OSError):
         return {}
 
 
+# Usual names of true labels, the most usual first.
+_TRUE_COLUMNS = (
+    *("label", *GOLD, "gold_label", "true_label", "true", "target", "y", "expected", "actual"),
+    *("answer", "class", "category"),
+)
 # Usual column names of a table with one row per item and model, the most usual first.
 _MODEL_COLUMNS = ("model", "model_name", "model_id", "system", "candidate", "variant")
 _SCORE_COLUMNS = (
