@@ -166,7 +166,7 @@ def _classes(column: Column, separator: str | None) -> set[object]:
     return {part.strip() for value in column.counts for part in value.split(separator)}
 
 
-def _shares(column: Column, classes: Collection[object], separator: str | None) -> bool:
+def _shares(column: Column, classes: set[object], separator: str | None) -> bool:
     """Return whether most rows of a column contain classes of the truth."""
     if not column.known or column.kind not in ("whole numbers", "booleans", "text"):
         return False

@@ -237,21 +237,23 @@ def _typed(name: str, values: list[Any]) -> Column:
     """Return a column with numbers in place of the texts of numbers."""
     known = [value for value in values if value is not None and value != ""]
     kinds = {type(value) for value in known}
+    kind: Kind = "other"
     if kinds == {str}:
-        for kind, pattern, convert in (
-            ("whole numbers", _WHOLE, int),
-            ("numbers", _NUMBER, float),
-        ):
-            if all(pattern.fullmatch(value) for value in known):
-                numbers = [None if value in (None, "") else convert(value) for value in values]
-                return Column(name, kind, numbers)  # type: ignore[arg-type]
-    kind: Kind = (
-        "booleans" if kinds == {bool}
-        else "whole numbers" if kinds == {int}
-        else "numbers" if kinds and kinds <= {int, float}
-        else "text" if kinds == {str} or not kinds
-        else "other"
-    )  # fmt: skip
+        kind = "text"
+        if all(map(_WHOLE.fullmatch, known)):
+            kind, known = "whole numbers", [int(value) for value in known]
+        elif all(map(_NUMBER.fullmatch, known)):
+            kind, known = "numbers", [float(value) for value in known]
+        numbers = iter(known)
+        values = [None if value in (None, "") else next(numbers) for value in values]
+    elif kinds == {bool}:
+        kind = "booleans"
+    elif kinds == {int}:
+        kind = "whole numbers"
+    elif not kinds:
+        kind = "text"
+    elif kinds <= {int, float}:
+        kind = "numbers"
     values = [None if value == "" else value for value in values]
     return Column(name, kind, values)
 

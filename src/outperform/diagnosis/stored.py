@@ -163,18 +163,16 @@ def _counted(paths: Sequence[str], *, what: str) -> Diagnosis:
     data = read(paths[0])
     models = list(data.models)
     asked = _asked_of(data)
-    made = questions(call, models, asked, why)
-    notes = []
+    every = questions(call, models, asked, why)
     if data.slices is not None and len(models) > 1 and data.kind in ("classes", "correct"):
         slices = Call(verb="slices", models=tuple(models[:2]), asked=asked, **call)
         names = ", ".join(data.slices.by)
-        made.append(suggestion(f"In which slice by {names} does one model do better?", slices))
+        every.append(suggestion(f"In which slice by {names} does one model do better?", slices))
     if os.path.isdir(paths[0]) and len(models) > 1 and _has_days(paths[0]):
-        made.append(_watch(paths[0], models, asked, "Has the decision changed over the days?"))
+        every.append(_watch(paths[0], models, asked, "Has the decision changed over the days?"))
     about = f"{what} of {counted_models(models)}: {_kind_of(data)}"
     return Diagnosis(
-        sources=sources, what=about, format=format, **_facts_of(data), suggestions=tuple(made),
-        notes=tuple(notes),
+        sources=sources, what=about, format=format, **_facts_of(data), suggestions=tuple(every),
     )  # fmt: skip
 
 

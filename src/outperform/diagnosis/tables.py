@@ -502,7 +502,9 @@ def _long(sample: Sample) -> Diagnosis | None:
     rope = ROPE if rated else _one_digit((max(values) - min(values)) / 100)
     asked = {"metric": "accuracy" if rated else "mean", "rope": rope}
     why.append(ROPE_TEXT.format(rope=rope))
-    call = {"sources": (sample.source,), "reading": reading, "scores": not rated}
+    call: dict[str, Any] = {
+        "sources": (sample.source,), "reading": reading, "scores": not rated
+    }  # fmt: skip
     made = questions(call, names, asked, " ".join(why))
     if "task" in sample.columns and len(sample.columns["task"].counts) > 1:
         beliefs["task"] = Belief("task", "its name is usual for tasks")
