@@ -8,10 +8,9 @@ import typer
 
 import outperform as op
 from outperform.cli import groups as g
-from outperform.cli import options as o
 from outperform.cli.exit_codes import shown
 from outperform.cli.groups import write_result
-from outperform.cli.inputs import complete_format, parse_format
+from outperform.cli.inputs import ReadAs
 
 Files = Annotated[
     list[str],
@@ -19,16 +18,6 @@ Files = Annotated[
         metavar="FILE",
         help="File or folder, or the gold file and one file per model.",
         show_default=False,
-    ),
-]
-ReadAs = Annotated[
-    str | None,
-    o.in_files(
-        "--read-as",
-        metavar="KIND",
-        help="Input format, if the file name does not show it.",
-        parser=parse_format,
-        autocompletion=complete_format,
     ),
 ]
 
