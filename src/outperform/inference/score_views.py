@@ -87,11 +87,11 @@ def added_up(scores: Scores, moments: Moments, metric: Metric) -> tuple[Scores, 
         )
     units, counts = moments.units()
     columns = {
-        model: [place for place, term in enumerate(moments.terms) if term[1] in (None, model)]
+        model: [index for index, term in enumerate(moments.terms) if term[1] in (None, model)]
         for model in moments.models
     }
-    places = columns[moments.models[0]]
-    terms = tuple(moments.terms[place][0] for place in places)
+    positions = columns[moments.models[0]]
+    terms = tuple(moments.terms[index][0] for index in positions)
     view = replace(
         scores,
         values=tuple(units[:, columns[model]] for model in moments.models),
@@ -119,7 +119,7 @@ def in_memory(scores: Scores, metric: Metric) -> Moments | None:
         return None
     if scores.columns not in (None, TARGETS):
         return None
-    if any(one is not None for one in (scores.truth, scores.counts, scores.weights)):
+    if any(column is not None for column in (scores.truth, scores.counts, scores.weights)):
         return None
     if scores.values[0].ndim != len(scores.columns or "."):
         return None
@@ -421,11 +421,11 @@ def joined(ready: Sequence[Prepared], least: int = MANY_UNITS) -> Joined | None:
         for before, part in zip((None, *parts), parts, strict=False)
         if before is None or not _share_sums(before, part)
     ]
-    held = [_held(part) for part in distinct]
-    dense = [part for part in held if isinstance(part, np.ndarray)]
-    if len(dense) == len(held):
+    matrices = [_held(part) for part in distinct]
+    dense = [part for part in matrices if isinstance(part, np.ndarray)]
+    if len(dense) == len(matrices):
         return Joined(np.concatenate(dense), parts, _added(distinct))
-    return Joined(vstack(held, format="csr"), parts, _added(distinct))
+    return Joined(vstack(matrices, format="csr"), parts, _added(distinct))
 
 
 def _added(parts: Sequence[CombinedMeans]) -> MoreWeights | None:
@@ -435,7 +435,7 @@ def _added(parts: Sequence[CombinedMeans]) -> MoreWeights | None:
     added = [part.added() for part in parts]
     if all(more is None for more in added):
         return None
-    held = [
+    matrices = [
         csr_array((part.terms.shape[1] + 1, 0))
         if more is None
         else csr_array(
@@ -446,7 +446,7 @@ def _added(parts: Sequence[CombinedMeans]) -> MoreWeights | None:
     ]
     shapes = np.concatenate([more.shapes for more in added if more is not None])
     left = np.minimum.reduce([more.left for more in added if more is not None])
-    return MoreWeights(shapes=shapes, held=csr_array(block_diag(held)), left=left)
+    return MoreWeights(shapes=shapes, held=csr_array(block_diag(matrices)), left=left)
 
 
 # Sorting or fitting without each unit in turn is skipped in two cases: if there are more groups
@@ -521,10 +521,10 @@ def unit_sums(ready: Sequence[Prepared], repeats: FloatArray, *, items: bool = F
         return np.stack([np.concatenate([worker(part) for part in parts]) for worker in workers])
 
     slow = any(isinstance(metric, Called) for metric in ready)
-    held = identity(len(repeats), format="csr")
+    matrices = identity(len(repeats), format="csr")
     plain = [metric.ready if isinstance(metric, Checked) else metric for metric in ready]
     scarce = partial(evaluate, ready=plain, least=least)
-    return UnitSums(held, repeats, evaluate, scarce, 0 if slow else most)
+    return UnitSums(matrices, repeats, evaluate, scarce, 0 if slow else most)
 
 
 class Merged(NamedTuple):

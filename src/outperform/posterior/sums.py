@@ -377,7 +377,7 @@ class LinearWeights(TablesBase):
                 counts = np.zeros(len(table.cells), dtype=np.int64)
                 np.add.at(counts, groups.cell, repeats[groups.pattern])
             else:
-                counts = drawn.held(n_cells=len(table.cells)).astype(np.int64)
+                counts = drawn.amounts(n_cells=len(table.cells)).astype(np.int64)
             return Table(table.cells, counts, drawn)
 
         return draw
