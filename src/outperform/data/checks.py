@@ -178,7 +178,8 @@ def refuse_ids(columns: Sequence[Column], counts: AnyArray | None) -> None:
         if comparison.look_like_ids and not comparison.n_shared:
             raise DataError(
                 f"{truth.name} has {comparison.n_values:,} different values in "
-                f"{comparison.n_rows:,} rows, and no model predicts any of them; check that this is the column of true labels"
+                f"{comparison.n_rows:,} rows, and no model predicts any of them; check that this "
+                "is the column of true labels"
             )
 
 

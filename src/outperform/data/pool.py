@@ -423,7 +423,7 @@ class SlicedRows:
     n_slices: int
     row: IntArray
     prior: FloatArray
-    place: IntArray
+    slice_index: IntArray
     cell: IntArray
     count: FloatArray
 
@@ -450,7 +450,7 @@ class SlicedRows:
     @cached_property
     def _occurred(self) -> Distinct:
         """The rows that occurred, by slice and row."""
-        return distinct_rows(np.stack([self.place, self.row[self.cell]], axis=1))
+        return distinct_rows(np.stack([self.slice_index, self.row[self.cell]], axis=1))
 
     @property
     def entry_row(self) -> IntArray:
@@ -460,7 +460,7 @@ class SlicedRows:
     @cached_property
     def row_place(self) -> IntArray:
         """The slice of each row that occurred."""
-        return self.place[self._occurred.first]
+        return self.slice_index[self._occurred.first]
 
     @cached_property
     def row_row(self) -> IntArray:
@@ -474,8 +474,8 @@ class SlicedRows:
 
     def dense(self, slices: slice) -> FloatArray:
         """Return the dense counts of neighbouring slices, ``(n_slices, n_cells)``."""
-        first, stop = np.searchsorted(self.place, [slices.start, slices.stop])
+        first, stop = np.searchsorted(self.slice_index, [slices.start, slices.stop])
         counts = np.zeros((slices.stop - slices.start, self.n_cells))
         inside = slice(first, stop)
-        counts[self.place[inside] - slices.start, self.cell[inside]] = self.count[inside]
+        counts[self.slice_index[inside] - slices.start, self.cell[inside]] = self.count[inside]
         return counts

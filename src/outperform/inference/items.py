@@ -92,7 +92,7 @@ def _draw(
         if stretched and df is not None:
             df *= NORMAL_KURTOSIS
         return draw_sums(
-            combined.held,
+            combined.matrix,
             combined.evaluate,
             shapes=spec.units.counts if shapes is None else shapes,
             n_values=len(ready),

@@ -320,7 +320,7 @@ _MOST_PAIRED = 8
 class Joined(NamedTuple):
     """Sums of several models or metrics, stacked."""
 
-    held: csr_array | FloatArray  # (n_sums, n_units)
+    matrix: csr_array | FloatArray  # (n_sums, n_units)
     parts: tuple[CombinedMeans, ...]
     added: MoreWeights | None = None
 
@@ -341,18 +341,18 @@ class Joined(NamedTuple):
         No mean of a statistic, no value and no difference between two values may lose a noticeable
         part of its skewness.
         """
-        if influence is None or self.added is not None or not isinstance(self.held, np.ndarray):
+        if influence is None or self.added is not None or not isinstance(self.matrix, np.ndarray):
             return None
-        if self.held.shape[1] <= MANY_UNITS:
+        if self.matrix.shape[1] <= MANY_UNITS:
             return None
         rows, start = [*influence.moved], 0
         rows += [a - b for a, b in combinations(influence.moved[:_MOST_PAIRED], 2)]
         for part in self.parts:
-            *sums, weight = self.held[start : start + part.terms.shape[1] + 1]
+            *sums, weight = self.matrix[start : start + part.terms.shape[1] + 1]
             total = weight @ shapes
             rows += [part_sums - (part_sums @ shapes / total) * weight for part_sums in sums]
             start += len(sums) + 1
-        return Limit.of(self.held, np.stack(rows), shapes)
+        return Limit.of(self.matrix, np.stack(rows), shapes)
 
     def unchecked(self) -> Joined:
         """Return the same sums with NaN instead of an error if a user's function has no value."""
@@ -446,7 +446,7 @@ def _added(parts: Sequence[CombinedMeans]) -> MoreWeights | None:
     ]
     shapes = np.concatenate([more.shapes for more in added if more is not None])
     left = np.minimum.reduce([more.left for more in added if more is not None])
-    return MoreWeights(shapes=shapes, held=csr_array(block_diag(matrices)), left=left)
+    return MoreWeights(shapes=shapes, matrix=csr_array(block_diag(matrices)), left=left)
 
 
 # Sorting or fitting without each unit in turn is skipped in two cases: if there are more groups
@@ -459,7 +459,7 @@ _MOST_LEFT_OUT, _MOST_ITEMS, _AT_ONCE = 5_000, 2_000, 1 << 20
 class UnitSums(NamedTuple):
     """Values as a function of sums over units; if the metric is not a sum, of the weights."""
 
-    held: csr_array | FloatArray  # (n_sums, n_kinds)
+    matrix: csr_array | FloatArray  # (n_sums, n_kinds)
     repeats: FloatArray  # (n_kinds,) number of units of each kind
     evaluate: Callable[[FloatArray], FloatArray]
     scarce: Callable[[FloatArray], FloatArray]  # the same without some units; unchecked
@@ -468,7 +468,7 @@ class UnitSums(NamedTuple):
     @property
     def whole(self) -> PlugIn:
         """Values for all units."""
-        return PlugIn((self.held @ self.repeats)[:, None], self.evaluate)
+        return PlugIn((self.matrix @ self.repeats)[:, None], self.evaluate)
 
     def influence(self) -> Influence | None:
         """Return the influence of each unit; None if that would take too long."""
@@ -477,7 +477,7 @@ class UnitSums(NamedTuple):
         whole = self.whole
         # Evaluating two draws checks what a user's function returns.
         _ = whole._replace(sums=np.repeat(whole.sums, 2, axis=1)).observed
-        return whole._replace(evaluate=self.scarce).influence(self.held, self.repeats)
+        return whole._replace(evaluate=self.scarce).influence(self.matrix, self.repeats)
 
 
 def unit_sums(ready: Sequence[Prepared], repeats: FloatArray, *, items: bool = False) -> UnitSums:
@@ -498,10 +498,10 @@ def unit_sums(ready: Sequence[Prepared], repeats: FloatArray, *, items: bool = F
     combined = joined(ready, least=0)
     if combined is not None:
         added, unchecked = combined.added, combined.unchecked().evaluate
-        constant = 0.0 if added is None else (added.held @ added.shapes)[:, None]
+        constant = 0.0 if added is None else (added.matrix @ added.shapes)[:, None]
         fitted = any(part.sums.basis.joint for part in combined.parts)
         return UnitSums(
-            combined.held,
+            combined.matrix,
             repeats,
             combined.evaluate,
             lambda at: unchecked(at + constant),

@@ -316,7 +316,7 @@ class LabelSpec(Question):
             terms = own.terms(units.cells[:, [0, 1 + model]])
             if terms.shape[0] * units.shapes.size > _MOST_LEFT_OUT:
                 return None
-            terms = terms if units.held is None else terms @ units.held
+            terms = terms if units.matrix is None else terms @ units.matrix
             at_all = PlugIn((terms @ units.shapes)[:, None], partial(own.evaluate, drawn=True))
             influences.append(at_all.influence(terms, units.shapes))
         return Influence(
