@@ -62,7 +62,7 @@ _SIZES = {
     "pilots": "pilots of each setting of promises",
     "quarters": "quarters of 20 Newsgroups that more-data predicts from",
     "futures": "test sets of each simulated setting of more-data",
-    "experiments": "experiments of each setting of stopping",
+    "experiments": "experiments of each setting of stopping, winner and anytime",
     "damages": "damaged files of each format",
     "classes": "settings with more classes are left out",
 }

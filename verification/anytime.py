@@ -26,7 +26,7 @@ from verification.chance import share_error, share_is_off
 BoolArray = NDArray[np.bool_]
 
 SEED = 20_261_119
-EXPERIMENTS = 400
+EXPERIMENTS = 2_000
 PROB, MOST = 0.95, 0.05
 ROPE = 0.02
 START = 20

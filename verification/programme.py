@@ -533,8 +533,7 @@ def run_best(sizes: Sizes) -> Part:
 
 def run_winner(sizes: Sizes) -> Part:
     """Choose the best of many on the test set: do intervals hold, how often is ≫ false?"""
-    size = min(sizes.experiments, winner.EXPERIMENTS)
-    tasks = [(world, size) for world in winner.WORLDS]
+    tasks = [(world, sizes.experiments) for world in winner.WORLDS]
     found = dict(
         zip(winner.WORLDS, spread("winner", winner.run, tasks, sizes.machine), strict=True)
     )
@@ -661,8 +660,13 @@ STUDIES: dict[str, Callable[[], Study]] = {
 }
 
 
+EXPERIMENTS = {"winner": winner.EXPERIMENTS, "anytime": anytime.EXPERIMENTS}
+
+
 def sizes_of(name: str) -> Sizes:
     """Return how much of a part is run when nothing else is asked for."""
+    if name in EXPERIMENTS:
+        return Sizes(experiments=EXPERIMENTS[name])
     enough = STUDIES[name]().enough if name in STUDIES else None
     return Sizes() if enough is None else Sizes(test_sets=enough)
 
@@ -674,9 +678,8 @@ def run_study(name: str, sizes: Sizes) -> Part:
 
 def run_anytime(sizes: Sizes) -> Part:
     """Look 20, 200 and 2,000 times: does the truth stay inside, how often is a decision false?"""
-    size = min(sizes.experiments, anytime.EXPERIMENTS)
     tasks = [
-        (world, plan, size if plan.looks <= anytime.MANY else -(-size // 2))
+        (world, plan, -(-sizes.experiments // (1 if plan.looks <= anytime.MANY else 2)))
         for world in anytime.WORLDS
         for plan in anytime.PLANS
     ]

@@ -177,11 +177,11 @@ def _run(one: Entry | None, *, minutes: bool = False) -> tuple[str, ...]:
     return (one.date, one.commit, took) if minutes else (one.date, one.commit)
 
 
-def table(parts: Iterable[str], whole: Mapping[str, int], folder: Path = RESULTS) -> str:
-    """Return how much of each part was run, and how much a larger machine should run."""
+def table(parts: Mapping[str, Mapping[str, int]], folder: Path = RESULTS) -> str:
+    """Return how much of each part was run, and how much a full run is."""
     head = ("part", "run", "when, on which code", "checked", "held", "should be run")
     rows = []
-    for part in parts:
+    for part, whole in parts.items():
         one, names = read(part, folder), fingerprint.sizes_of(part)
         held = {True: "yes", False: "**no**", None: "not noted"}[one.held]
         held = "quick only" if one.only_quick else held

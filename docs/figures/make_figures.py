@@ -260,7 +260,7 @@ def plan() -> Figure:
                 n_draws=2_000,
                 random_state=2016,
             ).plot(ax, label="paired" if paired else "unpaired")
-        ax.set_title(title, loc="left")
+        ax.set_title(title, loc="left", pad=24)  # above the two lines of the note
     figure.axes[1].set_ylabel("")
     return figure
 

@@ -21,7 +21,7 @@ from outperform._typing import (
     Source,
 )
 from outperform.comparison.result import Comparison
-from outperform.data.labels import frame_columns, is_frame
+from outperform.data.labels import frame_columns, is_frame, is_source
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
 from outperform.decision.intervals import Interval, check_prob
@@ -49,7 +49,7 @@ from outperform.inference.spelling import (
     unless_told,
 )
 from outperform.inference.summary import Summary, seed_name, sign, summarize
-from outperform.inputs import is_source, read_models
+from outperform.inputs.models import read_models
 from outperform.metrics.metric import MetricLike
 from outperform.posterior.predictive import Trained, draw_mean, draw_mean_difference, spread_of
 from outperform.posterior.registry import PriorLike

@@ -314,11 +314,15 @@ def examples_of(command):
     return shlex.split(re.search(r"Example: outperform (.*)", COMMANDS[command].__doc__)[1])
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+# The example of mcp, which waits for a client, runs in tests/agents/test_server.py.
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name != "mcp"])
 def test_the_example_in_the_help_works(folder, capsys, command):
     arguments = examples_of(command)
     if command == "example":
         Path("preds.csv").unlink()
+    if command == "ledger":
+        decided = "gate preds.csv --truth label --baseline gpt --candidate bert --rope 0.4"
+        main([*shlex.split(decided), "--ledger", arguments[-1]])
     if command == "watch":
         Path("labels").mkdir()
         counted = shlex.split(

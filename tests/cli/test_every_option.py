@@ -69,12 +69,14 @@ TRIED = {
     "--allow": ["plain: --allow undecided"],
     "--at-least": ["plain: --at-least 0.1"],
     "--at-most": ["plain: --at-most 0.99"],
+    "--anytime": ["plain: --anytime"],
     "--b": ["plain: --b sixth", "folds: --b lstm"],
     "--baseline": ["plain: --baseline gpt"],
     "--budget": ["plain: --budget 10"],
     "--by": ["plain: --by times"],
     "--by-class": ["plain: --by-class"],
     "--candidate": ["plain: --candidate bert"],
+    "--chosen-from": ["plain: --chosen-from 3"],
     "--confusion": ["matrices: --confusion"],
     "--correct": ["right: --correct sixth"],
     "--correlation": ["folds: --correlation integrated"],
@@ -122,6 +124,7 @@ TRIED = {
     "--human": ["right: --human people.csv --id id"],
     "--drawn": ["right: --human people.csv --id id --drawn by_ratings"],
     "--judge": ["binary: --judge label"],
+    "--p-value": ["plain: --p-value"],
     "--pos-label": [
         "plain: --pos-label spam --metric f1",
         "plain: --pos-label spam --metrics f1",
@@ -151,8 +154,8 @@ TRIED = {
     "--model-column": ["plain: --model-column label", "long: --model-column model"],
     "--score": ["plain: --score acc", "logs: --score acc"],
     "--skip-failed": ["plain: --skip-failed", "logs: --skip-failed"],
-    "--last": ["plain: --last 7d"],
-    "--since": ["plain: --since 2026-09-01"],
+    "--last": ["days: --last 7d"],
+    "--since": ["days: --since 2026-09-01"],
     "--latest": ["plain: --latest", "logs: --latest"],
     "--rope": ["plain: --rope 0.02", "folds: --rope 0.02"],
     "--recount": ["plain: --recount preds.csv --update parts"],
@@ -254,6 +257,13 @@ def folder(tmp_path_factory):
             path = Path("logs", name, "samples_t_2026-01-01T00-00-00.jsonl")
             path.parent.mkdir(parents=True)
             path.write_text("".join(json.dumps(row) + "\n" for row in own), "utf-8")
+        for day, items in (("2026-08-20", table[1:]), ("2026-09-01", table)):
+            path = Path("arrived", f"day={day}", "preds.csv")
+            path.parent.mkdir(parents=True)
+            write(path, items)
+        models = [word for name in MODELS for word in ("--model", name)]
+        counted = ["arrived", "--truth", "label", "--by", "country", "--update", "days"]
+        assert main(["count", *counted, *models]) == 0
         write("pool.csv", [*table, *table])
         write("people.csv", right[:40])
         Path("policy.toml").write_text('[tasks]\nDE = "advisory"\n', "utf-8")
@@ -303,6 +313,7 @@ def arguments(command, kind):
         "right": ["right.csv"],
         "long": ["long.csv"],
         "logs": ["logs"],
+        "days": ["days"],
     }.get(kind, ["preds.csv"])
     if kind == "matrices":
         models = [f"matrix-{name}" for name in models]
@@ -311,6 +322,8 @@ def arguments(command, kind):
     if command == "watch":
         files, truth = ["counts"], []
     if command == "propose" or kind == "matrices":
+        truth = []
+    if kind == "days":
         truth = []
     if kind == "right" and command != "propose":
         truth = [part for name in models for part in ("--correct", name)]

@@ -237,7 +237,7 @@ def test_payload_in_html(read_html, payload):
     expected = ["table", "caption"] if payload else ["table"]
     grid = ["thead", "tr", "th", "th", "tbody", "tr", "th", "td"]
     assert reader.tags == ["div", "style", "div", *expected, *grid]
-    assert reader.attributes == {"class", "tabindex", "role", "aria-label", "scope"}
+    assert reader.attributes == {"class", "tabindex", "role", "aria-label", "scope", "title"}
     assert reader.cells[2] == for_text(payload, limit=40)
 
 

@@ -88,7 +88,7 @@ def test_models_are_chosen_and_renamed(shards):
 
 def test_what_must_be_asked_before(shards):
     folder, _ = shards
-    with pytest.raises(UsageError, match="by= cannot be used with counted outcomes"):
+    with pytest.raises(DataError, match="the part '0' has no date in its name, such as day="):
         op.read(folder, by="day")
 
 

@@ -316,10 +316,17 @@ def test_terms_are_explained_where_they_stand(pages):
     assert {"HDI", "ROPE", "Bayes factor", "observed"} <= explained
 
 
-@each("what", [None, 3, "report", [], [None], {"a": 1}])
+@each("what", [None, 3, [], [None], {"a": 1}])
 def test_what_is_no_comparison_is_refused(what, tmp_path):
     with pytest.raises(UsageError, match="a report needs at least one result"):
         op.write_report(what, tmp_path / "report.html")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_swapped_arguments_are_named(quick, tmp_path):
+    path = str(tmp_path / "report.html")
+    with pytest.raises(UsageError, match=r"the result comes first: type op\.write_report\(result,"):
+        op.write_report(path, quick)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -198,9 +198,10 @@ def test_a_monitor_is_what_its_schema_says(tmp_path):
 
 def test_a_ledger_is_what_its_schema_says(tmp_path):
     path = tmp_path / "gates.jsonl"
-    gate = op.gate(CLASSES, X, Y, ledger=path, **FEW)
+    outcomes = op.Outcomes.from_labels(CLASSES, {"x": X, "y": Y})
+    gate = op.gate(outcomes, "x", "y", ledger=path, **FEW)
     checked("gate", gate.to_dict())
-    op.gate(CLASSES, X, at_least=0.1, ledger=path, n_draws=200)
+    op.gate(outcomes, "x", at_least=0.1, ledger=path, n_draws=200)
     checked("ledger", op.Ledger(path).to_dict())
 
 

@@ -179,7 +179,7 @@ def test_what_only_a_quick_run_recorded_is_not_called_held(tmp_path, capsys):
     records.write("rank", "full", replace(ENTRY, failures=None), tmp_path)
     assert main(["rank", "--summary", "--results", str(tmp_path)]) == 0
     assert re.search(r"^rank .* quick +older$", capsys.readouterr().out, re.MULTILINE)
-    *_, row = records.table(["rank"], {"test_sets": 3, "pair_test_sets": 3}, tmp_path).splitlines()
+    *_, row = records.table({"rank": {"test_sets": 3, "pair_test_sets": 3}}, tmp_path).splitlines()
     assert "| quick only |" in row
     records.write("rank", "full", ENTRY, tmp_path)
     assert not records.read("rank", tmp_path).only_quick
@@ -308,8 +308,8 @@ def test_a_part_that_was_run_in_part_says_so(tmp_path):
     full = records.Entry(date="2026-01-02", commit="abc", sizes={"repetitions": 20}, failures=())
     records.write("map", "full", full, tmp_path)
     whole = {"classes": 1_000, "repetitions": 1_000}
-    *_, row = records.table(["map"], whole, tmp_path).splitlines()
+    *_, row = records.table({"map": whole}, tmp_path).splitlines()
     said = "20 repetitions | 2026-01-02 abc | – | yes | 1,000 classes, 1,000 repetitions"
     assert row == f"| `map` | {said} |"
-    *_, row = records.table(["map"], whole, tmp_path / "none").splitlines()
+    *_, row = records.table({"map": whole}, tmp_path / "none").splitlines()
     assert "never | – | – | – |" in row

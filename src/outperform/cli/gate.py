@@ -174,8 +174,8 @@ def gate(
 ) -> int:
     """Check whether the candidate can replace the baseline.
 
-    It passes (exit code 0) if the whole HDI of candidate − baseline lies above the
-    ROPE's lower edge, fails (1) if below, and is undecided (4) otherwise.
+    It passes (exit code 0) if the whole HDI of candidate − baseline lies above
+    the ROPE's lower edge, fails (1) if below, and is undecided (4) otherwise.
 
     Example: outperform gate preds.csv --truth label --baseline old --candidate new --metric f1_macro
     """  # noqa: E501

@@ -39,7 +39,7 @@ from outperform.inference.spec import (
     rope_for,
 )
 from outperform.inference.suite import ScoreSuite, Suite
-from outperform.inputs import read_models, refuse_truth
+from outperform.inputs.models import read_models, refuse_truth
 from outperform.metrics.metric import MetricLike
 from outperform.posterior.base import PyMCModel
 from outperform.posterior.pymc.sampling import PyMC

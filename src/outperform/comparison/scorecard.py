@@ -25,7 +25,7 @@ from outperform.inference.spec import (
     make_spec,
     rope_for,
 )
-from outperform.inputs import read_models
+from outperform.inputs.models import read_models
 from outperform.metrics.metric import MetricLike
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import seed_sequence

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence, Sized
@@ -159,6 +160,24 @@ def is_frame(values: object) -> bool:
     """Return whether values are named columns from pandas, polars, Arrow or Hugging Face."""
     named = hasattr(values, "columns") or hasattr(values, "column_names")
     return named and hasattr(values, "shape") and hasattr(values, "__len__")
+
+
+def is_source(value: object) -> bool:
+    """Return whether a value has named columns: a path, an open file, or a frame.
+
+    Examples
+    --------
+    >>> is_source("preds.parquet"), is_source(["spam", "ham"])
+    (True, False)
+    """
+    # A lazy polars frame would resolve its schema to answer hasattr(value, "columns").
+    named = ("collect_schema", "columns", "column_names")
+    return is_file(value) or any(hasattr(value, name) for name in named)
+
+
+def is_file(value: object) -> bool:
+    """Return whether a value is a path or an open file."""
+    return isinstance(value, (str, os.PathLike)) or hasattr(value, "read")
 
 
 def as_table(values: Any) -> Any:

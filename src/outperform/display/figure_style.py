@@ -34,6 +34,7 @@ _NARROW, _LONG_NAME = 250.0, 30  # points, and the maximum length of row names i
 _LINE = 44  # characters per line
 _USUAL = 8.33  # the usual size of small text in points; marks are scaled in proportion
 _HEADING = 36.0  # height of a title above rows, in points
+_NOTE = "note"  # group of the note below the title
 _MARGIN = 0.11  # inches on either side of a new figure, as in the style file
 _WIDE = 0.6  # average width of a character as a share of the font size, rounded up
 
@@ -264,6 +265,8 @@ def write_title(
 ) -> None:
     """Write a title above the axes, which users can replace, and a note below it.
 
+    Both replace those of an earlier call.
+
     Parameters
     ----------
     ax
@@ -283,10 +286,12 @@ def write_title(
     # Numbers get a true minus sign; names keep their hyphens.
     text = _filled(ax, _MINUS.sub("−", title), width)
     ax.set_title(_leftwards(text), loc="left", pad=pad, family=family(ax), **LITERAL)
+    for earlier in [text for text in ax.texts if text.get_gid() == _NOTE]:
+        earlier.remove()
     if small:
         how: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
         how |= {"va": "bottom", "family": family(ax), "alpha": QUIET, **TINY}
-        ax.annotate(_leftwards(small), (0.0, 1.0), xytext=(0, above + 4), **how)
+        ax.annotate(_leftwards(small), (0.0, 1.0), xytext=(0, above + 4), gid=_NOTE, **how)
 
 
 def _room(ax: Axes) -> float:

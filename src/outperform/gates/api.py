@@ -36,7 +36,7 @@ from outperform.inference.question import Candidates
 from outperform.inference.spec import OfTwo, declared, refuse_counted, refuse_declared
 from outperform.inference.suite import Suite
 from outperform.inference.views import chosen_metric
-from outperform.inputs import read_models, refuse_truth
+from outperform.inputs.models import read_models, refuse_truth
 from outperform.metrics.metric import MetricLike
 from outperform.metrics.registry import get_labels
 from outperform.posterior.registry import PriorLike

@@ -15,7 +15,7 @@ from outperform._missing import is_missing
 from outperform._rows import distinct_rows
 from outperform._typing import AnyArray, BoolArray, FloatArray, IntArray
 from outperform.data.items import read_ids
-from outperform.data.labels import RIGHT_WORDS, frame_columns, is_frame
+from outperform.data.labels import RIGHT_WORDS, frame_columns, is_file, is_frame, is_source
 from outperform.data.missing import UNDECLARED
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
@@ -23,7 +23,8 @@ from outperform.data.table import effective_size
 from outperform.errors import DataError, UsageError, param
 from outperform.findings import Finding
 from outperform.inference.spec import refuse_prevalence, selected
-from outperform.inputs import is_file, is_logs, is_source, read_columns, read_logs, refuse_truth
+from outperform.inputs.columns import is_logs, read_columns, read_logs
+from outperform.inputs.models import refuse_truth
 
 LEAST = 2
 """Number of answers that an item needs."""

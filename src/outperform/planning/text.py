@@ -411,10 +411,7 @@ def _draw_curve(
     ax.set_ylabel("probability", **figure_style.SMALL)
     goal_text = for_text(goal).replace("_", " ")
     text = f"How often the decision is {goal_text}" if several else title
-    # The note of the first curve stays, because each further curve replaces only the title.
-    figure_style.write_title(
-        ax, text, note=None if several else note, margin=figure_style.beside_numbers()
-    )
+    figure_style.write_title(ax, text, note=note, margin=figure_style.beside_numbers())
     figure_style.count_ticks(ax)
     if label is not None:
         # The label goes where the curve rises, because curves meet at their ends.

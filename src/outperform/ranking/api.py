@@ -16,7 +16,7 @@ from outperform._typing import (
     Source,
 )
 from outperform.data.checks import named
-from outperform.data.labels import is_frame
+from outperform.data.labels import is_frame, is_source
 from outperform.data.outcomes import Outcomes
 from outperform.data.scores import Scores
 from outperform.decision.intervals import check_prob
@@ -31,7 +31,7 @@ from outperform.inference.spec import (
     rope_for,
 )
 from outperform.inference.suite import Suite
-from outperform.inputs import is_source, read_models, refuse_truth
+from outperform.inputs.models import read_models, refuse_truth
 from outperform.metrics.metric import MetricLike
 from outperform.posterior.registry import PriorLike
 from outperform.posterior.rng import seed_sequence

@@ -50,7 +50,7 @@ from outperform.inference.spec import (
 from outperform.inference.spelling import changes, listed_predictions, readings, unless_told
 from outperform.inference.summary import seed_name, sign
 from outperform.inference.thresholds import FEW_ITEMS
-from outperform.inputs import read_columns, scores_of_columns
+from outperform.inputs.columns import read_columns, scores_of_columns
 from outperform.io.read import Reading, read
 from outperform.metrics.metric import MetricLike
 from outperform.posterior.registry import PriorLike

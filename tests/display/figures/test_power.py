@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from matplotlib.text import Text
 
 from outperform.errors import UsageError
 from outperform.planning.text import plot_power
@@ -34,6 +35,10 @@ def test_a_second_curve_differs_without_colours(ax):
     assert {"paired", "unpaired"} <= {text.get_text() for text in ax.texts}
     assert ax.get_legend() is None
     assert ax.get_title(loc="left") == "How often the decision is ≫"
+    (note,) = [text for text in ax.texts if "simulated" in text.get_text()]
+    (title,) = [text for text in ax.findobj(Text) if text.get_text().startswith("How often")]
+    ax.get_figure().draw_without_rendering()
+    assert title.get_window_extent().y0 >= note.get_window_extent().y1
 
 
 def test_the_line_goes_through_the_points_and_not_beyond_them(ax):

@@ -1,4 +1,4 @@
-"""Answers of two or more models, from arrays or from columns of a frame or file."""
+"""Answers of models from columns of a frame or file, or from evaluation logs."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from typing import Any
 
 from outperform import metrics
 from outperform._missing import is_missing
-from outperform._typing import FloatArray, Label
-from outperform.data.labels import frame_columns, is_frame
-from outperform.data.missing import UNDECLARED, MissingTexts
-from outperform.data.outcomes import Outcomes
-from outperform.data.scores import Scores
+from outperform._typing import FloatArray
+from outperform.data.labels import frame_columns, is_file, is_frame
+from outperform.data.missing import MissingTexts
 from outperform.errors import DataError, UsageError, param, unknown_name
-from outperform.inference.spec import Data, data_of, refuse_counted, selected
+from outperform.inference.spec import Data, data_of
 from outperform.io.frames import fetch_columns, known_frame
 from outperform.io.group_by import or_label
 from outperform.io.logs.read import recognized
@@ -22,24 +20,6 @@ from outperform.io.read import numbers_of, read, read_repeated, read_rows, read_
 from outperform.io.request import LongLayout, column_names
 from outperform.metrics.added_up import stored_rows
 from outperform.metrics.metric import MetricLike
-
-
-def is_source(value: object) -> bool:
-    """Return whether a value has named columns: a path, an open file, or a frame.
-
-    Examples
-    --------
-    >>> is_source("preds.parquet"), is_source(["spam", "ham"])
-    (True, False)
-    """
-    # A lazy polars frame would resolve its schema to answer hasattr(value, "columns").
-    named = ("collect_schema", "columns", "column_names")
-    return is_file(value) or any(hasattr(value, name) for name in named)
-
-
-def is_file(value: object) -> bool:
-    """Return whether a value is a path or an open file."""
-    return isinstance(value, (str, os.PathLike)) or hasattr(value, "read")
 
 
 def is_logs(value: object) -> bool:
@@ -54,82 +34,10 @@ def read_logs(source: Any) -> Data:
     return read_repeated(source)
 
 
-def refuse_truth(truth: str | None, verb: str) -> None:
-    """Raise an error if ``truth`` is passed with data that already have true labels."""
-    if truth is not None:
-        raise UsageError(
-            f"{param('truth=')} is a column of a frame or file; these data already have their "
-            f"true labels, so remove it: {verb}(data, ...)"
-        )
-
-
-def read_models(
-    y_true: Any,
-    models: Mapping[str, Any] | None,
-    *,
-    verb: str,
-    truth: str | None,
-    metric: MetricLike | None,
-    labels: Sequence[Label] | None,
-    groups: Any,
-    sample_weight: Any,
-    missing: MissingTexts = UNDECLARED,
-) -> Data:
-    """Return the data of models: selected, read by column names, or built from arrays.
-
-    Parameters
-    ----------
-    y_true
-        Outcomes or scores, a frame or file, or true labels.
-    models
-        By display name: a model's name, the name of its column, or its answers. None means all
-        models of ``y_true``.
-    verb
-        Function that the user called, for messages.
-    truth
-        Column of the true labels in a frame or file.
-    metric, labels, groups, sample_weight
-        As the user passed them; with a frame or file, groups and weights are names of columns.
-    missing
-        Texts that represent a missing label.
-    """
-    rows = {"groups": groups, "sample_weight": sample_weight}
-    answers = None if models is None else list(models.values())
-    if isinstance(y_true, (Outcomes, Scores)):
-        refuse_truth(truth, verb)
-        refuse_counted(**rows)
-        return y_true if answers is None else selected(y_true, answers, verb=verb)
-    names = answers is None or all(isinstance(answer, str) for answer in answers)
-    if truth is not None or (names and is_source(y_true)):
-        if not names:
-            raise UsageError(
-                f"with {param('truth=')}, models are the names of columns, e.g. "
-                f"{verb}(frame, 'bert', 'gpt', truth={truth!r})"
-            )
-        return _read_columns(y_true, answers, verb, truth, metric, missing, **rows)
-    if models is None:
-        raise UsageError(
-            "predictions must be a mapping from model names, e.g. "
-            f"{verb}(y_true, {{'bert': pred_1, 'gpt': pred_2}}), or a DataFrame"
-        )
-    if names and isinstance(y_true, Mapping) and all(isinstance(v, str) for v in y_true.values()):
-        raise UsageError(
-            f"files of several models are joined first: type data = op.read({dict(y_true)!r}, "
-            "id='id', label='label'), or correct='correct' instead of label= if they record right "
-            f"or wrong; then {verb}(data, {', '.join(map(repr, answers or ()))})"
-        )
-    if names:
-        raise UsageError(
-            "the models are names, so y_true must be the frame or file with these columns: "
-            f"{verb}(frame, {', '.join(map(repr, answers or ()))}, truth='label'); got "
-            f"{type(y_true).__name__}"
-        )
-    return data_of(y_true, models, metric=metric, labels=labels, missing=missing, **rows)
-
-
-def _read_columns(
+def read_named(
     source: Any,
     models: list[str] | None,
+    *,
     verb: str,
     truth: str | None,
     metric: MetricLike | None,
@@ -137,7 +45,25 @@ def _read_columns(
     groups: Any,
     sample_weight: Any,
 ) -> Data:
-    """Return the data from columns of a frame or file."""
+    """Return the data from columns of a frame or file.
+
+    Parameters
+    ----------
+    source
+        Frame or file.
+    models
+        Columns of the answers; None for all other columns.
+    verb
+        Function that the user called, for messages.
+    truth
+        Column of the true labels or targets, if any.
+    metric
+        The metric, which decides whether the columns are labels or numbers.
+    missing
+        Texts that represent a missing label.
+    groups, sample_weight
+        Columns of groups and of weights, if any.
+    """
     for name, column in {"groups": groups, "sample_weight": sample_weight}.items():
         if column is not None and not isinstance(column, str):
             raise UsageError(f"with a frame or file, {param(f'{name}=')} is the name of a column")

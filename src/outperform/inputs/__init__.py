@@ -1,0 +1,1 @@
+"""Inputs: models' answers for every function, from data, columns or arrays."""
