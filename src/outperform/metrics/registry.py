@@ -39,7 +39,7 @@ ADDED: Catalogue[Metric] = Catalogue(
     noun="metric",
     kind="outperform.metrics.metric:Metric",
     built_in={},
-    taken=taken_names,
+    reserved=taken_names,
 )
 """Metrics from plug-ins, which cannot override names or aliases of built-in metrics."""
 

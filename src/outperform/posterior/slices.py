@@ -154,7 +154,7 @@ class SlicesPosterior:
     ) -> Callable[[], Worker]:
         """Draw the parts that these slices share, and return a factory of workers that use them."""
         if self.shares:
-            shared = self.draw_shared(seed, n_draws, places=slices, n_jobs=n_jobs)
+            shared = self.draw_shared(seed, n_draws, slices=slices, n_jobs=n_jobs)
             return lambda: self.adding_worker(needs, shared)
         whole = self.draw_whole(seed, n_draws)
         return lambda: self.worker(needs, whole)
