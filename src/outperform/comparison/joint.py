@@ -309,8 +309,8 @@ def joint(first: Compared | Ratio, second: Compared | Ratio, *, what: str) -> Jo
     if of_first.spec.drawn_with != of_second.spec.drawn_with or what != "metric":
         raise UsageError(
             f"{of_first.metric!r} and {of_second.metric!r} do not use the same table and prior, so "
-            f"they have no joint draws; set {param('prior=', 'bootstrap')}, or pass the contribution "
-            "of each item to Outcomes.from_statistics"
+            f"they have no joint draws; set {param('prior=', 'bootstrap')}, or pass the "
+            "contribution of each item to Outcomes.from_statistics"
         )
     draws = np.stack(
         [
