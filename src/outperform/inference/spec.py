@@ -429,8 +429,8 @@ def measure(
         by_class = by_class if specs[0].view_errors is None else by_class.mended()
         for row, spec in enumerate(specs):
             metric = spec.measured
-            counts = by_class if metric.needs == "margins" or isinstance(table, Sums) else table
-            out[row * len(drawn) + model] = metric.evaluate(counts, spec.classes)
+            totals = by_class if metric.needs == "margins" or isinstance(table, Sums) else table
+            out[row * len(drawn) + model] = metric.evaluate(totals, spec.classes)
 
 
 class ModelSums:
