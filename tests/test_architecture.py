@@ -114,6 +114,11 @@ ROOMS: dict[str, Room] = {
     "plugins": Room(rooms={"io"}),
     "sklearn": Room(rooms=ANSWER | FEATURES | {"results"}, imports={"numpy"}, gated={"sklearn"}),
     "mlflow": Room(rooms=ANSWER | FEATURES | DOCUMENTS | {"results"}, gated={"mlflow"}),
+    # Each is loaded by whoever has its tool.
+    "pydantic_evals": Room(
+        rooms=ANSWER | FEATURES | {"results", "io"}, imports={"pydantic_evals", "rich"}
+    ),
+    "inspect_ai": Room(rooms=ANSWER | FEATURES | {"results", "io"}, imports={"inspect_ai"}),
     # Loaded by pytest whenever it starts, so that what it needs is imported in its functions.
     "pytest_plugin": Room(
         rooms=ANSWER | FEATURES | {"results", "io", "testing"}, imports={"pytest"}

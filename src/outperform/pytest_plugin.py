@@ -20,8 +20,9 @@ if TYPE_CHECKING:  # so starting pytest does not load numpy
     from outperform.data.outcomes import Outcomes
     from outperform.data.scores import Scores
     from outperform.decision.rope import RopeLike
-    from outperform.gates.result import Gate, GuardLike
+    from outperform.gates.result import AnchorCheck, Check, Gate, GuardLike, LevelCheck
     from outperform.gates.rule import Require
+    from outperform.inference.suite import Suite
     from outperform.metrics.metric import MetricLike
     from outperform.testing import Options
 
@@ -62,7 +63,7 @@ class OutperformGate:
 
     def __call__(
         self,
-        y_true: Outcomes | Scores | LabelsLike | None,
+        y_true: Suite | Outcomes | Scores | LabelsLike | None,
         candidate: str | LabelsLike,
         baseline: str | LabelsLike | None = None,
         *,
@@ -81,7 +82,8 @@ class OutperformGate:
         Parameters
         ----------
         y_true
-            True labels, or :class:`outperform.Outcomes`.
+            True labels, or :class:`outperform.Outcomes`, :class:`outperform.Scores` or
+            :class:`outperform.Suite`.
         candidate
             Predicted labels, or the name of a model in the outcomes.
         baseline
@@ -89,7 +91,7 @@ class OutperformGate:
             baseline comes from the file of ``--outperform-baseline``, in which a name selects a
             column or model. With a level and without that file, there is no baseline.
         metric, rope, at_least, at_most, guards, **options
-            As for :func:`outperform.gate`.
+            As for :func:`outperform.gate`, also ``ledger`` and, for a suite, ``policy``.
         require
             ``"not_worse"`` or ``"better"``.
         undecided
@@ -110,7 +112,6 @@ class OutperformGate:
 
         undecided = undecided or self.node.config.getoption("--outperform-undecided")
         check_undecided(undecided)
-        of_scores = _is_of_scores(metric)
         missing = MissingTexts.from_param(
             options.get("na_values"), options.get("empty_is_label", False)
         )
@@ -121,9 +122,7 @@ class OutperformGate:
             _reject_ids(ids)
             data = (y_true, candidate, None)
         else:
-            data = self._pair(
-                y_true, candidate, baseline, ids, of_scores=of_scores, missing=missing
-            )
+            data = self._pair(y_true, candidate, baseline, ids, metric=metric, missing=missing)
         if isinstance(data[1], str) and not isinstance(candidate, str):  # arrays are counted now
             options = {**options, "na_values": None, "empty_is_label": False}
         result = gate(
@@ -139,20 +138,26 @@ class OutperformGate:
         baseline: Any,
         ids: Any,
         *,
-        of_scores: bool,
+        metric: Any,
         missing: MissingTexts,
     ) -> tuple[Any, Any, Any]:
         """Return truth, candidate and baseline, or outcomes and two names."""
         __tracebackhide__ = True
         from outperform.data.outcomes import Outcomes
         from outperform.data.scores import Scores
+        from outperform.inference.suite import Suite
         from outperform.io.counted_files import holds_outcomes
 
-        counted = isinstance(y_true, (Outcomes, Scores))
+        counted = isinstance(y_true, (Outcomes, Scores, Suite))
         named = baseline is None or isinstance(baseline, str)
         if not named or (counted and baseline in y_true.models):
             _reject_ids(ids)
             return y_true, candidate, baseline
+        if isinstance(y_true, Suite):
+            raise UsageError(
+                f"a suite contains its baseline; name one of {', '.join(y_true.models)}; got "
+                f"{baseline!r}"
+            )
         path = self.node.config.getoption("--outperform-baseline")
         if path is None:
             raise UsageError(
@@ -168,6 +173,7 @@ class OutperformGate:
                 "labels to outperform_gate, or count the baseline with `outperform count`"
             )
         column = PREDICTION if baseline is None else baseline
+        of_scores = _is_of_scores(metric)
         rows = _rows(path, column, y_true, candidate, ids, of_scores=of_scores, missing=missing)
         return y_true, candidate, rows
 
@@ -206,35 +212,47 @@ def _gates(terminalreporter: pytest.TerminalReporter) -> Iterator[tuple[str, str
 
 
 def _properties(gate: Gate) -> list[tuple[str, object]]:
-    """Return the properties of a gate for a test report."""
-    from outperform.gates.result import LevelCheck
+    """Return the properties of a gate for a test report: those of each check.
 
-    first = gate.checks[0]
-    if isinstance(first, LevelCheck):
-        one = first.estimate
-        return [
-            (_STATUS, gate.status.value),
-            ("outperform.metric", one.metric),
-            (f"outperform.{first.level.side}", first.level.value),
-            ("outperform.estimate", one.mean),
-            ("outperform.hdi_low", one.hdi.low),
-            ("outperform.hdi_high", one.hdi.high),
-            ("outperform.signature", one.signature),
-            (_REPORT, gate.report()),
+    The names for the main metric have no number; the other checks, and those of tasks, are
+    numbered from 1 in the order of ``gate.checks``.
+    """
+    properties: list[tuple[str, object]] = [(_STATUS, gate.status.value)]
+    for number, check in enumerate(gate.checks, start=1):
+        is_main = number == 1 and check.task is None
+        prefix = "outperform" if is_main else f"outperform.check_{number}"
+        about = {} if is_main else {"task": check.task, "status": check.status.value}
+        if check.guard is not None:
+            about["class"] = None if check.guard.label is None else str(check.guard.label)
+        values = {**about, **_values(check)}
+        properties += [
+            (f"{prefix}.{name}", value) for name, value in values.items() if value is not None
         ]
-    main = gate.main
-    return [
-        (_STATUS, gate.status.value),
-        ("outperform.metric", main.metric),
-        ("outperform.decision", main.decision.symbol),
-        ("outperform.difference", main.mean),
-        ("outperform.hdi_low", main.hdi.low),
-        ("outperform.hdi_high", main.hdi.high),
-        ("outperform.rope_low", main.rope.low),
-        ("outperform.rope_high", main.rope.high),
-        ("outperform.signature", main.signature),
-        (_REPORT, gate.report()),
-    ]
+    return [*properties, (_REPORT, gate.report())]
+
+
+def _values(check: Check | LevelCheck | AnchorCheck) -> dict[str, Any]:
+    """Return what a check compares: the metric, the numbers, the decision."""
+    from outperform.gates.result import AnchorCheck, LevelCheck
+
+    one: Any = check.answer
+    hdi = {"hdi_low": float(one.hdi.low), "hdi_high": float(one.hdi.high)}
+    ends = {"metric": one.metric, **hdi, "signature": one.signature}
+    if isinstance(check, LevelCheck):
+        interval = check.interval
+        deciding = {"interval_low": float(interval.low), "interval_high": float(interval.high)}
+        level = check.level
+        return {level.side: level.value, "estimate": float(one.mean), **ends, **deciding}
+    if isinstance(check, AnchorCheck):
+        found = {"anchor": check.anchor, "edge": float(check.edge)}
+        return {**found, "difference": float(one.mean), **ends}
+    rope = {"rope_low": float(one.rope.low), "rope_high": float(one.rope.high)}
+    return {
+        "decision": one.decision.symbol,
+        "difference": float(one.mean),
+        **ends,
+        **rope,
+    }
 
 
 def _reject_ids(ids: object) -> None:

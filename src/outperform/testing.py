@@ -9,17 +9,27 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 from outperform.errors import UsageError, unknown_name
 
 if TYPE_CHECKING:  # so the import does not load numpy
+    from os import PathLike
+
     from outperform._typing import Label, LabelsLike
     from outperform.data.outcomes import Outcomes
     from outperform.data.scores import Scores
     from outperform.decision.rope import RopeLike
+    from outperform.gates.ledger import Ledger
+    from outperform.gates.policy import PolicyLike
     from outperform.gates.result import Gate, GuardLike
+    from outperform.inference.question import Candidates
     from outperform.inference.spec import OfAny
+    from outperform.inference.suite import Suite
     from outperform.metrics.metric import MetricLike
 
     class Options(OfAny, total=False):
         """Additional keyword arguments of a gate."""
 
+        policy: PolicyLike | None
+        ledger: Ledger | str | PathLike[str] | None
+        chosen_from: Candidates | None
+        anytime: bool
         paired: bool
         na_values: Sequence[str] | None
         empty_is_label: bool
@@ -30,7 +40,7 @@ Undecided = Literal["fail", "warn", "pass"]
 
 
 def assert_not_worse(
-    y_true: Outcomes | Scores | LabelsLike | None,
+    y_true: Suite | Outcomes | Scores | LabelsLike | None,
     candidate: str | LabelsLike,
     baseline: str | LabelsLike,
     *,
@@ -48,7 +58,7 @@ def assert_not_worse(
     Parameters
     ----------
     y_true
-        True labels, or :class:`Outcomes`.
+        True labels, or :class:`Outcomes`, :class:`Scores` or a :class:`Suite`.
     candidate, baseline
         Predicted labels, or the names of two models in the outcomes.
     metric
@@ -62,7 +72,7 @@ def assert_not_worse(
         What to do if the gate is undecided: ``"fail"``, ``"warn"`` or ``"pass"``. With a serious
         finding it always fails.
     **options
-        As for :func:`gate`: ``pos_label``, ``labels``, ``prior``, ``random_state``, …
+        As for :func:`gate`: ``ledger``, ``policy``, ``pos_label``, ``prior``, ``random_state``, …
 
     Returns
     -------
@@ -87,7 +97,7 @@ def assert_not_worse(
 
 
 def assert_level(
-    y_true: Outcomes | Scores | LabelsLike | None,
+    y_true: Suite | Outcomes | Scores | LabelsLike | None,
     candidate: str | LabelsLike,
     *,
     at_least: float | None = None,
@@ -132,7 +142,7 @@ def assert_level(
 
 
 def assert_better(
-    y_true: Outcomes | Scores | LabelsLike | None,
+    y_true: Suite | Outcomes | Scores | LabelsLike | None,
     candidate: str | LabelsLike,
     baseline: str | LabelsLike,
     *,

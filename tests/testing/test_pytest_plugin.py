@@ -133,6 +133,86 @@ def test_junit_has_the_numbers(run, pytester):
         assert told["outperform.report"].startswith("Gate passed")
 
 
+def properties(pytester):
+    """Return the properties of each test case, by name of the test."""
+    root = ElementTree.parse(pytester.path / "junit.xml").getroot()
+    return {
+        case.get("name"): {
+            one.get("name").removeprefix("outperform."): one.get("value")
+            for one in case.iter("property")
+        }
+        for case in root.iter("testcase")
+    }
+
+
+def test_junit_has_levels_guards_and_the_ledger(run, pytester):
+    body = f"""
+import outperform as op
+def test_level(outperform_gate):
+    outperform_gate(TRUTH, GOOD, metric="accuracy", at_least=0.8)
+def test_guards(outperform_gate):
+    guards = [("recall", "spam", 0.1), op.results.Guard(metric="accuracy", at_most=0.99)]
+    outperform_gate(TRUTH, GOOD, BAD, metric="f1_macro", rope=0.02, guards=guards)
+def test_ledger(outperform_gate):
+    seen = op.Outcomes.from_labels(TRUTH, {{"v1": BAD, "v2": GOOD}})
+    outperform_gate(seen, "v2", "v1", {QUESTION}, ledger="gates.jsonl")
+    assert op.Ledger("gates.jsonl").released == "v2"
+"""
+    found = run(body, "--junit-xml=junit.xml", "-W", "error")
+    found.assert_outcomes(passed=3)
+    told = properties(pytester)
+
+    level = told["test_level"]
+    assert (level["status"], level["metric"], level["at_least"]) == ("pass", "accuracy", "0.8")
+    # The deciding interval is at least as wide as the HDI.
+    ends = [float(level[name]) for name in ("interval_low", "hdi_low", "estimate", "hdi_high")]
+    assert 0.8 < ends[0] <= ends[1] < ends[2] < ends[3] <= float(level["interval_high"])
+
+    guards = told["test_guards"]
+    assert (guards["metric"], guards["decision"]) == ("f1_macro", "≫")
+    assert (guards["check_2.metric"], guards["check_2.class"]) == ("recall", "spam")
+    assert guards["check_2.status"] == "pass"
+    low, high = float(guards["check_2.hdi_low"]), float(guards["check_2.hdi_high"])
+    assert low < float(guards["check_2.difference"]) < high
+    assert (guards["check_3.metric"], guards["check_3.at_most"]) == ("accuracy", "0.99")
+
+    ledger = told["test_ledger"]
+    assert ledger["check_2.anchor"] == "v1"
+    assert float(ledger["check_2.edge"]) == -0.04
+
+
+def test_a_suite_has_the_numbers_of_each_task(run, pytester):
+    body = """
+import outperform as op
+seen = op.Outcomes.from_labels(TRUTH, {"v1": BAD, "v2": GOOD, "v3": CLOSE})
+SUITE = op.Suite({"mail": seen, "chat": seen}, metrics="accuracy", ropes=0.02)
+def test_tasks(outperform_gate):
+    outperform_gate(SUITE, "v2", "v1", policy={"chat": "better"})
+def test_level(outperform_gate):
+    outperform_gate(SUITE, "v2", at_least=0.8)
+def test_undecided(outperform_gate):
+    outperform_gate(SUITE, "v3", "v1", undecided="pass")
+def test_typo(outperform_gate):
+    outperform_gate(SUITE, "v2", "v0")
+"""
+    found = run(body, "--junit-xml=junit.xml", "-W", "error")
+    found.assert_outcomes(passed=3, failed=1)
+    found.stdout.fnmatch_lines(
+        ["*a suite contains its baseline; name one of v1, v2, v3; got 'v0'",
+         "*outperform gates: 2 passed, 1 undecided*"]
+    )  # fmt: skip
+    told = properties(pytester)
+    tasks = told["test_tasks"]
+    assert tasks["status"] == "pass"
+    assert "metric" not in tasks
+    for number, task in enumerate(("mail", "chat"), start=1):
+        assert tasks[f"check_{number}.task"] == task
+        assert tasks[f"check_{number}.metric"] == "accuracy"
+        assert tasks[f"check_{number}.decision"] == "≫"
+    assert told["test_level"]["check_2.at_least"] == "0.8"
+    assert told["test_undecided"]["status"] == "undecided"
+
+
 def test_workers_report_too(run, pytester):
     found = run(asking("TRUTH, GOOD", "TRUTH, BAD, GOOD"), BASELINE, "-p", "xdist", "-n", "1")
     found.assert_outcomes(passed=1, failed=1)
