@@ -22,12 +22,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 1
         return 0
     if args.summary:
-        lines = list(records.summary(args.parts or PARTS, args.results or records.RESULTS))
+        sizes = execution.whole(args.parts or PARTS)
+        lines = list(records.summary(sizes, args.results or records.RESULTS))
         print("\n".join([records.HEADER, *(line.text for line in lines), records.LEGEND]))
-        old = [one.part for one in lines if args.strict and one.stale and one.part not in NOT_QUICK]
+        old = [line.part for line in lines if args.strict and line.state != "this code"]
         if old:
-            command = f"python -m verification --quick {' '.join(old)}"
-            print(f"\nnot checked on this code; run `{command}`", file=sys.stderr)
+            command = f"python -m verification {' '.join(old)}"
+            print(f"\nnot run in full on this code; run `{command}`", file=sys.stderr)
         return int(bool(old) or any(line.failed for line in lines))
     left_out = NOT_QUICK if args.quick and not args.parts else {}
     for name, why in left_out.items():
@@ -83,7 +84,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--quick",
         action="store_true",
         help="run few repetitions, write the tables to build/verification/quick, and record the "
-        "run as a check of the code",
+        "run as a smoke check",
     )
     parser.add_argument(
         "--summary", action="store_true", help="run nothing; print when each part was last run"
@@ -91,8 +92,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--strict",
         action="store_true",
-        help="with --summary: also exit with 1 if a part was neither run nor checked on this code; "
-        f"of {', '.join(NOT_QUICK)}, which --quick leaves out, nothing is asked",
+        help="with --summary: also exit with 1 unless every part was run in full on this code",
     )
     parser.add_argument(
         "--archive",

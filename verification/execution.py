@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import fields, replace
 from multiprocessing import get_context
 
 from verification import fingerprint, records
-from verification.programme import EXPERIMENTS, PARTS, QUICK, Sizes, sizes_of
+from verification.programme import PARTS, QUICK, Sizes, sizes_of
 from verification.spreading import Machine, Unfinished
 
 TABLES = records.ROOT / "docs" / "explanation" / "_generated"
@@ -32,13 +32,14 @@ def run_apart(name: str, args: argparse.Namespace) -> Sequence[str]:
         return pool.submit(run, name, args).result()
 
 
+def whole(parts: Iterable[str] = PARTS) -> dict[str, dict[str, int]]:
+    """Return the sizes of a full run of each part."""
+    return {part: {name: getattr(sizes_of(part), name) for name in NUMBERS} for part in parts}
+
+
 def overview() -> str:
     """Return the table of what was run of each part."""
-    # Studies whose default is fewer test sets, because each takes long, should still have all.
-    whole = {part: sizes_of(part) if part in EXPERIMENTS else Sizes() for part in PARTS}
-    return records.table(
-        {part: {name: getattr(sizes, name) for name in NUMBERS} for part, sizes in whole.items()}
-    )
+    return records.table(whole())
 
 
 class Skipped(Exception):

@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from verification import fingerprint, markdown, tracing
 
@@ -16,7 +16,9 @@ ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results"
 
 Level = Literal["full", "checked"]
-"""A run that writes the tables of the documentation, or a quick one that checks the code."""
+"""A run that writes the tables of the documentation, or a smoke check with few repetitions."""
+Extent = Literal["in full", "in part", "never"]
+State = Literal["this code", "older code", "in part", "never"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +63,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """The last full run of a part, and the last quick one; None where there was none."""
+    """The last run of a part and its last smoke check; None where there was none."""
 
     part: str
     full: Entry | None = None
@@ -73,20 +75,31 @@ class Record:
         return [one for one in (self.full, self.checked) if one is not None]
 
     @property
-    def held(self) -> bool | None:
-        """Whether every run held, as far as it was noted; None if none was noted."""
-        noted = [one.held for one in self.entries if one.held is not None]
-        return all(noted) if noted else None
+    def failed(self) -> bool:
+        """Whether a gate failed in either run."""
+        return any(one.held is False for one in self.entries)
 
-    @property
-    def only_quick(self) -> bool:
-        """Whether nothing but the quick run noted that everything held: few repetitions."""
-        return bool(self.held) and (self.full is None or self.full.held is None)
+    def extent(self, whole: Mapping[str, int]) -> Extent:
+        """Return how much was run; a run whose gates or code were not noted is no full one.
 
-    @property
-    def current(self) -> bool:
-        """Whether a run that held was on the current code."""
-        return any(one.held and one.current(self.part) for one in self.entries)
+        Parameters
+        ----------
+        whole
+            The sizes of a full run, of what the part looks at.
+        """
+        full = self.full
+        if full is None or full.failures is None or full.code is None:
+            return "never"
+        enough = all(full.sizes.get(name, 0) >= number for name, number in whole.items())
+        return "in full" if enough else "in part"
+
+    def state(self, whole: Mapping[str, int]) -> State:
+        """Return on which code the part was run in full, or how much of it was run."""
+        extent = self.extent(whole)
+        if extent != "in full":
+            return extent
+        assert self.full is not None
+        return "this code" if self.full.current(self.part) else "older code"
 
 
 def entry(
@@ -149,24 +162,39 @@ def _git(*arguments: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A part in the summary: what it says, whether it failed, and whether its code has changed."""
+    """A part in the summary: its text, whether a gate failed, and where it was run in full."""
 
     part: str
     text: str
     failed: bool
-    stale: bool
+    state: State
 
 
-def summary(parts: Iterable[str], folder: Path = RESULTS) -> Iterator[Line]:
-    """Return a line for each part."""
+def summary(parts: Mapping[str, Mapping[str, int]], folder: Path = RESULTS) -> Iterator[Line]:
+    """Return a line for each part, given the sizes of its full run."""
     rests = [one.part for one in tracing.claims()]
-    for part in parts:
-        one, n = read(part, folder), rests.count(part)
-        held = "quick" if one.only_quick else {True: "yes", False: "NO", None: "–"}[one.held]
-        code = "–" if not one.entries else "current" if one.current else "older"
-        runs = (*_run(one.full, minutes=True), *_run(one.checked))
-        text = _LINE.format(part, n, *runs, held, code)
-        yield Line(part=part, text=text, failed=one.held is False, stale=not one.current)
+    for part, sizes in parts.items():
+        one, state = read(part, folder), read(part, folder).state(_whole(part, sizes))
+        smoke = "–" if one.checked is None else _code(one.checked.current(part))
+        text = _LINE.format(
+            *(part, rests.count(part), state),
+            *(*_run(one.full, minutes=True), _held(one.full)),
+            *(*_run(one.checked), _held(one.checked), smoke),
+        )
+        yield Line(part=part, text=text.rstrip(), failed=one.failed, state=state)
+
+
+def _whole(part: str, sizes: Mapping[str, int]) -> dict[str, int]:
+    """Return the sizes of a full run that the part looks at."""
+    return {name: sizes[name] for name in fingerprint.sizes_of(part)}
+
+
+def _code(current: bool) -> str:
+    return "this code" if current else "older code"
+
+
+def _held(one: Entry | None) -> str:
+    return {True: "yes", False: "NO", None: "–"}[None if one is None else one.held]
 
 
 def _run(one: Entry | None, *, minutes: bool = False) -> tuple[str, ...]:
@@ -178,38 +206,54 @@ def _run(one: Entry | None, *, minutes: bool = False) -> tuple[str, ...]:
 
 
 def table(parts: Mapping[str, Mapping[str, int]], folder: Path = RESULTS) -> str:
-    """Return how much of each part was run, and how much a full run is."""
-    head = ("part", "run", "when, on which code", "checked", "held", "should be run")
-    rows = []
-    for part, whole in parts.items():
-        one, names = read(part, folder), fingerprint.sizes_of(part)
-        held = {True: "yes", False: "**no**", None: "not noted"}[one.held]
-        held = "quick only" if one.only_quick else held
-        ran = {} if one.full is None else one.full.sizes
+    """Return how much of each part was run, given the sizes of its full run."""
+    head = (
+        "part",
+        "run",
+        "how much",
+        "when, on which code",
+        "gates held",
+        "smoke check",
+        "full run",
+    )
+    gates = {True: "yes", False: "**no**", None: "not recorded"}
+    rows, extents = [], []
+    for part, sizes in parts.items():
+        one, whole = read(part, folder), _whole(part, sizes)
+        extents.append(one.extent(whole))
         when, checked = (" ".join(_run(entry)).strip("– ") for entry in (one.full, one.checked))
         rows.append(
             [
                 f"`{part}`",
-                _said(ran) or ("never" if one.full is None else "as its table says"),
-                *(when or "–", checked or "–"),
-                held if one.entries else "–",
-                _said({name: whole[name] for name in names}) or "this",
+                extents[-1],
+                "–" if one.full is None else _listed(one.full.sizes) or "as its table shows",
+                when or "–",
+                "–" if one.full is None else gates[one.full.held],
+                checked if one.checked is None or one.checked.held else f"{checked}, **failed**",
+                _listed(whole) or "all",
             ]
         )
-    return markdown.table(head, rows, numbers_from=len(head))
+        rows[-1][5] = rows[-1][5] or "–"
+    counted = ", ".join(f"{extents.count(name)} {name}" for name in get_args(Extent))
+    note = (
+        f"Of {len(extents)} parts, with their gates recorded: {counted}. A run without a record of "
+        "its gates and its code counts as never; smoke checks have few repetitions."
+    )
+    return f"{markdown.table(head, rows, numbers_from=len(head))}\n{note}\n"
 
 
-def _said(sizes: Mapping[str, int]) -> str:
+def _listed(sizes: Mapping[str, int]) -> str:
     return ", ".join(f"{number:,} {name.replace('_', ' ')}" for name, number in sizes.items())
 
 
-_LINE = "{:<14}{:>6}  {:<11}{:<17}{:>7}  {:<11}{:<17}{:<7}{}"
+_LINE = "{:<20}{:>6}  {:<12}{:<12}{:<17}{:>7}  {:<7}{:<12}{:<17}{:<7}{}"
 HEADER = _LINE.format(
-    *("part", "claims", "full run", "commit", "minutes", "checked", "commit", "held", "code")
+    *("part", "claims", "in full on", "last run", "commit", "minutes", "held"),
+    *("smoke check", "commit", "held", "on"),
 )
 LEGEND = """
 claims: numbers of the README and the documentation that name this part as their source
-checked: the last run with --quick
-held: yes if all gates held in the full run and in the quick one, NO if one did not; quick if only
-  the quick run recorded it, whose few repetitions notice no more than what is far off
-code: current if either run held on this code"""
+in full on: this code or older code; in part: the last run was smaller than a full one; never: no
+  run recorded its gates, its code and its size
+held: whether all gates held; – if that was not recorded
+smoke check: the last run with --quick, whose few repetitions notice no more than what is far off"""

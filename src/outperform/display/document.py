@@ -53,7 +53,7 @@ class Posterior:
         Draws, and the closed form if there is one.
     facts
         HDI, mean and, for a difference, the ROPE with the three probabilities.
-    places
+    decimals
         Number of decimals on a screen.
     label
         Text alternative.
@@ -64,7 +64,7 @@ class Posterior:
     draws: FloatArray
     distribution: Distribution | None = None
     facts: Facts
-    places: int
+    decimals: int
     label: str
     axis: str
 
@@ -74,7 +74,7 @@ class Posterior:
 
     def lines(self, page: Page) -> list[Line]:
         """Return it for a screen."""
-        return picture(page, self.draws, self.facts, self.places)
+        return picture(page, self.draws, self.facts, self.decimals)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -516,7 +516,7 @@ def brief(
     table: Table,
     keys: Sequence[str],
     *,
-    places: int | None = None,
+    decimals: int | None = None,
     of: Sequence[str] = (),
     hdi: str = "",
     headings: Mapping[str, str] | None = None,
@@ -530,7 +530,7 @@ def brief(
         The table with all its columns.
     keys
         Columns to show; ``"hdi"`` is the column with both ends.
-    places, of
+    decimals, of
         Number of decimals, and the keys of the columns that use it.
     hdi
         Heading of the interval. If empty, its ends are in separate columns.
@@ -544,7 +544,7 @@ def brief(
         for row in table.rows
     )
     short = replace(table, rows=rows, notes=tuple(notes))
-    short = short if places is None else with_places(short, of, places)
+    short = short if decimals is None else with_places(short, of, decimals)
     short = joined_hdi(short, heading=hdi) if hdi else short
     by_key = headings or {}
     columns = tuple(

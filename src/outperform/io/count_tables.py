@@ -167,7 +167,7 @@ class FoldCounts:
             raise UsageError(unknown_name("model", name, self.models))
         return self.models[name]
 
-    def two(self, names: Sequence[str]) -> None:
+    def require_pair(self, names: Sequence[str]) -> None:
         """Raise an error unless there are two models."""
         if len(names) != 2:
             raise UsageError(

@@ -13,7 +13,7 @@ from outperform.data.missing import MissingTexts
 from outperform.data.outcomes import Outcomes
 from outperform.data.views import with_source
 from outperform.errors import OutperformError, UsageError, either, param, unknown_name
-from outperform.io.addresses import STORES, Option, Storage, called
+from outperform.io.addresses import STORES, Option, Storage, display_name
 from outperform.io.catalogue import LOGS, SOURCES
 from outperform.io.columnar import listed
 from outperform.io.compression import PACKINGS
@@ -128,7 +128,7 @@ class Request:
         """Whether ``format`` is a format of evaluation logs."""
         return self.format is not None and self.format not in FORMATS
 
-    def given(self, *without: str) -> dict[str, Any]:
+    def arguments(self, *without: str) -> dict[str, Any]:
         """Return the arguments that differ from their defaults, by name."""
         return {
             field.name: getattr(self, field.name)
@@ -317,11 +317,11 @@ def probable_roles(names: Sequence[str]) -> dict[str, str]:
     """Return the columns that probably are the id, a prediction, and right or wrong, by role."""
     by_lower = {name.lower(): name for name in names}
     roles = {"id": _ITEM_COLUMNS, "label": _LABEL_COLUMNS, "correct": _SCORE_COLUMNS}
-    found = {
+    columns = {
         role: next((by_lower[name] for name in known if name in by_lower), "")
         for role, known in roles.items()
     }
-    return {role: name for role, name in found.items() if name}
+    return {role: name for role, name in columns.items() if name}
 
 
 def probable_columns(source: str) -> dict[str, str]:
@@ -414,7 +414,7 @@ class SourceType(NamedTuple):
 
     def refuse_others(self, request: Request) -> None:
         """Raise an error for arguments that do not apply to this kind of source."""
-        others = [name for name in request.given() if name not in self.knows]
+        others = [name for name in request.arguments() if name not in self.knows]
         if others:
             spelled = dict.fromkeys("dialect" if name in OPTIONS else name for name in others)
             names = " and ".join(param(f"{name}=") for name in spelled)
@@ -465,20 +465,20 @@ def _open(source: Any) -> Any:
     return source
 
 
-def read_source(given: object, request: Request) -> Outcomes:
+def read_source(argument: object, request: Request) -> Outcomes:
     """Read a source with the first matching source type."""
-    source = open_source(given)
+    source = open_source(argument)
     for source_type in SOURCE_TYPES:
         content = source_type.find(source, request)
         if content is not None:
             break
-    if isinstance(content, Frame) and _is_path(given):
-        content = replace(content, name=called(given))
+    if isinstance(content, Frame) and _is_path(argument):
+        content = replace(content, name=display_name(argument))
     source_type.refuse_others(request)
     outcomes = source_type.read(content, request)
     if outcomes.sources:  # previously counted outcomes already have sources
         return outcomes
-    name = content.name if isinstance(content, (Database, Frame)) else called(source)
+    name = content.name if isinstance(content, (Database, Frame)) else display_name(source)
     return with_source(outcomes, name, weighted=request.weight is not None)
 
 
