@@ -147,7 +147,7 @@ TRIED = {
     ],
     "--priors": ["plain: --priors 2,jeffreys"],
     "--query": ["database: --query 'select * from preds'"],
-    "--read-as": ["plain: --read-as csv"],
+    "--read-as": ["folds: --read-as csv", "plain: --read-as csv"],
     "--report": ["plain: --report answer.html", "folds: --report answer.html"],
     "--verbose": ["plain: --verbose", "folds: --verbose"],
     "--verdicts": ["right: --verdicts"],
